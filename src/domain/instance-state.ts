@@ -1,0 +1,17 @@
+/** The states an instance has in the API; the lifecycle itself is in `instance-lifecycle.ts`. */
+export const InstanceState = {
+  Stopped: 'stopped',
+  Starting: 'starting',
+  Running: 'running',
+  Draining: 'draining',
+  Stopping: 'stopping',
+  Standby: 'standby',
+} as const
+export type InstanceState = (typeof InstanceState)[keyof typeof InstanceState]
+
+export const instanceStates = Object.values(InstanceState)
+
+/** States that count against the live quotas: everything but stopped. */
+export function isLive(state: InstanceState): boolean {
+  return state !== InstanceState.Stopped
+}

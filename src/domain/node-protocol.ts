@@ -1,0 +1,66 @@
+import type { Usage } from './usage.ts'
+import type { InstanceState } from './instance-state.ts'
+
+/**
+ * What a host and the API say to each other over HTTP. Lifecycle work goes through Temporal; this carries what must
+ * not be in a workflow's history (environment, credentials) and what a reader wants at once (log, usage).
+ *
+ * Host to API, `Authorization: Bearer <join token>`, all below `/internal/nodes/<node id>`:
+ *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`
+ *   GET  /instances                         -> { instances: NodeInstance[] }, to collect what is not theirs any more
+ *   GET  /instances/<uuid>/launch           -> LaunchSpec
+ *   POST /registry-token  { repository }    -> { token }, to pull that repository
+ *
+ * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
+ *   GET  /instances/<uuid>/log?offset=&limit=   -> LogWindow
+ *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
+ */
+export interface NodeHeartbeat {
+  readonly agentUrl: string
+  readonly agentSecret: string
+  readonly accelerator: 'kvm' | 'tcg' | 'fake'
+  readonly memoryMb: number
+  readonly version: string
+}
+
+export interface NodeAssignment {
+  readonly nodeId: string
+  /** The IPv4 network of this host's instances, such as `10.64.0.0/16`; its first address is the host's. */
+  readonly subnet: string
+}
+
+export interface NodeInstance {
+  readonly uuid: string
+  readonly state: InstanceState
+}
+
+/** Everything a start needs. Only the host that the instance is placed on can ask for it. */
+export interface LaunchSpec {
+  readonly uuid: string
+  readonly name: string
+  readonly userUuid: string
+  /** `<repository>@sha256:<hex>`; official images have the repository `official/<app>`. */
+  readonly image: string
+  readonly memoryMb: number
+  readonly vcpus: number
+  /** Absent: the image's own. */
+  readonly args?: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly privateIp: string
+  readonly mac: string
+}
+
+/** Byte offsets into everything the instance ever printed; ends are exclusive. */
+export interface LogWindow {
+  readonly availableStart: number
+  readonly availableEnd: number
+  readonly rangeStart: number
+  readonly rangeEnd: number
+  readonly outputBase64: string
+}
+
+export type UsageByInstance = Readonly<Record<string, Usage>>
+
+export const heartbeatIntervalMs = 5_000
+/** A host that was silent for this long gets no new instances. */
+export const nodeSilentAfterMs = 20_000

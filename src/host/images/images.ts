@@ -1,0 +1,54 @@
+/**
+ * The port through which a host gets images. An implementation verifies every digest, never lets the content of a
+ * layer touch the host's own file system outside its store, and unpacks a digest once however many ask at once.
+ */
+export interface Images {
+  /**
+   * Makes the image of `reference` (`<repository>@sha256:<hex>`) ready to run and returns where it is. Repeats are
+   * free. Throws `ImageError`. Aborting leaves nothing half-made that a later call would use.
+   */
+  prepare(reference: string, signal?: AbortSignal): Promise<PreparedImage>
+  /** Deletes unpacked images that are not in `inUse` (digests) and not used for a while. */
+  collect(inUse: ReadonlySet<string>): Promise<readonly string[]>
+}
+
+export type PreparedImage = ContainerImage | KernelImage
+
+/** An ordinary container image: runs on the platform's kernel. */
+export interface ContainerImage {
+  readonly kind: 'container'
+  readonly digest: string
+  /** A read-only squashfs of all layers, shared by all instances of the digest. World-readable. */
+  readonly rootfsPath: string
+  readonly entrypoint: readonly string[]
+  readonly command: readonly string[]
+  /** `KEY=value` strings of the image. */
+  readonly env: readonly string[]
+  readonly workingDirectory: string
+  /** As in the image: `''`, `name`, `uid`, `name:group`, `uid:gid`; resolved inside the guest. */
+  readonly user: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** An image that brings its own kernel and, maybe, initrd. */
+export interface KernelImage {
+  readonly kind: 'kernel'
+  readonly digest: string
+  readonly kernelPath: string
+  readonly initrdPath?: string
+  /** Hardcoded in the image; stands before the arguments that the platform sets. */
+  readonly kernelArgs: readonly string[]
+  readonly command: readonly string[]
+  readonly env: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** An image could not be made ready; `failure` is `ImageUnavailable`, `ImageUnusable` or `HostFull`. */
+export class ImageError extends Error {
+  override readonly name = 'ImageError'
+  readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'HostFull'
+  constructor(failure: ImageError['failure'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}

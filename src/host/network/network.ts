@@ -1,0 +1,56 @@
+/**
+ * The port through which a host connects VMs. Attachments are named after the instance's address, so `attach` after
+ * a crash finds the one that is there.
+ */
+export interface Network {
+  /** Makes the host's side ready: bridge, address, filter rules. Idempotent. */
+  open(): Promise<void>
+  attach(nic: NicSpec): Promise<Attachment>
+  /** Idempotent; unknown addresses are fine. */
+  detach(nic: NicSpec): Promise<void>
+  /** Bytes and packets of this attachment since `attach`; undefined when it is gone. `rx` is towards the VM. */
+  counters(nic: NicSpec): Promise<NicCounters | undefined>
+  /** Where the host itself reaches a port of the VM; undefined where it can not. */
+  reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
+  /** Removes what `open` made. Leaves nothing on the host. */
+  close(): Promise<void>
+}
+
+export interface NicSpec {
+  readonly instanceUuid: string
+  readonly userUuid: string
+  readonly ip: string
+  readonly mac: string
+}
+
+/** How the VMM gets at the network, and what the guest is told. */
+export type Attachment = TapAttachment | UserModeAttachment
+
+interface GuestSettings {
+  readonly ip: string
+  readonly prefixLength: number
+  readonly gateway: string
+  readonly nameserver: string
+  readonly mac: string
+}
+
+/** A TAP device that the VM process of `ownerUid` may open. */
+export interface TapAttachment extends GuestSettings {
+  readonly kind: 'tap'
+  readonly interfaceName: string
+  readonly ownerUid: number
+}
+
+/** QEMU's user-mode network, where the agent is not root. `forwards` are host ports on 127.0.0.1. */
+export interface UserModeAttachment extends GuestSettings {
+  readonly kind: 'user'
+  readonly outbound: boolean
+  readonly forwards: readonly { readonly hostPort: number; readonly guestPort: number }[]
+}
+
+export interface NicCounters {
+  readonly rxBytes: number
+  readonly rxPackets: number
+  readonly txBytes: number
+  readonly txPackets: number
+}

@@ -1,0 +1,41 @@
+import { defineSignal, defineUpdate } from '@temporalio/workflow'
+import { hostEventSignalName } from '../src/domain/host-work.ts'
+import type { HostEvent } from '../src/domain/host-work.ts'
+import type { InstanceState } from '../src/domain/instance-state.ts'
+import type { RestartPolicy } from '../src/domain/restart-policy.ts'
+
+/** What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through here. */
+export const instanceWorkflowType = 'instance'
+
+export function instanceWorkflowId(instanceUuid: string): string {
+  return `instance/${instanceUuid}`
+}
+
+export interface InstanceSettings {
+  readonly instanceUuid: string
+  readonly userUuid: string
+  readonly nodeId: string
+  readonly autostart: boolean
+  readonly deleteOnStop: boolean
+  readonly restartPolicy: RestartPolicy
+}
+
+export interface StopRequest {
+  readonly force: boolean
+  readonly drainTimeoutMs: number
+}
+
+/** `revision` is that of the state the answer tells of: a reader that waits for it in PostgreSQL sees that state. */
+export interface TransitionAnswer {
+  readonly previousState: InstanceState
+  readonly state: InstanceState
+  readonly revision: number
+}
+
+export const startUpdate = defineUpdate<TransitionAnswer>('start')
+export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
+/** The row is marked deleted before this is sent; losing it is mended by the sweep. */
+export const deleteSignal = defineSignal('delete')
+export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
+/** Continue-as-new at the next idle point, so that a code patch lives for days and not for years. */
+export const refreshSignal = defineSignal('refresh')
