@@ -1,0 +1,56 @@
+import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+
+/**
+ * The key that signs registry tokens, and the certificate by which the registry knows it. The registry is given the
+ * certificate as its `rootcertbundle`; every token carries it again (`x5c`), so no key identifiers need to agree.
+ */
+export interface RegistrySigningKey {
+  readonly key: KeyObject
+  /** The certificate, DER in base64, as a JWT's `x5c` wants it. */
+  readonly certificate: string
+}
+
+/** The registry refuses tokens once the certificate has expired; a data directory is not expected to live longer. */
+const certificateLifetimeDays = 7300
+const dayMs = 86_400_000
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+
+/** Makes a new key pair: both values are PEM, `key` is PKCS #8 and secret. */
+export async function generateRegistrySigningKey(
+  nowMs: number,
+): Promise<{ key: string; certificate: string }> {
+  // Both are loaded only where a key is made. The certificate library needs the polyfill to be there before it.
+  await import('reflect-metadata')
+  const { X509CertificateGenerator } = await import('@peculiar/x509')
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const certificate = await X509CertificateGenerator.createSelfSigned(
+    {
+      serialNumber: '01',
+      name: 'CN=Roost registry tokens',
+      // A day back, so that a clock that is set right after the first start does not invalidate it.
+      notBefore: new Date(nowMs - dayMs),
+      notAfter: new Date(nowMs + certificateLifetimeDays * dayMs),
+      signingAlgorithm: algorithm,
+      keys,
+    },
+    webcrypto,
+  )
+  const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey))
+  return { key: privateKeyPem(pkcs8), certificate: `${certificate.toString('pem')}\n` }
+}
+
+export function readRegistrySigningKey(pem: { key: string; certificate: string }): RegistrySigningKey {
+  const certificate = new X509Certificate(pem.certificate)
+  const key = createPrivateKey(pem.key)
+  if (!certificate.checkPrivateKey(key)) {
+    throw new Error('the registry key and the registry certificate do not belong together')
+  }
+  return { key, certificate: certificate.raw.toString('base64') }
+}
+
+function privateKeyPem(pkcs8: Buffer): string {
+  return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+    .export({ format: 'pem', type: 'pkcs8' })
+    .toString()
+}
