@@ -1,0 +1,70 @@
+/** How the text of a setting is read. Each takes the variable's name for the error it throws. */
+
+/** A setting has a value that is not permitted. The message names the variable and says what is. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export const vmmKinds = ['auto', 'qemu', 'fake'] as const
+export const accelerations = ['auto', 'kvm', 'tcg'] as const
+
+const highestPort = 65_535
+
+export function asText(text: string): string {
+  return text
+}
+
+export function asHost(text: string, name: string): string {
+  if (/[\s/]/.test(text))
+    throw new SettingError(`${name} is '${text}'; it has to be an IP address or a host name`)
+  return text
+}
+
+export function asPort(text: string, name: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port < 1 || port > highestPort) {
+    throw new SettingError(`${name} is '${text}'; it has to be a port, 1 to ${highestPort}`)
+  }
+  return port
+}
+
+/** Public ports are 1 to 65535, so an offset above that leaves none. */
+export function asPortOffset(text: string, name: string): number {
+  const offset = Number(text)
+  if (!/^\d+$/.test(text) || offset > highestPort - 443) {
+    throw new SettingError(`${name} is '${text}'; it has to be a number, 0 to ${highestPort - 443}`)
+  }
+  return offset
+}
+
+export function asSwitch(text: string, name: string): boolean {
+  if (text !== 'on' && text !== 'off')
+    throw new SettingError(`${name} is '${text}'; it has to be 'on' or 'off'`)
+  return text === 'on'
+}
+
+/** The value is not repeated in the error: such URLs hold passwords. */
+export function asUrl(text: string, name: string): string {
+  if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL such as scheme://host:port`)
+  return text.replace(/\/$/, '')
+}
+
+/** A private IPv4 /16, such as `10.64.0.0/16`. */
+export function asSubnet(text: string, name: string): string {
+  const octets = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/.exec(text)
+  if (!octets || Number(octets[1]) > 255 || Number(octets[2]) > 255) {
+    throw new SettingError(`${name} is '${text}'; it has to be a network with 16 bits, such as 10.64.0.0/16`)
+  }
+  return text
+}
+
+export function choice<const T extends string>(permitted: readonly T[]): (text: string, name: string) => T {
+  return (text, name) => {
+    const found = permitted.find((one) => one === text)
+    if (found === undefined) {
+      throw new SettingError(`${name} is '${text}'; permitted are ${permitted.join(', ')}`)
+    }
+    return found
+  }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/**
+ * What set-up found or made, as absolute paths. `setup/setup.mjs` writes it to `.roost-setup.json` in the checkout;
+ * this is the one place that reads it.
+ */
+export interface Installed {
+  readonly temporalCli?: string
+  /** Debian's `docker-registry` binary. */
+  readonly registry?: string
+  readonly qemu?: string
+  /** `vmlinux`, initrd and keeper, as `guest/build.mjs` made them. */
+  readonly guestDirectory?: string
+  /** `boot/vmlinuz-*` and `lib/modules/*` of the kernel package, extracted. */
+  readonly kernelDirectory?: string
+  /** The workflows, bundled for the worker. */
+  readonly workflowBundle?: string
+  /** OCI layouts of the official images. */
+  readonly sampleImages?: string
+  /** Only after `setup --tests`. */
+  readonly testServer?: string
+  readonly temporalServer?: string
+  readonly temporalSqlTool?: string
+  /** The production server's PostgreSQL schema, `temporal/versioned` and `visibility/versioned` below it. */
+  readonly temporalSchema?: string
+}
+
+export const setupFileName = '.roost-setup.json'
+const checkoutDirectory = path.resolve(import.meta.dirname, '../..')
+
+/** Throws where set-up never ran. */
+export function readInstalled(checkout: string = checkoutDirectory): Installed {
+  const file = path.join(checkout, setupFileName)
+  try {
+    const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { readonly paths: Installed }
+    return paths
+  } catch (cause) {
+    throw new Error(`${file} can not be read; set-up makes it: npm run setup`, { cause })
+  }
+}
+
+/** The path of one installed thing, or an error that says how to get it. */
+export function requireInstalled(installed: Installed, name: keyof Installed): string {
+  const found = installed[name]
+  if (found === undefined) {
+    throw new Error(`${name} is not installed; see what set-up says: npm run setup`)
+  }
+  return found
+}
