@@ -1,0 +1,59 @@
+import { officialNamespace } from '../domain/image-reference.ts'
+
+/** What may be done to a repository, in the registry's own words. */
+export const RegistryAction = { Pull: 'pull', Push: 'push', Delete: 'delete' } as const
+export type RegistryAction = (typeof RegistryAction)[keyof typeof RegistryAction]
+const allActions = Object.values(RegistryAction)
+
+/** One `scope` of a token request, and one entry of a token's `access` claim. */
+export interface RegistryScope {
+  readonly type: string
+  readonly name: string
+  readonly actions: readonly string[]
+}
+
+/** Who asks; absent where nobody logged in. */
+export interface RegistryUser {
+  readonly name: string
+  readonly admin: boolean
+}
+
+/** A client asks for the repository it pushes to and those it mounts layers from; more is not sensible. */
+export const maxScopes = 16
+const maxScopeLength = 512
+
+/** Reads `repository:<name>:pull,push`; several may stand in one parameter, apart by blanks. Nonsense is left out. */
+export function parseScopes(parameters: readonly string[]): readonly RegistryScope[] {
+  return parameters
+    .flatMap((parameter) => parameter.split(' '))
+    .filter((text) => text !== '' && text.length <= maxScopeLength)
+    .slice(0, maxScopes)
+    .flatMap((text) => parseScope(text))
+}
+
+function parseScope(text: string): readonly RegistryScope[] {
+  // The name may hold a colon (a registry's port), the type and the actions can not.
+  const match = /^([a-z]+(?:\([a-z]+\))?):(.+):([a-z*,]+)$/.exec(text)
+  if (!match) return []
+  const [, type = '', name = '', actions = ''] = match
+  return [{ type, name, actions: [...new Set(actions.split(','))] }]
+}
+
+/**
+ * The part of a wish that is granted: a user does everything with `<user>/...` and reads `official/...`, an
+ * administrator also writes `official/...`, and who is not logged in reads `official/...`. A scope of which nothing
+ * is granted stays with no actions, as the token protocol wants it.
+ */
+export function grantScope(scope: RegistryScope, user: RegistryUser | undefined): RegistryScope {
+  const permitted = permittedActions(scope, user)
+  const wanted = scope.actions.includes('*') ? allActions : scope.actions
+  return { ...scope, actions: permitted.filter((action) => wanted.includes(action)) }
+}
+
+function permittedActions(scope: RegistryScope, user: RegistryUser | undefined): readonly RegistryAction[] {
+  if (scope.type !== 'repository') return []
+  const slash = scope.name.indexOf('/')
+  const namespace = slash > 0 ? scope.name.slice(0, slash) : ''
+  if (namespace === officialNamespace) return user?.admin === true ? allActions : [RegistryAction.Pull]
+  return user !== undefined && namespace === user.name ? allActions : []
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { registryIssuer, registryService } from './registry-config.ts'
+import { grantScope, parseScopes, RegistryAction } from './registry-scope.ts'
+import type { RegistryScope, RegistryUser } from './registry-scope.ts'
+import type { RegistrySigningKey } from './signing-key.ts'
+
+/** A push of a large image asks for a new token when this one expires; a revoked user token lives on for as long. */
+const tokenLifetimeSeconds = 300
+/** The registry and the API may be on machines whose clocks differ a little. */
+const clockToleranceSeconds = 30
+
+export interface RegistryTokenIssuer {
+  /** A signed token for exactly these scopes, whoever asks: the caller has decided that they are granted. */
+  issue(subject: string, access: readonly RegistryScope[]): Promise<IssuedToken>
+}
+
+export interface IssuedToken {
+  readonly token: string
+  readonly expiresInSeconds: number
+  readonly issuedAt: Date
+}
+
+export function createRegistryTokenIssuer(
+  key: RegistrySigningKey,
+  nowMs: () => number = Date.now,
+): RegistryTokenIssuer {
+  return {
+    async issue(subject, access) {
+      const now = Math.floor(nowMs() / 1000)
+      const token = await new SignJWT({ access: access.filter((scope) => scope.actions.length > 0) })
+        .setProtectedHeader({ alg: 'ES256', typ: 'JWT', x5c: [key.certificate] })
+        .setIssuer(registryIssuer)
+        .setAudience(registryService)
+        .setSubject(subject)
+        .setJti(randomUUID())
+        .setIssuedAt(now)
+        .setNotBefore(now - clockToleranceSeconds)
+        .setExpirationTime(now + tokenLifetimeSeconds)
+        .sign(key.key)
+      return { token, expiresInSeconds: tokenLifetimeSeconds, issuedAt: new Date(now * 1000) }
+    },
+  }
+}
+
+/**
+ * A token with which the platform itself reads or writes one repository: agents pull by it, the API lists by it.
+ * `registryCatalog` in place of a repository permits to list all repositories.
+ */
+export async function issuePlatformToken(
+  issuer: RegistryTokenIssuer,
+  repository: string,
+  actions: readonly RegistryAction[] = [RegistryAction.Pull],
+): Promise<string> {
+  const scope =
+    repository === registryCatalog
+      ? { type: 'registry', name: 'catalog', actions: ['*'] }
+      : { type: 'repository', name: repository, actions }
+  const issued = await issuer.issue('roost', [scope])
+  return issued.token
+}
+
+/** Not the name of any repository. */
+export const registryCatalog = '*catalog*'
+
+/** What `GET /registry/token` is asked: the parts of the request that matter. */
+export interface TokenRequest {
+  readonly authorization: string | undefined
+  readonly service: string | undefined
+  readonly scopes: readonly string[]
+}
+
+export type TokenAnswer =
+  | {
+      readonly status: 200
+      readonly body: { token: string; access_token: string; expires_in: number; issued_at: string }
+    }
+  | { readonly status: 400 | 401; readonly message: string }
+
+/**
+ * Finds the user for what stands in the Basic header: the name, and as password either a token as the API takes it
+ * or only its secret. Undefined where they do not fit.
+ */
+export type AuthenticateRegistryUser = (credentials: {
+  readonly user: string
+  readonly password: string
+}) => Promise<RegistryUser | undefined>
+
+/**
+ * Answers a token request of the registry protocol. A request without credentials gets what everybody may have; wrong
+ * credentials are refused even where none were needed, so that `docker login` tells.
+ */
+export async function answerTokenRequest(
+  request: TokenRequest,
+  deps: { readonly issuer: RegistryTokenIssuer; readonly authenticate: AuthenticateRegistryUser },
+): Promise<TokenAnswer> {
+  if (request.service !== undefined && request.service !== registryService) {
+    return { status: 400, message: `tokens are issued for the service '${registryService}' only` }
+  }
+  const credentials = readBasicCredentials(request.authorization)
+  const user = credentials && (await deps.authenticate(credentials))
+  if (request.authorization !== undefined && user === undefined) {
+    return { status: 401, message: 'the user name or the token is not valid' }
+  }
+  const granted = parseScopes(request.scopes).map((scope) => grantScope(scope, user))
+  const issued = await deps.issuer.issue(user?.name ?? '', granted)
+  return {
+    status: 200,
+    body: {
+      token: issued.token,
+      access_token: issued.token,
+      expires_in: issued.expiresInSeconds,
+      issued_at: issued.issuedAt.toISOString(),
+    },
+  }
+}
+
+function readBasicCredentials(header: string | undefined) {
+  const match = /^Basic +([A-Za-z0-9+/=_-]{1,8192})$/i.exec(header ?? '')
+  if (!match?.[1]) return undefined
+  const text = Buffer.from(match[1], 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  return colon > 0 ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : undefined
+}
