@@ -1,0 +1,95 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance-state.ts'
+import { RestartPolicy } from '../../domain/restart-policy.ts'
+import { StartKind } from '../../domain/start-report.ts'
+import { Node } from './node.ts'
+import { User } from './user.ts'
+
+/**
+ * What was asked for (never changed after the insert) and, from `revision` on, the projection of the lifecycle that
+ * the instance's workflow writes. A row with `deletedAt` is invisible to every reader; it stays until the host is clean.
+ */
+export const Instance = defineEntity({
+  name: 'Instance',
+  tableName: 'instances',
+  indexes: [
+    {
+      name: 'instances_page_index',
+      expression:
+        'create index instances_page_index on instances (user_uuid, position) where deleted_at is null',
+    },
+    {
+      name: 'instances_state_index',
+      expression:
+        'create index instances_state_index on instances (user_uuid, state, position) where deleted_at is null',
+    },
+    {
+      name: 'instances_unstarted_index',
+      expression:
+        'create index instances_unstarted_index on instances (created_at) where workflow_started_at is null',
+    },
+    {
+      name: 'instances_deleted_index',
+      expression:
+        'create index instances_deleted_index on instances (deleted_at) where deleted_at is not null',
+    },
+  ],
+  uniques: [
+    {
+      name: 'instances_name_unique',
+      expression:
+        'create unique index instances_name_unique on instances (user_uuid, name) where deleted_at is null',
+    },
+    { name: 'instances_address_unique', properties: ['node', 'privateIp'] },
+  ],
+  properties: {
+    uuid: p.uuid().primary(),
+    /** The order of creation, which is the order of every list. */
+    position: p.bigint('number').autoincrement(),
+    user: () => p.manyToOne(User),
+    node: () => p.manyToOne(Node),
+    name: p.text(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    deletedAt: p.datetime(3).nullable(),
+    workflowStartedAt: p.datetime(3).nullable(),
+
+    /** `<repository>@sha256:<hex>` with the repository as the registry knows it. */
+    image: p.text(),
+    memoryMb: p.integer(),
+    vcpus: p.integer(),
+    /** Null: the image's own. */
+    args: p.json<readonly string[]>().nullable(),
+    /** A JSON object, sealed by the secret box. */
+    envSealed: p.text(),
+    autostart: p.boolean(),
+    deleteOnStop: p.boolean(),
+    restartPolicy: p.enum(() => RestartPolicy),
+    networkUuid: p.uuid(),
+    privateIp: p.text(),
+    mac: p.text(),
+
+    /** Until then a start that is under way counts against the live quotas, although the state says stopped. */
+    liveReservedUntil: p.datetime(3).nullable(),
+
+    revision: p.bigint('number').default(0),
+    state: p.enum(() => InstanceState),
+    boot: p.integer().default(0),
+    startCount: p.integer().default(0),
+    restartCount: p.integer().default(0),
+    restartAttempt: p.integer().default(0),
+    restartNextAt: p.datetime(3).nullable(),
+    startedAt: p.datetime(3).nullable(),
+    stoppedAt: p.datetime(3).nullable(),
+    uptimeMs: p.bigint('number').default(0),
+    bootTimeUs: p.bigint('number').nullable(),
+    vmmStartTimeUs: p.bigint('number').nullable(),
+    vmmLoadTimeUs: p.bigint('number').nullable(),
+    vmmReadyTimeUs: p.bigint('number').nullable(),
+    netTimeUs: p.bigint('number').nullable(),
+    startKind: p.enum(() => StartKind).nullable(),
+    stopReason: p.integer().nullable(),
+    exitCode: p.integer().nullable(),
+    stopCode: p.bigint('number').nullable(),
+    failure: p.text().nullable(),
+  },
+})

@@ -1,0 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+
+/** A host: where its agent is reached and which network its instances live in. */
+export const Node = defineEntity({
+  name: 'Node',
+  tableName: 'nodes',
+  properties: {
+    id: p.text().primary(),
+    agentUrl: p.text(),
+    /** Sealed by the secret box. */
+    agentSecret: p.text(),
+    accelerator: p.text(),
+    memoryMb: p.integer(),
+    version: p.text(),
+    subnet: p.text().unique('nodes_subnet_unique'),
+    /** The address index tried next; it goes round, so that an address just freed rests for a while. */
+    nextAddress: p.integer(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    heartbeatAt: p.datetime(3),
+  },
+})

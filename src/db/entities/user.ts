@@ -1,0 +1,32 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { InferEntity } from '@mikro-orm/postgresql'
+
+/** An account. Its row is the lock under which quotas are checked. */
+export const User = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    uuid: p.uuid().primary(),
+    name: p.text().unique('users_name_unique'),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    /** Writes `official/...` in the registry. */
+    admin: p.boolean(),
+    hardInstances: p.integer(),
+    hardLiveInstances: p.integer(),
+    hardLiveVcpus: p.integer(),
+    hardLiveMemoryMb: p.integer(),
+    hardServiceGroups: p.integer(),
+    hardServices: p.integer(),
+    hardVolumes: p.integer(),
+    hardTotalVolumeMb: p.integer(),
+    minMemoryMb: p.integer(),
+    maxMemoryMb: p.integer(),
+    minVcpus: p.integer(),
+    maxVcpus: p.integer(),
+    minVolumeMb: p.integer(),
+    maxVolumeMb: p.integer(),
+    minAutoscaleSize: p.integer(),
+    maxAutoscaleSize: p.integer(),
+  },
+})
+export type UserEntity = InferEntity<typeof User>

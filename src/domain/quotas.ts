@@ -1,0 +1,110 @@
+/** What an account may hold at a time, and what it holds. */
+export interface QuotaAmounts {
+  readonly instances: number
+  readonly liveInstances: number
+  readonly liveVcpus: number
+  readonly liveMemoryMb: number
+  readonly serviceGroups: number
+  readonly services: number
+  readonly volumes: number
+  readonly totalVolumeMb: number
+}
+
+/** Bounds of single objects. */
+export interface QuotaLimits {
+  readonly minMemoryMb: number
+  readonly maxMemoryMb: number
+  readonly minVcpus: number
+  readonly maxVcpus: number
+  readonly minVolumeMb: number
+  readonly maxVolumeMb: number
+  readonly minAutoscaleSize: number
+  readonly maxAutoscaleSize: number
+}
+
+export interface QuotaReport {
+  readonly userUuid: string
+  readonly used: QuotaAmounts
+  readonly hard: QuotaAmounts
+  readonly limits: QuotaLimits
+}
+
+/** None is 0: clients divide by them. */
+export const defaultHardQuotas: QuotaAmounts = {
+  instances: 64,
+  liveInstances: 64,
+  liveVcpus: 64,
+  liveMemoryMb: 32_768,
+  serviceGroups: 253,
+  services: 253,
+  volumes: 253,
+  totalVolumeMb: 20_480,
+}
+
+/** The least memory is what clients may ask for; a host gives a VM at least the floor its kernel needs. */
+export const defaultQuotaLimits: QuotaLimits = {
+  minMemoryMb: 16,
+  maxMemoryMb: 8_192,
+  minVcpus: 1,
+  maxVcpus: 1,
+  minVolumeMb: 8,
+  maxVolumeMb: 20_480,
+  minAutoscaleSize: 1,
+  maxAutoscaleSize: 32,
+}
+
+/** What one instance adds when it is created, and what it adds when it starts. */
+export interface InstanceDemand {
+  readonly memoryMb: number
+  readonly vcpus: number
+}
+
+export interface QuotaExcess {
+  readonly quota: keyof QuotaAmounts
+  /** What would be used. */
+  readonly value: number
+  readonly bound: number
+}
+
+export interface LimitBreach {
+  readonly parameter: 'memory_mb' | 'vcpus'
+  readonly value: number
+  readonly min: number
+  readonly max: number
+}
+
+/** The first quota that `added` would pass, in the order of `QuotaAmounts`; undefined when it fits. */
+export function findQuotaExcess(
+  quotas: Pick<QuotaReport, 'used' | 'hard'>,
+  added: Partial<QuotaAmounts>,
+): QuotaExcess | undefined {
+  for (const quota of Object.keys(defaultHardQuotas) as (keyof QuotaAmounts)[]) {
+    const more = added[quota] ?? 0
+    const value = quotas.used[quota] + more
+    const bound = quotas.hard[quota]
+    // Who is over a bound that was lowered later may still do what adds nothing to it.
+    if (more > 0 && value > bound) return { quota, value, bound }
+  }
+  return undefined
+}
+
+/** The first bound of a single object that `demand` does not keep. */
+export function findLimitBreach(limits: QuotaLimits, demand: InstanceDemand): LimitBreach | undefined {
+  const { memoryMb, vcpus } = demand
+  if (memoryMb < limits.minMemoryMb || memoryMb > limits.maxMemoryMb) {
+    return { parameter: 'memory_mb', value: memoryMb, min: limits.minMemoryMb, max: limits.maxMemoryMb }
+  }
+  if (vcpus < limits.minVcpus || vcpus > limits.maxVcpus) {
+    return { parameter: 'vcpus', value: vcpus, min: limits.minVcpus, max: limits.maxVcpus }
+  }
+  return undefined
+}
+
+/** What `count` live instances of this demand add. */
+export function liveDemand(demand: InstanceDemand, count: number): Partial<QuotaAmounts> {
+  return {
+    liveInstances: count,
+    liveVcpus: demand.vcpus * count,
+    liveMemoryMb: demand.memoryMb * count,
+  }
+}
