@@ -1,90 +1,83 @@
 /**
- * References to images as users write them: `<user>/<app>:<tag>`, `<user>/<app>@sha256:<hex>`, and `<app>:<tag>` for
- * official images. Inside, a repository always has its namespace in front, as the registry knows it.
+ * References to images, as people write them and as the registry names them: `hello:latest` is the official image
+ * that the registry keeps as `official/hello`; everything else is `<user>/<app>`.
  */
-export const officialNamespace = 'official'
-export const defaultTag = 'latest'
-
-/** Prefixes that older clients leave in front; they name this platform's registry whatever its address. */
-const knownPrefixes = ['oci://', 'index.unikraft.io/']
-/** The registry's own limit of a repository's name. */
-const maxRepositoryLength = 255
-
-const pathComponent = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
-const tagPattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/
-const digestPattern = /^sha256:[0-9a-f]{64}$/
-
 export interface ImageReference {
-  /** `<namespace>/<app>`, such as `official/hello`; `<app>` may have further parts. */
+  /** As in the registry: `official/hello`, `ann/app`. Lower case. */
   readonly repository: string
+  /** Absent where a digest is given. */
   readonly tag?: string
-  /** `sha256:<hex>`. Where both are given, the digest decides. */
+  /** `sha256:<64 hex digits>` */
   readonly digest?: string
 }
 
-/** What the text refers to, or undefined where it is no reference. Without tag and digest it means `latest`. */
-export function parseImageReference(text: string): ImageReference | undefined {
-  const [named = '', digest, ...more] = withoutPrefixes(text).split('@')
-  if (more.length > 0 || (digest !== undefined && !isDigest(digest))) return undefined
-  const colon = named.indexOf(':', named.lastIndexOf('/') + 1)
-  const path = colon === -1 ? named : named.slice(0, colon)
-  const tag = colon === -1 ? undefined : named.slice(colon + 1)
+export const officialNamespace = 'official'
+export const defaultTag = 'latest'
+
+/** The registries of OCI limit a name to this; it is also more than anyone types. */
+const maxRepositoryLength = 255
+
+const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
+const repositoryPattern = new RegExp(`^${component}(?:/${component})*$`)
+const tagPattern = /^\w[\w.-]{0,127}$/
+const digestPattern = /^sha256:[0-9a-f]{64}$/
+
+/** Host names that may stand before the name and mean this platform's own registry. */
+export const wellKnownRegistryHosts: readonly string[] = ['index.unikraft.io']
+
+/**
+ * Reads `[oci://][<host>/]<app>`, `<user>/<app>`, each with `:<tag>` or `@sha256:<hex>` or neither (then the tag is
+ * `latest`). With both, the digest counts. Undefined where it is none of these, or names a host that is not in
+ * `hosts`: images of other registries are not run.
+ */
+export function parseImageReference(
+  text: string,
+  hosts: readonly string[] = wellKnownRegistryHosts,
+): ImageReference | undefined {
+  const named = withoutHost(text.replace(/^oci:\/\//, ''), hosts)
+  const [beforeDigest = '', digest, ...more] = named.split('@')
+  if (more.length > 0 || (digest !== undefined && !digestPattern.test(digest))) return undefined
+  const colon = beforeDigest.indexOf(':')
+  const name = colon < 0 ? beforeDigest : beforeDigest.slice(0, colon)
+  const tag = colon < 0 ? undefined : beforeDigest.slice(colon + 1)
   if (tag !== undefined && !tagPattern.test(tag)) return undefined
-  const repository = path.includes('/') ? path : `${officialNamespace}/${path}`
-  if (!isRepository(repository)) return undefined
-  if (digest !== undefined) return { repository, ...(tag !== undefined && { tag }), digest }
-  return { repository, tag: tag ?? defaultTag }
+  if (!repositoryPattern.test(name)) return undefined
+  const repository = name.includes('/') ? name : `${officialNamespace}/${name}`
+  if (repository.length > maxRepositoryLength) return undefined
+  return digest === undefined ? { repository, tag: tag ?? defaultTag } : { repository, digest }
 }
 
-/** The reference in full, as the registry understands it: `parseImageReference` reads it back. */
-export function formatImageReference(reference: ImageReference): string {
-  const tag = reference.tag === undefined ? '' : `:${reference.tag}`
-  const digest = reference.digest === undefined ? '' : `@${reference.digest}`
-  return `${reference.repository}${tag}${digest}`
+function withoutHost(text: string, hosts: readonly string[]): string {
+  const host = hosts.find((host) => text.startsWith(`${host}/`))
+  return host === undefined ? text : text.slice(host.length + 1)
 }
 
-/** As the API shows it: official images have no namespace. */
-export function displayImageReference(reference: ImageReference): string {
-  return displayImageName(formatImageReference(reference))
-}
-
-/** The same for a reference or repository that is already formatted; further parts keep the namespace readable. */
-export function displayImageName(formatted: string): string {
-  const prefix = `${officialNamespace}/`
-  const rest = formatted.startsWith(prefix) ? formatted.slice(prefix.length) : formatted
-  // `official/utils/tunnel` without its namespace would be read as an image of a user `utils`.
-  const path = rest.split(/[:@]/, 1)[0] ?? ''
-  return path.includes('/') ? formatted : rest
-}
-
-export function imageNamespace(repository: string): string {
-  return repository.slice(0, repository.indexOf('/'))
-}
-
-/** Whether the user may read the repository: its own and the official ones. */
-export function mayReadRepository(userName: string, repository: string): boolean {
-  const namespace = imageNamespace(repository)
-  return namespace === officialNamespace || namespace === userName
-}
-
-export function isDigest(text: string): boolean {
+/** Whether a text is a digest as the platform uses them, `sha256:<64 lower-case hex digits>`. */
+export function isImageDigest(text: string): boolean {
   return digestPattern.test(text)
 }
 
-/** The digest of a stored `<repository>@sha256:<hex>`. */
-export function digestOf(pinned: string): string {
-  return pinned.slice(pinned.indexOf('@') + 1)
+/** The first part of a repository's name: the user whose it is, or `official`. */
+export function namespaceOf(repository: string): string {
+  return repository.slice(0, Math.max(0, repository.indexOf('/')))
 }
 
-function isRepository(repository: string): boolean {
-  if (repository.length > maxRepositoryLength) return false
-  const [namespace = '', ...parts] = repository.split('/')
-  // A dot in the first part is a registry's host: other registries are not pulled from.
-  if (namespace.includes('.') || parts.length === 0) return false
-  return [namespace, ...parts].every((part) => pathComponent.test(part))
+/** How the API writes a repository: official images without their namespace, where that is not ambiguous. */
+export function publicImageName(repository: string): string {
+  const app = repository.slice(officialNamespace.length + 1)
+  return namespaceOf(repository) === officialNamespace && !app.includes('/') ? app : repository
 }
 
-function withoutPrefixes(text: string): string {
-  const prefix = knownPrefixes.find((known) => text.startsWith(known))
-  return prefix === undefined ? text : withoutPrefixes(text.slice(prefix.length))
+/** The registry's own form: `official/hello:latest`, `ann/app@sha256:…`. */
+export function formatImageReference(reference: ImageReference): string {
+  return `${reference.repository}${suffixOf(reference)}`
+}
+
+/** The form in the API's answers: `hello:latest`, `ann/app@sha256:…`. */
+export function publicImageReference(reference: ImageReference): string {
+  return `${publicImageName(reference.repository)}${suffixOf(reference)}`
+}
+
+function suffixOf(reference: ImageReference): string {
+  return reference.digest === undefined ? `:${reference.tag ?? defaultTag}` : `@${reference.digest}`
 }
