@@ -1,0 +1,21 @@
+/** Why the registry did not give what was asked. */
+export const RegistryFailure = {
+  /** It is not there, or these credentials do not show it. */
+  NotFound: 'not-found',
+  /** The registry refuses the token. */
+  Denied: 'denied',
+  /** The registry does not answer, or answers with an error of its own: another attempt may succeed. */
+  Unavailable: 'unavailable',
+  /** What came is not what its digest says, is malformed, or is over a limit: another attempt will not help. */
+  Corrupt: 'corrupt',
+} as const
+export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFailure]
+
+export class RegistryError extends Error {
+  override readonly name = 'RegistryError'
+  readonly failure: RegistryFailure
+  constructor(failure: RegistryFailure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}
