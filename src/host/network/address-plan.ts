@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+
+/** The host's instances have a /16: the last 16 bits of an address name one of them on this host. */
+export const subnetPrefixLength = 16
+
+/**
+ * uids that neither people nor containers are given (systemd leaves 0x70000000 to 0x7fffffff unused): 4096 ranges of 65536, of which
+ * an agent takes one by the hash of its directory. So each VM process has a user of its own, also beside another agent's.
+ */
+const firstUid = 0x70000000
+const uidRanges = 4096
+const uidsPerRange = 0x10000
+
+/** Interface names hold 15 characters: 2 letters, 6 of the hash, 4 of the address. */
+const hashDigits = 6
+
+/** What is called how on a host that other agents may share: everything is named after the agent's directory. */
+export interface AddressPlan {
+  readonly hash: string
+  readonly bridge: string
+  readonly table: string
+  readonly tapPrefix: string
+  readonly subnet: string
+  readonly hostAddress: string
+}
+
+export class AddressError extends Error {
+  override readonly name = 'AddressError'
+}
+
+export function planAddresses(options: { readonly directory: string; readonly subnet: string }): AddressPlan {
+  const [address = '', length] = options.subnet.split('/')
+  const bits = addressBits(address)
+  if (Number(length) !== subnetPrefixLength || (bits & 0xffff) !== 0) {
+    throw new AddressError(
+      `the network of a host's instances must be a /16 such as 10.64.0.0/16, not ${options.subnet}`,
+    )
+  }
+  const hash = createHash('sha256').update(options.directory).digest('hex').slice(0, hashDigits)
+  return {
+    hash,
+    bridge: `rb${hash}`,
+    table: `roost_${hash}`,
+    tapPrefix: `rt${hash}`,
+    subnet: options.subnet,
+    hostAddress: formatAddress(bits + 1),
+  }
+}
+
+/** The last 16 bits of an address of this host's network; throws for any other. */
+export function hostPart(plan: AddressPlan, ip: string): number {
+  const bits = addressBits(ip)
+  const network = addressBits(plan.subnet.split('/')[0] ?? '')
+  const part = bits - network
+  if (part < 2 || part > 0xfffe)
+    throw new AddressError(`${ip} is not an instance's address in ${plan.subnet}`)
+  return part
+}
+
+export function tapName(plan: AddressPlan, ip: string): string {
+  return plan.tapPrefix + hostPart(plan, ip).toString(16).padStart(4, '0')
+}
+
+export function ownerUid(plan: AddressPlan, ip: string): number {
+  const range = Number.parseInt(plan.hash, 16) % uidRanges
+  return firstUid + range * uidsPerRange + hostPart(plan, ip)
+}
+
+function addressBits(address: string): number {
+  const parts = address.split('.')
+  const numbers = parts.map(Number)
+  const valid = parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) < 256)
+  if (!valid) throw new AddressError(`'${address}' is not an IPv4 address`)
+  return numbers.reduce((bits, part) => bits * 256 + part, 0)
+}
+
+function formatAddress(bits: number): string {
+  return [24, 16, 8, 0].map((shift) => Math.floor(bits / 2 ** shift) % 256).join('.')
+}

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+
+/** A tool of the host that is stuck must not hold an instance's start for ever. */
+const commandTimeoutMs = 10_000
+/** Enough of an error to tell what was refused. */
+const errorTextMaxBytes = 2_000
+
+/** A tool of the host refused; the message holds what it printed. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+/**
+ * Runs the host's network tools. `prefix` runs them elsewhere, such as `['ip', 'netns', 'exec', 'x']`; what is to be done
+ * goes in on stdin, one process for a whole batch, because starting a process is what costs time here.
+ */
+export class Commands {
+  readonly #prefix: readonly string[]
+
+  constructor(prefix: readonly string[] = []) {
+    this.#prefix = prefix
+  }
+
+  async run(command: readonly string[], input = ''): Promise<string> {
+    const [program = '', ...args] = [...this.#prefix, ...command]
+    return await new Promise((resolve, reject) => {
+      const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], timeout: commandTimeoutMs })
+      let output = ''
+      let errors = ''
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        if (errors.length < errorTextMaxBytes) errors += text
+      })
+      child.on('error', (cause) => {
+        reject(new CommandError(`${program} could not be started: ${cause.message}`, { cause }))
+      })
+      child.on('close', (code, signal) => {
+        if (code === 0) resolve(output)
+        else
+          reject(
+            new CommandError(`${command.join(' ')} ended with ${String(code ?? signal)}: ${errors.trim()}`),
+          )
+      })
+      // The tool may refuse before it has read everything; its exit tells why.
+      child.stdin.on('error', () => undefined)
+      child.stdin.end(input)
+    })
+  }
+}

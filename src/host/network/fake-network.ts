@@ -1,0 +1,71 @@
+import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+
+export interface FakeNetworkFaults {
+  /** The nth `attach` (from 1) fails. */
+  readonly failAttach?: number
+}
+
+/**
+ * A network in memory, which outlives the agents of a test as a host's own does: hand the same object to the next agent. Each
+ * reading of the counters finds a little more traffic, so that a test sees whether it is accumulated.
+ */
+export class FakeNetwork implements Network {
+  readonly attached = new Map<string, { nic: NicSpec; readings: number }>()
+  readonly #faults: FakeNetworkFaults
+  #attaches = 0
+
+  constructor(faults: FakeNetworkFaults = {}) {
+    this.#faults = faults
+  }
+
+  async open(): Promise<void> {
+    await Promise.resolve()
+  }
+
+  async attach(nic: NicSpec): Promise<Attachment> {
+    this.#attaches += 1
+    if (this.#attaches === this.#faults.failAttach)
+      throw new Error(`attach ${String(this.#attaches)} fails as asked`)
+    if (!this.attached.has(nic.ip)) this.attached.set(nic.ip, { nic, readings: 0 })
+    return await Promise.resolve({
+      kind: 'user',
+      ip: nic.ip,
+      prefixLength: 16,
+      gateway: '10.64.0.1',
+      nameserver: '10.64.0.1',
+      mac: nic.mac,
+      outbound: false,
+      forwards: [],
+    })
+  }
+
+  async detach(nic: NicSpec): Promise<void> {
+    this.attached.delete(nic.ip)
+    await Promise.resolve()
+  }
+
+  async counters(nic: NicSpec): Promise<NicCounters | undefined> {
+    const found = this.attached.get(nic.ip)
+    if (found === undefined) return undefined
+    const { readings } = found
+    found.readings += 1
+    return await Promise.resolve({
+      rxBytes: readings * 100,
+      rxPackets: readings,
+      txBytes: readings * 200,
+      txPackets: readings * 2,
+    })
+  }
+
+  async reach(
+    nic: NicSpec,
+    port: number,
+  ): Promise<{ readonly host: string; readonly port: number } | undefined> {
+    return await Promise.resolve(this.attached.has(nic.ip) ? { host: nic.ip, port } : undefined)
+  }
+
+  async close(): Promise<void> {
+    this.attached.clear()
+    await Promise.resolve()
+  }
+}

@@ -1,0 +1,114 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+
+/** The ports of an instance that the host can reach without root; a VM's forwards are fixed when it starts. */
+export const forwardedGuestPorts: readonly number[] = [80, 443, 3000, 5000, 8000, 8080, 8443, 9090]
+
+/** What QEMU's user-mode network gives every VM: each has a network of its own, so the addresses are all the same. */
+const guestAddress = {
+  ip: '10.0.2.15',
+  prefixLength: 24,
+  gateway: '10.0.2.2',
+  nameserver: '10.0.2.3',
+} as const
+
+interface Forward {
+  readonly hostPort: number
+  readonly guestPort: number
+}
+
+/**
+ * QEMU's user-mode network, for an agent that is not root. Instances are apart from each other by construction. The guest has
+ * 10.0.2.15 whatever address the instance is told it has, the host reaches only `forwardedGuestPorts`, and
+ * bytes and packets are not counted. Forwards are kept on disk, because a new agent must reach the VMs of the one before.
+ */
+export class UserNetwork implements Network {
+  readonly #directory: string
+  readonly #outbound: boolean
+
+  constructor(options: { readonly directory: string; readonly outbound: boolean }) {
+    this.#directory = join(options.directory, 'user-network')
+    this.#outbound = options.outbound
+  }
+
+  async open(): Promise<void> {
+    await mkdir(this.#directory, { recursive: true })
+  }
+
+  async attach(nic: NicSpec): Promise<Attachment> {
+    const forwards = (await this.#load(nic)) ?? (await this.#choose(nic))
+    return { kind: 'user', ...guestAddress, mac: nic.mac, outbound: this.#outbound, forwards }
+  }
+
+  async detach(nic: NicSpec): Promise<void> {
+    await rm(this.#path(nic), { force: true })
+  }
+
+  async counters(nic: NicSpec): Promise<NicCounters | undefined> {
+    const attached = (await this.#load(nic)) !== undefined
+    return attached ? { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 } : undefined
+  }
+
+  async reach(
+    nic: NicSpec,
+    port: number,
+  ): Promise<{ readonly host: string; readonly port: number } | undefined> {
+    const forward = (await this.#load(nic))?.find((each) => each.guestPort === port)
+    return forward === undefined ? undefined : { host: '127.0.0.1', port: forward.hostPort }
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  async #choose(nic: NicSpec): Promise<readonly Forward[]> {
+    const hostPorts = await freePorts(forwardedGuestPorts.length)
+    const forwards = forwardedGuestPorts.map((guestPort, index) => ({
+      guestPort,
+      hostPort: hostPorts[index] ?? 0,
+    }))
+    const path = this.#path(nic)
+    await writeFile(`${path}.tmp`, JSON.stringify(forwards))
+    await rename(`${path}.tmp`, path)
+    return forwards
+  }
+
+  async #load(nic: NicSpec): Promise<readonly Forward[] | undefined> {
+    try {
+      return JSON.parse(await readFile(this.#path(nic), 'utf8')) as readonly Forward[]
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  #path(nic: NicSpec): string {
+    return join(this.#directory, `${nic.instanceUuid}.json`)
+  }
+}
+
+/**
+ * Ports that nobody listens on now, all held at once so that they differ. QEMU binds them a moment later; one that
+ * was taken in between fails that start, and the next attempt gets others.
+ */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  try {
+    return await Promise.all(
+      servers.map(
+        (server) =>
+          new Promise<number>((resolve, reject) => {
+            server.once('error', reject)
+            server.listen(0, '127.0.0.1', () => {
+              resolve((server.address() as AddressInfo).port)
+            })
+          }),
+      ),
+    )
+  } finally {
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  }
+}
