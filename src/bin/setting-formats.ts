@@ -1,3 +1,5 @@
+import path from 'node:path'
+
 /** How the text of a setting is read. Each takes the variable's name for the error it throws. */
 
 /** A setting has a value that is not permitted. The message names the variable and says what is. */
@@ -10,6 +12,11 @@ export const vmmKinds = ['auto', 'qemu', 'fake'] as const
 export const accelerations = ['auto', 'kvm', 'tcg'] as const
 
 const highestPort = 65_535
+
+/** Relative to where the process was started. */
+export function asPath(text: string): string {
+  return path.resolve(text)
+}
 
 export function asText(text: string): string {
   return text

@@ -56,7 +56,7 @@ function optional<T>(
 
 const dataDir = setting(
   'ROOST_DATA_DIR',
-  path.resolve,
+  read.asPath,
   (base) => path.join(base.machine.checkoutDirectory, '.roost'),
   {
     defaultText: '`.roost` in the checkout',
@@ -84,7 +84,7 @@ export const settingsTable = {
   dataDir,
   cacheDir: setting(
     'ROOST_CACHE_DIR',
-    path.resolve,
+    read.asPath,
     (base) => path.join(base.machine.homeDirectory, '.cache', 'roost'),
     {
       defaultText: '`~/.cache/roost`',
@@ -132,23 +132,23 @@ export const settingsTable = {
     defaultText: '7071; the stack chooses a free one',
     meaning: 'Port of the agent: logs and usage for the API, its health and metrics.',
   }),
-  agentDir: setting('ROOST_AGENT_DIR', path.resolve, agentDirectory.of, {
+  agentDir: setting('ROOST_AGENT_DIR', read.asPath, agentDirectory.of, {
     defaultText: agentDirectory.text,
     meaning: 'What the agent keeps: a directory per instance, images.',
   }),
-  joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', path.resolve, joinToken.of, {
+  joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
     defaultText: joinToken.text,
     meaning: 'The secret with which agents join.',
   }),
-  secretKeyFile: setting('ROOST_SECRET_KEY_FILE', path.resolve, secretKey.of, {
+  secretKeyFile: setting('ROOST_SECRET_KEY_FILE', read.asPath, secretKey.of, {
     defaultText: secretKey.text,
     meaning: '32 bytes in base64; encrypt environment variables at rest.',
   }),
-  registryKeyFile: setting('ROOST_REGISTRY_KEY_FILE', path.resolve, registryKey.of, {
+  registryKeyFile: setting('ROOST_REGISTRY_KEY_FILE', read.asPath, registryKey.of, {
     defaultText: registryKey.text,
     meaning: 'Private key that signs registry tokens (PEM).',
   }),
-  registryCertFile: setting('ROOST_REGISTRY_CERT_FILE', path.resolve, registryCert.of, {
+  registryCertFile: setting('ROOST_REGISTRY_CERT_FILE', read.asPath, registryCert.of, {
     defaultText: registryCert.text,
     meaning: 'Its certificate, which the registry trusts (PEM).',
   }),

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { run, which } from './command.mjs'
+import { Missing } from './missing.mjs'
+import { isRoot } from './places.mjs'
+
+/** A package, the file that shows it is there, and what Roost does with it. */
+const runtime = [
+  ['qemu-system-x86', '/usr/bin/qemu-system-x86_64', 'runs the virtual machines'],
+  ['squashfs-tools', '/usr/bin/sqfstar', "turns an image's layers into one file system"],
+  ['e2fsprogs', '/sbin/mkfs.ext4', 'makes file systems'],
+  ['iproute2', '/sbin/ip', 'connects virtual machines'],
+  ['nftables', '/usr/sbin/nft', 'keeps virtual machines apart'],
+  ['util-linux', '/usr/bin/setpriv', 'starts processes without privileges'],
+  ['musl-tools', '/usr/bin/musl-gcc', 'builds the program that runs first in a virtual machine'],
+  ['gcc', '/usr/bin/gcc', 'the same'],
+  ['linux-libc-dev', '/usr/include/linux/fuse.h', 'the same'],
+  ['busybox-static', '/bin/busybox', 'is the sample image official/busybox'],
+  ['lz4', '/usr/bin/lz4', 'unpacks the guest kernel'],
+  ['xz-utils', '/usr/bin/xz', 'the same'],
+]
+const forTests = [
+  ['skopeo', '/usr/bin/skopeo', 'pushes images as a user would'],
+  ['wrk', '/usr/bin/wrk', 'measures'],
+]
+
+let listsUpdated = false
+
+export const debianPackages = {
+  title: 'Debian packages',
+  async bring({ tests, say }) {
+    const wanted = tests ? [...runtime, ...forTests] : runtime
+    const absent = wanted.filter(([, file]) => !existsSync(file))
+    if (absent.length > 0) await installPackages(absent, say)
+    return { files: wanted.map(([, file]) => file), paths: { qemu: '/usr/bin/qemu-system-x86_64' } }
+  },
+}
+
+async function installPackages(packages, say) {
+  const names = packages.map(([name]) => name)
+  const missing = (cause) =>
+    new Missing({
+      what: names.join(', '),
+      why: packages.map(([name, , why]) => `${name} ${why}`).join('; '),
+      command: `${isRoot ? '' : 'sudo '}apt-get install -y --no-install-recommends ${names.join(' ')}`,
+      cause,
+    })
+  if (!isRoot || !(await which('apt-get'))) throw missing()
+  await updateLists(say)
+  await aptGet(['install', '-y', '--no-install-recommends', ...names], { onLine: say }).catch((cause) => {
+    throw missing(cause)
+  })
+}
+
+/** The lists of packages, fresh, once per set-up. A repository that is away does not stop us: the install tells. */
+export async function updateLists(say) {
+  if (listsUpdated || !isRoot) return
+  listsUpdated = true
+  await aptGet(['update'], { onLine: say }).catch((error) => say(error.message.split('\n')[0]))
+}
+
+export function aptGet(args, options = {}) {
+  return run('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+    ...options,
+    env: { ...options.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' },
+  })
+}

@@ -1,0 +1,11 @@
+/** A thing that set-up could not bring: what it is, why it is needed, and what a person can do. */
+export class Missing extends Error {
+  name = 'Missing'
+  /** @param {{ what: string, why: string, command: string, cause?: unknown }} about */
+  constructor({ what, why, command, cause }) {
+    super(`${what} is missing`, { cause })
+    this.what = what
+    this.why = why
+    this.command = command
+  }
+}

@@ -1,0 +1,20 @@
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { exists } from './command.mjs'
+
+/**
+ * Makes `directory` if it is not there: `make` fills a directory beside it, which then takes the name at once. What is interrupted
+ * leaves only a directory that nobody reads.
+ */
+export async function directoryOnce(directory, make) {
+  if (await exists(directory)) return directory
+  await mkdir(path.dirname(directory), { recursive: true })
+  const unfinished = await mkdtemp(`${directory}.tmp-`)
+  try {
+    await make(unfinished)
+    await rename(unfinished, directory)
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+  return directory
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { checkout, setupFile } from './places.mjs'
+
+/** What set-up depends on. Anything else may change without a second set-up. */
+const inputs = ['package-lock.json', 'setup', 'guest', 'workflows', 'src/domain', 'samples', 'src/registry']
+
+/** A short hash over names and contents of files and directories. */
+export function hashOf(places, salt = '') {
+  const hash = createHash('sha256').update(salt)
+  for (const file of places.flatMap(filesBelow))
+    hash.update(path.relative(checkout, file)).update(readFileSync(file))
+  return hash.digest('hex').slice(0, 16)
+}
+
+function filesBelow(place) {
+  if (!existsSync(place)) return []
+  if (statSync(place).isFile()) return [place]
+  const entries = readdirSync(place, { withFileTypes: true, recursive: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return files.map((entry) => path.join(entry.parentPath ?? entry.path, entry.name)).sort()
+}
+
+export function currentStamp(environment) {
+  return hashOf(
+    inputs.map((one) => path.join(checkout, one)),
+    JSON.stringify(environment),
+  )
+}
+
+export function readSetup() {
+  try {
+    return JSON.parse(readFileSync(setupFile, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** The last complete set-up was for these inputs, and everything it found is still there. */
+export function isCurrent(setup, { stamp, tests }) {
+  if (setup?.stamp !== stamp || (tests && !setup.tests)) return false
+  return [...setup.files, ...Object.values(setup.paths)].every((file) => existsSync(file))
+}
+
+export function writeSetup(setup) {
+  const unfinished = `${setupFile}.${process.pid}`
+  writeFileSync(unfinished, `${JSON.stringify(setup, undefined, 2)}\n`)
+  renameSync(unfinished, setupFile)
+}

@@ -1,0 +1,100 @@
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { exists, run, which } from './command.mjs'
+import { goInstall } from './go-tool.mjs'
+import { Missing } from './missing.mjs'
+import { cache } from './places.mjs'
+import { versions } from './versions.mjs'
+
+const directory = path.join(cache, `temporal-cli-${versions.temporalCli}`)
+const cached = path.join(directory, 'temporal')
+const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? process.arch
+const archive = `https://temporal.download/cli/archive/v${versions.temporalCli}?platform=linux&arch=${architecture}`
+/** A site that can not be reached must not hold set-up for long; the archive is about 60 MB. */
+const connectLimitMs = 5_000
+const downloadLimitMs = 180_000
+
+/** The Temporal CLI, which holds the dev server and its Web UI. Sources in this order; the first that works is taken. */
+export const temporalCli = {
+  title: 'Temporal CLI',
+  async bring({ say }) {
+    return { paths: { temporalCli: (await given()) ?? (await onPath()) ?? (await inCache(say)) } }
+  },
+}
+
+async function given() {
+  const file = process.env.TEMPORAL_CLI_PATH
+  if (!file) return undefined
+  if ((await serverVersion(file)) === undefined) {
+    throw new Missing({
+      what: `${file} (TEMPORAL_CLI_PATH)`,
+      why: 'it has to be the Temporal CLI, which holds the dev server',
+      command: 'unset TEMPORAL_CLI_PATH',
+    })
+  }
+  return path.resolve(file)
+}
+
+async function onPath() {
+  const file = await which('temporal')
+  return file && (await serverVersion(file)) === versions.temporalCliServer ? file : undefined
+}
+
+async function inCache(say) {
+  if (await exists(cached)) return cached
+  await mkdir(directory, { recursive: true })
+  try {
+    return await download(say)
+  } catch (error) {
+    say(`${new URL(archive).host}: ${error.message}; building it instead`)
+  }
+  return goInstall({
+    module: `github.com/temporalio/cli/cmd/temporal@v${versions.temporalCli}`,
+    binary: 'temporal',
+    directory,
+    say,
+  }).catch((cause) => {
+    throw new Missing({
+      what: `the Temporal CLI ${versions.temporalCli}`,
+      why: 'it is the workflow engine of the embedded stack',
+      command: `go install github.com/temporalio/cli/cmd/temporal@v${versions.temporalCli}, or download ${archive} and set TEMPORAL_CLI_PATH`,
+      cause,
+    })
+  })
+}
+
+async function download(say) {
+  const unfinished = path.join(directory, `.tmp-download-${process.pid}`)
+  await mkdir(unfinished, { recursive: true })
+  try {
+    say(`downloading from ${new URL(archive).host}`)
+    const file = path.join(unfinished, 'archive.tar.gz')
+    await writeFile(file, await fetchBytes(archive))
+    await run('tar', ['-xzf', file, '-C', unfinished, 'temporal'])
+    const binary = path.join(unfinished, 'temporal')
+    await chmod(binary, 0o755)
+    const server = await serverVersion(binary)
+    if (server !== versions.temporalCliServer) throw new Error(`the download reports server ${server}`)
+    await rename(binary, cached)
+    return cached
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+async function fetchBytes(url) {
+  const stop = new AbortController()
+  const connecting = setTimeout(() => stop.abort(new Error('no answer')), connectLimitMs)
+  const answer = await fetch(url, {
+    signal: AbortSignal.any([stop.signal, AbortSignal.timeout(downloadLimitMs)]),
+  })
+  clearTimeout(connecting)
+  if (!answer.ok) throw new Error(`status ${answer.status}`)
+  return Buffer.from(await answer.arrayBuffer())
+}
+
+/** What `temporal --version` says of its server, such as 1.29.1; undefined when the file is not that program. */
+async function serverVersion(file) {
+  const text = await run(file, ['--version'], { timeoutMs: 10_000 }).catch(() => '')
+  return /Server (\d+\.\d+\.\d+)/.exec(text)?.[1]
+}
