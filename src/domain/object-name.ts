@@ -38,9 +38,9 @@ export function generatedInstanceName(repository: string, suffix: string): strin
 
 /** `<name>-<suffix>` of a replica; a name at its limit is cut so that the suffix has room. */
 export function replicaName(name: string, suffix: string): string {
-  const dot = name.lastIndexOf('.') + 1
-  const room = maxNameLength - dot
-  return `${name.slice(0, dot)}${fit(name.slice(dot, dot + room), suffix.length)}-${suffix}`
+  const short = name.slice(0, maxNameLength - suffix.length - 1).replace(/[-.]+$/, '')
+  const lastLabel = short.lastIndexOf('.') + 1
+  return `${short.slice(0, lastLabel)}${fit(short.slice(lastLabel), suffix.length)}-${suffix}`
 }
 
 function fit(text: string, suffixLength: number): string {

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import type { TProperties, TSchema, TSchemaOptions } from 'typebox'
+import { maxNameLength } from '../domain/object-name.ts'
+
+/**
+ * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a request
+ * and a mistake in an answer. `x-place` names a nested object in messages.
+ */
+export function closed<P extends TProperties>(
+  properties: P,
+  options: TSchemaOptions & { 'x-place'?: string } = {},
+) {
+  return Type.Object(properties, { additionalProperties: false, ...options })
+}
+
+export function vocabulary<V extends string>(values: readonly V[], description: string) {
+  return Type.Unsafe<V>({ type: 'string', enum: [...values], description })
+}
+
+/** The parameters of an operation that has none. */
+export const noParameters = closed({})
+
+/** A name in a request: checked and lower-cased by the rules of `src/domain/object-name.ts`. */
+export const nameField = Type.String({
+  format: 'object-name',
+  description: `A domain name as in RFC 1035, at most ${maxNameLength} characters; upper case is lowered.`,
+})
+export const uuidField = Type.String({ format: 'uuid', description: 'Identifier given at creation.' })
+export const timestampField = Type.String({ format: 'date-time', description: 'As in RFC 3339, in UTC.' })
+
+export const statusSuccess = Type.Literal('success')
+
+/** Exactly one of the two; an empty string counts as absent, which is why neither is required here. */
+export const identifierFields = {
+  uuid: Type.Optional(uuidField),
+  name: Type.Optional(nameField),
+}
+
+export function count(description: string) {
+  return Type.Integer({ minimum: 0, description })
+}
+
+export function optionalAll<P extends TProperties>(properties: P) {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [key, Type.Optional(schema)]),
+  ) as { [K in keyof P]: ReturnType<typeof Type.Optional<P[K] & TSchema>> }
+}

@@ -1,0 +1,154 @@
+import { Type } from 'typebox'
+import { InstanceFeature } from '../domain/instance-feature.ts'
+import { instanceStates } from '../domain/instance-state.ts'
+import { RestartPolicy } from '../domain/restart-policy.ts'
+import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
+import {
+  defaultLogBytes,
+  defaultLogOffset,
+  defaultMemoryMb,
+  maxArgumentLength,
+  maxArguments,
+  maxDrainMs,
+  maxEnvNameLength,
+  maxEnvValueLength,
+  maxEnvVariables,
+  maxImageReferenceLength,
+  maxLogBytes,
+  maxReplicas,
+  maxWaitMs,
+} from './limits.ts'
+import { scaleToZeroRequest, serviceGroupRequest, volumeRequest } from './service-fields.ts'
+
+/** What a request says of one object, beside its identifier. Defaults are in `src/domain/instance-defaults.ts`. */
+const noNul = '^[^\\u0000]*$'
+const argument = Type.String({ maxLength: maxArgumentLength, pattern: noNul })
+
+const waitTimeout = Type.Integer({
+  minimum: -1,
+  maximum: maxWaitMs,
+  description: `How long to wait for it to run; 0 does not wait, -1 waits as long as possible (${maxWaitMs} ms).`,
+})
+
+export const createInstanceBody = closed({
+  name: Type.Optional(nameField),
+  image: Type.String({
+    minLength: 1,
+    maxLength: maxImageReferenceLength,
+    description: 'Image reference; a tag is pinned to the digest that it has now.',
+  }),
+  args: Type.Optional(
+    Type.Union([argument, Type.Array(argument, { maxItems: maxArguments })], {
+      description:
+        'Arguments of the application: a list, or one line that is split at blanks outside quotes.',
+    }),
+  ),
+  env: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` }),
+      Type.String({ maxLength: maxEnvValueLength, pattern: noNul }),
+      {
+        maxProperties: maxEnvVariables,
+        additionalProperties: false,
+        description: 'Environment variables.',
+        'x-place': 'environment variables',
+      },
+    ),
+  ),
+  memory_mb: Type.Optional(
+    // Its range is the account's, so that there is one sentence about it: see `src/api/routes/instances-create.ts`.
+    Type.Integer({ description: `Memory in MiB within the account's limits; default ${defaultMemoryMb}.` }),
+  ),
+  vcpus: Type.Optional(Type.Integer({ description: "Virtual CPUs within the account's limits; default 1." })),
+  service_group: Type.Optional(serviceGroupRequest),
+  volumes: Type.Optional(Type.Array(volumeRequest, { maxItems: 8 })),
+  autostart: Type.Optional(Type.Boolean({ description: 'Start right after creation; default false.' })),
+  replicas: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxReplicas,
+      description: 'Additional instances with these properties; default 0.',
+    }),
+  ),
+  wait_timeout_ms: Type.Optional(waitTimeout),
+  features: Type.Optional(
+    Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'), {
+      maxItems: 8,
+      description: 'Features.',
+    }),
+  ),
+  restart_policy: Type.Optional(
+    vocabulary(Object.values(RestartPolicy), 'When to restart after a stop from within; default never.'),
+  ),
+  scale_to_zero: Type.Optional(scaleToZeroRequest),
+})
+
+const stateField = vocabulary(instanceStates, 'State of an instance.')
+
+export const stateFilterBody = closed({
+  state: Type.Optional(stateField),
+})
+
+export const startInstanceBody = closed({
+  wait_timeout_ms: Type.Optional(waitTimeout),
+})
+
+export const stopInstanceBody = closed({
+  force: Type.Optional(
+    Type.Boolean({ description: 'Stop at once, without a clean shutdown; default false.' }),
+  ),
+  drain_timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxDrainMs,
+      description: `How long connections may drain; default 0, -1 is as long as possible (${maxDrainMs} ms).`,
+    }),
+  ),
+})
+
+const awaited = {
+  state: Type.Optional(vocabulary(instanceStates, 'The state to wait for; default running.')),
+}
+const timeout = {
+  timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxWaitMs,
+      description: `How long to wait; default -1, which is as long as possible (${maxWaitMs} ms).`,
+    }),
+  ),
+}
+
+export const waitInstanceBody = closed({ ...awaited, ...timeout })
+
+/** Several objects with one timeout. */
+export const waitInstanceIdsBody = closed({
+  ids: Type.Array(closed({ ...identifierFields, ...awaited }, { 'x-place': 'instance wait identifier' }), {
+    minItems: 1,
+  }),
+  ...timeout,
+})
+
+export const logInstanceBody = closed({
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: -Number.MAX_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: `Byte offset, from the end of the log where negative; default ${defaultLogOffset}.`,
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: `Most bytes to return; default ${defaultLogBytes}, never more than ${maxLogBytes}.`,
+    }),
+  ),
+})
+
+export const statusQuery = closed({
+  details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
+  metrics: Type.Optional(
+    Type.Boolean({ description: 'Give resource use among the details; default false.' }),
+  ),
+})

@@ -1,0 +1,58 @@
+/**
+ * Every limit of the API, with the status it is answered with where it is exceeded. `docs/limits.md` is this file in
+ * prose; the limits of an account (quotas) are rows in the database and not here.
+ */
+
+/** 413. A create of 100 instances with 8 KiB of environment each fits. */
+export const maxBodyBytes = 1_048_576
+/** 431, given by the HTTP server. Tokens are under 200 bytes; the rest is what proxies add. */
+export const maxHeaderBytes = 16_384
+/** 400 with code 5. Objects named by one request; as many as a page of the SDKs. */
+export const maxObjectsPerRequest = 100
+/** 400. Additional instances of one create; the account's quota binds earlier on most accounts. */
+export const maxReplicas = 99
+/** 400. Objects of one page; a list without `count` is not cut. */
+export const maxPageCount = 1_000
+/** 400. Errors named in one answer: a body of 1 MiB could hold 100 000 unknown parameters. */
+export const maxReportedErrors = 20
+
+/** 408, given by the HTTP server: how long a client may take to send its headers. */
+export const headersTimeoutMs = 10_000
+/** 408, given by the HTTP server: how long a client may take to send the whole request. */
+export const receiveTimeoutMs = 30_000
+/** 503 with code 12. How long the server works on a request that does not wait for a state. */
+export const handlingTimeoutMs = 30_000
+/** What -1 stands for in `wait_timeout_ms` and `timeout_ms`, and the most they can be. Proxies cut off later. */
+export const maxWaitMs = 600_000
+/** What -1 stands for in `drain_timeout_ms`, and the most it can be. */
+export const maxDrainMs = 3_600_000
+/** Connections of the HTTP server; further ones are closed at once. */
+export const maxConnections = 2_048
+/** Requests that may follow each other on one kept-alive connection before it is renewed. */
+export const maxRequestsPerConnection = 10_000
+/** An idle kept-alive connection is closed after this; longer than the common proxies' 60 s. */
+export const keepAliveTimeoutMs = 65_000
+
+/** The most bytes of log in one answer. The clients page with 16383 and take a shorter page for the last. */
+export const maxLogBytes = 65_536
+export const defaultLogOffset = -4_096
+export const defaultLogBytes = 4_096
+
+/** Instance parameters. Counts and lengths keep a launch within what a guest can be given. */
+export const defaultMemoryMb = 128
+export const maxArguments = 512
+export const maxArgumentLength = 65_536
+export const maxEnvVariables = 512
+export const maxEnvNameLength = 256
+export const maxEnvValueLength = 65_536
+export const maxImageReferenceLength = 512
+
+/** Fields of services and volumes, which are validated although this release does not act on them. */
+export const maxPort = 65_535
+export const maxPublishedPorts = 64
+export const maxDomains = 16
+export const maxCooldownMs = 86_400_000
+
+/** 429 with `Retry-After`. Requests per second and token that may go on for ever, and at once after a pause. */
+export const defaultRequestsPerSecond = 200
+export const defaultRequestBurst = 1_000

@@ -1,0 +1,140 @@
+import type { TSchema } from 'typebox'
+import { Type } from 'typebox'
+import { answerSchema, requestFailure } from './envelope.ts'
+import { failures } from './errors.ts'
+import { operations, plainEndpoints } from './operations.ts'
+import { Scope } from './operation.ts'
+import type { Operation } from './operation.ts'
+import { globalBody, namesObjects } from './request-body.ts'
+import { identifierLists, querySchema } from './request-query.ts'
+import { maxObjectsPerRequest } from './limits.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The OpenAPI 3.1 document of the whole API, made from the table of operations and nothing else. */
+export function openApiDocument(): Json {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of Object.values(operations) as readonly Operation[]) {
+    const method = operation.method.toLowerCase()
+    paths[operation.path] = { ...paths[operation.path], [method]: pathOperation(operation, 'global') }
+    if (operation.localPath !== undefined) {
+      paths[operation.localPath] = {
+        ...paths[operation.localPath],
+        [method]: pathOperation(operation, 'local'),
+      }
+    }
+  }
+  for (const endpoint of plainEndpoints) paths[endpoint.path] = { get: plainOperation(endpoint) }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Instance hosting API',
+      version: '1',
+      description:
+        'Instances: small virtual machines that run one application each. Errors: see `RequestFailure`.',
+    },
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { ...entrySchemas(), RequestFailure: published(requestFailure), ErrorCodes: errorCodes() },
+    },
+    security: [{ token: [] }],
+  }
+}
+
+function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
+  const local = scope === 'local'
+  const body = requestBody(operation, local)
+  return {
+    operationId: local ? `${operation.id}Local` : operation.id,
+    tags: [operation.dataKey],
+    summary: operation.summary,
+    description: operation.description,
+    parameters: [...(local ? [objectParameter] : []), ...queryParameters(operation, local)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      200: {
+        description: 'The request was carried out; each entry tells of its object.',
+        content: {
+          'application/json': { schema: { $ref: `#/components/schemas/${answerName(operation)}` } },
+          ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
+        },
+      },
+      default: {
+        description: 'The request as a whole failed.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/RequestFailure' } } },
+      },
+    },
+  }
+}
+
+const objectParameter: Json = {
+  name: 'object',
+  in: 'path',
+  required: true,
+  description: 'UUID or name of the object.',
+  schema: { type: 'string' },
+}
+
+function queryParameters(operation: Operation, local: boolean): readonly Json[] {
+  const lists = namesObjects(operation) && !local ? identifierLists : {}
+  const objects = operation.inQuery ? operation.body.properties : {}
+  const all = { ...lists, ...objects, ...querySchema(operation).properties }
+  return Object.entries(all).map(([name, schema]) => ({ name, in: 'query', schema: published(schema) }))
+}
+
+function requestBody(operation: Operation, local: boolean): Json | undefined {
+  const one = local ? operation.body : globalBody(operation)
+  if (Object.keys(one.properties).length === 0) return undefined
+  const forms: TSchema[] = [one]
+  if (!local) forms.push(Type.Array(one, { maxItems: maxObjectsPerRequest }))
+  if (!local && operation.idsForm !== undefined) forms.push(operation.idsForm)
+  return {
+    required: operation.scope === Scope.Create,
+    content: { 'application/json': { schema: published(forms.length === 1 ? one : Type.Union(forms)) } },
+  }
+}
+
+function plainOperation(endpoint: (typeof plainEndpoints)[number]): Json {
+  return {
+    operationId: endpoint.path.slice(1).replaceAll(/\W/g, '_'),
+    tags: ['platform'],
+    summary: endpoint.summary,
+    ...(endpoint.authenticated ? {} : { security: [] }),
+    responses: { 200: { description: endpoint.summary }, default: { description: 'Failure.' } },
+  }
+}
+
+function answerName(operation: Operation): string {
+  return `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}Answer`
+}
+
+function entrySchemas(): Json {
+  const all = Object.values(operations) as readonly Operation[]
+  return Object.fromEntries(
+    all.map((operation) => [answerName(operation), published(answerSchema(operation))]),
+  )
+}
+
+function errorCodes(): Json {
+  const lines = Object.values(failures).map(({ code, httpStatus, sentence }) => ({
+    code,
+    httpStatus,
+    sentence,
+  }))
+  return {
+    type: 'integer',
+    description: 'Codes of `error`, with the sentences they come with.',
+    'x-failures': lines,
+  }
+}
+
+/** Our own formats and keywords mean nothing to a reader of the document. */
+function published(schema: TSchema): unknown {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (key === 'x-place') return undefined
+      return key === 'format' && value === 'object-name' ? 'hostname' : value
+    }),
+  )
+}

@@ -1,0 +1,88 @@
+import { noParameters } from './fields.ts'
+import { imageEntry, imageFilterBody, imageQuery } from './image-schemas.ts'
+import {
+  createInstances,
+  deleteInstances,
+  getInstanceLogs,
+  getInstanceMetrics,
+  getInstances,
+  listInstances,
+  startInstances,
+  stopInstances,
+  waitInstances,
+} from './instance-operations.ts'
+import { DataKey, Scope, defineOperation } from './operation.ts'
+import type { Operation } from './operation.ts'
+import { quotaEntry } from './quota-schemas.ts'
+
+export const listImages = defineOperation({
+  id: 'listImages',
+  method: 'GET',
+  path: '/v1/images/list',
+  scope: Scope.Collection,
+  place: 'image list filter',
+  body: imageFilterBody,
+  inQuery: true,
+  query: imageQuery,
+  paged: true,
+  dataKey: DataKey.Images,
+  entry: imageEntry,
+  summary: 'List images',
+  description:
+    'All filters of one object must match; an array of objects selects images that match any of them.',
+})
+
+export const getQuotas = defineOperation({
+  id: 'getQuotas',
+  method: 'GET',
+  path: '/v1/users/quotas',
+  localPath: '/v1/users/{object}/quotas',
+  scope: Scope.Account,
+  place: 'quota arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Quotas,
+  entry: quotaEntry,
+  summary: 'Quota usage and limits',
+  description: 'Of the account that the token belongs to.',
+})
+
+/** The table: every operation of the API, by its id. */
+export const operations = {
+  createInstances,
+  getInstances,
+  deleteInstances,
+  listInstances,
+  startInstances,
+  stopInstances,
+  waitInstances,
+  getInstanceLogs,
+  getInstanceMetrics,
+  listImages,
+  getQuotas,
+} as const satisfies Readonly<Record<string, Operation>>
+export type Operations = typeof operations
+export type OperationId = keyof Operations
+
+export const operationIds = Object.keys(operations) as readonly OperationId[]
+
+/**
+ * Second path parts that are endpoints, such as `list`. In local scope they can not be names: an instance called
+ * `list` is reached by its UUID or in global scope.
+ */
+export const reservedObjectNames: ReadonlySet<string> = new Set(
+  Object.values(operations).flatMap((operation) => operation.path.split('/').slice(3)),
+)
+
+/** Endpoints beside the table: no `/v1`, no envelope of objects. */
+export const plainEndpoints = [
+  { path: '/healthz', authenticated: false, summary: 'The process is alive.' },
+  { path: '/readyz', authenticated: false, summary: 'The process can serve: its database answers.' },
+  { path: '/openapi.json', authenticated: false, summary: 'This document.' },
+  {
+    path: '/metrics',
+    authenticated: false,
+    summary: 'Metrics of the process in the Prometheus text format.',
+  },
+  { path: '/registry/token', authenticated: true, summary: 'Tokens of the image registry, for OCI clients.' },
+] as const

@@ -1,0 +1,34 @@
+/** How a request names an object. The value is in its canonical, lower-case form. */
+export interface Target {
+  readonly by: 'uuid' | 'name'
+  readonly value: string
+}
+
+export interface RequestObject<B> {
+  /** Absent where the request names none: in a create, in a filter, and where it means all objects. */
+  readonly target?: Target
+  readonly parameters: B
+}
+
+export interface Page {
+  readonly count?: number
+  /** The UUID (or digest) after which the page begins. */
+  readonly from?: string
+}
+
+/** A request whose parameters are all known to be well-formed. */
+export interface ParsedRequest<B = unknown, Q = unknown> {
+  /** In the order in which the request names them; the answer has one entry each, in the same order. */
+  readonly objects: readonly RequestObject<B>[]
+  readonly query: Q
+  readonly page: Page
+}
+
+/** The untouched parts of a request, as the server received them. */
+export interface RawRequest {
+  /** The part of the path in local scope, decoded. */
+  readonly object?: string
+  readonly query: URLSearchParams
+  /** Absent where the request has no body or an empty one. */
+  readonly body?: unknown
+}

@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import type { TObject } from 'typebox'
+import { problem } from './errors.ts'
+import type { Problem } from './errors.ts'
+import { identifierFields } from './fields.ts'
+import { Scope } from './operation.ts'
+import type { Operation } from './operation.ts'
+import type { Target } from './parsed-request.ts'
+import { isJsonObject, takeIdentifier, tooManyProblem, withoutEmptyIdentifiers } from './request-objects.ts'
+import type { JsonObject } from './request-objects.ts'
+import { problemsOf } from './validation-problems.ts'
+import { strictValidator } from './validators.ts'
+
+/** One object of a body: who it is about, if it says so, and its parameters, which fit the schema if there are no problems. */
+export interface BodyObject {
+  readonly target?: Target
+  readonly parameters: JsonObject
+}
+
+export interface ParsedBody {
+  readonly objects: readonly BodyObject[]
+  readonly problems: readonly Problem[]
+}
+
+export function namesObjects(operation: Operation): boolean {
+  return operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
+}
+
+/** The schema of one body object in global scope, which is also that of the OpenAPI document. */
+export function globalBody(operation: Operation): TObject {
+  if (!namesObjects(operation)) return operation.body
+  return Type.Object({ ...identifierFields, ...operation.body.properties }, { additionalProperties: false })
+}
+
+/** Reads a body: one object or an array of them in global scope, one object without identifiers in local scope. */
+export function bodyParser(operation: Operation): (body: unknown, local: boolean) => ParsedBody {
+  const { place } = operation
+  const schemas = { global: globalBody(operation), local: operation.body }
+  const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
+  const idsForm = operation.idsForm === undefined ? undefined : idsFormParser(operation.idsForm, place)
+
+  return (raw, local) => {
+    const body = withoutEmptyIdentifiers(raw)
+    if (body === undefined) return { objects: [], problems: [] }
+    if (local && Array.isArray(body)) {
+      return failed(problem('wrongType', { name: 'body', place, actual: 'array', expected: 'object' }))
+    }
+    if (!local && idsForm !== undefined && isJsonObject(body) && 'ids' in body) return idsForm(body)
+
+    const items: readonly unknown[] = Array.isArray(body) ? body : [body]
+    const tooMany = tooManyProblem(items.length)
+    if (tooMany.length > 0) return { objects: [], problems: tooMany }
+    const scope = local ? 'local' : 'global'
+    const problems: Problem[] = []
+    const objects = items.map((item, index): BodyObject => {
+      const prefix = Array.isArray(body) ? `[${index}].` : ''
+      if (!isJsonObject(item)) {
+        const name = prefix === '' ? 'body' : prefix.slice(0, -1)
+        problems.push(problem('wrongType', { name, place, actual: kindOf(item), expected: 'object' }))
+        return { parameters: {} }
+      }
+      const named = local ? refusedIdentifiers(item, operation) : []
+      problems.push(...named)
+      const checked = named.length === 0 ? item : takeIdentifier(item, place).rest
+      problems.push(...problemsOf(validate[scope](checked), { place, prefix, schema: schemas[scope] }))
+      if (local || !namesObjects(operation)) return { parameters: checked }
+      return splitObject(checked, { place, problems })
+    })
+    return { objects, problems }
+  }
+}
+
+/** An object without an identifier is no problem yet: the query may name the objects, or all may be meant. */
+function splitObject(
+  item: JsonObject,
+  { place, problems }: { readonly place: string; readonly problems: Problem[] },
+): BodyObject {
+  const { target, rest, problem: wrong } = takeIdentifier(item, place)
+  if (wrong?.failure === 'notBoth') problems.push(wrong)
+  return target === undefined ? { parameters: rest } : { target, parameters: rest }
+}
+
+function refusedIdentifiers(item: JsonObject, { place, idsForm }: Operation): readonly Problem[] {
+  const names = idsForm === undefined ? ['uuid', 'name'] : ['uuid', 'name', 'ids']
+  return names
+    .filter((name) => name in item)
+    .map((name) => problem('identifierInLocalScope', { name, place }))
+}
+
+function idsFormParser(schema: TObject, place: string): (body: JsonObject) => ParsedBody {
+  const validate = strictValidator(schema)
+  return (body) => {
+    const other = ['uuid', 'name', 'state'].find((key) => key in body)
+    if (other !== undefined) return failed(problem('notBoth', { name: 'ids', other, place }))
+    const problems = [...problemsOf(validate(body), { place, prefix: '', schema })]
+    const { ids, ...shared } = body
+    if (problems.length > 0 || !Array.isArray(ids)) return { objects: [], problems }
+    const tooMany = tooManyProblem(ids.length)
+    if (tooMany.length > 0) return { objects: [], problems: tooMany }
+    const objects = (ids as readonly JsonObject[]).map((id): BodyObject => {
+      const { target, rest, problem: wrong } = takeIdentifier(id, place)
+      if (wrong !== undefined) problems.push(wrong)
+      const parameters = { ...rest, ...shared }
+      return target === undefined ? { parameters } : { target, parameters }
+    })
+    return { objects, problems }
+  }
+}
+
+function failed(wrong: Problem): ParsedBody {
+  return { objects: [], problems: [wrong] }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
