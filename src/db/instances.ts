@@ -1,0 +1,161 @@
+import { LockMode } from '@mikro-orm/postgresql'
+import type { InstanceState } from '../domain/instance-state.ts'
+import { findQuotaExcess, liveDemand } from '../domain/quotas.ts'
+import type { QuotaExcess } from '../domain/quotas.ts'
+import type { Database } from './database.ts'
+import { User } from './entities/user.ts'
+import { notifyInstanceSql } from './instance-channel.ts'
+import { instanceColumns } from './instance-row.ts'
+import type { InstanceRow } from './instance-row.ts'
+import { liveCondition, quotaReport, usedQuotasSql } from './quotas.ts'
+import type { UsedByInstances } from './quotas.ts'
+
+/** How a request names an object. Names are given as `parseObjectName` returns them. */
+export type Identifier = { readonly uuid: string } | { readonly name: string }
+
+/** A part of a list, which is in the order of creation. */
+export interface InstanceFilter {
+  /** Absent: in whatever state. */
+  readonly states?: readonly InstanceState[]
+  /** Absent: all. */
+  readonly count?: number
+  /** How many of the first ones are left out. */
+  readonly from?: number
+}
+
+/**
+ * How long a start that was admitted keeps its place in the live quotas without having reached a state of its own:
+ * longer than any update takes, short enough that an API process that died between the two is soon forgotten.
+ */
+const liveReservationMs = 30_000
+
+/** The user's instances, in the order of `identifiers`; undefined for each that this user does not have. */
+export async function findInstances(
+  database: Database,
+  userUuid: string,
+  identifiers: readonly Identifier[],
+): Promise<readonly (InstanceRow | undefined)[]> {
+  const uuids = identifiers.flatMap((one) => ('uuid' in one ? [one.uuid.toLowerCase()] : []))
+  const names = identifiers.flatMap((one) => ('name' in one ? [one.name] : []))
+  const rows = await database.rows<InstanceRow>({
+    name: 'find-instances',
+    text: `select ${instanceColumns} from instances where user_uuid = $1 and deleted_at is null
+           and (uuid = any($2::uuid[]) or name = any($3::text[]))`,
+    values: [userUuid, uuids, names],
+  })
+  const byUuid = new Map(rows.map((row) => [row.uuid, row]))
+  const byName = new Map(rows.map((row) => [row.name, row]))
+  return identifiers.map((one) => ('uuid' in one ? byUuid.get(one.uuid.toLowerCase()) : byName.get(one.name)))
+}
+
+/** The user's instances in the order of their creation. */
+export async function listInstances(
+  database: Database,
+  userUuid: string,
+  filter: InstanceFilter = {},
+): Promise<readonly InstanceRow[]> {
+  return database.rows<InstanceRow>(listQuery({ select: instanceColumns, name: 'list' }, userUuid, filter))
+}
+
+/** As `listInstances`, but only what a plain list shows: a tenth of the bytes. */
+export async function listInstanceNames(
+  database: Database,
+  userUuid: string,
+  filter: InstanceFilter = {},
+): Promise<readonly Pick<InstanceRow, 'uuid' | 'name'>[]> {
+  return database.rows<InstanceRow>(listQuery({ select: 'uuid, name', name: 'names' }, userUuid, filter))
+}
+
+function listQuery(
+  query: { readonly select: string; readonly name: string },
+  userUuid: string,
+  filter: InstanceFilter,
+) {
+  const page = [userUuid, filter.count ?? null, filter.from ?? 0]
+  const states = filter.states === undefined ? '' : 'and state = any($4::text[])'
+  return {
+    name: `${query.name}-instances${states && '-by-state'}`,
+    text: `select ${query.select} from instances where user_uuid = $1 and deleted_at is null ${states}
+           order by position limit $2 offset $3`,
+    values: filter.states === undefined ? page : [...page, filter.states],
+  }
+}
+
+/** Whosever they are, in the order of `uuids`; those that are gone or deleted are left out. */
+export async function findByUuids(
+  database: Database,
+  uuids: readonly string[],
+): Promise<readonly InstanceRow[]> {
+  const rows = await database.rows<InstanceRow>({
+    name: 'instances-by-uuid',
+    text: `select ${instanceColumns} from instances where uuid = any($1::uuid[]) and deleted_at is null`,
+    values: [uuids],
+  })
+  const byUuid = new Map(rows.map((row) => [row.uuid, row]))
+  return uuids.flatMap((uuid) => byUuid.get(uuid) ?? [])
+}
+
+/**
+ * Makes the user's instance invisible, frees its name and quota, and answers the row as it was; undefined where the
+ * user has none such, so of two deletes at once one finds it. The host is cleaned by the instance's workflow.
+ */
+export async function markDeleted(
+  database: Database,
+  userUuid: string,
+  uuid: string,
+): Promise<InstanceRow | undefined> {
+  const [row] = await database.rows<InstanceRow>({
+    name: 'mark-instance-deleted',
+    text: `with marked as (update instances set deleted_at = now()
+             where uuid = $2 and user_uuid = $1 and deleted_at is null returning *),
+           notified as (${notifyInstanceSql('marked')})
+           select ${instanceColumns} from marked, notified`,
+    values: [userUuid, uuid],
+  })
+  return row
+}
+
+export type ReserveOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly refusal: { readonly kind: 'quota'; readonly excess: QuotaExcess } }
+  | { readonly ok: false; readonly refusal: { readonly kind: 'not-found' } }
+
+/**
+ * Admits a start: under the lock of the user's row, checks the live quotas and keeps the place for a while, within
+ * which the state says so itself. An instance that is live already needs none.
+ */
+export async function reserveLive(
+  database: Database,
+  userUuid: string,
+  uuid: string,
+): Promise<ReserveOutcome> {
+  return database.em().transactional(async (em): Promise<ReserveOutcome> => {
+    const user = await em.findOne(User, { uuid: userUuid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
+    const [instance] = await em.execute<{ memoryMb: number; vcpus: number; live: boolean }[]>(
+      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live" from instances
+       where uuid = ? and user_uuid = ? and deleted_at is null`,
+      [uuid, userUuid],
+    )
+    if (!user || !instance) return { ok: false, refusal: { kind: 'not-found' } }
+    if (!instance.live) {
+      const [used] = await em.execute<UsedByInstances[]>(usedQuotasSql, [userUuid])
+      const excess = findQuotaExcess(quotaReport(user, used), liveDemand(instance, 1))
+      if (excess) return { ok: false, refusal: { kind: 'quota', excess } }
+    }
+    await em.execute(
+      'update instances set live_reserved_until = now() + make_interval(secs => ?) where uuid = ?',
+      [liveReservationMs / 1_000, uuid],
+      'run',
+    )
+    return { ok: true }
+  })
+}
+
+/** Gives the place back, where the start came to nothing. */
+export async function releaseLive(database: Database, uuid: string): Promise<void> {
+  await database.rows({
+    name: 'release-live',
+    text: 'update instances set live_reserved_until = null where uuid = $1',
+    values: [uuid],
+  })
+}
