@@ -1,0 +1,27 @@
+import { availableParallelism } from 'node:os'
+import process from 'node:process'
+import { runAll } from './runner/run-all.ts'
+import { findGroups, groupNames } from './runner/groups.ts'
+import { needsNamespace, runInNamespace } from './runner/namespace.ts'
+
+/** `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. */
+
+const usage = `npm test [-- group ...]\n  groups: ${groupNames.join(', ')}\n`
+
+async function main(names: readonly string[]): Promise<number> {
+  if (names.includes('--help')) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const groups = findGroups(import.meta.dirname, names)
+  if (needsNamespace()) return runInNamespace('roost-test')
+  return runAll(groups, { lanes: availableParallelism() > 1 ? 2 : 1 })
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stdout.write('0 passed, 1 failed\n')
+  process.exit(1)
+}

@@ -1,0 +1,59 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/**
+ * Finds the processes that a group started, also those that lost their parent: each group's process carries a mark in
+ * its environment, which its children inherit.
+ */
+export const markVariable = 'ROOST_TEST_MARK'
+
+export interface Leftover {
+  readonly pid: number
+  readonly command: string
+}
+
+/** Ended parents' children need a moment to end themselves. */
+const settleMs = 3_000
+const pollMs = 100
+
+/** Those still alive after a moment's grace. */
+export async function leftoversOf(mark: string): Promise<readonly Leftover[]> {
+  const until = Date.now() + settleMs
+  let found = marked(mark)
+  while (found.length > 0 && Date.now() < until) {
+    await delay(pollMs)
+    found = marked(mark)
+  }
+  return found
+}
+
+export function killAll(leftovers: readonly { readonly pid: number }[]): void {
+  for (const { pid } of leftovers) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+}
+
+export function marked(mark: string): readonly Leftover[] {
+  const entry = `${markVariable}=${mark}`
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => read(`/proc/${name}/environ`).split('\0').includes(entry))
+    .map((name) => describe(Number(name)))
+}
+
+export function describe(pid: number): Leftover {
+  return { pid, command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200) }
+}
+
+/** A process that ended, or is not ours to look at, has nothing to read. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

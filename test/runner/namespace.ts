@@ -1,0 +1,79 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import process from 'node:process'
+
+/**
+ * As root a run lives in a network namespace of its own, `<prefix>-<pid>`: its loopback ports and its VM networks meet
+ * nobody else's. The process that makes it stays outside, runs itself again inside, and removes the namespace with
+ * everything that still runs in it, however the run ended.
+ */
+const insideVariable = 'ROOST_TEST_NAMESPACE'
+
+/** The namespace that this process was started in by `runInNamespace`. */
+export function currentNamespace(): string | undefined {
+  return process.env[insideVariable]
+}
+
+export function needsNamespace(): boolean {
+  return process.getuid?.() === 0 && currentNamespace() === undefined
+}
+
+/** Runs this very command again inside and resolves with its exit code. */
+export async function runInNamespace(prefix: string): Promise<number> {
+  removeStaleNamespaces(prefix)
+  const name = `${prefix}-${process.pid}`
+  ip('netns', 'add', name)
+  try {
+    ip('-n', name, 'link', 'set', 'lo', 'up')
+    const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+    const child = spawn('ip', ['netns', 'exec', name, ...command], {
+      stdio: 'inherit',
+      env: { ...process.env, [insideVariable]: name },
+    })
+    // The inner process winds down by itself; this one only has to outlive it to remove the namespace.
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+    for (const signal of signals) process.on(signal, () => void child.kill(signal))
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', reject)
+      child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
+    })
+  } finally {
+    removeNamespace(name)
+  }
+}
+
+/** Processes inside a namespace; empty where it is gone. */
+export function processesIn(name: string): readonly number[] {
+  try {
+    return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** What a run that was killed left behind. */
+function removeStaleNamespaces(prefix: string): void {
+  const names = ip('netns', 'list')
+    .split('\n')
+    .map((line) => line.split(' ')[0] ?? '')
+  for (const name of names) {
+    const owner = new RegExp(`^${prefix}-(\\d+)$`).exec(name)?.[1]
+    if (owner !== undefined && !existsSync(`/proc/${owner}`)) removeNamespace(name)
+  }
+}
+
+function removeNamespace(name: string): void {
+  for (const pid of processesIn(name)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended by itself meanwhile.
+    }
+  }
+  ip('netns', 'delete', name)
+}
+
+function ip(...args: readonly string[]): string {
+  return execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}
