@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import { Type } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import { answerSchema, requestFailure } from './envelope.ts'
 import { failures } from './errors.ts'
 import { operations, plainEndpoints } from './operations.ts'
@@ -36,7 +35,7 @@ export function openApiDocument(): Json {
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { ...entrySchemas(), RequestFailure: published(requestFailure), ErrorCodes: errorCodes() },
+      schemas: { ...operationSchemas(), RequestFailure: published(requestFailure), ErrorCodes: errorCodes() },
     },
     security: [{ token: [] }],
   }
@@ -56,7 +55,9 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
       200: {
         description: 'The request was carried out; each entry tells of its object.',
         content: {
-          'application/json': { schema: { $ref: `#/components/schemas/${answerName(operation)}` } },
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${componentName(operation, 'Answer')}` },
+          },
           ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
         },
       },
@@ -84,14 +85,14 @@ function queryParameters(operation: Operation, local: boolean): readonly Json[] 
 }
 
 function requestBody(operation: Operation, local: boolean): Json | undefined {
-  const one = local ? operation.body : globalBody(operation)
-  if (Object.keys(one.properties).length === 0) return undefined
-  const forms: TSchema[] = [one]
-  if (!local) forms.push(Type.Array(one, { maxItems: maxObjectsPerRequest }))
-  if (!local && operation.idsForm !== undefined) forms.push(operation.idsForm)
+  const schema = local ? operation.body : globalBody(operation)
+  if (Object.keys(schema.properties).length === 0) return undefined
+  const one = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
+  const forms: unknown[] = [one, { type: 'array', items: one, maxItems: maxObjectsPerRequest }]
+  if (operation.idsForm !== undefined) forms.push(published(operation.idsForm))
   return {
     required: operation.scope === Scope.Create,
-    content: { 'application/json': { schema: published(forms.length === 1 ? one : Type.Union(forms)) } },
+    content: { 'application/json': { schema: local ? one : { anyOf: forms } } },
   }
 }
 
@@ -112,7 +113,7 @@ function answerName(operation: Operation): string {
 function entrySchemas(): Json {
   const all = Object.values(operations) as readonly Operation[]
   return Object.fromEntries(
-    all.map((operation) => [answerName(operation), published(answerSchema(operation))]),
+    all.map((operation) => [componentName(operation, 'Answer'), published(answerSchema(operation))]),
   )
 }
 

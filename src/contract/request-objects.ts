@@ -14,15 +14,22 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** Environment variables may be called `name` and be empty; everywhere else such a pair says nothing. */
 const opaqueKeys: ReadonlySet<string> = new Set(['env'])
 
+/** No schema is deeper; a body of nothing but brackets must not exhaust the stack. */
+const maxDepth = 8
+
 /** Drops every `uuid` and `name` that is an empty string: clients send both keys, one of them empty. */
-export function withoutEmptyIdentifiers(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutEmptyIdentifiers)
+export function withoutEmptyIdentifiers(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) return value
+  if (Array.isArray(value)) return value.map((item) => withoutEmptyIdentifiers(item, depth + 1))
   if (!isJsonObject(value)) return value
   const kept = Object.entries(value).filter(
     ([key, inner]) => !((key === 'uuid' || key === 'name') && inner === ''),
   )
   return Object.fromEntries(
-    kept.map(([key, inner]) => [key, opaqueKeys.has(key) ? inner : withoutEmptyIdentifiers(inner)]),
+    kept.map(([key, inner]) => [
+      key,
+      opaqueKeys.has(key) ? inner : withoutEmptyIdentifiers(inner, depth + 1),
+    ]),
   )
 }
 

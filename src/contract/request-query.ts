@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { IsBoolean, Type } from 'typebox'
 import type { TProperties, TSchema } from 'typebox'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
@@ -85,7 +85,7 @@ function listed(values: readonly string[]): readonly string[] {
 
 /** `?tagged` and `?tagged=1` are true: a flag need not have a value. */
 function plainFlag(value: string, schema: TSchema | undefined): string {
-  if ((schema as { readonly type?: string } | undefined)?.type !== 'boolean') return value
+  if (schema === undefined || !IsBoolean(schema)) return value
   if (value === '' || value === '1') return 'true'
   return value === '0' ? 'false' : value
 }

@@ -146,7 +146,7 @@ interface Node {
 /** What the innermost described object around a value is called. */
 function nestedPlace(schema: TSchema, instancePath: string): string | undefined {
   let place: string | undefined
-  let node: Node | undefined = schema as Node
+  let node: Node | undefined = schema
   for (const part of segments(instancePath)) {
     if (node?.['x-place'] !== undefined) place = node['x-place']
     node = node?.properties?.[part] ?? node?.items
@@ -157,7 +157,8 @@ function nestedPlace(schema: TSchema, instancePath: string): string | undefined 
 const longestQuoted = 64
 
 function text(value: unknown): string {
-  return shortened(typeof value === 'string' ? value : JSON.stringify(value))
+  if (typeof value === 'string') return shortened(value)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeName(value)
 }
 
 /** An offending value is repeated to its sender, but not a megabyte of it. */
