@@ -1,0 +1,42 @@
+import type { InstanceSettings, StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
+
+/**
+ * What the rest of Roost may ask of an instance's workflow. Every call ends within `callDeadlineMs`; it throws
+ * `ControlUnavailable` where Temporal or the worker did not answer in time, and `InstanceGone` where the instance is
+ * being deleted or deleted. All take the settings, because the workflow may not have been started yet (the creator
+ * crashed, Temporal was away): then the call starts it first, with the same effect as `ensureStarted`.
+ */
+export interface InstanceControl {
+  /** Starts the workflow. Idempotent: a workflow that runs, or that deleted its instance, is left alone. */
+  ensureStarted(settings: InstanceSettings): Promise<void>
+  /**
+   * Asks for a start. The answer is the workflow's decision; the row reaches `answer.revision` at about the same
+   * time. The same `requestId` always gives the same answer and acts once.
+   */
+  start(settings: InstanceSettings, requestId: string): Promise<TransitionAnswer>
+  /** Asks for a stop; as `start`. It does not wait for the VM to end. */
+  stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
+  /**
+   * Tells the workflow that the instance is to go. The row has to be marked deleted before; where this throws, the
+   * sweep repeats it. Idempotent, and returns for instances that are gone already.
+   */
+  delete(settings: InstanceSettings): Promise<void>
+  /** Makes the workflow continue as new at its next idle point, so that it takes up new code without patches. */
+  refresh(instanceUuid: string): Promise<void>
+}
+
+/** Longer than any healthy answer by two orders of magnitude, shorter than what a caller of the API accepts. */
+export const callDeadlineMs = 3_000
+
+/** Temporal or the worker did not answer. The call may or may not have been carried out; repeating it is safe. */
+export class ControlUnavailable extends Error {
+  override readonly name = 'ControlUnavailable'
+}
+
+/** The instance is being deleted, or is deleted. */
+export class InstanceGone extends Error {
+  override readonly name = 'InstanceGone'
+  constructor(instanceUuid: string, options?: ErrorOptions) {
+    super(`Instance ${instanceUuid} is deleted`, options)
+  }
+}
