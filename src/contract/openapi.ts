@@ -106,15 +106,25 @@ function plainOperation(endpoint: (typeof plainEndpoints)[number]): Json {
   }
 }
 
-function answerName(operation: Operation): string {
-  return `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}Answer`
+function componentName(operation: Operation, suffix: 'Object' | 'Parameters' | 'Answer'): string {
+  return `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}${suffix}`
 }
 
-function entrySchemas(): Json {
+function operationSchemas(): Json {
   const all = Object.values(operations) as readonly Operation[]
-  return Object.fromEntries(
-    all.map((operation) => [componentName(operation, 'Answer'), published(answerSchema(operation))]),
-  )
+  const schemas: Record<string, unknown> = {}
+  for (const operation of all) {
+    addBody(schemas, componentName(operation, 'Object'), globalBody(operation))
+    if (operation.localPath !== undefined) {
+      addBody(schemas, componentName(operation, 'Parameters'), operation.body)
+    }
+    schemas[componentName(operation, 'Answer')] = published(answerSchema(operation))
+  }
+  return schemas
+}
+
+function addBody(schemas: Record<string, unknown>, name: string, schema: TObject): void {
+  if (Object.keys(schema.properties).length > 0) schemas[name] = published(schema)
 }
 
 function errorCodes(): Json {
