@@ -10,10 +10,13 @@ export interface RequestObject<B> {
   readonly parameters: B
 }
 
+/** A part of a list. Clients give either the last entry that they have, or how many they have. */
 export interface Page {
   readonly count?: number
-  /** The UUID (or digest) after which the page begins. */
-  readonly from?: string
+  /** The UUID or digest after which the page begins. */
+  readonly after?: string
+  /** How many entries the page leaves out. */
+  readonly offset?: number
 }
 
 /** A request whose parameters are all known to be well-formed. */

@@ -15,7 +15,11 @@ const pageFields = {
     Type.Integer({ minimum: 1, maximum: maxPageCount, description: 'Most entries to return; default all.' }),
   ),
   from: Type.Optional(
-    Type.String({ maxLength: 512, description: 'UUID or digest of the last entry of the page before.' }),
+    Type.String({
+      maxLength: 512,
+      description:
+        'UUID or digest of the last entry of the page before, or a number of entries to leave out.',
+    }),
   ),
 }
 
@@ -76,7 +80,9 @@ export function queryParser(operation: Operation): (query: URLSearchParams, loca
 }
 
 function page(count: number | undefined, from: string | undefined): Page {
-  return { ...(count === undefined ? {} : { count }), ...(from === undefined || from === '' ? {} : { from }) }
+  const size = count === undefined ? {} : { count }
+  if (from === undefined || from === '') return size
+  return /^\d{1,9}$/.test(from) ? { ...size, offset: Number(from) } : { ...size, after: from }
 }
 
 function listed(values: readonly string[]): readonly string[] {
