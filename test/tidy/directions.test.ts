@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { assertNone } from './assert-none.ts'
+import { importsOf, isFile, isSource, textOf, writtenFiles } from './sources.ts'
+import type { Import } from './sources.ts'
+
+/** Which folders each folder may import from; the table of `CONTRIBUTING.md`. Its own files always. */
+const permitted: Readonly<Record<string, readonly string[]>> = {
+  'src/domain': [],
+  'src/contract': ['src/domain'],
+  'src/db': ['src/domain'],
+  'src/registry': ['src/domain'],
+  'src/control': ['src/domain', 'src/db', 'workflows'],
+  'src/api': ['src/contract', 'src/domain', 'src/db', 'src/control', 'src/registry'],
+  'src/host': ['src/domain', 'src/registry'],
+  'src/gateway': ['src/domain'],
+  'src/launch': ['src/domain', 'src/db', 'src/registry'],
+  'src/cli': [
+    'src/domain',
+    'src/contract',
+    'src/db',
+    'src/registry',
+    'src/control',
+    'src/api',
+    'src/host',
+    'src/gateway',
+    'src/launch',
+  ],
+  workflows: ['src/domain'],
+  activities: ['src/domain', 'src/db', 'src/host'],
+}
+
+/** Packages that run in a workflow's sandbox. */
+const workflowPackages = new Set(['@temporalio/workflow', '@temporalio/common'])
+/** Control speaks to workflows by their messages, and never loads what they do. */
+const messages = /^workflows\/[a-z-]+-messages\.ts$/
+
+const sources = writtenFiles().filter(isSource)
+const product = sources.filter((file) => /^(src|workflows|activities)\//.test(file))
+
+/** `src/db`, `workflows`. */
+function folderOf(file: string): string {
+  const parts = file.split(path.sep)
+  return parts[0] === 'src' ? `src/${parts[1]}` : String(parts[0])
+}
+
+function offences(files: readonly string[], isOffence: (one: Import, file: string) => boolean): string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((one) => isOffence(one, file))
+      .map((one) => `${file} imports ${one.specifier}`),
+  )
+}
+
+function mayReach(one: Import, file: string): boolean {
+  if (one.file === undefined) return true
+  const from = folderOf(file)
+  const to = folderOf(one.file)
+  if (from === to || from === 'src/bin') return true
+  if (from === 'workflows' && to === 'activities') return one.typeOnly
+  if (from === 'src/control' && to === 'workflows') return one.typeOnly || messages.test(one.file)
+  return permitted[from]?.includes(to) ?? false
+}
+
+describe('directions of imports', () => {
+  it('are those of the table, for every folder of the product', () => {
+    const folders = new Set(product.map(folderOf))
+    folders.delete('src/bin')
+    assertNone(
+      [...folders].filter((folder) => permitted[folder] === undefined),
+      'folders without a row in the table',
+    )
+    assertNone(offences(product, (one, file) => !mayReach(one, file)))
+  })
+
+  it('leave the product unaware of its tests and benchmarks', () => {
+    assertNone(offences(product, (one) => one.file !== undefined && /^(test|bench)\//.test(one.file)))
+  })
+
+  it('keep the domain free of packages and of Node itself', () => {
+    const domain = sources.filter((file) => file.startsWith('src/domain/'))
+    assert.ok(domain.length > 0)
+    assertNone(offences(domain, (one) => one.file === undefined))
+  })
+
+  it('let workflows load only what runs in their sandbox', () => {
+    const workflows = sources.filter((file) => file.startsWith('workflows/'))
+    assertNone(
+      offences(
+        workflows,
+        (one) => one.file === undefined && !one.typeOnly && !workflowPackages.has(one.specifier),
+      ),
+    )
+  })
+
+  it('name files that exist', () => {
+    assertNone(offences(sources, (one) => one.file !== undefined && !isFile(one.file)))
+  })
+})
+
+describe('the environment', () => {
+  it('is read by composition roots only', () => {
+    const readers = product
+      .filter((file) => !file.startsWith('src/bin/'))
+      .filter((file) =>
+        /\bprocess\.env\b|\benv\s*}\s*=\s*process|\benv\s*}\s*from 'node:process'/.test(textOf(file)),
+      )
+    assertNone(readers)
+  })
+})
+
+describe('the domain', () => {
+  it('reads no clock and draws no random number', () => {
+    const pattern =
+      /\b(Date\.now|new Date\(\)|performance\.now|Math\.random|randomUUID|setTimeout|setInterval)\b/
+    const impure = product
+      .filter((file) => file.startsWith('src/domain/'))
+      .filter((file) => pattern.test(textOf(file)))
+    assertNone(impure)
+  })
+})

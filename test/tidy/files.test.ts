@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { assertNone } from './assert-none.ts'
+import { importsOf, isFile, isSource, textOf, writtenFiles } from './sources.ts'
+
+const maximumLines = 400
+/** Names that say nothing of what a file holds. */
+const emptyNames = /^(utils?|helpers?|common|misc|types|manager|index|shared|stuff)$/
+const emptyEndings = /-(utils?|helpers?|manager|misc)$/
+
+const files = writtenFiles()
+const sources = files.filter(isSource)
+const product = sources.filter((file) => /^(src|workflows|activities)\//.test(file))
+
+function lineCount(file: string): number {
+  return textOf(file).trimEnd().split('\n').length
+}
+
+describe('files', () => {
+  it(`have ${maximumLines} lines at most`, () => {
+    const written = files.filter((file) => /\.(ts|mjs|c|h|sh|py)$/.test(file))
+    assertNone(
+      written.filter((file) => lineCount(file) > maximumLines).map((file) => `${file}: ${lineCount(file)}`),
+    )
+  })
+
+  it('are named by a noun of the domain, in lower case with hyphens', () => {
+    const bad = sources.filter((file) => {
+      const stem = path.basename(file).replace(/(\.test|\.fixture|\.config)?\.(ts|mts|mjs)$/, '')
+      return !/^[A-Za-z0-9]+(-[a-z0-9]+)*$/.test(stem) || emptyNames.test(stem) || emptyEndings.test(stem)
+    })
+    assertNone(bad)
+  })
+
+  it('export by name, and never everything of another file', () => {
+    const bad = sources.filter((file) => /^export (default|\*)/m.test(textOf(file)))
+    assertNone(bad)
+  })
+
+  it('use no syntax that Node can not erase', () => {
+    const bad = sources.filter((file) =>
+      /^(export )?(declare )?(const )?(enum|namespace) \w/m.test(textOf(file)),
+    )
+    assertNone(bad)
+  })
+
+  it('name no place of one particular machine', () => {
+    // Put together so that this file does not hold what it looks for.
+    const places = new RegExp(['/work/(main|shared)', '/tmp/w/', '/root/\\.', '/home/[a-z]+/'].join('|'))
+    const texts = files.filter((file) => file !== 'package-lock.json' && !/\.(bin|gz|xz|tar)$/.test(file))
+    assertNone(texts.filter((file) => !file.startsWith('test/tidy/') && places.test(textOf(file))))
+  })
+
+  it('leave no test that is run alone', () => {
+    const alone = /\b(describe|it|context)\.only\(/
+    assertNone(sources.filter((file) => alone.test(textOf(file))))
+  })
+
+  it('of the product are all reached from where a process or a script starts', () => {
+    const starts = sources.filter(
+      (file) =>
+        /^src\/bin\/[a-z]+\.(ts|mjs)$/.test(file) ||
+        /^workflows\/[a-z-]+\.ts$/.test(file) ||
+        /^src\/.*\/write-[a-z-]+\.ts$/.test(file) ||
+        /^(setup|guest|samples)\/.*\.mjs$/.test(file),
+    )
+    const reached = new Set<string>()
+    const visit = (file: string): void => {
+      if (reached.has(file) || !isFile(file)) return
+      reached.add(file)
+      for (const next of [...importsOf(file).map((one) => one.file), ...startedBy(file)]) {
+        if (next !== undefined) visit(next)
+      }
+    }
+    starts.forEach(visit)
+    assertNone(product.filter((file) => !reached.has(file)))
+  })
+})
+
+/** Files that a source starts as processes: named in a string, relative to it or to the checkout. */
+function startedBy(file: string): readonly string[] {
+  return [...textOf(file).matchAll(/['"`]((?:\.{0,2}\/)?[\w./-]+\.(?:ts|mjs))['"`]/g)]
+    .flatMap(([, name = '']) => [path.join(path.dirname(file), name), name])
+    .filter(isFile)
+}
+
+describe('guarding patterns', () => {
+  it('find a default export, a bad name and a dead file where there is one', () => {
+    assert.match('export default 1', /^export (default|\*)/m)
+    assert.match('utils', emptyNames)
+    assert.match('vm-manager', emptyEndings)
+    assert.doesNotMatch('service', emptyNames)
+  })
+})

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
+
+/** The checkout as the tidy tests see it. */
+export const checkout = path.resolve(import.meta.dirname, '../..')
+
+/** What nobody wrote by hand. */
+const skipped = new Set(['node_modules', '.git', '.roost', 'coverage', '.roost-setup.json'])
+
+/** Every file that people wrote, as paths relative to the checkout. */
+export function writtenFiles(): readonly string[] {
+  return walk('').toSorted()
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(path.join(checkout, folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(folder, entry.name)
+    if (skipped.has(entry.name)) return []
+    if (entry.isDirectory()) return isDataDirectory(name) ? [] : walk(name)
+    return entry.isFile() ? [name] : []
+  })
+}
+
+/** A stack's data directory may be given any name. */
+function isDataDirectory(folder: string): boolean {
+  return existsSync(path.join(checkout, folder, 'keys', 'secret.key'))
+}
+
+export function textOf(file: string): string {
+  return readFileSync(path.join(checkout, file), 'utf8')
+}
+
+export function isFile(file: string): boolean {
+  return statSync(path.join(checkout, file), { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+export function isSource(file: string): boolean {
+  return /\.(ts|mts|mjs)$/.test(file)
+}
+
+export interface Import {
+  /** As written: a package, `node:...`, or a relative path. */
+  readonly specifier: string
+  /** Relative to the checkout, for a file of ours. */
+  readonly file: string | undefined
+  readonly typeOnly: boolean
+}
+
+/** `import`, `export ... from`, and `import()` with a literal. */
+const importPattern =
+  /^(?:import|export)(?<typeOnly>\s+type\b)?[^'"`;]*?\bfrom\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'/gm
+
+export function importsOf(file: string): readonly Import[] {
+  return [...textOf(file).matchAll(importPattern)].map(({ groups }) => {
+    const specifier = groups?.['from'] ?? groups?.['bare'] ?? groups?.['dynamic'] ?? ''
+    const target = specifier.startsWith('.') ? path.join(path.dirname(file), specifier) : undefined
+    return { specifier, file: target, typeOnly: groups?.['typeOnly'] !== undefined }
+  })
+}
