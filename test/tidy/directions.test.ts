@@ -98,17 +98,6 @@ describe('directions of imports', () => {
   })
 })
 
-describe('the environment', () => {
-  it('is read by composition roots only', () => {
-    const readers = product
-      .filter((file) => !file.startsWith('src/bin/'))
-      .filter((file) =>
-        /\bprocess\.env\b|\benv\s*}\s*=\s*process|\benv\s*}\s*from 'node:process'/.test(textOf(file)),
-      )
-    assertNone(readers)
-  })
-})
-
 describe('the domain', () => {
   it('reads no clock and draws no random number', () => {
     const pattern =
