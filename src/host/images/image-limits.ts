@@ -1,0 +1,36 @@
+/** What an image may cost a host. The defaults fit every image that is run in practice on small machines. */
+export interface ImageLimits {
+  /** Of one image: the blobs as they are transferred. */
+  readonly maxPulledBytes: number
+  /** Of one image: everything in its layers, unpacked, also what higher layers hide. */
+  readonly maxUnpackedBytes: number
+  /** A layer above `ratioFreeBytes` may be this many times as large as what was transferred; text reaches 20. */
+  readonly maxCompressionRatio: number
+  readonly ratioFreeBytes: number
+  readonly maxEntries: number
+  readonly maxMetadataBytes: number
+  readonly maxKernelBytes: number
+  readonly maxInitrdBytes: number
+  /** Entrypoint, command and environment together. */
+  readonly maxProcessBytes: number
+  /** Of all images of the host. Unused ones make room first. */
+  readonly maxStoreBytes: number
+  /** Images that are made ready at the same time; each keeps a processor busy. */
+  readonly maxConcurrent: number
+}
+
+const mib = 1024 * 1024
+
+export const defaultImageLimits: ImageLimits = {
+  maxPulledBytes: 4096 * mib,
+  maxUnpackedBytes: 8192 * mib,
+  maxCompressionRatio: 200,
+  ratioFreeBytes: 64 * mib,
+  maxEntries: 400_000,
+  maxMetadataBytes: 128 * mib,
+  maxKernelBytes: 256 * mib,
+  maxInitrdBytes: 2048 * mib,
+  maxProcessBytes: 256 * 1024,
+  maxStoreBytes: 40_960 * mib,
+  maxConcurrent: 2,
+}

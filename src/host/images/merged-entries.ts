@@ -1,0 +1,65 @@
+import type { TreeNode } from './layer-tree.ts'
+import { LayerError, TarKind } from './tar-entry.ts'
+import type { TarEntry } from './tar-entry.ts'
+
+/** A merged tree in the order in which it can be written: what needs no content, then files by layer, then links. */
+export interface MergedEntries {
+  /** Directories before what they hold, symbolic links, pipes. */
+  readonly plain: readonly TarEntry[]
+  /** For each layer, by the ordinal of the member that has the content. */
+  readonly files: readonly ReadonlyMap<number, TarEntry>[]
+  readonly hardLinks: readonly TarEntry[]
+}
+
+/** 2106, the last second that the image's format can hold. */
+const maxTimeSeconds = 0xffff_ffff
+/** What the guest's overlay would take as its own, or what the format can not hold, is left out. */
+const keptXattrs = /^(?:user\..+|security\.capability)$/
+
+/** Throws LayerError where the paths together have more than `maxPathsBytes`: links can make them longer than what came. */
+export function mergedEntries(
+  root: TreeNode,
+  { layers, maxPathsBytes }: { readonly layers: number; readonly maxPathsBytes: number },
+): MergedEntries {
+  let pathsBytes = 0
+  const plain: TarEntry[] = []
+  const files = Array.from({ length: layers }, () => new Map<number, TarEntry>())
+  const hardLinks: TarEntry[] = []
+  const firstNames = new Map<object, string>()
+
+  function visit(node: TreeNode, path: string): void {
+    pathsBytes += path.length
+    if (pathsBytes > maxPathsBytes)
+      throw new LayerError(`the paths of the image are over ${maxPathsBytes} bytes`)
+    const { entry, layer, ordinal } = node.inode
+    const written = { ...entry, ...cleaned(entry), name: path }
+    const first = firstNames.get(node.inode)
+    if (entry.kind !== TarKind.File) plain.push(written)
+    else if (first === undefined) files[layer]?.set(ordinal, written)
+    else hardLinks.push({ ...written, kind: TarKind.HardLink, linkName: first, size: 0, xattrs: new Map() })
+    if (entry.kind === TarKind.File && first === undefined) firstNames.set(node.inode, path)
+    for (const [name, child] of sorted(node)) visit(child, `${path}/${name}`)
+  }
+
+  for (const [name, child] of sorted(root)) visit(child, name)
+  return { plain, files, hardLinks }
+}
+
+/** The same image gives the same bytes, whatever the order in its archives. */
+function sorted(node: TreeNode): [string, TreeNode][] {
+  return [...(node.children ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function cleaned(entry: TarEntry): Pick<TarEntry, 'mtimeSeconds' | 'xattrs'> {
+  return {
+    mtimeSeconds: Math.min(entry.mtimeSeconds, maxTimeSeconds),
+    xattrs: new Map([...entry.xattrs].filter(([key]) => keptXattrs.test(key))),
+  }
+}
+
+/** The inode of a path, not following links; undefined where there is none. */
+export function findNode(root: TreeNode, components: readonly string[]): TreeNode | undefined {
+  let node: TreeNode | undefined = root
+  for (const name of components) node = node?.children?.get(name)
+  return node
+}

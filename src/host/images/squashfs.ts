@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, open } from 'node:fs/promises'
+import type { Readable, Writable } from 'node:stream'
+import { Readable as ReadableStream } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { TarEntry } from './tar-entry.ts'
+
+/** The tool failed; `message` ends with what it said. */
+export class SquashfsError extends Error {
+  override readonly name = 'SquashfsError'
+}
+
+/** As much of the tool's complaints as goes into a message. */
+const maxComplaintBytes = 2_048
+/** Its buffers; it would take a quarter of the machine's memory. */
+const memoryLimit = '128M'
+
+/**
+ * Writes an archive as a read-only squashfs and returns when it is on disk. The same archive gives the same bytes.
+ * On failure or abort a part of the file may be left.
+ */
+export async function writeSquashfs(
+  archive: AsyncIterable<Buffer>,
+  target: { readonly path: string; readonly root: TarEntry },
+  options: { readonly command: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const child = spawn(options.command, [...squashfsArguments(target.root), target.path], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
+    signal: options.signal,
+    killSignal: 'SIGKILL',
+  })
+  const complaint = collect(child.stderr)
+  const exited = exitOf(child)
+  const fed = pipeline(ReadableStream.from(archive), child.stdin, { signal: options.signal })
+  const [feeding, exit] = await Promise.allSettled([fed.catch(rethrowUnlessBrokenPipe), exited])
+  options.signal.throwIfAborted()
+  if (feeding.status === 'rejected') throw feeding.reason
+  if (exit.status === 'rejected')
+    throw new SquashfsError(`${options.command} can not be run`, { cause: exit.reason })
+  if (exit.value !== 0)
+    throw new SquashfsError(`${options.command} failed (${exit.value}): ${await complaint}`)
+  await makeDurable(target.path)
+}
+
+/**
+ * Nothing is compressed: the guest may run under emulation, where unpacking costs more than reading, and the page
+ * cache of the host is shared by all instances of an image.
+ */
+function squashfsArguments(root: TarEntry): readonly string[] {
+  const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit]
+  const uncompressed = ['-noI', '-noD', '-noF', '-noX', '-no-tailends']
+  const owner = ['-root-uid', String(root.uid), '-root-gid', String(root.gid)]
+  const times = ['-mkfs-time', '0', '-root-time', String(root.mtimeSeconds)]
+  return [...quietly, ...uncompressed, ...owner, ...times, '-root-mode', root.mode.toString(8)]
+}
+
+type Tool = ChildProcessByStdio<Writable, null, Readable>
+
+async function exitOf(child: Tool): Promise<number | string> {
+  const [code, signal]: (number | string | null)[] = await once(child, 'close')
+  return code ?? signal ?? 'unknown'
+}
+
+/** The tool ended before it had read everything; why is in its exit. */
+function rethrowUnlessBrokenPipe(error: unknown): void {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code !== 'EPIPE' && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+}
+
+async function collect(stream: Readable): Promise<string> {
+  let text = ''
+  const chunks: AsyncIterable<Buffer> = stream
+  for await (const chunk of chunks) text = `${text}${chunk.toString('utf8')}`.slice(0, maxComplaintBytes)
+  return text.trim()
+}
+
+async function makeDurable(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await chmod(path, 0o644)
+}
