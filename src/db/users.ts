@@ -96,11 +96,15 @@ export function hardQuotasOf(user: UserEntity): QuotaAmounts {
 }
 
 export function quotaLimitsOf(user: UserEntity): QuotaLimits {
-  const { minMemoryMb, maxMemoryMb, minVcpus, maxVcpus } = user
-  const { minVolumeMb, maxVolumeMb, minAutoscaleSize, maxAutoscaleSize } = user
   return {
-    ...{ minMemoryMb, maxMemoryMb, minVcpus, maxVcpus },
-    ...{ minVolumeMb, maxVolumeMb, minAutoscaleSize, maxAutoscaleSize },
+    minMemoryMb: user.minMemoryMb,
+    maxMemoryMb: user.maxMemoryMb,
+    minVcpus: user.minVcpus,
+    maxVcpus: user.maxVcpus,
+    minVolumeMb: user.minVolumeMb,
+    maxVolumeMb: user.maxVolumeMb,
+    minAutoscaleSize: user.minAutoscaleSize,
+    maxAutoscaleSize: user.maxAutoscaleSize,
   }
 }
 

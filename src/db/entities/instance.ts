@@ -24,6 +24,11 @@ export const Instance = defineEntity({
         'create index instances_state_index on instances (user_uuid, state, position) where deleted_at is null',
     },
     {
+      name: 'instances_node_live_index',
+      expression:
+        "create index instances_node_live_index on instances (node_id, memory_mb) where state <> 'stopped'",
+    },
+    {
       name: 'instances_unstarted_index',
       expression:
         'create index instances_unstarted_index on instances (created_at) where workflow_started_at is null',

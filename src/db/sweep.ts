@@ -1,0 +1,78 @@
+import type { RestartPolicy } from '../domain/restart-policy.ts'
+import type { Database } from './database.ts'
+import { notifyInstanceSql } from './instance-channel.ts'
+
+/** What an instance's workflow is started with. */
+export interface UnstartedInstance {
+  readonly instanceUuid: string
+  readonly userUuid: string
+  readonly nodeId: string
+  readonly autostart: boolean
+  readonly deleteOnStop: boolean
+  readonly restartPolicy: RestartPolicy
+}
+
+export interface SweepBounds {
+  /** Younger ones are left to the process that made them. */
+  readonly olderThanMs: number
+  /** At most as many at a time; the next sweep takes the rest. */
+  readonly limit: number
+}
+
+/** Instances whose workflow nobody is known to have started, oldest first. */
+export async function findUnstarted(
+  database: Database,
+  bounds: SweepBounds,
+): Promise<readonly UnstartedInstance[]> {
+  return database.rows<UnstartedInstance>({
+    name: 'find-unstarted',
+    text: `select uuid as "instanceUuid", user_uuid as "userUuid", node_id as "nodeId", autostart,
+             delete_on_stop as "deleteOnStop", restart_policy as "restartPolicy"
+           from instances
+           where workflow_started_at is null and created_at < now() - make_interval(secs => $1)
+           order by created_at limit $2`,
+    values: [bounds.olderThanMs / 1_000, bounds.limit],
+  })
+}
+
+/** Notes that these instances' workflows run. */
+export async function markWorkflowStarted(database: Database, uuids: readonly string[]): Promise<void> {
+  await database.rows({
+    name: 'mark-workflow-started',
+    text: `update instances set workflow_started_at = now()
+           where uuid = any($1::uuid[]) and workflow_started_at is null`,
+    values: [uuids],
+  })
+}
+
+/** Instances that are marked deleted and whose row is still there, longest deleted first. */
+export async function findDeletedRows(database: Database, bounds: SweepBounds): Promise<readonly string[]> {
+  const rows = await database.rows<{ uuid: string }>({
+    name: 'find-deleted-rows',
+    text: `select uuid from instances where deleted_at < now() - make_interval(secs => $1)
+           order by deleted_at limit $2`,
+    values: [bounds.olderThanMs / 1_000, bounds.limit],
+  })
+  return rows.map((row) => row.uuid)
+}
+
+/** Makes an instance invisible that deletes itself when it stops. Idempotent. */
+export async function markEphemeralDeleted(database: Database, uuid: string): Promise<void> {
+  await database.rows({
+    name: 'mark-ephemeral-deleted',
+    text: `with marked as (update instances set deleted_at = now()
+             where uuid = $1 and deleted_at is null returning uuid)
+           ${notifyInstanceSql('marked')}`,
+    values: [uuid],
+  })
+}
+
+/** Deletes the row, once nothing of the instance is left on its host: its address can be given out again. Idempotent. */
+export async function removeInstanceRow(database: Database, uuid: string): Promise<void> {
+  await database.rows({
+    name: 'remove-instance-row',
+    text: `with removed as (delete from instances where uuid = $1 returning uuid)
+           ${notifyInstanceSql('removed')}`,
+    values: [uuid],
+  })
+}

@@ -1,0 +1,56 @@
+import { strict as assert } from 'node:assert'
+import { randomBytes } from 'node:crypto'
+import type { Database } from '../../src/db/database.ts'
+import { createSecretBox, secretKeyBytes } from '../../src/db/secret-box.ts'
+import type { NewInstances } from '../../src/db/create-instances.ts'
+import { recordHeartbeat } from '../../src/db/nodes.ts'
+import { createUser } from '../../src/db/users.ts'
+import type { NewUser, UserRecord } from '../../src/db/users.ts'
+import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+
+/** What most tests of the database begin with: a user, a host, an instance that is asked for. */
+export const testSecretBox = createSecretBox(randomBytes(secretKeyBytes))
+export const testImage = `official/hello@sha256:${'0123456789abcdef'.repeat(4)}`
+
+export async function addUser(database: Database, user: NewUser): Promise<UserRecord> {
+  const outcome = await createUser(database, user)
+  assert.ok(outcome.ok, `user ${user.name} was refused`)
+  return outcome.user
+}
+
+export async function addNode(
+  database: Database,
+  node: { readonly id?: string; readonly memoryMb?: number } = {},
+): Promise<string> {
+  const id = node.id ?? 'local'
+  await recordHeartbeat(
+    { database, secretBox: testSecretBox },
+    { id, firstSubnet: '10.64.0.0/16' },
+    {
+      agentUrl: 'http://127.0.0.1:7171',
+      agentSecret: `secret of ${id}`,
+      accelerator: 'fake',
+      memoryMb: node.memoryMb ?? 65_536,
+      version: '0.1.0',
+    },
+  )
+  return id
+}
+
+export function wantedInstance(
+  user: UserRecord | { readonly uuid: string },
+  wanted: Partial<NewInstances> = {},
+): NewInstances {
+  return {
+    userUuid: user.uuid,
+    image: testImage,
+    memoryMb: 128,
+    vcpus: 1,
+    env: {},
+    restartPolicy: RestartPolicy.Never,
+    deleteOnStop: false,
+    autostart: false,
+    replicas: 0,
+    ...wanted,
+  }
+}

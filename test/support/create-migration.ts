@@ -1,0 +1,24 @@
+/**
+ * Writes the migration from what the migrations make to what the entities say:
+ * `node test/support/create-migration.ts <name>`; then add it to `src/db/migrations/list.ts`.
+ */
+import path from 'node:path'
+import process from 'node:process'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { startTestServer } from './embedded-postgres.ts'
+
+const [name] = process.argv.slice(2)
+if (name === undefined) throw new Error('usage: create-migration.ts <name>')
+
+const directory = path.resolve(import.meta.dirname, '../../src/db/migrations')
+const server = await startTestServer()
+const database = await openDatabase({ url: server.url, applicationName: 'create-migration' })
+try {
+  await migrate(database)
+  const { fileName } = await database.orm.migrator.create(directory, false, false, name)
+  process.stdout.write(fileName === '' ? 'nothing to migrate\n' : `${fileName}\n`)
+} finally {
+  await database.close()
+  await server.stop()
+}
