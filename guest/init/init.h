@@ -1,0 +1,118 @@
+/*
+ * init: the first program of every guest that runs on the platform's kernel. It is process 1 and stays until the end.
+ *
+ * What it does, in this order: mounts, loads the drivers, opens the control channel, says `ready`, waits for its
+ * configuration, and only then touches disk and network. So a guest can be frozen at `ready`, copied, and given a
+ * life of its own: nothing of one instance is in the copy of another.
+ *
+ * The control channel (virtio-serial port `ctl`) carries lines. Guest to host:
+ *   ready                           waits for `config`
+ *   time?                           wants `time`
+ *   app <pid>                       the application has been entered
+ *   listen                          the first listening socket is there
+ *   exit code|signal <n> oom <0|1> killed <0|1> output <bytes written to port `log`>
+ * Host to guest:
+ *   config <length>\n<records>      see config.c
+ *   time <ns since the epoch>
+ *   shutdown <grace ms>
+ *   bye                             all output has arrived; the machine may go off
+ */
+#ifndef ROOST_INIT_H
+#define ROOST_INIT_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Bounds what the host may send; the host has the same number (src/host/vmm/guest-config.ts). */
+#define MAX_CONFIG_BYTES (1u << 20)
+#define MAX_GROUPS 64
+
+struct config {
+  char **argv; /* ends with NULL */
+  char **env;  /* ends with NULL */
+  const char *working_directory;
+  const char *user;
+  const char *hostname;
+  const char *ip;
+  const char *gateway;
+  const char *nameserver;
+  const char *mac;
+  int prefix_length;
+  const char *entropy;
+  size_t entropy_bytes;
+};
+
+/* config.c: parses `key=value` records, each ended by NUL. The strings point into `records`, which stays. */
+bool config_parse(struct config *config, char *records, size_t length);
+
+/* boot.c */
+void mount_kernel_file_systems(void);
+/* Loads the modules of an archive in the order of its list and deletes their files. */
+void load_modules(const char *list_path);
+
+/* channel.c */
+void channel_open(void);
+int channel_fd(void);
+int port_open(const char *name, int flags);
+void channel_send(const char *line);
+/* The next line without its newline, or NULL when none is complete. Never blocks. */
+char *channel_line(void);
+/* Blocks until a line is there. */
+char *channel_wait_line(void);
+/* Blocks until `length` bytes are read into `buffer`. */
+void channel_read_exactly(char *buffer, size_t length);
+/* Waits, bounded, until everything sent has been taken by the host. */
+void channel_flush(int timeout_ms);
+bool channel_has_outbox(void);
+void channel_pump(void);
+
+/* clock.c */
+void reseed_random(const char *entropy, size_t length);
+void set_clock_ns(long long ns);
+
+/* network.c */
+void network_configure(const struct config *config);
+
+/* root.c: makes the image's file system, writable, the root. */
+void root_enter(void);
+void root_write_host_files(const struct config *config);
+
+/* user.c: resolves `name`, `uid`, `name:group`, `uid:gid` by the image's own tables. */
+struct identity {
+  uid_t uid;
+  gid_t gid;
+  gid_t groups[MAX_GROUPS];
+  size_t group_count;
+  const char *home;
+};
+bool identity_resolve(const char *user, struct identity *identity);
+
+/* process.c: starts the application. Returns its process id, or -1 with the exit code to report. */
+pid_t application_start(const struct config *config, int output_fd, int *exit_code);
+
+/* output.c: the application's output, from its pipe to port `log`. */
+void output_open(int from_pipe_fd);
+/* What to poll for; `fd` is -1 when there is nothing to wait for. */
+struct pollfd output_interest(void);
+void output_pump(void);
+/* Takes what is left in the pipe, bounded in time. */
+void output_drain(void);
+long long output_written(void);
+
+/* supervise.c: everything after the start; does not return. */
+_Noreturn void supervise(pid_t application);
+/* Reports how the application ended and powers off. */
+_Noreturn void finish(const char *how, int value, bool out_of_memory, bool killed);
+
+/* watch.c */
+bool socket_listens(void);
+long oom_kill_count(void);
+
+/* message.c: one line on the instance's console. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* For what can not be: says why and ends process 1, which panics the kernel, which the host sees. */
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,64 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "init.h"
+
+static void receive_config(struct config *config) {
+  size_t length = 0;
+  while (sscanf(channel_wait_line(), "config %zu", &length) != 1) continue;
+  if (length > MAX_CONFIG_BYTES) die("configuration of %zu bytes", length);
+  char *records = malloc(length + 1);
+  if (records == NULL) die("no memory for the configuration");
+  channel_read_exactly(records, length);
+  if (!config_parse(config, records, length)) die("configuration not understood");
+}
+
+static void receive_time(void) {
+  long long ns;
+  channel_send("time?\n");
+  while (sscanf(channel_wait_line(), "time %lld", &ns) != 1) continue;
+  set_clock_ns(ns);
+}
+
+static void open_console(void) {
+  int fd = open("/dev/console", O_RDWR);
+  for (int target = 0; target < 3; target++) {
+    if (fd != target) dup2(fd, target);
+  }
+}
+
+int main(void) {
+  struct config config;
+  signal(SIGPIPE, SIG_IGN);
+  mount_kernel_file_systems();
+  open_console();
+  load_modules("/modules/before");
+  channel_open();
+  channel_send("ready\n");
+
+  receive_config(&config);
+  receive_time();
+  reseed_random(config.entropy, config.entropy_bytes);
+  /* Only now: the drivers read size and features from the devices of this machine, not of a template's. */
+  load_modules("/modules/after");
+  network_configure(&config);
+  root_enter();
+  root_write_host_files(&config);
+
+  int output[2];
+  if (pipe2(output, O_CLOEXEC) < 0) die("no pipe: %s", strerror(errno));
+  output_open(output[0]);
+  int exit_code;
+  pid_t application = application_start(&config, output[1], &exit_code);
+  if (application < 0) finish("code", exit_code, false, false);
+  char line[32];
+  snprintf(line, sizeof line, "app %d\n", (int)application);
+  channel_send(line);
+  close(output[1]);
+  supervise(application);
+}

@@ -1,0 +1,87 @@
+/*
+ * The console of an instance: segments named by the offset of their first byte among all bytes ever printed, the
+ * oldest dropped when there are too many. Offsets stay true for ever and a reader needs nothing but the directory.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "keeper.h"
+
+/* src/host/console has the same numbers. */
+#define SEGMENT_BYTES (1 << 20)
+#define MAX_SEGMENTS 4
+
+static int directory = -1, segment = -1;
+static long long starts[MAX_SEGMENTS + 1]; /* ascending */
+static size_t segment_count;
+static size_t segment_length;
+
+static bool parse_name(const char *name, long long *start) {
+  if (strlen(name) != 20 || strspn(name, "0123456789") != 16 || strcmp(name + 16, ".log") != 0) return false;
+  *start = atoll(name);
+  return true;
+}
+
+static void drop_oldest(void) {
+  char name[32];
+  snprintf(name, sizeof name, "%016lld.log", starts[0]);
+  unlinkat(directory, name, 0);
+  segment_count--;
+  memmove(starts, starts + 1, segment_count * sizeof starts[0]);
+}
+
+static void insert(long long start) {
+  size_t at = segment_count;
+  while (at > 0 && starts[at - 1] > start) at--;
+  memmove(starts + at + 1, starts + at, (segment_count - at) * sizeof starts[0]);
+  starts[at] = start;
+  segment_count++;
+  if (segment_count > MAX_SEGMENTS) drop_oldest();
+}
+
+static bool open_segment(long long start) {
+  char name[32];
+  struct stat status;
+  snprintf(name, sizeof name, "%016lld.log", start);
+  if (segment >= 0) close(segment);
+  segment = openat(directory, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (segment < 0 || fstat(segment, &status) < 0) return false;
+  segment_length = (size_t)status.st_size;
+  return true;
+}
+
+bool console_open(const char *path) {
+  directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return false;
+  DIR *entries = fdopendir(dup(directory));
+  long long start;
+  for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    if (parse_name(entry->d_name, &start)) insert(start);
+  }
+  if (entries != NULL) closedir(entries);
+  if (segment_count == 0) insert(0);
+  return open_segment(starts[segment_count - 1]);
+}
+
+static void next_segment(void) {
+  long long start = starts[segment_count - 1] + (long long)segment_length;
+  insert(start);
+  open_segment(start);
+}
+
+void console_write(const char *bytes, size_t length) {
+  while (length > 0) {
+    if (segment_length >= SEGMENT_BYTES) next_segment();
+    size_t room = SEGMENT_BYTES - segment_length;
+    ssize_t written = write(segment, bytes, length < room ? length : room);
+    if (written <= 0) return; /* a full disk loses output, not the VM */
+    segment_length += (size_t)written;
+    bytes += written;
+    length -= (size_t)written;
+  }
+}

@@ -1,0 +1,60 @@
+/*
+ * The record of one VM. Lines are only ever added, and a line counts once its newline is there, so whoever reads the
+ * file while it grows, or after a crash, sees a true beginning of the story:
+ *
+ *   keeper <pid> <start time>          qemu <pid> <start time>       as in /proc/<pid>/stat
+ *   monitor                            the VMM answers
+ *   running                            its CPUs run
+ *   ready                              the guest asks for its configuration
+ *   app <pid>                          listen
+ *   exit code|signal <n> oom <0|1> killed <0|1>
+ *   shutdown-asked <grace ms>          kill <cause>
+ *   shutdown <reason>                  as the VMM gave it: guest-shutdown, guest-panic, guest-reset, ...
+ *   ended exit|signal <n> cpu_us <n>   the last line
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "keeper.h"
+
+/* A guest causes each line once, so this is never reached; it bounds the file all the same. */
+#define MAX_EVENT_BYTES 8192
+
+static int file = -1;
+static char text[MAX_EVENT_BYTES];
+static size_t text_length;
+
+bool events_open(int directory_fd) {
+  file = openat(directory_fd, "events", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  return file >= 0;
+}
+
+void event(const char *format, ...) {
+  char line[256];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  int prefix = snprintf(line, sizeof line, "%lld ", now.tv_sec * 1000000LL + now.tv_nsec / 1000);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + prefix, sizeof line - (size_t)prefix - 1, format, arguments);
+  va_end(arguments);
+  size_t length = strlen(line);
+  line[length++] = '\n';
+  if (text_length + length > sizeof text) return;
+  memcpy(text + text_length, line, length);
+  text_length += length;
+  /* A full disk loses the record, not the VM. */
+  if (write(file, line, length) < 0) line[0] = '\0';
+  control_broadcast(text + text_length - length, length);
+}
+
+void events_sync(void) { fdatasync(file); }
+
+const char *events_text(size_t *length) {
+  *length = text_length;
+  return text;
+}

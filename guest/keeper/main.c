@@ -1,0 +1,186 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "keeper.h"
+
+#define READ_BYTES 65536
+#define MAX_VMM_LOG_BYTES 65536
+/* How often a throttled console is looked at again. */
+#define THROTTLE_WAIT_MS 20
+
+static struct options options;
+static struct vm vm;
+static int vmm_log = -1;
+static char buffer[READ_BYTES];
+
+long long now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+void kill_vm(void) { kill(vm.pid, SIGKILL); }
+void power_down(void) { monitor_power_down(); }
+
+static long long start_time_of(pid_t pid) {
+  char path[64], text[1024] = "";
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return 0;
+  size_t length = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[length] = '\0';
+  /* Field 22; the name before it may hold spaces, but ends with the last parenthesis. */
+  char *at = strrchr(text, ')');
+  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
+  return at != NULL ? atoll(at) : 0;
+}
+
+/* False once the other end is closed. */
+static bool pump_console(int fd, bool counted) {
+  ssize_t got = read(fd, buffer, sizeof buffer);
+  if (got <= 0) return got < 0 && errno == EAGAIN;
+  meter_count((size_t)got);
+  console_write(buffer, (size_t)got);
+  if (counted) guest_log_received((size_t)got);
+  return true;
+}
+
+static bool pump_errors(void) {
+  static size_t kept;
+  ssize_t got = read(vm.error_fd, buffer, sizeof buffer);
+  if (got <= 0) return got < 0 && errno == EAGAIN;
+  size_t room = MAX_VMM_LOG_BYTES - kept;
+  size_t taken = (size_t)got < room ? (size_t)got : room;
+  if (write(vmm_log, buffer, taken) > 0) kept += taken;
+  return true;
+}
+
+/* A channel whose other end is gone would wake poll for ever; whatever it still held has been read. */
+static bool hung_up(const struct pollfd *channel) {
+  return (channel->revents & (POLLHUP | POLLERR)) != 0 && (channel->revents & POLLIN) == 0;
+}
+
+static void close_when_done(int *fd, bool open) {
+  if (open) return;
+  close(*fd);
+  *fd = -1;
+}
+
+static int next_wait_ms(bool throttled) {
+  long long deadline_ms = guest_deadline_ms();
+  long long wait_ms = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
+  if (deadline_ms >= 0 && wait_ms < 0) wait_ms = 0;
+  if (throttled && (wait_ms < 0 || wait_ms > THROTTLE_WAIT_MS)) wait_ms = THROTTLE_WAIT_MS;
+  return wait_ms > 60000 ? 60000 : (int)wait_ms;
+}
+
+static void enforce_deadline(void) {
+  static bool enforced;
+  long long deadline_ms = guest_deadline_ms();
+  if (enforced || deadline_ms < 0 || now_ms() < deadline_ms) {
+    if (!monitor_finds_vm_stuck() || enforced) return;
+  } else {
+    event("kill unresponsive");
+  }
+  enforced = true;
+  kill_vm();
+}
+
+/* Returns when the VMM has exited. */
+static void watch_vm(int signal_fd) {
+  struct pollfd ready[6 + MAX_CLIENTS + 1];
+  bool control_gone = false, monitor_gone = false;
+  for (;;) {
+    bool allowed = meter_allows();
+    ready[0] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+    ready[1] = (struct pollfd){.fd = control_gone ? -1 : vm.control_fd, .events = (short)(POLLIN | (guest_wants_write() ? POLLOUT : 0))};
+    ready[2] = (struct pollfd){.fd = monitor_gone ? -1 : vm.monitor_fd, .events = POLLIN};
+    ready[3] = (struct pollfd){.fd = vm.error_fd, .events = POLLIN};
+    ready[4] = (struct pollfd){.fd = allowed ? vm.console_fd : -1, .events = POLLIN};
+    ready[5] = (struct pollfd){.fd = allowed ? vm.log_fd : -1, .events = POLLIN};
+    size_t count = control_poll(ready + 6);
+    poll(ready, 6 + count, next_wait_ms(!allowed));
+    if (ready[5].revents) close_when_done(&vm.log_fd, pump_console(vm.log_fd, true));
+    if (ready[4].revents) close_when_done(&vm.console_fd, pump_console(vm.console_fd, false));
+    if (ready[3].revents) close_when_done(&vm.error_fd, pump_errors());
+    if (ready[1].revents & POLLOUT) guest_write();
+    if (ready[1].revents & POLLIN) guest_read();
+    if (ready[2].revents & POLLIN) monitor_read();
+    control_handle(ready + 6, count);
+    enforce_deadline();
+    control_gone = control_gone || hung_up(&ready[1]);
+    monitor_gone = monitor_gone || hung_up(&ready[2]);
+    if (ready[0].revents) return;
+  }
+}
+
+/* What the VMM wrote before it ended is still in the sockets, and not more than they hold. */
+static void collect_rest(void) {
+  for (int rounds = 0; rounds < 64 && vm.log_fd >= 0 && pump_console(vm.log_fd, true) && errno != EAGAIN; rounds++) errno = 0;
+  for (int rounds = 0; rounds < 64 && vm.console_fd >= 0 && pump_console(vm.console_fd, false) && errno != EAGAIN; rounds++) errno = 0;
+  for (int rounds = 0; rounds < 16; rounds++) {
+    guest_read();
+    monitor_read();
+  }
+  if (vm.error_fd >= 0) pump_errors();
+}
+
+static void report_end(int status, const struct rusage *usage) {
+  long long cpu_us = (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000LL + usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+  if (options.cgroup != NULL) rmdir(options.cgroup);
+  if (WIFSIGNALED(status)) event("ended signal %d cpu_us %lld", WTERMSIG(status), cpu_us);
+  else event("ended exit %d cpu_us %lld", WEXITSTATUS(status), cpu_us);
+  events_sync();
+}
+
+static int block_signals(void) {
+  sigset_t handled;
+  sigemptyset(&handled);
+  sigaddset(&handled, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &handled, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  return signalfd(-1, &handled, SFD_CLOEXEC);
+}
+
+/* The order matters: the socket first, so that whoever finds it dead may be sure that no VM comes after it. */
+static bool prepare(void) {
+  int directory = open(options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0 || fchdir(directory) < 0 || !control_open() || !events_open(directory)) return false;
+  vmm_log = openat(directory, "vmm.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (vmm_log < 0 || !console_open(options.console_directory)) return false;
+  event("keeper %d %lld", (int)getpid(), start_time_of(getpid()));
+  return guest_set_config(0);
+}
+
+int main(int count, char **arguments) {
+  if (count == 3 && strcmp(arguments[1], "ram") == 0) return ram_main(arguments[2]);
+  if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
+  umask(077);
+  int signal_fd = block_signals();
+  if (!prepare() || !vm_start(&vm, &options)) return 1;
+  event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
+  keeper_drop_privileges();
+  guest_open(vm.control_fd, options.kind);
+  monitor_open(vm.monitor_fd);
+  guest_write();
+
+  watch_vm(signal_fd);
+  int status;
+  struct rusage usage;
+  if (wait4(vm.pid, &status, 0, &usage) < 0) return 1;
+  collect_rest();
+  report_end(status, &usage);
+  return 0;
+}

@@ -1,0 +1,34 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "keeper.h"
+
+static bool take(const char *argument, const char *key, const char **value) {
+  size_t length = strlen(key);
+  if (strncmp(argument, key, length) != 0 || argument[length] != '=') return false;
+  *value = argument + length + 1;
+  return true;
+}
+
+static bool take_option(struct options *options, const char *argument) {
+  const char *value;
+  if (take(argument, "dir", &value)) options->directory = value;
+  else if (take(argument, "console", &value)) options->console_directory = value;
+  else if (take(argument, "cgroup", &value)) options->cgroup = value;
+  else if (take(argument, "uid", &value)) options->uid = atol(value);
+  else if (take(argument, "gid", &value)) options->gid = atol(value);
+  else if (take(argument, "address_space_mb", &value)) options->address_space_mb = atol(value);
+  else if (take(argument, "guest", &value)) options->kind = strcmp(value, "kernel") == 0 ? GUEST_KERNEL : GUEST_CONTAINER;
+  else return false;
+  return true;
+}
+
+bool options_parse(struct options *options, char **arguments) {
+  *options = (struct options){.uid = -1, .gid = -1};
+  for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {
+    if (!take_option(options, *arguments)) return false;
+  }
+  if (*arguments == NULL || arguments[1] == NULL) return false;
+  options->command = arguments + 1;
+  return options->directory != NULL && options->console_directory != NULL;
+}

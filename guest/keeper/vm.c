@@ -1,0 +1,129 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "keeper.h"
+
+/* From <linux/capability.h>, which musl's wrapper does not see. */
+#define CAPABILITY_VERSION 0x20080522
+#define CAP_KILL 5
+struct capability_header { uint32_t version; int pid; };
+struct capability_data { uint32_t effective, permitted, inheritable; };
+
+/* Where descriptors are parked while they are given their numbers: above all numbers that are given. */
+#define PARKING_FD 64
+/* Sockets of user-mode networking count here. */
+#define MAX_OPEN_FILES 1024
+
+static void limit(int resource, rlim_t value) {
+  struct rlimit bound = {value, value};
+  setrlimit(resource, &bound);
+}
+
+static void drop_capabilities(uint32_t kept) {
+  struct capability_header header = {CAPABILITY_VERSION, 0};
+  struct capability_data data[2] = {{kept, kept, 0}, {0, 0, 0}};
+  syscall(SYS_capset, &header, data);
+}
+
+static void drop_bounding_set(void) {
+  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++) continue;
+}
+
+/* The keeper reads what a guest sends: it needs to kill a process of another user, and nothing else of root. */
+void keeper_drop_privileges(void) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (geteuid() != 0) return;
+  drop_bounding_set();
+  drop_capabilities(1u << CAP_KILL);
+}
+
+static _Noreturn void refuse(const char *what) {
+  dprintf(2, "keeper: %s: %s\n", what, strerror(errno));
+  _exit(125);
+}
+
+static void enter_cgroup(const char *cgroup) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/cgroup.procs", cgroup);
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || write(fd, "0", 1) != 1) refuse(path);
+  close(fd);
+}
+
+static void jail(const struct options *options) {
+  if (options->cgroup != NULL) enter_cgroup(options->cgroup);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_NOFILE, MAX_OPEN_FILES);
+  if (options->address_space_mb > 0) limit(RLIMIT_AS, (rlim_t)options->address_space_mb << 20);
+  if (chdir("/") < 0) refuse("chdir");
+  if (options->uid >= 0) {
+    drop_bounding_set();
+    if (setgroups(0, NULL) < 0 || setresgid((gid_t)options->gid, (gid_t)options->gid, (gid_t)options->gid) < 0 ||
+        setresuid((uid_t)options->uid, (uid_t)options->uid, (uid_t)options->uid) < 0) {
+      refuse("drop privileges");
+    }
+  }
+  drop_capabilities(0);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) refuse("no_new_privs");
+}
+
+static void place(int fd, int number) {
+  if (dup2(fd, number) < 0) refuse("dup2");
+}
+
+static _Noreturn void become_vmm(const struct options *options, const int *ends, int error_fd, pid_t keeper) {
+  int parked[4];
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  for (int i = 0; i < 4; i++) parked[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, PARKING_FD);
+  int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  place(error_fd, 1);
+  place(error_fd, 2);
+  place(null_fd, 0);
+  for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
+  jail(options);
+  /* After the change of user, which clears it. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (getppid() != keeper) _exit(125);
+  execv(options->command[0], options->command);
+  refuse(options->command[0]);
+}
+
+static bool pair(int *ours, int *theirs) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) return false;
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  *ours = ends[0];
+  *theirs = ends[1];
+  return true;
+}
+
+bool vm_start(struct vm *vm, const struct options *options) {
+  int theirs[4], error_pipe[2];
+  if (!pair(&vm->console_fd, &theirs[0]) || !pair(&vm->log_fd, &theirs[1]) || !pair(&vm->control_fd, &theirs[2]) ||
+      !pair(&vm->monitor_fd, &theirs[3]) || pipe2(error_pipe, O_CLOEXEC) < 0) {
+    return false;
+  }
+  fcntl(error_pipe[0], F_SETFL, O_NONBLOCK);
+  vm->error_fd = error_pipe[0];
+  pid_t keeper = getpid();
+  vm->pid = fork();
+  if (vm->pid < 0) return false;
+  if (vm->pid == 0) become_vmm(options, theirs, error_pipe[1], keeper);
+  for (int i = 0; i < 4; i++) close(theirs[i]);
+  close(error_pipe[1]);
+  return true;
+}
