@@ -29,7 +29,7 @@ export async function runAll(groups: readonly Group[], { lanes }: RunAllOptions)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
-  const database = await startSharedDatabase()
+  const database = await startSharedDatabase(groups.map((group) => group.name))
   const env = { ...process.env, ...database.env, ...(terminal ? { FORCE_COLOR: '1' } : {}) }
   const runOne = async (group: Group): Promise<void> => {
     if (interrupted) return

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { rememberedPorts } from '../../src/launch/ports.ts'
+import { createApiClient } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import { virtualMachinesOf } from './virtual-machines.ts'
+import { until } from './until.ts'
+
+/**
+ * A real stack, started as `npm start` does after set-up, on a data directory and ports of its own. Nothing in it is
+ * faked unless `env` says so. As root it has to run in a network namespace that the runner made: its VMs get TAP devices.
+ */
+export interface Stack {
+  readonly dataDir: string
+  readonly apiUrl: string
+  readonly temporalUiUrl: string
+  /** As the user `admin`. */
+  readonly api: ApiClient
+  readonly token: string
+  /** What the stack printed so far, all starts. */
+  output(): string
+  pidOf(part: string): number
+  /** Ends a part at once and resolves when the supervisor has started it again. */
+  killPart(part: string): Promise<void>
+  /** As Ctrl-C does; resolves with how long it took. The data stay. */
+  interrupt(): Promise<number>
+  /** After `interrupt`, on the same data directory and ports. */
+  startAgain(): Promise<void>
+  /** Ends it if it runs and removes its data. Throws if a process of it is left. */
+  remove(): Promise<void>
+}
+
+const checkout = path.resolve(import.meta.dirname, '../..')
+const readyLimitMs = 120_000
+const stopLimitMs = 20_000
+const restartLimitMs = 60_000
+
+export async function startStack(env: Readonly<Record<string, string>> = {}): Promise<Stack> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'roost-stack-'))
+  const ports = await rememberedPorts(path.join(dataDir, 'test-ports.json'), ['api', 'ui'])
+  const apiUrl = `http://127.0.0.1:${ports.api}`
+  const lines: string[] = []
+  let child: ChildProcess | undefined
+  let api: ApiClient | undefined
+  let token = ''
+
+  const start = async (): Promise<void> => {
+    const started = spawn(process.execPath, [path.join(checkout, 'src/bin/stack.ts')], {
+      cwd: checkout,
+      env: {
+        ...process.env,
+        ROOST_DATA_DIR: dataDir,
+        ROOST_API_PORT: String(ports.api),
+        ROOST_TEMPORAL_UI_PORT: String(ports.ui),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child = started
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => lines.push(text))
+    }
+    try {
+      await until(
+        `the stack is ready`,
+        async () => {
+          if (started.exitCode !== null) throw new Error(`the stack ended with ${started.exitCode}`)
+          return isReady(apiUrl, lines)
+        },
+        { limitMs: readyLimitMs },
+      )
+    } catch (cause) {
+      started.kill('SIGKILL')
+      throw new Error(`the stack did not start; it printed:\n${lines.join('')}`, { cause })
+    }
+    token = readFileSync(path.join(dataDir, 'token'), 'utf8').trim()
+    api = createApiClient({ url: apiUrl, token })
+  }
+
+  const end = async (): Promise<number> => {
+    const running = child
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return 0
+    const startedMs = performance.now()
+    const timer = setTimeout(() => running.kill('SIGKILL'), stopLimitMs)
+    running.kill('SIGINT')
+    await once(running, 'exit')
+    clearTimeout(timer)
+    await api?.close()
+    return performance.now() - startedMs
+  }
+
+  await start()
+  return {
+    dataDir,
+    apiUrl,
+    temporalUiUrl: `http://127.0.0.1:${ports.ui}`,
+    get api() {
+      if (api === undefined) throw new Error('the stack does not run')
+      return api
+    },
+    get token() {
+      return token
+    },
+    output: () => lines.join(''),
+    pidOf: (part) => pidOf(dataDir, part),
+    async killPart(part) {
+      const before = pidOf(dataDir, part)
+      process.kill(before, 'SIGKILL')
+      await until(`${part} is started again`, () => newPidOf(dataDir, part, before), {
+        limitMs: restartLimitMs,
+      })
+    },
+    interrupt: end,
+    startAgain: start,
+    async remove() {
+      await end()
+      const left = virtualMachinesOf(dataDir)
+      rmSync(dataDir, { recursive: true, force: true })
+      if (left.length > 0) throw new Error(`left behind: ${JSON.stringify(left)}`)
+    },
+  }
+}
+
+/** Every part of it is up: the API answers and the last part of the start order has reported. */
+async function isReady(apiUrl: string, lines: readonly string[]): Promise<boolean> {
+  if (!lines.some((text) => text.includes(apiUrl))) return false
+  const answer = await fetch(`${apiUrl}/readyz`).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.status === 200
+}
+
+function pidOf(dataDir: string, part: string): number {
+  const text = readFileSync(path.join(dataDir, 'run', `${part}.json`), 'utf8')
+  return (JSON.parse(text) as { pid: number }).pid
+}
+
+function newPidOf(dataDir: string, part: string, before: number): boolean {
+  try {
+    return pidOf(dataDir, part) !== before
+  } catch {
+    return false
+  }
+}
