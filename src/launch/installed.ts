@@ -26,6 +26,11 @@ export interface Installed {
   readonly temporalSchema?: string
 }
 
+/** Something that set-up brings is not there. */
+export class NotInstalled extends Error {
+  override readonly name = 'NotInstalled'
+}
+
 export const setupFileName = '.roost-setup.json'
 const checkoutDirectory = path.resolve(import.meta.dirname, '../..')
 
@@ -36,7 +41,7 @@ export function readInstalled(checkout: string = checkoutDirectory): Installed {
     const { paths } = JSON.parse(readFileSync(file, 'utf8')) as { readonly paths: Installed }
     return paths
   } catch (cause) {
-    throw new Error(`${file} can not be read; set-up makes it: npm run setup`, { cause })
+    throw new NotInstalled(`${file} can not be read; set-up makes it: npm run setup`, { cause })
   }
 }
 
@@ -44,7 +49,7 @@ export function readInstalled(checkout: string = checkoutDirectory): Installed {
 export function requireInstalled(installed: Installed, name: keyof Installed): string {
   const found = installed[name]
   if (found === undefined) {
-    throw new Error(`${name} is not installed; see what set-up says: npm run setup`)
+    throw new NotInstalled(`${name} is not installed; see what set-up says: npm run setup`)
   }
   return found
 }

@@ -1,0 +1,85 @@
+import path from 'node:path'
+import type { Logger } from 'pino'
+import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
+import { prepareDatabase } from '../launch/first-start.ts'
+import { NotInstalled, readInstalled } from '../launch/installed.ts'
+import { createStackLog } from '../launch/part-log.ts'
+import { PortInUse } from '../launch/ports.ts'
+import { endStaleProcesses } from '../launch/stale-processes.ts'
+import { planStack } from '../launch/stack-plan.ts'
+import { createSupervisor, PartStartError } from '../launch/supervisor.ts'
+import type { Supervisor } from '../launch/supervisor.ts'
+import { welcome } from '../launch/welcome.ts'
+import { SettingError } from './setting-formats.ts'
+import { readSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
+
+/** The embedded stack: everything on one machine with one command. Runs until SIGINT or SIGTERM. */
+async function main(): Promise<void> {
+  const settings = readSettings(process.env)
+  const release = await lockDirectory(settings.dataDir)
+  try {
+    await runStack(settings)
+  } finally {
+    await release()
+  }
+}
+
+async function runStack(settings: Settings): Promise<void> {
+  const { log, onLine } = createStackLog({ level: settings.logLevel, pretty: process.stderr.isTTY })
+  const runDirectory = path.join(settings.dataDir, 'run')
+  const ended = await endStaleProcesses(runDirectory)
+  if (ended.length > 0) log.warn({ ended }, 'ended what an earlier stack had left running')
+  const plan = await planStack(settings, readInstalled(), {
+    afterDatabase: (url) => prepareDatabase({ url, tokenFile: path.join(settings.dataDir, 'token') }),
+    afterApi: async () => undefined,
+  })
+  const supervisor = createSupervisor({
+    parts: plan.parts,
+    runDirectory,
+    environment: process.env,
+    log,
+    onLine,
+  })
+  const interrupted = stopOnSignal(supervisor, log)
+  try {
+    await plan.prepareGivenServices()
+    await supervisor.start()
+    if (!interrupted.now) process.stdout.write(welcome(settings, plan.addresses))
+  } catch (error) {
+    await supervisor.stop()
+    if (!interrupted.now) throw error
+  }
+  await interrupted.stopped
+  log.info('stopped')
+}
+
+interface Interruption {
+  now: boolean
+  readonly stopped: Promise<void>
+}
+
+/** The first signal stops everything; a second one changes nothing, because the first is bounded in time. */
+function stopOnSignal(supervisor: Supervisor, log: Logger): Interruption {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const interruption: Interruption = { now: false, stopped: promise }
+  const stop = (signal: NodeJS.Signals) => {
+    if (interruption.now) return
+    interruption.now = true
+    log.info({ signal }, 'stopping')
+    resolve(supervisor.stop())
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  return interruption
+}
+
+/** Errors whose message says all there is; the rest are defects and show where they come from. */
+const explained = [SettingError, DirectoryInUse, NotInstalled, PortInUse, PartStartError]
+
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof Error && explained.some((kind) => error instanceof kind))) throw error
+  process.stderr.write(`Roost can not start: ${error.message}\n`)
+  process.exitCode = 1
+}

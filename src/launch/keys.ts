@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { generateRegistrySigningKey } from '../registry/signing-key.ts'
+
+/** The files of `<data dir>/keys`, made at the first start and never replaced: what they protect is lost with them. */
+export interface KeyFiles {
+  readonly secretKeyFile: string
+  readonly joinTokenFile: string
+  readonly registryKeyFile: string
+  readonly registryCertFile: string
+}
+
+const secretKeyBytes = 32
+
+/** Makes what is not there. Nobody but the owner can read them. */
+export async function ensureKeys(files: KeyFiles, nowMs: number): Promise<void> {
+  await ensureSecret(files.secretKeyFile, () => randomBytes(secretKeyBytes).toString('base64'))
+  await ensureSecret(files.joinTokenFile, () => randomBytes(secretKeyBytes).toString('base64url'))
+  await ensureRegistryKey(files, nowMs)
+}
+
+/** The text of a secret that is made when it is first asked for. */
+export async function ensureSecret(file: string, make: () => string): Promise<string> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  if ((await textOf(file)) === undefined) await writeOnce(file, `${make()}\n`)
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/** The certificate is written first: a key without one would be taken for a finished pair. */
+async function ensureRegistryKey(files: KeyFiles, nowMs: number): Promise<void> {
+  if ((await textOf(files.registryKeyFile)) !== undefined) return
+  const made = await generateRegistrySigningKey(nowMs)
+  await mkdir(path.dirname(files.registryKeyFile), { recursive: true, mode: 0o700 })
+  await mkdir(path.dirname(files.registryCertFile), { recursive: true, mode: 0o700 })
+  await rm(files.registryCertFile, { force: true })
+  await writeOnce(files.registryCertFile, made.certificate)
+  await writeOnce(files.registryKeyFile, made.key)
+}
+
+/** Appears complete or not at all, and never replaces a file that is there. */
+export async function writeOnce(file: string, text: string): Promise<void> {
+  const unfinished = `${file}.${process.pid}.new`
+  await writeFile(unfinished, text, { mode: 0o600 })
+  await chmod(unfinished, 0o600)
+  try {
+    await link(unfinished, file)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

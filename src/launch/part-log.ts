@@ -1,0 +1,73 @@
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import { build as buildPretty } from 'pino-pretty'
+
+/**
+ * One log for the whole stack, on stderr: pretty on a terminal, JSON lines otherwise. Parts of Roost write pino lines, which are
+ * passed on with the part's name; the lines of other programs are wrapped, at the level that they seem to have.
+ */
+export interface StackLog {
+  readonly log: Logger
+  onLine(part: string, line: string): void
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error'
+
+export function createStackLog({
+  level,
+  pretty,
+}: {
+  readonly level: string
+  readonly pretty: boolean
+}): StackLog {
+  const destination = pretty
+    ? buildPretty({ ignore: 'pid,hostname,part', messageFormat: '{part}: {msg}', destination: 2, sync: true })
+    : pino.destination({ dest: 2, sync: true })
+  const log = pino({ level, base: undefined }, destination).child({ part: 'stack' })
+  const unnamed = pino({ level, base: undefined }, destination)
+  return {
+    log,
+    onLine(part, line) {
+      if (line.trim() === '') return
+      const parsed = parseLine(line)
+      if (parsed === 'pino') destination.write(`{"part":${JSON.stringify(part)},${line.slice(1)}\n`)
+      else unnamed[parsed.level]({ part, ...parsed.fields }, parsed.message)
+    },
+  }
+}
+
+interface ForeignLine {
+  readonly level: Level
+  readonly message: string
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** What a line is: one of ours, a JSON line of another program (Temporal), or text (PostgreSQL, the registry). */
+export function parseLine(line: string): 'pino' | ForeignLine {
+  const json = line.startsWith('{') ? parseObject(line) : undefined
+  if (json === undefined) return { level: levelOfText(line), message: line }
+  if (typeof json['level'] === 'number' && typeof json['time'] === 'number') return 'pino'
+  const { level, msg, ts: _ts, ...fields } = json
+  return { level: levelOfWord(String(level)), message: String(msg), fields }
+}
+
+function parseObject(line: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(line) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}
+
+/** PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry `level=warning`. */
+function levelOfText(line: string): Level {
+  const word = /\b(LOG|DETAIL|HINT|STATEMENT|NOTICE|WARNING|ERROR|FATAL|PANIC):/.exec(line)?.[1]
+  return levelOfWord((word ?? /\blevel=(\w+)/.exec(line)?.[1] ?? 'info').toLowerCase())
+}
+
+function levelOfWord(word: string): Level {
+  if (['log', 'detail', 'hint', 'statement', 'notice', 'debug', 'trace'].includes(word)) return 'debug'
+  if (['warn', 'warning'].includes(word)) return 'warn'
+  if (['error', 'fatal', 'panic', 'dpanic'].includes(word)) return 'error'
+  return 'info'
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { identify, signalProcess } from './process-identity.ts'
+import type { Part } from './part.ts'
+
+/** A process that left the group keeps the pipe; its lines are not waited for. */
+const lastLinesLimitMs = 200
+const setpriv = '/usr/bin/setpriv'
+
+export interface PartExit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+/** A started part: a process group of its own, so that Ctrl-C at the terminal reaches the supervisor alone. */
+export interface PartProcess {
+  readonly startedAtMs: number
+  readonly exited: Promise<PartExit>
+  /** Asks for the end; after `limitMs` the whole group is killed. Resolves when it is gone. */
+  stop(limitMs: number): Promise<void>
+}
+
+export interface PartProcessOptions {
+  /** Where a file per running part tells the next supervisor what to clean up. */
+  readonly runDirectory: string
+  readonly onLine: (line: string) => void
+  /** What every part inherits. */
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/** Throws when the program can not be started at all. */
+export async function startPartProcess(part: Part, options: PartProcessOptions): Promise<PartProcess> {
+  const [program, ...args] = commandOf(part)
+  const child = spawn(program, args, {
+    cwd: part.workingDirectory,
+    env: { ...options.environment, ...part.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const ended = endOf(child)
+  const pid = await pidOf(child)
+  const file = path.join(options.runDirectory, `${part.name}.json`)
+  mkdirSync(options.runDirectory, { recursive: true })
+  writeFileSync(file, JSON.stringify({ ...identify(pid), stopSignal: part.stopSignal }))
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', options.onLine)
+  const exited = ended.then(async (exit) => {
+    // What the part itself had started goes with it; then nobody holds the pipes open and the last lines have arrived.
+    signalProcess(-pid, 'SIGKILL')
+    rmSync(file, { force: true })
+    await Promise.race([once(child, 'close'), delay(lastLinesLimitMs)])
+    return exit
+  })
+  return {
+    startedAtMs: Date.now(),
+    exited,
+    async stop(limitMs) {
+      const timer = setTimeout(() => signalProcess(-pid, 'SIGKILL'), limitMs)
+      if (child.exitCode === null && child.signalCode === null) signalProcess(pid, part.stopSignal)
+      await exited
+      clearTimeout(timer)
+    },
+  }
+}
+
+/**
+ * The kernel sends the stop signal to a part whose supervisor is gone, even one killed with -9: no part lives on
+ * unsupervised. (The signal is bound to the thread that started the child, which for Node is the main thread.)
+ */
+function commandOf(part: Part): [string, ...string[]] {
+  if (!existsSync(setpriv)) return [part.program, ...part.args]
+  return [
+    setpriv,
+    ...(part.privileges ?? []),
+    '--pdeathsig',
+    part.stopSignal,
+    '--',
+    part.program,
+    ...part.args,
+  ]
+}
+
+function endOf(child: ChildProcess): Promise<PartExit> {
+  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+}
+
+function pidOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('spawn', () => {
+      if (child.pid !== undefined) resolve(child.pid)
+    })
+  })
+}

@@ -1,0 +1,20 @@
+/** One process of the stack, as the supervisor needs to know it. */
+export interface Part {
+  readonly name: string
+  readonly program: string
+  readonly args: readonly string[]
+  /** Added to the supervisor's own environment. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly workingDirectory?: string
+  /** Arguments of setpriv(1) that give up privileges, such as `--reuid`. */
+  readonly privileges?: readonly string[]
+  readonly stopSignal: 'SIGTERM' | 'SIGINT'
+  /** How long it may take to end before it is killed. */
+  readonly stopLimitMs: number
+  /** Called before each start, the first and those after a crash. */
+  prepare?(): Promise<void>
+  /** Resolves once the part does its work. Called after each start; rejects when `signal` aborts. */
+  ready(signal: AbortSignal): Promise<void>
+  /** What can only be done once the part runs for the first time; the next part waits for it. */
+  afterFirstReady?(): Promise<void>
+}

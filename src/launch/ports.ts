@@ -1,0 +1,77 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+
+/** Below the range from which the kernel gives out ports to clients (32768 and up), so that none of those is in the way later. */
+const lowestPort = 20_000
+const highestPort = 32_000
+const attempts = 200
+
+export interface PortAt {
+  readonly host: string
+  readonly port: number
+}
+
+export async function isPortFree({ host, port }: PortAt): Promise<boolean> {
+  const server = createServer()
+  try {
+    const listening = once(server, 'listening')
+    server.listen({ host, port, exclusive: true })
+    await listening
+    server.close()
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false
+    throw error
+  }
+}
+
+/** A port that was chosen by a setting is taken. */
+export class PortInUse extends Error {
+  override readonly name = 'PortInUse'
+}
+
+export async function requireFreePort(at: PortAt, settingName: string, what: string): Promise<void> {
+  if (await isPortFree(at)) return
+  throw new PortInUse(
+    `port ${at.port} on ${at.host}, for ${what}, is in use; set ${settingName} to another one`,
+  )
+}
+
+/**
+ * Ports for what listens on 127.0.0.1 and nobody needs to know: those of the last time (`file`) where they are still
+ * free, else new ones.
+ */
+export async function rememberedPorts<const Name extends string>(
+  file: string,
+  names: readonly Name[],
+): Promise<Readonly<Record<Name, number>>> {
+  const before = readPorts(file)
+  const chosen = new Map<string, number>()
+  for (const name of names) {
+    const remembered = before[name]
+    const usable = remembered !== undefined && (await isPortFree({ host: '127.0.0.1', port: remembered }))
+    chosen.set(name, usable ? remembered : await freePort(new Set(chosen.values())))
+  }
+  const ports = Object.fromEntries(chosen) as Record<Name, number>
+  writeFileSync(`${file}.new`, `${JSON.stringify(ports, undefined, 2)}\n`)
+  renameSync(`${file}.new`, file)
+  return ports
+}
+
+async function freePort(taken: ReadonlySet<number>): Promise<number> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const port = randomInt(lowestPort, highestPort)
+    if (!taken.has(port) && (await isPortFree({ host: '127.0.0.1', port }))) return port
+  }
+  throw new PortInUse(`no free port between ${lowestPort} and ${highestPort} on 127.0.0.1`)
+}
+
+function readPorts(file: string): Readonly<Record<string, number | undefined>> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+
+/** Which process: numbers are used again, the start time with them is not. */
+export interface ProcessIdentity {
+  readonly pid: number
+  /** Clock ticks after the machine's boot, from /proc. */
+  readonly startTicks: number
+}
+
+/** Undefined when there is no such process (a zombie is none). */
+export function identify(pid: number): ProcessIdentity | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command stands in parentheses and may hold spaces and parentheses itself; the fields follow the last one.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? undefined : { pid, startTicks: Number(fields[19]) }
+  } catch {
+    return undefined
+  }
+}
+
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.startTicks === identity.startTicks
+}
+
+/** Signals a process or, with a negative number, a group; one that is gone is fine. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if (!isNoSuchProcess(error)) throw error
+  }
+}
+
+function isNoSuchProcess(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+}

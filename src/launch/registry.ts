@@ -1,0 +1,41 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { registryConfig } from '../registry/registry-config.ts'
+import type { Part } from './part.ts'
+import { untilAnswers } from './readiness.ts'
+
+export interface EmbeddedRegistry {
+  /** Debian's docker-registry. */
+  readonly program: string
+  readonly directory: string
+  readonly port: number
+  /** Where clients get tokens: the API, as they reach it. */
+  readonly apiUrl: string
+  readonly certificateFile: string
+}
+
+/** The registry trusts tokens that the API signs; whoever has none is told where to get one. */
+export function registryPart(options: EmbeddedRegistry): Part {
+  const configFile = path.join(options.directory, 'config.yml')
+  return {
+    name: 'registry',
+    program: options.program,
+    args: ['serve', configFile],
+    stopSignal: 'SIGTERM',
+    stopLimitMs: 2_000,
+    async prepare() {
+      await mkdir(path.join(options.directory, 'storage'), { recursive: true })
+      await writeFile(
+        configFile,
+        registryConfig({
+          storageDirectory: path.join(options.directory, 'storage'),
+          address: `127.0.0.1:${options.port}`,
+          realm: `${options.apiUrl}/registry/token`,
+          certificateFile: options.certificateFile,
+        }),
+      )
+    },
+    // 401 is the healthy answer to one without a token.
+    ready: (signal) => untilAnswers(`http://127.0.0.1:${options.port}/v2/`, signal, [200, 401]),
+  }
+}

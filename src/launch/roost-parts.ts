@@ -1,0 +1,35 @@
+import path from 'node:path'
+import type { Part } from './part.ts'
+import { untilAnswers } from './readiness.ts'
+
+/** What Roost's own parts need to know; each reads it from the environment by its name. */
+export interface RoostPartsOptions {
+  readonly env: Readonly<Record<string, string>>
+  readonly apiAt: string
+  readonly workerAt: string
+  readonly agentAt: string
+  readonly gatewayAt: string
+  /** Once the API answers for the first time. */
+  readonly afterApi: () => Promise<void>
+}
+
+const sources = path.resolve(import.meta.dirname, '../bin')
+
+export function roostParts(options: RoostPartsOptions): readonly Part[] {
+  const part = (name: string, at: string, stopLimitMs: number): Part => ({
+    name,
+    program: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', path.join(sources, `${name}.ts`)],
+    env: options.env,
+    stopSignal: 'SIGTERM',
+    stopLimitMs,
+    ready: (signal) => untilAnswers(`${at}/readyz`, signal),
+  })
+  return [
+    { ...part('api', options.apiAt, 2_000), afterFirstReady: options.afterApi },
+    part('worker', options.workerAt, 2_000),
+    // It ends the virtual machines of this host first.
+    part('agent', options.agentAt, 5_000),
+    part('gateway', options.gatewayAt, 1_000),
+  ]
+}

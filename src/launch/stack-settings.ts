@@ -1,0 +1,21 @@
+/** Those settings (`src/bin/settings.ts`) that the embedded stack goes by. */
+export interface StackSettings {
+  readonly dataDir: string
+  readonly apiHost: string
+  readonly apiPort: number
+  readonly apiUrl: string
+  readonly metroDomain: string
+  readonly portOffset: number
+  readonly temporalUiPort: number
+  readonly temporalNamespace: string
+  /** Set: that service is used and none is started. */
+  readonly databaseUrl: string | undefined
+  readonly temporalAddress: string | undefined
+  readonly registryUrl: string | undefined
+  readonly agentDir: string
+  readonly agentHost: string
+  readonly joinTokenFile: string
+  readonly secretKeyFile: string
+  readonly registryKeyFile: string
+  readonly registryCertFile: string
+}

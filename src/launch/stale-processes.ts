@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isRunning, signalProcess } from './process-identity.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+
+/** What a part that lost its supervisor gets to end by itself before it is killed. */
+const endLimitMs = 5_000
+const pollMs = 50
+
+/**
+ * Ends what an earlier supervisor of this directory left running, by the files it wrote; a number that another process
+ * has got since is left alone. Returns the names of the parts that it had to end. Only for the holder of the directory's lock.
+ */
+export async function endStaleProcesses(runDirectory: string): Promise<readonly string[]> {
+  const left = readRunFiles(runDirectory)
+  const ended = left.filter(({ identity }) => isRunning(identity))
+  for (const { identity, stopSignal } of ended) signalProcess(identity.pid, stopSignal)
+  const deadlineMs = Date.now() + endLimitMs
+  while (ended.some(({ identity }) => isRunning(identity)) && Date.now() < deadlineMs) await delay(pollMs)
+  for (const { identity } of ended) if (isRunning(identity)) signalProcess(-identity.pid, 'SIGKILL')
+  while (ended.some(({ identity }) => isRunning(identity))) await delay(pollMs)
+  for (const { file } of left) rmSync(file, { force: true })
+  return ended.map(({ name }) => name)
+}
+
+interface RunFile {
+  readonly name: string
+  readonly file: string
+  readonly identity: ProcessIdentity
+  readonly stopSignal: NodeJS.Signals
+}
+
+function readRunFiles(runDirectory: string): readonly RunFile[] {
+  let names: readonly string[]
+  try {
+    names = readdirSync(runDirectory).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+  return names.flatMap((name) => readRunFile(path.join(runDirectory, name)))
+}
+
+/** A file that was cut off by a crash names no process: it was written before the process did anything. */
+function readRunFile(file: string): readonly RunFile[] {
+  try {
+    const { pid, startTicks, stopSignal } = JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity & {
+      readonly stopSignal: NodeJS.Signals
+    }
+    return [{ name: path.basename(file, '.json'), file, identity: { pid, startTicks }, stopSignal }]
+  } catch {
+    rmSync(file, { force: true })
+    return []
+  }
+}

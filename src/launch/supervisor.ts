@@ -1,0 +1,172 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { nextRestart } from './back-off.ts'
+import type { CrashRecord } from './back-off.ts'
+import type { Part } from './part.ts'
+import { startPartProcess } from './part-process.ts'
+import type { PartExit, PartProcess } from './part-process.ts'
+
+/**
+ * Runs the parts of a stack, each in a process of its own.
+ *
+ * `start` brings them up one after the other, each only when the one before is ready; a part that ends before it is ready makes it
+ * fail. From then on a part that ends is started again with back-off, for ever. `stop` ends them in the reverse order; whatever
+ * has not ended when `stopLimitMs` has passed is killed, so that no process is left behind.
+ */
+export interface Supervisor {
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface SupervisorOptions {
+  readonly parts: readonly Part[]
+  readonly runDirectory: string
+  /** What every part inherits. */
+  readonly environment: NodeJS.ProcessEnv
+  readonly log: Logger
+  /** Takes every line that a part writes. */
+  readonly onLine: (part: string, line: string) => void
+  readonly startLimitMs?: number
+  readonly stopLimitMs?: number
+}
+
+/** A first start creates databases; on a slow disk that takes its time. */
+const defaultStartLimitMs = 90_000
+/** Ten seconds are promised; the rest is for the supervisor itself. */
+const defaultStopLimitMs = 9_000
+/** Even when the time is up a part gets this long between its signal and being killed. */
+const shortestStopMs = 50
+const keptLines = 15
+
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const stopping = new AbortController()
+  const supervised = options.parts.map((part) => new SupervisedPart(part, options, stopping.signal))
+  return {
+    async start() {
+      for (const one of supervised) {
+        if (stopping.signal.aborted) return
+        await one.startFirst()
+      }
+    },
+    async stop() {
+      stopping.abort()
+      const deadlineMs = Date.now() + (options.stopLimitMs ?? defaultStopLimitMs)
+      for (const one of supervised.toReversed()) await one.stop(deadlineMs)
+    },
+  }
+}
+
+class SupervisedPart {
+  readonly #part: Part
+  readonly #options: SupervisorOptions
+  readonly #stopping: AbortSignal
+  readonly #lastLines: string[] = []
+  #process: PartProcess | undefined
+  /** A start that is under way; `stop` waits for it, so that no process appears behind its back. */
+  #starting: Promise<PartProcess> | undefined
+  #crash: CrashRecord | undefined
+
+  constructor(part: Part, options: SupervisorOptions, stopping: AbortSignal) {
+    this.#part = part
+    this.#options = options
+    this.#stopping = stopping
+  }
+
+  async startFirst(): Promise<void> {
+    const limitMs = this.#options.startLimitMs ?? defaultStartLimitMs
+    const running = await this.#spawn()
+    const waiting = new AbortController()
+    try {
+      await Promise.race([
+        this.#part.ready(AbortSignal.any([waiting.signal, this.#stopping, AbortSignal.timeout(limitMs)])),
+        running.exited.then((exit) =>
+          this.#failStart(`ended with ${describeExit(exit)} before it was ready`),
+        ),
+      ])
+    } catch (error) {
+      if (error instanceof PartStartError || this.#stopping.aborted) throw error
+      this.#failStart(`was not ready after ${limitMs / 1000} s`, error)
+    } finally {
+      waiting.abort()
+    }
+    this.#options.log.info({ part: this.#part.name }, 'ready')
+    this.#watch(running)
+    await this.#part.afterFirstReady?.()
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    await this.#starting?.catch(() => undefined)
+    const leftMs = Math.max(shortestStopMs, deadlineMs - Date.now())
+    await this.#process?.stop(Math.min(leftMs, this.#part.stopLimitMs))
+  }
+
+  async #spawn(): Promise<PartProcess> {
+    this.#starting = this.#prepareAndSpawn()
+    this.#process = await this.#starting
+    return this.#process
+  }
+
+  async #prepareAndSpawn(): Promise<PartProcess> {
+    await this.#part.prepare?.()
+    this.#stopping.throwIfAborted()
+    return startPartProcess(this.#part, {
+      runDirectory: this.#options.runDirectory,
+      environment: this.#options.environment,
+      onLine: (line) => {
+        this.#lastLines.push(line)
+        if (this.#lastLines.length > keptLines) this.#lastLines.shift()
+        this.#options.onLine(this.#part.name, line)
+      },
+    })
+  }
+
+  #watch(running: PartProcess): void {
+    void running.exited.then(async (exit) => {
+      if (!this.#stopping.aborted) await this.#restart(exit, Date.now() - running.startedAtMs)
+    })
+  }
+
+  async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
+    const { log } = this.#options
+    this.#crash = nextRestart(this.#crash, uptimeMs)
+    const { delayMs, crashes } = this.#crash
+    log.warn(
+      { part: this.#part.name, crashes, delayMs },
+      `ended with ${describeExit(exit)}; starting it again`,
+    )
+    try {
+      await delay(delayMs, undefined, { signal: this.#stopping })
+      const running = await this.#spawn()
+      this.#watch(running)
+      await this.#part.ready(AbortSignal.any([this.#stopping, abortOnExit(running)]))
+      log.info({ part: this.#part.name }, 'ready again')
+    } catch (error) {
+      if (this.#stopping.aborted || error instanceof EndedAgain) return
+      log.error({ part: this.#part.name, err: error }, 'could not be started again')
+      await this.#restart({ code: null, signal: null }, 0)
+    }
+  }
+
+  #failStart(what: string, cause?: unknown): never {
+    const said = this.#lastLines.map((line) => `\n  ${line}`).join('')
+    throw new PartStartError(`${this.#part.name} ${what}${said && `; it said last:${said}`}`, { cause })
+  }
+}
+
+/** A part did not come up at the first start; the message has what it said last. */
+export class PartStartError extends Error {
+  override readonly name = 'PartStartError'
+}
+
+/** Ended while we waited for it to be ready: its own watch takes care of it. */
+class EndedAgain extends Error {}
+
+function abortOnExit(running: PartProcess): AbortSignal {
+  const ended = new AbortController()
+  void running.exited.then(() => ended.abort(new EndedAgain()))
+  return ended.signal
+}
+
+function describeExit(exit: PartExit): string {
+  return exit.signal ?? `code ${exit.code}`
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection, isGrpcServiceError } from '@temporalio/client'
+import { msToTs } from '@temporalio/common/lib/time.js'
+import { searchAttributeKinds } from './temporal-config.ts'
+import type { NamespaceConfig } from './temporal-config.ts'
+
+const dayMs = 86_400_000
+/** gRPC's numbers. */
+const notFound = 5
+const alreadyExists = 6
+/** A server learns of a new namespace or attribute when it next refreshes what it knows, which takes it up to 10 s. */
+const visibleLimitMs = 40_000
+const pollMs = 200
+
+export interface Registration {
+  readonly address: string
+  readonly namespace: string
+  readonly config: NamespaceConfig
+}
+
+/**
+ * Makes sure that the namespace and its search attributes are as configured, and returns when they can be used. Repeating it
+ * changes nothing; several may do it at once. Throws when an attribute is there with another type: Temporal can not change it.
+ */
+export async function registerNamespace({ address, namespace, config }: Registration): Promise<void> {
+  const connection = await Connection.connect({ address })
+  try {
+    await ensureNamespace(connection, namespace, config)
+    await untilVisible(() => ensureSearchAttributes(connection, namespace, config))
+  } finally {
+    await connection.close()
+  }
+}
+
+async function ensureNamespace(
+  connection: Connection,
+  namespace: string,
+  config: NamespaceConfig,
+): Promise<void> {
+  const retention = msToTs(config.retentionDays * dayMs)
+  try {
+    const found = await connection.workflowService.describeNamespace({ namespace })
+    if (found.config?.workflowExecutionRetentionTtl?.seconds?.equals(retention.seconds ?? 0)) return
+    await connection.workflowService.updateNamespace({
+      namespace,
+      config: { workflowExecutionRetentionTtl: retention },
+    })
+  } catch (error) {
+    if (!hasCode(error, notFound)) throw error
+    await connection.workflowService
+      .registerNamespace({
+        namespace,
+        description: config.description,
+        workflowExecutionRetentionPeriod: retention,
+      })
+      .catch(ignoreAlreadyThere)
+  }
+}
+
+/** Adds what is missing; throws until all of it can be seen. */
+async function ensureSearchAttributes(
+  connection: Connection,
+  namespace: string,
+  config: NamespaceConfig,
+): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
+  const wanted = Object.entries(config.searchAttributes)
+  const missing = wanted.filter(([name]) => customAttributes[name] === undefined)
+  for (const [name, kind] of wanted) {
+    const found: number | undefined = customAttributes[name]
+    if (found !== undefined && found !== searchAttributeKinds[kind]) {
+      throw new WrongAttributeType(
+        `search attribute ${name} of namespace ${namespace} has another type than ${kind}`,
+      )
+    }
+  }
+  if (missing.length === 0) return
+  const searchAttributes = Object.fromEntries(
+    missing.map(([name, kind]) => [name, searchAttributeKinds[kind]]),
+  )
+  await connection.operatorService
+    .addSearchAttributes({ namespace, searchAttributes })
+    .catch(ignoreAlreadyThere)
+  throw new Error(`search attributes ${Object.keys(searchAttributes).join(', ')} can not be seen yet`)
+}
+
+/** A search attribute exists with a type that is not ours. */
+export class WrongAttributeType extends Error {
+  override readonly name = 'WrongAttributeType'
+}
+
+async function untilVisible(attempt: () => Promise<void>): Promise<void> {
+  const deadlineMs = Date.now() + visibleLimitMs
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (error instanceof WrongAttributeType || Date.now() > deadlineMs) throw error
+      await delay(pollMs)
+    }
+  }
+}
+
+function ignoreAlreadyThere(error: unknown): void {
+  if (!hasCode(error, alreadyExists)) throw error
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  if (!isGrpcServiceError(error)) return false
+  const found: number = error.code
+  return found === code
+}
