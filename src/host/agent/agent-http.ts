@@ -1,0 +1,137 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { LogWindow, UsageByInstance } from '../../domain/node-protocol.ts'
+import type { AgentLog } from './agent-ports.ts'
+
+/** What the API asks of a host, and what anyone may: health and metrics. */
+export interface AgentAnswers {
+  log(instanceUuid: string, window: { readonly offset: number; readonly limit: number }): Promise<LogWindow>
+  usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
+  /** Why the agent takes no work yet; undefined when it does. */
+  notReady(): string | undefined
+  metrics(): Promise<string>
+}
+
+/** The UUIDs of every address a host has, 65 534 of 39 bytes. */
+const bodyMaxBytes = 3 * 1024 * 1024
+const requestTimeoutMs = 10_000
+const logPattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/log$/
+
+/** A request that is refused, with what its sender is told. */
+class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The host's server of `src/domain/node-protocol.ts`; not listening yet. */
+export function createAgentServer(options: {
+  readonly agentSecret: string
+  readonly answers: AgentAnswers
+  readonly log: AgentLog
+}): Server {
+  const server = createServer((request, response) => {
+    answer(options, request, response).catch((error: unknown) => {
+      const status = error instanceof Refusal ? error.status : 500
+      if (status === 500) options.log.error({ err: error, url: request.url }, 'a request failed')
+      if (response.headersSent) response.destroy()
+      else
+        send(response, status, {
+          message: error instanceof Refusal ? error.message : 'the agent failed; see its log',
+        })
+    })
+  })
+  server.requestTimeout = requestTimeoutMs
+  return server
+}
+
+async function answer(
+  options: { readonly agentSecret: string; readonly answers: AgentAnswers },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { answers } = options
+  const url = new URL(request.url ?? '/', 'http://agent')
+  const route = `${request.method ?? ''} ${url.pathname}`
+  if (route === 'GET /healthz') {
+    send(response, 200, { status: 'ok' })
+  } else if (route === 'GET /readyz') {
+    const reason = answers.notReady()
+    send(
+      response,
+      reason === undefined ? 200 : 503,
+      reason === undefined ? { status: 'ok' } : { message: reason },
+    )
+  } else if (route === 'GET /metrics') {
+    response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(await answers.metrics())
+  } else {
+    requireSecret(request, options.agentSecret)
+    send(response, 200, await answerApi(answers, request, url))
+  }
+}
+
+async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: URL): Promise<object> {
+  const instanceUuid = logPattern.exec(url.pathname)?.[1]
+  if (request.method === 'GET' && instanceUuid !== undefined) {
+    return await answers.log(instanceUuid, {
+      offset: wholeNumber(url, 'offset', Number.MIN_SAFE_INTEGER),
+      limit: wholeNumber(url, 'limit', 0),
+    })
+  }
+  if (request.method === 'POST' && url.pathname === '/usage') {
+    return { usage: await answers.usage(uuidsOf(await readJson(request))) }
+  }
+  throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
+}
+
+/** Compares digests, which have one length, so that the time tells nothing of the secret. */
+function requireSecret(request: IncomingMessage, secret: string): void {
+  const given = createHash('sha256')
+    .update(request.headers.authorization ?? '')
+    .digest()
+  const wanted = createHash('sha256').update(`Bearer ${secret}`).digest()
+  if (!timingSafeEqual(given, wanted)) throw new Refusal(401, "the agent's secret is needed")
+}
+
+function wholeNumber(url: URL, name: string, least: number): number {
+  const text = url.searchParams.get(name)
+  const value = Number(text)
+  if (text === null || text === '' || !Number.isSafeInteger(value) || value < least) {
+    throw new Refusal(
+      400,
+      `'${name}' must be a whole number of at least ${String(least)}, not '${text ?? ''}'`,
+    )
+  }
+  return value
+}
+
+function uuidsOf(body: unknown): readonly string[] {
+  const { instances } = (body ?? {}) as { instances?: unknown }
+  if (!Array.isArray(instances) || !instances.every((uuid) => typeof uuid === 'string')) {
+    throw new Refusal(400, 'the body must be { instances: [uuid, ...] }')
+  }
+  return instances
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > bodyMaxBytes) throw new Refusal(413, `a body has at most ${String(bodyMaxBytes)} bytes`)
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    throw new Refusal(400, 'the body is not JSON')
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}

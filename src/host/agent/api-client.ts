@@ -1,0 +1,131 @@
+import { Agent } from 'undici'
+import { HostFailure } from '../../domain/host-work.ts'
+import type { LaunchSpec, NodeAssignment, NodeHeartbeat, NodeInstance } from '../../domain/node-protocol.ts'
+import type { LaunchSource } from './agent-ports.ts'
+import { HostStartError } from './host-start-error.ts'
+
+const requestTimeoutMs = 10_000
+/** The largest answer is the list of a host's instances: 65 534 addresses at about 100 bytes. */
+const responseMaxBytes = 16 * 1024 * 1024
+/** Connections to the API; starts beyond that wait for one. */
+const connectionsMax = 16
+
+/**
+ * Waits between the attempts to get a launch spec while the API is away: together 60 s, then the start fails and its caller
+ * decides. A restart of the API takes about 2 s.
+ */
+const launchRetryDelaysMs = [100, 400, 1_000, 2_000, 4_000, 7_500, 15_000, 30_000] as const
+
+/** The API could not be asked, or answered with something other than success. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number | undefined
+  constructor(message: string, options: ErrorOptions & { readonly status?: number }) {
+    super(message, options)
+    this.status = options.status
+  }
+}
+
+/** The host's side of `src/domain/node-protocol.ts`. Messages never hold the token or an answer's body. */
+export class ApiClient implements LaunchSource {
+  readonly #baseUrl: string
+  readonly #joinToken: string
+  readonly #dispatcher = new Agent({
+    connections: connectionsMax,
+    bodyTimeout: requestTimeoutMs,
+    headersTimeout: requestTimeoutMs,
+    maxResponseSize: responseMaxBytes,
+  })
+
+  constructor(options: { readonly apiUrl: string; readonly nodeId: string; readonly joinToken: string }) {
+    this.#baseUrl = `${options.apiUrl.replace(/\/$/, '')}/internal/nodes/${encodeURIComponent(options.nodeId)}`
+    this.#joinToken = options.joinToken
+  }
+
+  async heartbeat(beat: NodeHeartbeat): Promise<NodeAssignment> {
+    return await this.#ask<NodeAssignment>('PUT', '', { body: beat })
+  }
+
+  async instances(): Promise<readonly NodeInstance[]> {
+    const { instances } = await this.#ask<{ instances: readonly NodeInstance[] }>('GET', '/instances', {})
+    if (!Array.isArray(instances)) throw new ApiError('the API answered without a list of instances', {})
+    return instances
+  }
+
+  async registryToken(repository: string): Promise<string> {
+    const { token } = await this.#ask<{ token: string }>('POST', '/registry-token', { body: { repository } })
+    return token
+  }
+
+  async launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec> {
+    for (const delayMs of [...launchRetryDelaysMs, undefined]) {
+      try {
+        return await this.#ask<LaunchSpec>('GET', `/instances/${instanceUuid}/launch`, { signal })
+      } catch (error) {
+        signal.throwIfAborted()
+        throwIfUnknown(instanceUuid, error)
+        if (delayMs === undefined) {
+          const message = `the API gave no launch spec: ${(error as Error).message}`
+          throw new HostStartError(HostFailure.BootFailed, message, { cause: error })
+        }
+        await waitUnlessAborted(delayMs, signal)
+      }
+    }
+    throw new Error('unreachable: the last attempt returns or throws')
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.close()
+  }
+
+  async #ask<T>(
+    method: 'GET' | 'PUT' | 'POST',
+    path: string,
+    options: { readonly body?: object; readonly signal?: AbortSignal },
+  ): Promise<T> {
+    const url = this.#baseUrl + path
+    try {
+      const response = await this.#dispatcher.request({
+        origin: new URL(url).origin,
+        path: new URL(url).pathname,
+        method,
+        headers: { authorization: `Bearer ${this.#joinToken}`, 'content-type': 'application/json' },
+        body: options.body === undefined ? null : JSON.stringify(options.body),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      })
+      if (response.statusCode === 200) return (await response.body.json()) as T
+      await response.body.dump()
+      throw new ApiError(`${method} ${url} was answered with ${String(response.statusCode)}`, {
+        status: response.statusCode,
+      })
+    } catch (error) {
+      if (error instanceof ApiError) throw error
+      throw new ApiError(`${method} ${url} failed: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}
+
+function throwIfUnknown(instanceUuid: string, error: unknown): void {
+  if (error instanceof ApiError && error.status === 404) {
+    throw new HostStartError(
+      HostFailure.UnknownInstance,
+      `the API does not place instance ${instanceUuid} on this host`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+async function waitUnlessAborted(delayMs: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, delayMs)
+    signal.addEventListener('abort', finish)
+  })
+  signal.throwIfAborted()
+}

@@ -1,0 +1,92 @@
+import { ExitCause } from '../../domain/exit-report.ts'
+import type { ExitReport } from '../../domain/exit-report.ts'
+import type { StartReport } from '../../domain/start-report.ts'
+import type { VmName, VmSpec, VmStatus } from './vmm.ts'
+
+/** A VM that only pretends: its life is a few timers. */
+interface FakeVm {
+  readonly spec: VmSpec
+  readonly bornAtMs: number
+  started?: StartReport
+  exit?: ExitReport
+  ignoresShutdown: boolean
+  timer?: NodeJS.Timeout
+}
+
+/**
+ * What stays when an agent dies: the pretended VMs of one machine. A test hands the same object to the next `FakeVmm`, as
+ * processes would be found again by the next agent.
+ */
+export class FakeHost {
+  readonly #vms = new Map<string, FakeVm>()
+  readonly #listeners = new Set<(vm: VmName, exit: ExitReport) => void>()
+
+  /** How many VMs run now: of one instance, or of all. */
+  running(instanceUuid?: string): number {
+    const ofInterest = [...this.#vms.values()].filter(
+      (vm) => instanceUuid === undefined || vm.spec.instanceUuid === instanceUuid,
+    )
+    return ofInterest.filter((vm) => vm.exit === undefined).length
+  }
+
+  find(name: VmName): FakeVm | undefined {
+    return this.#vms.get(keyOf(name))
+  }
+
+  statuses(): readonly VmStatus[] {
+    return [...this.#vms.values()].map(statusOf)
+  }
+
+  add(spec: VmSpec): FakeVm {
+    const vm = { spec, bornAtMs: Date.now(), ignoresShutdown: false }
+    this.#vms.set(keyOf(spec), vm)
+    return vm
+  }
+
+  /** Ends a VM; of an instance that a test names, whichever boot runs. A VM that ended stays as it is. */
+  end(name: VmName, how: Partial<ExitReport> & Pick<ExitReport, 'cause'>): void {
+    const vm = this.find(name)
+    if (vm === undefined || vm.exit !== undefined) return
+    clearTimeout(vm.timer)
+    vm.exit = { boot: name.boot, applicationStarted: vm.started !== undefined, atMs: Date.now(), ...how }
+    for (const listener of this.#listeners)
+      listener({ instanceUuid: name.instanceUuid, boot: name.boot }, vm.exit)
+  }
+
+  /** The machine reboots: every VM is gone, and nothing was written about how. */
+  reboot(): void {
+    for (const vm of this.#vms.values()) clearTimeout(vm.timer)
+    this.#vms.clear()
+  }
+
+  /** A VM's files and process vanish without a trace. */
+  lose(name: VmName): void {
+    clearTimeout(this.find(name)?.timer)
+    this.#vms.delete(keyOf(name))
+  }
+
+  forget(name: VmName): void {
+    if (this.find(name)?.exit === undefined) return
+    this.#vms.delete(keyOf(name))
+  }
+
+  listen(listener: (vm: VmName, exit: ExitReport) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+export function statusOf(vm: FakeVm): VmStatus {
+  return {
+    instanceUuid: vm.spec.instanceUuid,
+    boot: vm.spec.boot,
+    ...(vm.started === undefined ? {} : { started: vm.started }),
+    ...(vm.exit === undefined ? {} : { exit: vm.exit }),
+  }
+}
+
+function keyOf(name: VmName): string {
+  return `${name.instanceUuid}#${String(name.boot)}`
+}
+
+export const shutdownExit = { cause: ExitCause.Guest, signal: 15 } as const
