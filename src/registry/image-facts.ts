@@ -1,0 +1,63 @@
+import { joinArguments } from '../domain/argument-line.ts'
+import { kernelArgsLabel } from '../domain/image-labels.ts'
+import { MalformedImageError } from './oci-manifest.ts'
+import type { RegistryClient, RegistryImage } from './registry-client.ts'
+
+/** What the platform says of an image without unpacking it. It follows from the digest, so it never changes. */
+export interface ImageFacts {
+  readonly sizeBytes: number
+  readonly hasInitrd: boolean
+  /** Entrypoint and command as one line, where the image has any. */
+  readonly args?: string
+  readonly kernelArgs?: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export interface ImageFactsCache {
+  /** Throws RegistryError, or MalformedImageError where it is no image that could run. */
+  of(repository: string, digest: string, signal?: AbortSignal): Promise<ImageFacts>
+}
+
+/** Images of a busy installation; beyond that the longest known is read again when it is asked for. */
+const maxCached = 2_000
+/** Labels are kept in memory and go into answers. */
+const maxLabelBytes = 65_536
+
+export function createImageFactsCache(client: RegistryClient): ImageFactsCache {
+  const cached = new Map<string, ImageFacts>()
+  return {
+    async of(repository, digest, signal) {
+      const known = cached.get(digest)
+      if (known) return known
+      const facts = factsOf(await client.image(repository, digest, signal))
+      if (cached.size >= maxCached) cached.delete(cached.keys().next().value ?? '')
+      cached.set(digest, facts)
+      return facts
+    },
+  }
+}
+
+/** How image builders mark the layer that holds the initial file system. */
+const initrdAnnotation = 'org.unikraft.kernel.initrd'
+const initrdMediaType = 'application/vnd.unikraft.initrd.v1'
+
+export function factsOf({ manifest, config }: RegistryImage): ImageFacts {
+  const { labels } = config
+  const labelBytes = Object.entries(labels).reduce((total, entry) => total + entry.join('').length, 0)
+  if (labelBytes > maxLabelBytes) {
+    throw new MalformedImageError(`the labels of the image have over ${maxLabelBytes} characters`)
+  }
+  const args = joinArguments([...config.entrypoint, ...config.command])
+  const kernelArgs = labels[kernelArgsLabel]
+  const hasInitrd = manifest.layers.some(
+    (layer) =>
+      layer.annotations[initrdAnnotation] !== undefined || layer.mediaType.startsWith(initrdMediaType),
+  )
+  return {
+    sizeBytes: manifest.layers.reduce((total, layer) => total + layer.size, 0),
+    hasInitrd: hasInitrd || labels[initrdAnnotation] !== undefined,
+    ...(args === '' ? {} : { args }),
+    ...(kernelArgs === undefined ? {} : { kernelArgs }),
+    labels,
+  }
+}

@@ -1,0 +1,202 @@
+import {
+  officialNamespace,
+  isImageDigest,
+  namespaceOf,
+  parseImageReference,
+} from '../domain/image-reference.ts'
+import { publicImageReference } from '../domain/image-reference.ts'
+import type { ImageReference } from '../domain/image-reference.ts'
+import { createImageFactsCache } from './image-facts.ts'
+import type { ImageFacts, ImageFactsCache } from './image-facts.ts'
+import { mayRead } from './image-resolver.ts'
+import { MalformedImageError } from './oci-manifest.ts'
+import type { RegistryClient } from './registry-client.ts'
+import { RegistryError, RegistryFailure } from './registry-error.ts'
+
+/** What is asked of the listing. All that is given must match; of several lookups, one must. */
+export interface ImageQuery {
+  readonly userName: string
+  /** The user's own name, `official`, or either with `/<app>`. Absent: all that the user may read. */
+  readonly namespace?: string
+  readonly tagged?: boolean
+  readonly lookups?: readonly ImageLookup[]
+}
+
+export interface ImageLookup {
+  /** `hello@sha256:…`, or the digest alone. */
+  readonly digest?: string
+  /** `hello:latest` */
+  readonly tag?: string
+}
+
+export interface ListedImage extends ImageFacts {
+  /** `hello@sha256:…` */
+  readonly digest: string
+  /** `hello:latest`, sorted. Empty where no tag stands for the image any more. */
+  readonly tags: readonly string[]
+}
+
+export interface ImageListing {
+  /**
+   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by name.
+   * Content that could not run (for other platforms, not an image) is left out. Throws RegistryError where the
+   * registry does not answer.
+   */
+  list(query: ImageQuery, signal?: AbortSignal): Promise<readonly ListedImage[]>
+}
+
+/** Tags that one answer looks at; more are cut, and asked for by namespace `<user>/<app>`. */
+export const maxListedTags = 2_000
+/** Requests to the registry at a time, for one answer. */
+const concurrency = 12
+
+interface Found {
+  readonly repository: string
+  readonly digest: string
+  readonly tags: string[]
+}
+
+export interface ImageListingDeps {
+  readonly client: RegistryClient
+  readonly facts?: ImageFactsCache
+  /**
+   * References of images that are in use, as the host knows them (`ann/app@sha256:…`): the registry can not list what
+   * has lost its tag. Without it only tagged images and those looked up by digest are found.
+   */
+  readonly inUse?: (userName: string) => Promise<readonly string[]>
+}
+
+export function createImageListing(deps: ImageListingDeps): ImageListing {
+  const { client } = deps
+  const facts = deps.facts ?? createImageFactsCache(client)
+
+  async function repositoriesFor(query: ImageQuery, signal?: AbortSignal): Promise<readonly string[]> {
+    const named = (query.lookups ?? []).map((lookup) => lookedUpRepositories(lookup))
+    if (named.length > 0 && named.every((names) => names !== undefined)) {
+      return [...new Set(named.flat())].filter(
+        (name) => mayRead(query.userName, name) && inNamespace(query, name),
+      )
+    }
+    const { namespace } = query
+    if (namespace?.includes('/') === true) return mayRead(query.userName, namespace) ? [namespace] : []
+    const namespaces = [query.userName, officialNamespace].filter(
+      (name) => namespace === undefined || namespace === name,
+    )
+    const lists = await Promise.all(namespaces.map((name) => client.repositories(name, signal)))
+    return lists.flat()
+  }
+
+  async function tagged(repositories: readonly string[], signal?: AbortSignal): Promise<readonly Found[]> {
+    const tags = await inParallel(repositories, async (repository) => {
+      const names = await client.tags(repository, signal)
+      return names.map((tag) => ({ repository, tag }))
+    })
+    const found = new Map<string, Found>()
+    await inParallel(tags.flat().slice(0, maxListedTags), async ({ repository, tag }) => {
+      const digest = await client.digestOf(repository, tag, signal)
+      // A tag that was deleted meanwhile.
+      if (digest === undefined) return
+      const key = `${repository}@${digest}`
+      const image = found.get(key) ?? { repository, digest, tags: [] }
+      image.tags.push(tag)
+      found.set(key, image)
+    })
+    return [...found.values()]
+  }
+
+  /** Images that no tag may stand for: those looked up by digest, and those in use. */
+  async function untagged(query: ImageQuery, repositories: readonly string[], signal?: AbortSignal) {
+    const lookedUp = (query.lookups ?? []).flatMap(({ digest }) => {
+      if (digest === undefined) return []
+      if (isImageDigest(digest)) return repositories.map((repository) => ({ repository, digest }))
+      const reference = parseImageReference(digest)
+      return reference ? [reference] : []
+    })
+    const inUse = (await deps.inUse?.(query.userName)) ?? []
+    const candidates = [...lookedUp, ...inUse.flatMap((text) => parseImageReference(text) ?? [])].filter(
+      ({ repository, digest }) => digest !== undefined && repositories.includes(repository),
+    )
+    const present = await inParallel(
+      candidates.slice(0, maxListedTags),
+      async ({ repository, digest = '' }) => {
+        const there = (await client.digestOf(repository, digest, signal)) !== undefined
+        return there ? [{ repository, digest, tags: [] }] : []
+      },
+    )
+    return present.flat()
+  }
+
+  return {
+    async list(query, signal) {
+      const repositories = await repositoriesFor(query, signal)
+      const found = new Map<string, Found>()
+      const others = query.tagged === true ? [] : await untagged(query, repositories, signal)
+      for (const image of [...others, ...(await tagged(repositories, signal))]) {
+        found.set(`${image.repository}@${image.digest}`, image)
+      }
+      const matching = [...found.values()].filter((image) => matches(query, image))
+      const listed = await inParallel(matching, (image) => describe(facts, image, signal))
+      return listed.flat().sort((a, b) => compare(a.tags[0] ?? a.digest, b.tags[0] ?? b.digest))
+    },
+  }
+}
+
+/** The repository that a lookup is about; undefined where it names none. */
+function lookedUpRepositories(lookup: ImageLookup): readonly string[] | undefined {
+  const texts = [lookup.digest, lookup.tag].filter((text) => text !== undefined && !isImageDigest(text))
+  if (texts.length === 0) return undefined
+  return texts.flatMap((text) => parseImageReference(text ?? '')?.repository ?? [])
+}
+
+function inNamespace({ namespace }: ImageQuery, repository: string): boolean {
+  return namespace === undefined || namespace === repository || namespace === namespaceOf(repository)
+}
+
+function matches({ lookups = [] }: ImageQuery, image: Found): boolean {
+  return lookups.length === 0 || lookups.some((lookup) => matchesLookup(lookup, image))
+}
+
+function matchesLookup(lookup: ImageLookup, image: Found): boolean {
+  const { digest, tag } = lookup
+  if (digest !== undefined && digest !== image.digest) {
+    const reference = parseImageReference(digest)
+    if (reference?.digest !== image.digest || reference.repository !== image.repository) return false
+  }
+  if (tag === undefined) return true
+  const reference: ImageReference | undefined = parseImageReference(tag)
+  if (reference?.repository !== image.repository) return false
+  return reference.tag === undefined ? reference.digest === image.digest : image.tags.includes(reference.tag)
+}
+
+async function describe(
+  facts: ImageFactsCache,
+  image: Found,
+  signal: AbortSignal | undefined,
+): Promise<readonly ListedImage[]> {
+  const { repository, digest, tags } = image
+  try {
+    const known = await facts.of(repository, digest, signal)
+    const names = tags.map((tag) => publicImageReference({ repository, tag })).sort(compare)
+    return [{ ...known, digest: publicImageReference({ repository, digest }), tags: names }]
+  } catch (error) {
+    if (error instanceof MalformedImageError) return []
+    // Deleted meanwhile, or damaged on the registry's disk: the rest of the list is still true.
+    const gone: readonly RegistryFailure[] = [RegistryFailure.NotFound, RegistryFailure.Corrupt]
+    if (error instanceof RegistryError && gone.includes(error.failure)) return []
+    throw error
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const rest = items.entries()
+  async function worker(): Promise<void> {
+    for (const [index, item] of rest) results[index] = await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker))
+  return results
+}

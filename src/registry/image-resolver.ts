@@ -1,0 +1,61 @@
+import {
+  namespaceOf,
+  officialNamespace,
+  parseImageReference,
+  publicImageReference,
+} from '../domain/image-reference.ts'
+import { createImageFactsCache } from './image-facts.ts'
+import type { ImageFacts, ImageFactsCache } from './image-facts.ts'
+import { MalformedImageError } from './oci-manifest.ts'
+import type { RegistryClient } from './registry-client.ts'
+
+export type ResolvedImage =
+  | {
+      readonly kind: 'found'
+      /** For the host: `official/hello@sha256:…`. */
+      readonly reference: string
+      /** For the API: `hello@sha256:…`. */
+      readonly publicReference: string
+      readonly facts: ImageFacts
+    }
+  /** Not there, or not this user's: the two look the same. */
+  | { readonly kind: 'unknown' }
+  /** There, but nothing that could run; `reason` is a sentence for the user. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+export interface ImageResolver {
+  /** What a reference stands for at this moment. Throws RegistryError where the registry does not answer. */
+  resolve(userName: string, reference: string, signal?: AbortSignal): Promise<ResolvedImage>
+}
+
+export function createImageResolver(
+  client: RegistryClient,
+  facts: ImageFactsCache = createImageFactsCache(client),
+): ImageResolver {
+  return {
+    async resolve(userName, text, signal) {
+      const reference = parseImageReference(text)
+      if (!reference || !mayRead(userName, reference.repository)) return { kind: 'unknown' }
+      const { repository } = reference
+      const digest = await client.digestOf(repository, reference.digest ?? reference.tag ?? '', signal)
+      if (digest === undefined) return { kind: 'unknown' }
+      try {
+        return {
+          kind: 'found',
+          reference: `${repository}@${digest}`,
+          publicReference: publicImageReference({ repository, digest }),
+          facts: await facts.of(repository, digest, signal),
+        }
+      } catch (error) {
+        if (error instanceof MalformedImageError) return { kind: 'unusable', reason: error.message }
+        throw error
+      }
+    },
+  }
+}
+
+/** Official images are everybody's; all others belong to the user that they are named after. */
+export function mayRead(userName: string, repository: string): boolean {
+  const namespace = namespaceOf(repository)
+  return namespace === officialNamespace || (namespace === userName && userName !== '')
+}

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRegistryClient } from '../../src/registry/registry-client.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
+import { registryConfig } from '../../src/registry/registry-config.ts'
+import { createRegistryHttp } from '../../src/registry/registry-http.ts'
+import type { RegistryHttp } from '../../src/registry/registry-http.ts'
+import { RegistryAction } from '../../src/registry/registry-scope.ts'
+import type { RegistryUser } from '../../src/registry/registry-scope.ts'
+import { createRegistryUpload } from '../../src/registry/registry-upload.ts'
+import type { RegistryUpload } from '../../src/registry/registry-upload.ts'
+import { generateRegistrySigningKey, readRegistrySigningKey } from '../../src/registry/signing-key.ts'
+import {
+  answerTokenRequest,
+  createRegistryTokenIssuer,
+  issuePlatformToken,
+} from '../../src/registry/token-issuer.ts'
+import type { AuthenticateRegistryUser, RegistryTokenIssuer } from '../../src/registry/token-issuer.ts'
+
+/** A real docker-registry on a free port of the loopback, with token authentication by our own issuer. */
+export interface TestRegistry {
+  /** `127.0.0.1:<port>` */
+  readonly host: string
+  readonly url: string
+  readonly storageDirectory: string
+  readonly issuer: RegistryTokenIssuer
+  /** With the platform's own tokens: reads and writes everything. */
+  readonly http: RegistryHttp
+  readonly client: RegistryClient
+  readonly upload: RegistryUpload
+  close(): Promise<void>
+}
+
+export interface TestRegistryUser extends RegistryUser {
+  readonly password: string
+}
+
+export const testUsers: readonly TestRegistryUser[] = [
+  { name: 'admin', admin: true, password: 'admin-secret' },
+  { name: 'ann', admin: false, password: 'ann-secret' },
+  { name: 'bob', admin: false, password: 'bob-secret' },
+]
+
+const startTimeoutMs = 10_000
+
+export async function startTestRegistry(): Promise<TestRegistry> {
+  const directory = await mkdtemp(join(tmpdir(), 'roost-registry-'))
+  const storageDirectory = join(directory, 'storage')
+  await mkdir(storageDirectory)
+  const pem = await generateRegistrySigningKey(Date.now())
+  const issuer = createRegistryTokenIssuer(readRegistrySigningKey(pem))
+  const tokens = await serveTokens(issuer)
+  const host = `127.0.0.1:${await freePort()}`
+  const certificateFile = join(directory, 'registry.crt')
+  const configFile = join(directory, 'registry.yml')
+  await writeFile(certificateFile, pem.certificate)
+  await writeFile(
+    configFile,
+    registryConfig({ storageDirectory, address: host, realm: tokens.realm, certificateFile }),
+  )
+  const child = spawn('docker-registry', ['serve', configFile], { stdio: 'ignore' })
+  const exited = once(child, 'exit')
+  const url = `http://${host}`
+  await answering(`${url}/v2/`)
+  const http = createRegistryHttp({
+    url,
+    token: (repository) => issuePlatformToken(issuer, repository, Object.values(RegistryAction)),
+  })
+  return {
+    host,
+    url,
+    storageDirectory,
+    issuer,
+    http,
+    client: createRegistryClient(http),
+    upload: createRegistryUpload(http),
+    async close() {
+      await http.close()
+      child.kill('SIGKILL')
+      await exited
+      await tokens.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const authenticate: AuthenticateRegistryUser = async ({ user, password }) =>
+  testUsers.find((known) => known.name === user && known.password === password)
+
+async function serveTokens(issuer: RegistryTokenIssuer): Promise<{ realm: string; close(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+    const asked = {
+      authorization: request.headers.authorization,
+      service: query.get('service') ?? undefined,
+      scopes: query.getAll('scope'),
+    }
+    void answerTokenRequest(asked, { issuer, authenticate }).then((answer) => {
+      response.statusCode = answer.status
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(answer.status === 200 ? answer.body : { message: answer.message }))
+    })
+  })
+  const port = await listening(server.listen(0, '127.0.0.1'))
+  return {
+    realm: `http://127.0.0.1:${port}/registry/token`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer()
+  const port = await listening(server.listen(0, '127.0.0.1'))
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function listening(server: ReturnType<typeof createTcpServer>): Promise<number> {
+  await once(server, 'listening')
+  const address: AddressInfo | string | null = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the server has no port')
+  return address.port
+}
+
+/** Until it refuses for want of a token, which is how a registry with token authentication is well. */
+async function answering(url: string): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs
+  while (Date.now() < deadline) {
+    const status = await fetch(url).then(
+      (response) => response.status,
+      () => 0,
+    )
+    if (status === 401) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`docker-registry did not answer within ${startTimeoutMs} ms`)
+}
