@@ -1,4 +1,6 @@
-import { startTestServer } from '../support/embedded-postgres.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
 
 /** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
 export interface SharedDatabase {
@@ -11,6 +13,19 @@ const users = new Set(['db', 'api', 'workflow', 'launch'])
 
 export async function startSharedDatabase(groups: readonly string[]): Promise<SharedDatabase> {
   if (!groups.some((group) => users.has(group))) return { env: {}, stop: async () => {} }
-  const server = await startTestServer()
-  return { env: { ROOST_TEST_DATABASE_URL: server.url }, stop: () => server.stop() }
+  const server = fork(path.join(import.meta.dirname, 'database-process.ts'))
+  const ended = once(server, 'exit')
+  const url = await Promise.race([
+    once(server, 'message').then(([message]) => String(message)),
+    ended.then(([code]) => {
+      throw new Error(`PostgreSQL for the tests did not start (exit code ${code})`)
+    }),
+  ])
+  return {
+    env: { ROOST_TEST_DATABASE_URL: url },
+    async stop() {
+      if (server.connected) server.disconnect()
+      await ended
+    },
+  }
 }
