@@ -1,9 +1,9 @@
 import path from 'node:path'
-import type { Logger } from 'pino'
 import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
 import { createStackLog } from '../launch/part-log.ts'
+import type { StackLog } from '../launch/part-log.ts'
 import { PortInUse } from '../launch/ports.ts'
 import { endStaleProcesses } from '../launch/stale-processes.ts'
 import { planStack } from '../launch/stack-plan.ts'
@@ -26,7 +26,8 @@ async function main(): Promise<void> {
 }
 
 async function runStack(settings: Settings): Promise<void> {
-  const { log, onLine } = createStackLog({ level: settings.logLevel, pretty: process.stderr.isTTY })
+  const stackLog = createStackLog({ level: settings.logLevel, pretty: process.stderr.isTTY })
+  const { log, onLine } = stackLog
   const runDirectory = path.join(settings.dataDir, 'run')
   const ended = await endStaleProcesses(runDirectory)
   if (ended.length > 0) log.warn({ ended }, 'ended what an earlier stack had left running')
@@ -41,12 +42,13 @@ async function runStack(settings: Settings): Promise<void> {
     log,
     onLine,
   })
-  const interrupted = stopOnSignal(supervisor, log)
+  const interrupted = stopOnSignal(supervisor, stackLog)
   try {
     await plan.prepareGivenServices()
     await supervisor.start()
     if (!interrupted.now) process.stdout.write(welcome(settings, plan.addresses))
   } catch (error) {
+    stackLog.quieten()
     await supervisor.stop()
     if (!interrupted.now) throw error
   }
@@ -60,13 +62,14 @@ interface Interruption {
 }
 
 /** The first signal stops everything; a second one changes nothing, because the first is bounded in time. */
-function stopOnSignal(supervisor: Supervisor, log: Logger): Interruption {
+function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Interruption {
   const { promise, resolve } = Promise.withResolvers<void>()
   const interruption: Interruption = { now: false, stopped: promise }
   const stop = (signal: NodeJS.Signals) => {
     if (interruption.now) return
     interruption.now = true
-    log.info({ signal }, 'stopping')
+    log.info(`stopping on ${signal}`)
+    quieten()
     resolve(supervisor.stop())
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)

@@ -9,6 +9,8 @@ import { build as buildPretty } from 'pino-pretty'
 export interface StackLog {
   readonly log: Logger
   onLine(part: string, line: string): void
+  /** From now on other programs' lines are details: what they say while the services they need go away is no news. */
+  quieten(): void
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
@@ -25,13 +27,17 @@ export function createStackLog({
     : pino.destination({ dest: 2, sync: true })
   const log = pino({ level, base: undefined }, destination).child({ part: 'stack' })
   const unnamed = pino({ level, base: undefined }, destination)
+  let quiet = false
   return {
     log,
+    quieten() {
+      quiet = true
+    },
     onLine(part, line) {
       if (line.trim() === '') return
       const parsed = parseLine(line)
       if (parsed === 'pino') destination.write(`{"part":${JSON.stringify(part)},${line.slice(1)}\n`)
-      else unnamed[parsed.level]({ part, ...parsed.fields }, parsed.message)
+      else unnamed[quiet ? 'debug' : parsed.level]({ part, ...parsed.fields }, parsed.message)
     },
   }
 }
@@ -47,8 +53,8 @@ export function parseLine(line: string): 'pino' | ForeignLine {
   const json = line.startsWith('{') ? parseObject(line) : undefined
   if (json === undefined) return { level: levelOfText(line), message: line }
   if (typeof json['level'] === 'number' && typeof json['time'] === 'number') return 'pino'
-  const { level, msg, ts: _ts, ...fields } = json
-  return { level: levelOfWord(String(level)), message: String(msg), fields }
+  const { level, msg, ts: _ts, time: _time, ...fields } = json
+  return { level: levelOfWord(String(level).toLowerCase()), message: String(msg), fields }
 }
 
 function parseObject(line: string): Record<string, unknown> | undefined {

@@ -12,6 +12,8 @@ export interface EmbeddedRegistry {
   /** Where clients get tokens: the API, as they reach it. */
   readonly apiUrl: string
   readonly certificateFile: string
+  /** Keeps uploads that are under way valid over a restart. */
+  readonly httpSecret: string
 }
 
 /** The registry trusts tokens that the API signs; whoever has none is told where to get one. */
@@ -21,6 +23,7 @@ export function registryPart(options: EmbeddedRegistry): Part {
     name: 'registry',
     program: options.program,
     args: ['serve', configFile],
+    env: { REGISTRY_HTTP_SECRET: options.httpSecret },
     stopSignal: 'SIGTERM',
     stopLimitMs: 2_000,
     async prepare() {
@@ -32,6 +35,8 @@ export function registryPart(options: EmbeddedRegistry): Part {
           address: `127.0.0.1:${options.port}`,
           realm: `${options.apiUrl}/registry/token`,
           certificateFile: options.certificateFile,
+          // Below that it tells of every request that came without a token, which is how each login begins.
+          logLevel: 'error',
         }),
       )
     },

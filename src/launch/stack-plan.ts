@@ -1,18 +1,14 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { requireInstalled } from './installed.ts'
 import type { Installed } from './installed.ts'
-import { ensureKeys, ensureSecret } from './keys.ts'
+import { planServices } from './embedded-services.ts'
+import { ensureKeys } from './keys.ts'
 import { rememberedPorts, requireFreePort } from './ports.ts'
-import { postgresPart, postgresUrl } from './postgres.ts'
-import { registryPart } from './registry.ts'
 import { roostParts } from './roost-parts.ts'
 import type { Part } from './part.ts'
 import type { StackSettings } from './stack-settings.ts'
 import { readNamespaceConfig } from './temporal-config.ts'
 import { registerNamespace } from './temporal-registration.ts'
-import { temporalPart } from './temporal.ts'
 
 /** Where the services of a stack are, its own or those that the settings name. */
 export interface StackAddresses {
@@ -49,8 +45,13 @@ export async function planStack(
   await requireFreePorts(settings)
   await ensureKeys(settings, Date.now())
   const ports = await rememberedPorts(path.join(settings.dataDir, 'ports.json'), portNames)
-  const services = await planServices({ settings, installed, ports, hooks })
-  const addresses = { ...services.addresses, apiUrl: settings.apiUrl }
+  const { parts, ...serviceAddresses } = await planServices({
+    settings,
+    installed,
+    ports,
+    afterDatabase: hooks.afterDatabase,
+  })
+  const addresses = { ...serviceAddresses, apiUrl: settings.apiUrl }
   await rememberAddresses(settings, addresses)
   const own = roostParts({
     env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses) },
@@ -62,7 +63,7 @@ export async function planStack(
   })
   return {
     addresses,
-    parts: [...services.parts, ...own],
+    parts: [...parts, ...own],
     async prepareGivenServices() {
       const { temporalAddress: address, temporalNamespace: namespace, databaseUrl } = settings
       if (databaseUrl !== undefined) await hooks.afterDatabase(databaseUrl)
@@ -80,62 +81,6 @@ async function requireFreePorts(settings: StackSettings): Promise<void> {
     'ROOST_TEMPORAL_UI_PORT',
     "Temporal's Web UI",
   )
-}
-
-interface ServicesInput {
-  readonly settings: StackSettings
-  readonly installed: Installed
-  readonly ports: Ports
-  readonly hooks: StackHooks
-}
-
-interface Services {
-  readonly addresses: Omit<StackAddresses, 'apiUrl'>
-  readonly parts: readonly Part[]
-}
-
-async function planServices({ settings, installed, ports, hooks }: ServicesInput): Promise<Services> {
-  const parts: Part[] = []
-  const directory = (name: string) => path.join(settings.dataDir, name)
-  let { databaseUrl, temporalAddress, registryUrl } = settings
-  if (databaseUrl === undefined) {
-    const password = await ensureSecret(directory('keys/postgres-password'), () =>
-      randomBytes(24).toString('base64url'),
-    )
-    const postgres = { directory: directory('postgres'), port: ports.postgres, password }
-    const url = postgresUrl(postgres)
-    parts.push(await postgresPart(postgres, () => hooks.afterDatabase(url)))
-    databaseUrl = url
-  }
-  if (temporalAddress === undefined) {
-    const program = requireInstalled(installed, 'temporalCli')
-    const { temporalNamespace: namespace, temporalUiPort: uiPort } = settings
-    parts.push(
-      temporalPart({
-        program,
-        databaseFile: directory('temporal.db'),
-        port: ports.temporal,
-        uiPort,
-        namespace,
-      }),
-    )
-    temporalAddress = `127.0.0.1:${ports.temporal}`
-  }
-  if (registryUrl === undefined) {
-    const program = requireInstalled(installed, 'registry')
-    const { apiUrl, registryCertFile: certificateFile } = settings
-    parts.push(
-      registryPart({
-        program,
-        directory: directory('registry'),
-        port: ports.registry,
-        apiUrl,
-        certificateFile,
-      }),
-    )
-    registryUrl = `http://127.0.0.1:${ports.registry}`
-  }
-  return { addresses: { databaseUrl, temporalAddress, registryUrl }, parts }
 }
 
 function environmentOfAddresses(addresses: StackAddresses): Record<string, string> {

@@ -89,7 +89,7 @@ class SupervisedPart {
     } finally {
       waiting.abort()
     }
-    this.#options.log.info({ part: this.#part.name }, 'ready')
+    this.#options.log.info(`${this.#part.name} is ready`)
     this.#watch(running)
     await this.#part.afterFirstReady?.()
   }
@@ -128,6 +128,7 @@ class SupervisedPart {
 
   async #restart(exit: PartExit, uptimeMs: number): Promise<void> {
     const { log } = this.#options
+    const { name } = this.#part
     this.#crash = nextRestart(this.#crash, uptimeMs)
     const { delayMs, crashes } = this.#crash
     log.warn(
@@ -139,10 +140,10 @@ class SupervisedPart {
       const running = await this.#spawn()
       this.#watch(running)
       await this.#part.ready(AbortSignal.any([this.#stopping, abortOnExit(running)]))
-      log.info({ part: this.#part.name }, 'ready again')
+      log.info(`${name} is ready again`)
     } catch (error) {
       if (this.#stopping.aborted || error instanceof EndedAgain) return
-      log.error({ part: this.#part.name, err: error }, 'could not be started again')
+      log.error({ err: error }, `${name} could not be started again`)
       await this.#restart({ code: null, signal: null }, 0)
     }
   }
