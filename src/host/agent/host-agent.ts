@@ -19,13 +19,15 @@ const haltLimitMs = 3_000
  * at work on what. Any method may be repeated, and a new object on the same directory goes on from there.
  */
 export class HostAgent {
-  readonly entries = new Map<string, InstanceEntry>()
+  readonly entries: Map<string, InstanceEntry>
   readonly end: BootEnd
   readonly #ports: AgentPorts
   readonly #start: BootStart
   #halting = false
 
-  constructor(ports: AgentPorts) {
+  /** `entries` may be given by a caller that also shows them. */
+  constructor(ports: AgentPorts, entries = new Map<string, InstanceEntry>()) {
+    this.entries = entries
     this.#ports = ports
     this.end = new BootEnd(ports)
     this.#start = new BootStart(ports, this.end)

@@ -1,0 +1,123 @@
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import type { HostActivities } from '../domain/host-work.ts'
+import { hostEventSignalName, nodeTaskQueue } from '../domain/host-work.ts'
+import type { AgentLog } from '../host/agent/agent-ports.ts'
+import type { HostEvents } from '../host/agent/exit-outbox.ts'
+
+export interface TemporalPlace {
+  readonly address: string
+  readonly namespace: string
+}
+
+/** A call without a deadline would wait for ever where nobody answers. */
+const signalDeadlineMs = 5_000
+/** Between attempts to reach Temporal; it comes up in seconds. */
+const connectRetryMs = 500
+/** Stops must get through while many starts are under way: a start in progress is one slot. */
+const activitiesAtOnce = 500
+/** What an activity under way gets to end once the agent stops; the VMs themselves are ended meanwhile. */
+const shutdownGrace = '1s'
+
+/** Signals `hostEvent`; the connection is made with the first one and mends itself. */
+export function createHostEvents(place: TemporalPlace): {
+  readonly events: HostEvents
+  close(): Promise<void>
+} {
+  const connection = Connection.lazy({ address: place.address })
+  const client = new Client({ connection, namespace: place.namespace })
+  return {
+    events: {
+      async exited(instanceUuid, exit) {
+        const handle = client.workflow.getHandle(`instance/${instanceUuid}`)
+        try {
+          await connection.withDeadline(Date.now() + signalDeadlineMs, async () => {
+            await handle.signal(hostEventSignalName, { kind: 'exited', exit })
+          })
+          return 'taken'
+        } catch (error) {
+          if (error instanceof WorkflowNotFoundError) return 'gone'
+          throw error
+        }
+      },
+    },
+    close: async () => {
+      await connection.close()
+    },
+  }
+}
+
+/** The worker of the task queue `node-<id>`: there as soon as Temporal is, and again after it was away. */
+export class NodeWorker {
+  readonly #place: TemporalPlace
+  readonly #nodeId: string
+  readonly #activities: HostActivities
+  readonly #log: AgentLog
+  #worker: Worker | undefined
+  #stopped = false
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(options: {
+    readonly place: TemporalPlace
+    readonly nodeId: string
+    readonly activities: HostActivities
+    readonly log: AgentLog
+  }) {
+    this.#place = options.place
+    this.#nodeId = options.nodeId
+    this.#activities = options.activities
+    this.#log = options.log
+    // The agent itself decides what a signal means: it ends the VMs first.
+    Runtime.install({
+      shutdownSignals: [],
+      logger: new DefaultLogger('WARN', (entry) => {
+        this.#log.warn({ ...entry.meta }, entry.message)
+      }),
+    })
+  }
+
+  get polls(): boolean {
+    return this.#worker?.getState() === 'RUNNING'
+  }
+
+  start(): void {
+    this.#running = this.#keepRunning()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    if (this.polls) this.#worker?.shutdown()
+    await this.#running
+  }
+
+  async #keepRunning(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        await this.#runOnce()
+      } catch (error) {
+        this.#log.warn({ err: error }, 'Temporal can not be reached; trying again')
+      }
+      if (!this.#stopped) await new Promise((resolve) => setTimeout(resolve, connectRetryMs))
+    }
+  }
+
+  async #runOnce(): Promise<void> {
+    const connection = await NativeConnection.connect({ address: this.#place.address })
+    try {
+      this.#worker = await Worker.create({
+        connection,
+        namespace: this.#place.namespace,
+        taskQueue: nodeTaskQueue(this.#nodeId),
+        activities: this.#activities,
+        activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, maximum: 5 },
+        maxConcurrentActivityTaskExecutions: activitiesAtOnce,
+        shutdownGraceTime: shutdownGrace,
+        shutdownForceTime: shutdownGrace,
+      })
+      if (!this.#stopped) await this.#worker.run()
+    } finally {
+      this.#worker = undefined
+      await connection.close()
+    }
+  }
+}

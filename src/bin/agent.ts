@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { pino } from 'pino'
+import { createHostActivities } from '../../activities/host-activities.ts'
+import { createAgentServer } from '../host/agent/agent-http.ts'
+import { AgentMetrics } from '../host/agent/agent-metrics.ts'
+import type { AgentPorts } from '../host/agent/agent-ports.ts'
+import { ApiClient } from '../host/agent/api-client.ts'
+import { DirectoryInUseError, lockDirectory } from '../host/agent/directory-lock.ts'
+import { ExitOutbox } from '../host/agent/exit-outbox.ts'
+import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
+import { HaltMarker } from '../host/agent/halt-marker.ts'
+import { HostAgent } from '../host/agent/host-agent.ts'
+import type { InstanceEntry } from '../host/agent/instance-entry.ts'
+import { InstanceStore } from '../host/agent/instance-store.ts'
+import { repeat } from '../host/agent/periodic-task.ts'
+import { recover } from '../host/agent/recovery.ts'
+import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
+import { sampleIntervalMs, UsageMeter } from '../host/agent/usage-meter.ts'
+import { readConsole } from '../host/console/console-reader.ts'
+import { openDrivers } from './agent-drivers.ts'
+import { createHostEvents, NodeWorker } from './agent-temporal.ts'
+import { readSettings } from './settings.ts'
+
+const imageCollectIntervalMs = 600_000
+const version = '0.1.0'
+
+const settings = readSettings(process.env)
+const log = pino({ level: settings.logLevel })
+
+try {
+  lockDirectory(settings.agentDir)
+} catch (error) {
+  if (!(error instanceof DirectoryInUseError)) throw error
+  log.fatal(error.message)
+  process.exit(1)
+}
+
+const api = new ApiClient({
+  apiUrl: settings.apiUrl,
+  nodeId: settings.nodeId,
+  joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
+})
+const agentSecret = await loadAgentSecret(settings.agentDir)
+const drivers = await openDrivers(settings, api, log)
+const store = new InstanceStore(settings.agentDir)
+const entries = new Map<string, InstanceEntry>()
+const metrics = new AgentMetrics(entries)
+/** What is still missing before the agent takes work. */
+let notReady: string | undefined = 'the API has not assigned a network yet'
+
+const registration = new Registration({
+  agentDirectory: settings.agentDir,
+  send: async (beat) => await api.heartbeat(beat),
+  describe: () => ({
+    agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
+    agentSecret,
+    accelerator: drivers.vmm.accelerator,
+    memoryMb: drivers.memoryMb,
+    version,
+  }),
+  log,
+})
+
+const assignment = registration.assignment()
+const network = drivers.network((await assignment).subnet)
+await network.open()
+
+const ports: AgentPorts = {
+  vmm: drivers.vmm,
+  network,
+  images: drivers.images,
+  launches: api,
+  store,
+  observer: metrics,
+  log,
+  nowMs: Date.now,
+  hostBootId: (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim(),
+}
+const agent = new HostAgent(ports, entries)
+const meter = new UsageMeter(ports, entries)
+
+const server = createAgentServer({
+  agentSecret,
+  log,
+  answers: {
+    log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
+    usage: async (instanceUuids) => await meter.usageOf(instanceUuids),
+    notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
+    metrics: async () => await metrics.registry.metrics(),
+  },
+})
+
+const temporal = {
+  address: settings.temporalAddress ?? '127.0.0.1:7233',
+  namespace: settings.temporalNamespace,
+}
+const hostEvents = createHostEvents(temporal)
+const outbox = new ExitOutbox({ entries: () => entries.values(), events: hostEvents.events, log })
+agent.end.onEnd(() => {
+  outbox.wake()
+})
+
+const haltMarker = new HaltMarker(settings.agentDir)
+await recover({ agent, ports, haltedAtMs: await haltMarker.read() })
+await haltMarker.clear()
+
+const worker = new NodeWorker({
+  place: temporal,
+  nodeId: settings.nodeId,
+  activities: createHostActivities({ agent }),
+  log,
+})
+server.listen(settings.agentPort, settings.agentHost)
+await once(server, 'listening')
+registration.start()
+worker.start()
+outbox.wake()
+notReady = undefined
+log.info({ port: settings.agentPort, accelerator: drivers.vmm.accelerator }, 'the agent takes work')
+
+const garbage = new GarbageSweep({ agent, ports, list: async () => await api.instances() })
+const tasks = [
+  repeat({
+    name: 'sampling usage',
+    intervalMs: sampleIntervalMs,
+    task: async () => await meter.sampleAll(),
+    log,
+  }),
+  repeat({
+    name: 'collecting garbage',
+    intervalMs: garbageIntervalMs,
+    task: async () => await garbage.sweep(),
+    log,
+  }),
+  repeat({
+    name: 'collecting images',
+    intervalMs: imageCollectIntervalMs,
+    task: async () => await drivers.images.collect(imagesInUse()),
+    log,
+  }),
+]
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    halt().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.fatal({ err: error }, 'the halt failed')
+        process.exit(1)
+      },
+    )
+  })
+}
+
+function imagesInUse(): ReadonlySet<string> {
+  return new Set([...entries.values()].flatMap((entry) => entry.record?.imageDigest ?? []))
+}
+
+/** The platform halts: every VM ends, and how it did is told by the next agent. */
+async function halt(): Promise<void> {
+  log.info({}, 'halting')
+  await haltMarker.set(Date.now())
+  registration.stop()
+  await Promise.all([
+    outbox.close(),
+    agent.halt(),
+    worker.stop(),
+    ...tasks.map(async (task) => await task.stop()),
+  ])
+  server.close()
+  server.closeAllConnections()
+  await drivers.vmm.close()
+  await network.close()
+}
