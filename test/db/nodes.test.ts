@@ -1,0 +1,142 @@
+import { strict as assert } from 'node:assert'
+import { createInstances } from '../../src/db/create-instances.ts'
+import type { NewInstances } from '../../src/db/create-instances.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
+import { markDeleted } from '../../src/db/instances.ts'
+import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../src/db/node-instances.ts'
+import { findNode, listNodes } from '../../src/db/nodes.ts'
+import { findDeletedRows, findUnstarted, markWorkflowStarted, removeInstanceRow } from '../../src/db/sweep.ts'
+import type { UserRecord } from '../../src/db/users.ts'
+import { InstanceState } from '../../src/domain/instance-state.ts'
+import { addNode, addUser, testImage, testSecretBox, wantedInstance } from '../support/accounts.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import type { TestDatabase } from '../support/postgres.ts'
+
+describe('hosts', () => {
+  let own: TestDatabase
+  let database: Database
+  let user: UserRecord
+  beforeEach(async () => {
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'nodes' })
+    user = await addUser(database, { name: 'ann' })
+  })
+  afterEach(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  const deps = () => ({ database, secretBox: testSecretBox })
+  const create = async (wanted: Partial<NewInstances> = {}) => {
+    const outcome = await createInstances(deps(), wantedInstance(user, wanted))
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    return outcome.instances
+  }
+  const silence = (id: string) =>
+    database
+      .em()
+      .execute("update nodes set heartbeat_at = now() - interval '1 minute' where id = ?", [id], 'run')
+
+  it('each get a network of their own and keep it', async () => {
+    await Promise.all(['a', 'b', 'c', 'd'].map((id) => addNode(database, { id })))
+    const subnets = (await listNodes(deps())).map((node) => node.subnet)
+    assert.deepEqual(subnets.toSorted(), ['10.64.0.0/16', '10.65.0.0/16', '10.66.0.0/16', '10.67.0.0/16'])
+    await addNode(database, { id: 'b' })
+    assert.deepEqual(
+      (await listNodes(deps())).map((node) => node.subnet),
+      subnets,
+    )
+  })
+
+  it('are known with the secret of their agent, which no column holds in clear', async () => {
+    await addNode(database, { id: 'a' })
+    assert.equal((await findNode(deps(), 'a'))?.agentSecret, 'secret of a')
+    assert.equal(await findNode(deps(), 'b'), undefined)
+    const [stored] = await database.rows<{ text: string }>({
+      name: 'node-columns',
+      text: 'select nodes::text as text from nodes',
+    })
+    assert.ok(stored && stored.text.includes('10.64.0.0/16'))
+    assert.ok(!stored.text.includes('secret of a'))
+  })
+
+  it('that were silent for a while are not live and get no new instances', async () => {
+    const none = await createInstances(deps(), wantedInstance(user))
+    assert.deepEqual(none, { ok: false, refusal: { kind: 'no-node' } })
+    await addNode(database, { id: 'big', memoryMb: 65_536 })
+    await addNode(database, { id: 'small', memoryMb: 1_024 })
+    await silence('big')
+    assert.equal((await findNode(deps(), 'big'))?.live, false)
+    const [row] = await create()
+    assert.equal(row?.nodeId, 'small')
+  })
+
+  it('share instances by the memory that is free', async () => {
+    await addNode(database, { id: 'a', memoryMb: 4_096 })
+    await addNode(database, { id: 'b', memoryMb: 6_144 })
+    const first = await create({ autostart: true, memoryMb: 1_024, replicas: 3 })
+    const second = await create({ autostart: true, memoryMb: 1_024, replicas: 1 })
+    const on = (id: string) => [...first, ...second].filter((row) => row.nodeId === id).length
+    assert.deepEqual([on('a'), on('b')], [2, 4])
+    assert.ok(second.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
+  })
+
+  it('get what a start needs, and only of their own instances that are not deleted', async () => {
+    await addNode(database, { id: 'a' })
+    const [row] = await create({ name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256 })
+    assert.deepEqual(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), {
+      uuid: row!.uuid,
+      name: 'web',
+      userUuid: user.uuid,
+      image: testImage,
+      memoryMb: 256,
+      vcpus: 1,
+      args: ['serve'],
+      env: { KEY: 'value' },
+      privateIp: row!.privateIp,
+      mac: row!.mac,
+    })
+    assert.equal(await loadLaunchSpec(deps(), { nodeId: 'b', uuid: row!.uuid }), undefined)
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.equal(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), undefined)
+  })
+
+  it('keep what they have of an instance, and its image, until its row is removed', async () => {
+    await addNode(database, { id: 'a' })
+    const [row] = await create()
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.deepEqual(await instancesOfNode(database, 'a'), [
+      { uuid: row!.uuid, state: InstanceState.Stopped },
+    ])
+    assert.deepEqual(await imagesInUse(database, 'a'), [testImage])
+    await removeInstanceRow(database, row!.uuid)
+    assert.deepEqual(await instancesOfNode(database, 'a'), [])
+    assert.deepEqual(await imagesInUse(database, 'a'), [])
+  })
+
+  it('leave to the sweep what nobody started and what is deleted but still there', async () => {
+    await addNode(database, { id: 'a' })
+    const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true })
+    const [first, second, third] = rows.map((row) => row.uuid)
+    await markWorkflowStarted(database, [first!])
+    const all = { olderThanMs: 0, limit: 10 }
+    const unstarted = await findUnstarted(database, all)
+    assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())
+    assert.deepEqual(unstarted[0], {
+      instanceUuid: unstarted[0]?.instanceUuid,
+      userUuid: user.uuid,
+      nodeId: 'a',
+      autostart: true,
+      deleteOnStop: true,
+      restartPolicy: 'never',
+    })
+    assert.equal((await findUnstarted(database, { ...all, limit: 1 })).length, 1)
+    assert.deepEqual(await findUnstarted(database, { ...all, olderThanMs: 60_000 }), [])
+    await markDeleted(database, user.uuid, first!)
+    assert.deepEqual(await findDeletedRows(database, all), [first])
+    assert.deepEqual(await findDeletedRows(database, { ...all, olderThanMs: 60_000 }), [])
+    await removeInstanceRow(database, first!)
+    assert.deepEqual(await findDeletedRows(database, all), [])
+  })
+})
