@@ -13,7 +13,9 @@ export async function tarLayer(members: readonly LayerMember[]): Promise<Buffer>
   archive.finalize()
   const chunks: Buffer[] = []
   return await new Promise((resolve, reject) => {
-    archive.on('data', (chunk: Buffer) => chunks.push(chunk))
+    archive.on('data', (chunk) => {
+      if (Buffer.isBuffer(chunk)) chunks.push(chunk)
+    })
     archive.on('error', reject)
     archive.on('end', () => resolve(Buffer.concat(chunks)))
   })
