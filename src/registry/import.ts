@@ -1,0 +1,57 @@
+import { parseImageReference, wellKnownRegistryHosts } from '../domain/image-reference.ts'
+import { ImageArchiveError, openImageArchive } from './image-archive.ts'
+import type { ArchivedImage } from './image-archive.ts'
+import { createRegistryHttp } from './registry-http.ts'
+import { createRegistryUpload } from './registry-upload.ts'
+import type { RegistryUpload } from './registry-upload.ts'
+import { userTokens } from './user-tokens.ts'
+
+export interface ImportImageInput {
+  /** An OCI layout, as directory or archive, or an archive of `docker save`. */
+  readonly path: string
+  /** Which image of the archive, where it has several. */
+  readonly imageInArchive?: string
+  /** `<user>/<app>[:<tag>]`; an official image for administrators. */
+  readonly name: string
+  readonly registryUrl: string
+  /** The API's `/registry/token`. */
+  readonly tokenUrl: string
+  /** The user's token, as the API takes it. */
+  readonly token: string
+}
+
+export interface ImportedImage {
+  /** `ann/app:latest`, as the registry has it. */
+  readonly reference: string
+  readonly digest: string
+}
+
+/**
+ * Puts an image from disk into the registry under a name. What is there already is not sent again. Throws
+ * ImageArchiveError, RegistryError (`denied` where the name is not the user's).
+ */
+export async function importImage(input: ImportImageInput): Promise<ImportedImage> {
+  const host = new URL(input.registryUrl).host
+  const reference = parseImageReference(input.name, [...wellKnownRegistryHosts, host])
+  if (reference?.tag === undefined) throw new ImageArchiveError(`'${input.name}' is not a name with a tag`)
+  const { repository, tag } = reference
+  const archive = await openImageArchive(input.path)
+  const image = await archive.image(input.imageInArchive)
+  const http = createRegistryHttp({ url: input.registryUrl, token: userTokens(input) })
+  try {
+    await pushArchivedImage(createRegistryUpload(http), image, { repository, tag })
+  } finally {
+    await http.close()
+  }
+  return { reference: `${repository}:${tag}`, digest: image.manifest.digest }
+}
+
+/** Blobs first, so that the tag never stands for an image that is not whole. */
+export async function pushArchivedImage(
+  upload: RegistryUpload,
+  image: ArchivedImage,
+  target: { readonly repository: string; readonly tag: string },
+): Promise<void> {
+  for (const blob of image.blobs) await upload.blob(target.repository, blob, () => blob.open())
+  await upload.manifest(target.repository, target.tag, image.manifest)
+}
