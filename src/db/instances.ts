@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/postgresql'
 import type { InstanceState } from '../domain/instance-state.ts'
+import { isUuid } from '../domain/object-name.ts'
 import { findQuotaExcess, liveDemand } from '../domain/quotas.ts'
 import type { QuotaExcess } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
@@ -21,6 +22,8 @@ export interface InstanceFilter {
   readonly count?: number
   /** How many of the first ones are left out. */
   readonly from?: number
+  /** Only those that were created after the one with this `position`. */
+  readonly afterPosition?: number
 }
 
 /**
@@ -35,7 +38,8 @@ export async function findInstances(
   userUuid: string,
   identifiers: readonly Identifier[],
 ): Promise<readonly (InstanceRow | undefined)[]> {
-  const uuids = identifiers.flatMap((one) => ('uuid' in one ? [one.uuid.toLowerCase()] : []))
+  // PostgreSQL would fail the whole query for one text that is no UUID.
+  const uuids = identifiers.flatMap((one) => ('uuid' in one && isUuid(one.uuid) ? [one.uuid] : []))
   const names = identifiers.flatMap((one) => ('name' in one ? [one.name] : []))
   const rows = await database.rows<InstanceRow>({
     name: 'find-instances',
@@ -71,12 +75,12 @@ function listQuery(
   userUuid: string,
   filter: InstanceFilter,
 ) {
-  const page = [userUuid, filter.count ?? null, filter.from ?? 0]
-  const states = filter.states === undefined ? '' : 'and state = any($4::text[])'
+  const page = [userUuid, filter.count ?? null, filter.from ?? 0, filter.afterPosition ?? 0]
+  const states = filter.states === undefined ? '' : 'and state = any($5::text[])'
   return {
     name: `${query.name}-instances${states && '-by-state'}`,
-    text: `select ${query.select} from instances where user_uuid = $1 and deleted_at is null ${states}
-           order by position limit $2 offset $3`,
+    text: `select ${query.select} from instances where user_uuid = $1 and deleted_at is null and position > $4
+           ${states} order by position limit $2 offset $3`,
     values: filter.states === undefined ? page : [...page, filter.states],
   }
 }

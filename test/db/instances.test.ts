@@ -203,11 +203,12 @@ describe('instances', () => {
       { uuid: '00000000-0000-4000-8000-000000000000' },
       { uuid: b!.uuid.toUpperCase() },
       { name: 'nobody' },
+      { uuid: 'no uuid at all' },
       { uuid: a!.uuid },
     ])
     assert.deepEqual(
       found.map((row) => row?.uuid),
-      [a!.uuid, undefined, b!.uuid, undefined, a!.uuid],
+      [a!.uuid, undefined, b!.uuid, undefined, undefined, a!.uuid],
     )
   })
 
@@ -229,6 +230,8 @@ describe('instances', () => {
     assert.deepEqual(await listInstanceNames(database, user.uuid), names)
     const page = await listInstanceNames(database, user.uuid, { count: 2, from: 1 })
     assert.deepEqual(page, names.slice(1, 3))
+    const afterFirst = { count: 2, afterPosition: stopped[0]!.position }
+    assert.deepEqual(await listInstanceNames(database, user.uuid, afterFirst), names.slice(1, 3))
     const { Starting, Running, Stopped } = InstanceState
     const live = await listInstanceNames(database, user.uuid, { states: [Starting, Running] })
     assert.deepEqual(live, names.slice(3))
