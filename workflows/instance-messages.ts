@@ -1,6 +1,7 @@
-import { defineSignal, defineUpdate } from '@temporalio/workflow'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { hostEventSignalName } from '../src/domain/host-work.ts'
 import type { HostEvent } from '../src/domain/host-work.ts'
+import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import type { InstanceState } from '../src/domain/instance-state.ts'
 import type { RestartPolicy } from '../src/domain/restart-policy.ts'
 
@@ -39,3 +40,8 @@ export const deleteSignal = defineSignal('delete')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 /** Continue-as-new at the next idle point, so that a code patch lives for days and not for years. */
 export const refreshSignal = defineSignal('refresh')
+/** For people and tests; readers of the API are answered from PostgreSQL. */
+export const lifecycleQuery = defineQuery<Lifecycle>('lifecycle')
+
+/** Type of the failure of updates that come after the deletion. */
+export const instanceDeletedFailure = 'InstanceDeleted'

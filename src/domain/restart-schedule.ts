@@ -1,0 +1,41 @@
+import { RestartPolicy } from './restart-policy.ts'
+import { StopBit } from './stop-reason.ts'
+import { stopCodeReason, StopCodeReason } from './stop-code.ts'
+import type { StopOutcome } from './stop-reason.ts'
+
+/** A run this long without an end of its own finishes the restart sequence. */
+export const problemFreeMs = 10_000
+
+/**
+ * How long the next restart waits, by the number of restarts that the sequence already has. Beside it, for an
+ * instance that crashes at once every time: when that restart happens after the first crash.
+ */
+const backOffMs = [
+  0, //       at once
+  5_000, //   0:05
+  10_000, //  0:15
+  20_000, //  0:35
+  40_000, //  1:15
+  80_000, //  2:35
+  160_000, // 5:15
+  300_000, // 10:15, and from then on every five minutes
+] as const
+
+export const longestBackOffMs = 300_000
+
+export function restartDelayMs(attempt: number): number {
+  return backOffMs[attempt] ?? longestBackOffMs
+}
+
+/**
+ * Whether a policy starts an instance again after such an end. Only ends that came from within count: one that the
+ * user or the platform asked for is never a restart.
+ */
+export function restartsAfter(policy: RestartPolicy, outcome: StopOutcome): boolean {
+  if ((outcome.stopReason & StopBit.Platform) !== 0) return false
+  return policy === RestartPolicy.Always || (policy === RestartPolicy.OnFailure && !endedWell(outcome))
+}
+
+function endedWell(outcome: StopOutcome): boolean {
+  return outcome.exitCode === 0 && stopCodeReason(outcome.stopCode ?? 0) === StopCodeReason.Ok
+}
