@@ -17,24 +17,22 @@ import { testServer } from './test-server.mjs'
 import { workflowBundle } from './workflow-bundle.mjs'
 
 /**
- * `node setup/setup.mjs [--tests]`: brings everything Roost needs, on plain Node 20 and without npm packages. Runs as
- * often as you like, also interrupted and also twice at once. Ends with 1 when something that is needed is missing.
+ * `node setup/setup.mjs [--tests | --parts]`: brings everything Roost needs, on plain Node 20 and without npm packages. Runs
+ * as often as you like, also interrupted and also twice at once. Ends with 1 when something that is needed is missing.
+ * `--parts` leaves out the services of the embedded stack, for an installation on real ones.
  */
-const forRunning = [
-  npmPackages,
-  debianPackages,
-  registry,
-  temporalCli,
-  kernel,
-  guest,
-  workflowBundle,
-  sampleImages,
-]
+const forParts = [npmPackages, debianPackages, kernel, guest, workflowBundle, sampleImages]
+const forServices = [registry, temporalCli]
 const forTests = [testServer, temporalServer]
 
 async function main() {
   const tests = process.argv.includes('--tests')
-  const wanted = { tests, stamp: currentStamp({ cache, cli: process.env.TEMPORAL_CLI_PATH ?? '', isRoot }) }
+  const parts = process.argv.includes('--parts')
+  const wanted = {
+    tests,
+    parts,
+    stamp: currentStamp({ cache, parts, cli: process.env.TEMPORAL_CLI_PATH ?? '', isRoot }),
+  }
   if (isSetUp(wanted)) return say(`Set-up is complete (${totalTime()}).`)
   mkdirSync(cache, { recursive: true })
   const release = await takeLock(path.join(cache, 'setup.lock'), () =>
@@ -52,9 +50,9 @@ function isSetUp(wanted) {
   return isCurrent(readSetup(), wanted) && installedMatchesLock()
 }
 
-async function bringAll({ tests, stamp }) {
+async function bringAll({ tests, parts, stamp }) {
   say(`Setting up ${checkout}; what takes long is kept in ${cache}.`)
-  const things = tests ? [...forRunning, ...forTests] : forRunning
+  const things = [...forParts, ...(parts ? [] : forServices), ...(tests ? forTests : [])]
   const done = { files: [], paths: {} }
   const missing = []
   for (const [index, thing] of things.entries()) {
