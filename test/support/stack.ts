@@ -7,7 +7,7 @@ import path from 'node:path'
 import { rememberedPorts } from '../../src/launch/ports.ts'
 import { createApiClient } from './api-client.ts'
 import type { ApiClient } from './api-client.ts'
-import { virtualMachinesOf } from './virtual-machines.ts'
+import { processesOf } from './processes.ts'
 import { until } from './until.ts'
 
 /**
@@ -21,6 +21,8 @@ export interface Stack {
   /** As the user `admin`. */
   readonly api: ApiClient
   readonly token: string
+  /** `host:port` of the image registry, as OCI clients write it. */
+  readonly registry: string
   /** What the stack printed so far, all starts. */
   output(): string
   pidOf(part: string): number
@@ -35,6 +37,8 @@ export interface Stack {
 }
 
 const checkout = path.resolve(import.meta.dirname, '../..')
+/** Printed once every part is up. */
+const readyText = 'Roost runs.'
 const readyLimitMs = 120_000
 const stopLimitMs = 20_000
 const restartLimitMs = 60_000
@@ -49,6 +53,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
   let token = ''
 
   const start = async (): Promise<void> => {
+    const firstLine = lines.length
     const started = spawn(process.execPath, [path.join(checkout, 'src/bin/stack.ts')], {
       cwd: checkout,
       env: {
@@ -69,7 +74,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
         `the stack is ready`,
         async () => {
           if (started.exitCode !== null) throw new Error(`the stack ended with ${started.exitCode}`)
-          return isReady(apiUrl, lines)
+          return lines.slice(firstLine).join('').includes(readyText)
         },
         { limitMs: readyLimitMs },
       )
@@ -105,6 +110,10 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     get token() {
       return token
     },
+    get registry() {
+      const text = readFileSync(path.join(dataDir, 'stack.json'), 'utf8')
+      return new URL((JSON.parse(text) as { registryUrl: string }).registryUrl).host
+    },
     output: () => lines.join(''),
     pidOf: (part) => pidOf(dataDir, part),
     async killPart(part) {
@@ -118,19 +127,11 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     startAgain: start,
     async remove() {
       await end()
-      const left = virtualMachinesOf(dataDir)
+      const left = processesOf(dataDir)
       rmSync(dataDir, { recursive: true, force: true })
       if (left.length > 0) throw new Error(`left behind: ${JSON.stringify(left)}`)
     },
   }
-}
-
-/** Every part of it is up: the API answers and the last part of the start order has reported. */
-async function isReady(apiUrl: string, lines: readonly string[]): Promise<boolean> {
-  if (!lines.some((text) => text.includes(apiUrl))) return false
-  const answer = await fetch(`${apiUrl}/readyz`).catch(() => undefined)
-  await answer?.body?.cancel()
-  return answer?.status === 200
 }
 
 function pidOf(dataDir: string, part: string): number {

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { runInstance } from '../support/instances.ts'
+import { sharedStack } from '../support/shared-stack.ts'
+import type { Stack } from '../support/stack.ts'
+
+const run = promisify(execFile)
+
+describe("an image of the user's own", () => {
+  let stack: Stack
+  let layout: string
+  before(async () => {
+    stack = await sharedStack()
+    const samples = requireInstalled(readInstalled(), 'sampleImages')
+    const found = readdirSync(samples).find((name) => name.includes('busybox'))
+    assert.ok(found, `no busybox layout in ${samples}`)
+    layout = path.join(samples, found)
+  })
+
+  const push = (target: string, credentials: string) =>
+    run('skopeo', [
+      'copy',
+      '--dest-tls-verify=false',
+      '--dest-creds',
+      credentials,
+      `oci:${layout}`,
+      `docker://${stack.registry}/${target}`,
+    ])
+  const credentials = () => Buffer.from(stack.token, 'base64').toString('utf8')
+
+  it("is pushed with the user's token, listed at once, and runs", async () => {
+    await push('admin/mine:v1', credentials())
+    const images = await stack.api.call('listImages', { query: { namespace: 'admin' } })
+    const mine = images.find(({ tags }) => tags.includes('admin/mine:v1'))
+    assert.ok(mine, JSON.stringify(images))
+    const view = await runInstance(stack.api, { name: 'own-image', image: 'admin/mine:v1' })
+    assert.equal(view.image, mine.digest)
+    await stack.api.one('deleteInstances', { object: view.uuid })
+  })
+
+  it("can not be pushed into another's namespace, nor with a wrong token", async () => {
+    await assert.rejects(push('someone/else:v1', credentials()))
+    await assert.rejects(push('admin/mine:v2', 'admin:wrong'))
+  })
+})
