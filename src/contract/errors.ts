@@ -120,6 +120,7 @@ export const failures = {
   // From here on: only ever the failure of one object, in an answer with status 200.
   notFound: failure(ErrorCode.NotFound, 200, "No {kind} with {by} '{value}'"),
   imageNotFound: failure(ErrorCode.NotFound, 200, "No image '{value}'"),
+  unusableImage: failure(ErrorCode.CannotBeUsed, 200, "Image '{value}' can not run: {reason}"),
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
   quotaExceeded: failure(ErrorCode.Quota, 200, "Quota '{quota}' exceeded: {wanted} wanted, {limit} allowed"),
   noCapacity: failure(ErrorCode.NoneFree, 200, 'No host has room for the instance', true),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { defaultMemoryMb } from '../domain/instance-defaults.ts'
 import { InstanceFeature } from '../domain/instance-feature.ts'
 import { instanceStates } from '../domain/instance-state.ts'
 import { RestartPolicy } from '../domain/restart-policy.ts'
@@ -6,7 +7,6 @@ import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
 import {
   defaultLogBytes,
   defaultLogOffset,
-  defaultMemoryMb,
   maxArgumentLength,
   maxArguments,
   maxDrainMs,

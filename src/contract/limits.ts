@@ -39,7 +39,6 @@ export const defaultLogOffset = -4_096
 export const defaultLogBytes = 4_096
 
 /** Instance parameters. Counts and lengths keep a launch within what a guest can be given. */
-export const defaultMemoryMb = 128
 export const maxArguments = 512
 export const maxArgumentLength = 65_536
 export const maxEnvVariables = 512

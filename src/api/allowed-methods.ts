@@ -1,0 +1,28 @@
+import { operations, plainEndpoints, reservedObjectNames } from '../contract/operations.ts'
+import type { Operation } from '../contract/operation.ts'
+
+/** The methods that a path has, from the table of operations; none where there is no such path. */
+export function allowedMethods(path: string): readonly string[] {
+  const parts = split(path)
+  const methods = new Set<string>()
+  for (const operation of Object.values(operations) as readonly Operation[]) {
+    if (fits(split(operation.path), parts) || fits(split(operation.localPath ?? ''), parts)) {
+      methods.add(operation.method)
+    }
+  }
+  if (plainEndpoints.some((endpoint) => endpoint.path === path)) methods.add('GET')
+  if (methods.has('GET')) methods.add('HEAD')
+  return [...methods].toSorted()
+}
+
+function split(path: string): readonly string[] {
+  return path.split('/').filter((part) => part !== '')
+}
+
+function fits(template: readonly string[], parts: readonly string[]): boolean {
+  if (template.length === 0 || template.length !== parts.length) return false
+  return template.every((wanted, index) => {
+    const part = parts[index] ?? ''
+    return wanted === '{object}' ? !reservedObjectNames.has(part) : wanted === part
+  })
+}

@@ -1,0 +1,19 @@
+import type { FailedEntry } from '../contract/envelope.ts'
+import { ErrorCode, failures, someFailedMessage } from '../contract/errors.ts'
+import type { DataKey } from '../contract/operation.ts'
+
+/**
+ * The envelope around entries. It has a message as soon as one entry failed: clients show it before the entries' own.
+ */
+export function answerEnvelope(dataKey: DataKey, entries: readonly object[]): Readonly<Record<string, unknown>> {
+  const data = { [dataKey]: entries }
+  const failed = entries.filter(isFailed)
+  if (failed.length === 0) return { status: 'success', data }
+  const timedOut = failed.every((entry) => entry.error === ErrorCode.TimedOut)
+  const message = timedOut ? failures.timedOut.sentence : someFailedMessage
+  return { status: failed.length === entries.length ? 'error' : 'partial_success', message, data }
+}
+
+function isFailed(entry: object): entry is FailedEntry {
+  return 'status' in entry && entry.status === 'error'
+}

@@ -1,0 +1,90 @@
+import Koa from 'koa'
+import { Router } from '@koa/router'
+import { operations } from '../contract/operations.ts'
+import type { OperationId, Operations } from '../contract/operations.ts'
+import type { Operation } from '../contract/operation.ts'
+import type { Handler } from './call.ts'
+import type { ApiDeps } from './deps.ts'
+import { internalRouter } from './internal/node-endpoints.ts'
+import { accessLog } from './middleware/access-log.ts'
+import { authenticate } from './middleware/authenticate.ts'
+import { below } from './middleware/below.ts'
+import { errorEnvelope } from './middleware/error-envelope.ts'
+import { rateLimit } from './middleware/rate-limit.ts'
+import { readBody } from './middleware/read-body.ts'
+import { requestId } from './middleware/request-id.ts'
+import { requestMetrics } from './middleware/request-metrics.ts'
+import { operationEndpoint } from './operation-endpoint.ts'
+import type { RequestState } from './request-state.ts'
+import { imagesList } from './routes/images-list.ts'
+import { instancesCreate } from './routes/instances-create.ts'
+import { instancesDelete } from './routes/instances-delete.ts'
+import { instancesList } from './routes/instances-list.ts'
+import { instancesLog } from './routes/instances-log.ts'
+import { instancesMetrics } from './routes/instances-metrics.ts'
+import { instancesStart } from './routes/instances-start.ts'
+import { instancesStatus } from './routes/instances-status.ts'
+import { instancesStop } from './routes/instances-stop.ts'
+import { instancesWait } from './routes/instances-wait.ts'
+import { platformRouter } from './routes/platform.ts'
+import { usersQuotas } from './routes/users-quotas.ts'
+
+/** One handler per operation of the table: an operation without one does not compile. */
+function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
+  return {
+    createInstances: instancesCreate(deps),
+    getInstances: instancesStatus(deps),
+    deleteInstances: instancesDelete(deps),
+    listInstances: instancesList(deps),
+    startInstances: instancesStart(deps),
+    stopInstances: instancesStop(deps),
+    waitInstances: instancesWait(deps),
+    getInstanceLogs: instancesLog(deps),
+    getInstanceMetrics: instancesMetrics(deps),
+    listImages: imagesList(deps),
+    getQuotas: usersQuotas(deps),
+  }
+}
+
+/** The whole API as a Koa application, without a server around it. */
+export function createApp(deps: ApiDeps): Koa<RequestState> {
+  const app = new Koa<RequestState>()
+  app.use(requestId(deps.log))
+  app.use(accessLog())
+  app.use(requestMetrics(deps.metrics))
+  app.use(errorEnvelope())
+  app.use(platformRouter(deps).routes())
+  app.use(internalRouter(deps).routes())
+  // Who has no token learns nothing below /v1, not even which paths there are.
+  app.use(below('/v1', authenticate(deps.tokens)))
+  app.use(
+    below(
+      '/v1',
+      rateLimit({ rate: deps.settings.rate, refused: deps.metrics.rateLimited, nowMs: deps.nowMs }),
+    ),
+  )
+  app.use(below('/v1', readBody()))
+  app.use(operationRouter(deps).routes())
+  // Koa reports what it could not send here; the client is gone by then.
+  app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'the answer could not be sent'))
+  return app
+}
+
+function operationRouter(deps: ApiDeps): Router<RequestState> {
+  const router = new Router<RequestState>()
+  const handlers = handlersOf(deps)
+  const table = Object.values(operations) as readonly Operation[]
+  const endpoints = table.map((operation) => ({
+    operation,
+    endpoint: operationEndpoint(operation, handlers[operation.id as OperationId] as Handler<Operation>, deps),
+  }))
+  // Fixed paths come first: `/v1/instances/list` is no instance called `list`.
+  for (const { operation, endpoint } of endpoints) {
+    router.register(operation.path, [operation.method], endpoint)
+  }
+  for (const { operation, endpoint } of endpoints) {
+    if (operation.localPath === undefined) continue
+    router.register(operation.localPath.replace('{object}', ':object'), [operation.method], endpoint)
+  }
+  return router
+}

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import type { InstanceControl } from '../control/instance-control.ts'
+import type { Database } from '../db/database.ts'
+import type { InstanceWatch } from '../db/instance-watch.ts'
+import type { SecretBox } from '../db/secret-box.ts'
+import type { TokenAuthenticator } from '../db/tokens.ts'
+import type { ImageListing } from '../registry/image-listing.ts'
+import type { ImageResolver } from '../registry/image-resolver.ts'
+import type { ApiMetrics } from './api-metrics.ts'
+import type { NodeClient } from './node-client.ts'
+import type { RegistryTokens } from './registry-tokens.ts'
+import type { BucketRate } from './token-bucket.ts'
+
+/** Everything that the API uses; the composition root and the tests decide what stands behind each. */
+export interface ApiDeps {
+  readonly database: Database
+  readonly secretBox: SecretBox
+  readonly tokens: TokenAuthenticator
+  readonly watch: InstanceWatch
+  readonly control: InstanceControl
+  readonly nodes: NodeClient
+  readonly images: ImageResolver
+  readonly imageListing: ImageListing
+  readonly registry: RegistryTokens
+  readonly metrics: ApiMetrics
+  readonly log: Logger
+  readonly nowMs: () => number
+  readonly settings: ApiSettings
+  /** Aborts when the process is told to stop: who waits is answered at once. */
+  readonly stopping: AbortSignal
+}
+
+export interface ApiSettings {
+  readonly rate: BucketRate
+  /** What hosts prove themselves with. */
+  readonly joinToken: string
+  /** The network of the first host, such as `10.64.0.0/16`. */
+  readonly firstSubnet: string
+  readonly handlingTimeoutMs: number
+}

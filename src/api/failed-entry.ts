@@ -1,0 +1,27 @@
+import type { FailedEntry } from '../contract/envelope.ts'
+import { problem } from '../contract/errors.ts'
+import type { FailureName, Problem } from '../contract/errors.ts'
+import type { Target } from '../contract/parsed-request.ts'
+import type { InstanceRow } from '../db/instance-row.ts'
+
+/** The entry of an object that could not be found: it is named as the request named it. */
+export function missingEntry(kind: string, target: Target): FailedEntry {
+  const wrong = problem('notFound', { kind, by: target.by, value: target.value })
+  return { status: 'error', [target.by]: target.value, message: wrong.message, error: wrong.code }
+}
+
+/** The entry of an instance with which something went wrong. */
+export function failedInstance(
+  row: Pick<InstanceRow, 'uuid' | 'name' | 'state'>,
+  name: FailureName,
+  values: Readonly<Record<string, string | number>> = {},
+): FailedEntry {
+  const wrong = problem(name, values)
+  const { uuid, state } = row
+  return { status: 'error', uuid, name: row.name, state, message: wrong.message, error: wrong.code }
+}
+
+/** The entry of an object that does not exist, because it could not be made. */
+export function unmadeEntry(wrong: Problem, name?: string): FailedEntry {
+  return { status: 'error', ...(name === undefined ? {} : { name }), message: wrong.message, error: wrong.code }
+}

@@ -1,0 +1,75 @@
+import type { FailedEntry } from '../contract/envelope.ts'
+import type { Page, RequestObject, Target } from '../contract/parsed-request.ts'
+import { RequestError, problem } from '../contract/errors.ts'
+import { ControlUnavailable, InstanceGone } from '../control/instance-control.ts'
+import type { InstanceSettings } from '../../workflows/instance-messages.ts'
+import { findInstances } from '../db/instances.ts'
+import type { InstanceFilter } from '../db/instances.ts'
+import type { InstanceRow } from '../db/instance-row.ts'
+import { boundedMap } from './bounded-map.ts'
+import type { Call } from './call.ts'
+import type { ApiDeps } from './deps.ts'
+import { failedInstance, missingEntry } from './failed-entry.ts'
+
+/** Calls to workflows and hosts that one request has under way. */
+const maxConcurrentObjects = 10
+
+/**
+ * Does `work` with each instance that the request names, and answers its entries in the order of the request. What
+ * the user does not have, whosever it may be, becomes the same `not found`.
+ */
+export async function forEachInstance<B, E>(
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  objects: readonly RequestObject<B>[],
+  work: (row: InstanceRow, parameters: B, index: number) => Promise<E | FailedEntry>,
+): Promise<readonly (E | FailedEntry)[]> {
+  const targets = objects.map((object) => object.target)
+  const named = targets.filter((target) => target !== undefined)
+  const rows = await findInstances(deps.database, call.identity.userUuid, named.map(identifierOf))
+  return boundedMap(objects, maxConcurrentObjects, async (object, index) => {
+    const row = rows[index]
+    if (row === undefined) return missingEntry('instance', named[index]!)
+    try {
+      return await work(row, object.parameters, index)
+    } catch (error) {
+      return failureOf(error, row, { target: named[index]!, call })
+    }
+  })
+}
+
+function failureOf(
+  error: unknown,
+  row: InstanceRow,
+  { target, call }: { readonly target: Target; readonly call: Call },
+): FailedEntry {
+  if (error instanceof InstanceGone) return missingEntry('instance', target)
+  if (error instanceof ControlUnavailable) {
+    call.log.warn({ err: error, instance: row.uuid }, 'the instance could not be reached')
+    return failedInstance(row, 'operationFailed', { reason: 'the control plane does not answer' })
+  }
+  throw error
+}
+
+export function identifierOf(target: Target) {
+  return target.by === 'uuid' ? { uuid: target.value } : { name: target.value }
+}
+
+/** What the workflow of an instance is started with, should it not run yet. */
+export function settingsOf(row: InstanceRow): InstanceSettings {
+  const { userUuid, nodeId, autostart, deleteOnStop, restartPolicy } = row
+  return { instanceUuid: row.uuid, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
+}
+
+/** A page in the terms of the database. The entry that a page begins after has to exist. */
+export async function pageFilter(deps: Pick<ApiDeps, 'database'>, call: Call, page: Page): Promise<InstanceFilter> {
+  const { count, offset, after } = page
+  const size = count === undefined ? {} : { count }
+  if (after === undefined) return offset === undefined ? size : { ...size, from: offset }
+  const [row] = await findInstances(deps.database, call.identity.userUuid, [{ uuid: after }])
+  if (row === undefined) {
+    const reason = `no instance with uuid '${after}'`
+    throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])
+  }
+  return { ...size, afterPosition: row.position }
+}

@@ -1,0 +1,71 @@
+import { requestError } from '../contract/errors.ts'
+import { maxWaitMs } from '../contract/limits.ts'
+import { InstanceState } from '../domain/instance-state.ts'
+import type { InstanceRow } from '../db/instance-row.ts'
+import type { Call } from './call.ts'
+import type { ApiDeps } from './deps.ts'
+
+/** How long an answer waits for the row to say what the workflow said; a lost notification costs no more than this. */
+const readYourWritesMs = 1_000
+
+/** What became of an instance that was waited for. */
+export type Awaited =
+  | { readonly kind: 'reached' | 'timed-out'; readonly row: InstanceRow }
+  /** It was deleted meanwhile. */
+  | { readonly kind: 'gone' }
+
+/** -1 stands for the longest wait. */
+export function waitMs(timeoutMs: number): number {
+  return timeoutMs < 0 ? maxWaitMs : Math.min(timeoutMs, maxWaitMs)
+}
+
+/**
+ * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the process
+ * is stopping: the client is to ask another one.
+ */
+export async function waitForInstance(
+  deps: Pick<ApiDeps, 'watch' | 'stopping'>,
+  call: Call,
+  wanted: {
+    readonly row: InstanceRow
+    readonly timeoutMs: number
+    readonly isReached: (row: InstanceRow) => boolean
+  },
+): Promise<Awaited> {
+  const { uuid } = wanted.row
+  const { satisfied, instances } = await deps.watch.waitFor(
+    [uuid],
+    (seen) => {
+      const row = seen.get(uuid)
+      return row === undefined || wanted.isReached(row)
+    },
+    { timeoutMs: wanted.timeoutMs, signal: call.signal },
+  )
+  const row = instances.get(uuid)
+  if (row === undefined) return { kind: 'gone' }
+  if (!satisfied && deps.stopping.aborted) throw requestError('unavailable')
+  return { kind: satisfied ? 'reached' : 'timed-out', row }
+}
+
+/** Waits a moment until readers see the state of this revision. */
+export async function waitForRevision(
+  deps: Pick<ApiDeps, 'watch' | 'stopping'>,
+  call: Call,
+  wanted: { readonly row: InstanceRow; readonly revision: number },
+): Promise<Awaited> {
+  return waitForInstance(deps, call, {
+    row: wanted.row,
+    timeoutMs: readYourWritesMs,
+    isReached: (row) => row.revision >= wanted.revision,
+  })
+}
+
+/**
+ * Whether a start is over: the instance runs, or is down with no restart ahead and by something that happened after
+ * `revision`, at which the start was accepted.
+ */
+export function isStartOver(row: InstanceRow, revision: number): boolean {
+  if (row.state === InstanceState.Running) return true
+  const isDown = row.state === InstanceState.Stopped || row.state === InstanceState.Standby
+  return isDown && row.restartNextAt === null && row.revision > revision
+}

@@ -1,0 +1,62 @@
+import { Router } from '@koa/router'
+import { requestError } from '../../contract/errors.ts'
+import { isUuid } from '../../domain/object-name.ts'
+import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../db/node-instances.ts'
+import { recordHeartbeat } from '../../db/nodes.ts'
+import type { ApiDeps } from '../deps.ts'
+import { readBody } from '../middleware/read-body.ts'
+import type { RequestState } from '../request-state.ts'
+import { requireJoinToken } from './join-token.ts'
+import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
+
+/** A node's id stands in queue names and log lines. */
+const nodeIdPattern = /^[\w.-]{1,64}$/
+
+/** What hosts say to the API: see `src/domain/node-protocol.ts`. A host sees only the instances placed on it. */
+export function internalRouter(deps: ApiDeps): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/internal/nodes/:node' })
+  router.use(requireJoinToken(deps.settings.joinToken))
+  router.use(readBody())
+
+  router.put('/', async (ctx) => {
+    ctx.state.route = 'internal.heartbeat'
+    const { firstSubnet } = deps.settings
+    const node = { id: nodeId(ctx.params['node']), firstSubnet }
+    ctx.body = await recordHeartbeat(deps, node, parseHeartbeat(ctx.state.body))
+  })
+
+  router.get('/instances', async (ctx) => {
+    ctx.state.route = 'internal.instances'
+    ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
+  })
+
+  router.get('/instances/:uuid/launch', async (ctx) => {
+    ctx.state.route = 'internal.launch'
+    const uuid = ctx.params['uuid'] ?? ''
+    const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
+    const spec = isUuid(uuid) ? await loadLaunchSpec(deps, wanted) : undefined
+    if (spec === undefined) throw requestError('noEndpoint', { path: ctx.path })
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = spec
+  })
+
+  router.post('/registry-token', async (ctx) => {
+    ctx.state.route = 'internal.registry-token'
+    const { repository } = parseRegistryTokenRequest(ctx.state.body)
+    const images = await imagesInUse(deps.database, nodeId(ctx.params['node']))
+    // A host may pull what it has to run, and nothing else.
+    if (!images.some((image) => image.startsWith(`${repository}@`))) {
+      throw requestError('noEndpoint', { path: ctx.path })
+    }
+    ctx.set('Cache-Control', 'no-store')
+    ctx.body = { token: await deps.registry.pullToken(repository) }
+  })
+  return router
+}
+
+function nodeId(text: string | undefined): string {
+  if (text === undefined || !nodeIdPattern.test(text)) throw requestError('invalidContent', nodeIdProblem)
+  return text
+}
+
+const nodeIdProblem = { name: 'node', place: 'the path', reason: 'it is no identifier of a node' }

@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { RequestError } from '../../contract/errors.ts'
+import { closed } from '../../contract/fields.ts'
+import { problemsOf } from '../../contract/validation-problems.ts'
+import { strictValidator } from '../../contract/validators.ts'
+import type { NodeHeartbeat } from '../../domain/node-protocol.ts'
+
+/** What hosts send; the words are those of `src/domain/node-protocol.ts`. */
+const heartbeatSchema = closed({
+  agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
+  agentSecret: Type.String({ minLength: 16, maxLength: 512 }),
+  accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
+  memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  version: Type.String({ maxLength: 128 }),
+})
+
+const registryTokenSchema = closed({ repository: Type.String({ minLength: 1, maxLength: 255 }) })
+
+const validateHeartbeat = strictValidator(heartbeatSchema)
+const validateRegistryToken = strictValidator(registryTokenSchema)
+
+export function parseHeartbeat(body: unknown): NodeHeartbeat {
+  refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
+  return body as Static<typeof heartbeatSchema>
+}
+
+export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {
+  const where = { place: 'registry token request', prefix: '', schema: registryTokenSchema }
+  refuse(problemsOf(validateRegistryToken(body), where))
+  return body as Static<typeof registryTokenSchema>
+}
+
+function refuse(problems: ReturnType<typeof problemsOf>): void {
+  if (problems.length > 0) throw new RequestError(problems)
+}

@@ -1,0 +1,137 @@
+import { Agent, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { LogWindow, UsageByInstance } from '../domain/node-protocol.ts'
+import type { NodeRecord } from '../db/nodes.ts'
+
+/** What the API asks hosts for: what readers want at once and no database holds. */
+export interface NodeClient {
+  /** A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`. */
+  readLog(instance: PlacedInstance, window: LogRequest): Promise<LogWindow>
+  /** Resource use of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
+  close(): Promise<void>
+}
+
+export interface PlacedInstance {
+  readonly uuid: string
+  readonly nodeId: string
+}
+
+export interface LogRequest {
+  /** Negative: from the end. */
+  readonly offset: number
+  readonly limit: number
+}
+
+/** A host did not answer, or not with what was asked. */
+export class NodeUnavailable extends Error {
+  override readonly name = 'NodeUnavailable'
+}
+
+/** A host answers from memory and page cache; one that needs longer is as good as gone for a reader. */
+const callTimeoutMs = 3_000
+const connectTimeoutMs = 1_000
+/** Connections to each host; further calls wait. */
+const maxConnections = 16
+/** A log window in base64 and JSON, and the usage of all instances a host can have. */
+const maxAnswerBytes = 16_777_216
+/** How long an address is believed; a restarted agent has a new secret, which a refusal tells at once. */
+const addressTtlMs = 5_000
+
+export function createNodeClient(options: {
+  readonly listNodes: () => Promise<readonly NodeRecord[]>
+  readonly nowMs: () => number
+}): NodeClient {
+  const agent = new Agent({
+    connections: maxConnections,
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: callTimeoutMs,
+    bodyTimeout: callTimeoutMs,
+    maxResponseSize: maxAnswerBytes,
+  })
+  const addresses = createAddressBook(options)
+
+  async function call(nodeId: string, path: string, init: { method: 'GET' | 'POST'; body?: unknown }) {
+    try {
+      const answer = await send(agent, await addresses.find(nodeId), path, init)
+      if (answer.statusCode !== 401) return answer
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+    }
+    // The agent may have been started again on another port or with another secret.
+    addresses.forget()
+    try {
+      return await send(agent, await addresses.find(nodeId), path, init)
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+      throw new NodeUnavailable(`node '${nodeId}' does not answer`, { cause: error })
+    }
+  }
+
+  return {
+    async readLog(instance, { offset, limit }) {
+      const path = `/instances/${instance.uuid}/log?offset=${offset}&limit=${limit}`
+      const answer = await call(instance.nodeId, path, { method: 'GET' })
+      if (answer.statusCode === 404) return emptyLog
+      return expectOk(answer, instance.nodeId).json as LogWindow
+    },
+    async readUsage(nodeId, instances) {
+      const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
+      return (expectOk(answer, nodeId).json as { usage: UsageByInstance }).usage
+    },
+    close: () => agent.close(),
+  }
+}
+
+const emptyLog: LogWindow = { availableStart: 0, availableEnd: 0, rangeStart: 0, rangeEnd: 0, outputBase64: '' }
+
+interface NodeAnswer {
+  readonly statusCode: number
+  readonly json: unknown
+}
+
+async function send(
+  dispatcher: Dispatcher,
+  node: NodeRecord,
+  path: string,
+  init: { readonly method: 'GET' | 'POST'; readonly body?: unknown },
+): Promise<NodeAnswer> {
+  const response = await request(new URL(path, node.agentUrl), {
+    dispatcher,
+    method: init.method,
+    headers: { authorization: `Bearer ${node.agentSecret}`, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(callTimeoutMs),
+    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+  })
+  if (response.statusCode === 200) return { statusCode: 200, json: await response.body.json() }
+  await response.body.dump()
+  return { statusCode: response.statusCode, json: undefined }
+}
+
+function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {
+  if (answer.statusCode === 200) return answer
+  throw new NodeUnavailable(`node '${nodeId}' answered ${answer.statusCode}`)
+}
+
+/** Where the hosts are, read again when it is old or was wrong. */
+function createAddressBook(options: {
+  readonly listNodes: () => Promise<readonly NodeRecord[]>
+  readonly nowMs: () => number
+}) {
+  let known: readonly NodeRecord[] = []
+  let readAtMs = Number.NEGATIVE_INFINITY
+  return {
+    async find(nodeId: string): Promise<NodeRecord> {
+      if (options.nowMs() - readAtMs > addressTtlMs) {
+        known = await options.listNodes()
+        readAtMs = options.nowMs()
+      }
+      const node = known.find((each) => each.id === nodeId)
+      if (node === undefined) throw new NodeUnavailable(`node '${nodeId}' is not known`)
+      return node
+    },
+    forget() {
+      readAtMs = Number.NEGATIVE_INFINITY
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { maxWaitMs } from '../contract/limits.ts'
+import type { Operation } from '../contract/operation.ts'
+import { reservedObjectNames } from '../contract/operations.ts'
+import { requestParser } from '../contract/request-parser.ts'
+import { answerEnvelope } from './answer-envelope.ts'
+import type { Handler } from './call.ts'
+import type { ApiDeps } from './deps.ts'
+import { withinTime } from './middleware/handling-timeout.ts'
+import { identityOf } from './request-state.ts'
+import type { ApiMiddleware } from './request-state.ts'
+
+/** The endpoint of an operation, in both scopes: parse, handle in time, put into the envelope. */
+export function operationEndpoint<O extends Operation>(
+  operation: O,
+  handler: Handler<O>,
+  deps: Pick<ApiDeps, 'settings' | 'stopping'>,
+): ApiMiddleware {
+  const parse = requestParser(operation)
+  const { handlingTimeoutMs } = deps.settings
+  const timeoutMs = operation.waits ? handlingTimeoutMs + maxWaitMs : handlingTimeoutMs
+  return async (ctx, next) => {
+    const object = (ctx as { readonly params?: { readonly object?: string } }).params?.object
+    // `GET /v1/instances/start` is not about an instance called `start`.
+    if (object !== undefined && reservedObjectNames.has(object)) return next()
+    ctx.state.route = operation.id
+    const query = new URLSearchParams(ctx.querystring)
+    const { body } = ctx.state
+    const request = parse({ query, ...(object === undefined ? {} : { object }), ...(body === undefined ? {} : { body }) })
+    const answer = await withinTime(ctx, { timeoutMs, stopping: deps.stopping }, (signal) =>
+      handler(request, { identity: identityOf(ctx), accept: ctx.get('Accept'), signal, log: ctx.state.log }),
+    )
+    ctx.status = 200
+    if ('text' in answer) {
+      ctx.type = answer.contentType
+      ctx.body = answer.text
+    } else {
+      ctx.body = answerEnvelope(operation.dataKey, answer.entries)
+    }
+  }
+}

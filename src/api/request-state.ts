@@ -1,0 +1,24 @@
+import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
+import type { Logger } from 'pino'
+import type { Identity } from '../db/tokens.ts'
+
+/** What the middlewares know of a request; each field is set by the middleware of its name. */
+export interface RequestState {
+  requestId: string
+  log: Logger
+  /** The operation or endpoint, for logs and metrics; unset where the path leads nowhere. */
+  route?: string
+  identity?: Identity
+  /** The decoded body; absent where there is none. */
+  body?: unknown
+}
+
+export type ApiContext = ParameterizedContext<RequestState, DefaultContext>
+export type ApiMiddleware = Middleware<RequestState>
+
+/** The identity of a request that passed authentication. */
+export function identityOf(ctx: { readonly state: RequestState }): Identity {
+  const { identity } = ctx.state
+  if (identity === undefined) throw new Error('an operation was reached without authentication')
+  return identity
+}

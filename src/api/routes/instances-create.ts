@@ -1,0 +1,163 @@
+import { RequestError, problem, requestError } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import { createInstances } from '../../contract/instance-operations.ts'
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { ControlUnavailable } from '../../control/instance-control.ts'
+import { createInstances as insertInstances } from '../../db/create-instances.ts'
+import type { CreateRefusal } from '../../db/create-instances.ts'
+import type { InstanceRow } from '../../db/instance-row.ts'
+import { readQuotas } from '../../db/quotas.ts'
+import { markWorkflowStarted } from '../../db/sweep.ts'
+import { parseImageReference } from '../../domain/image-reference.ts'
+import { findLimitBreach } from '../../domain/quotas.ts'
+import { defaultMemoryMb, defaultVcpus } from '../../domain/instance-defaults.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import { boundedMap } from '../bounded-map.ts'
+import type { Call, Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { unmadeEntry } from '../failed-entry.ts'
+import { settingsOf } from '../instance-objects.ts'
+import { waitMs } from '../instance-waiting.ts'
+import { newInstances, unsupportedParameter } from '../new-instance.ts'
+import type { InstanceBody } from '../new-instance.ts'
+import { privateFqdn } from '../present/instance.ts'
+import { quotaNames } from '../present/quotas.ts'
+import { waitForStart } from '../start-waiting.ts'
+
+type Entry = OperationEntry<typeof createInstances> | FailedEntry
+
+/** Workflow starts and lookups of images that one request has under way. */
+const maxConcurrent = 10
+
+/**
+ * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Those of one
+ * object are created all or none.
+ */
+export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
+  return async ({ objects }, call) => {
+    const bodies = objects.map(({ parameters }) => parameters)
+    await refuseInvalid(deps, call, bodies)
+    const created: (readonly (InstanceRow | FailedEntry)[])[] = []
+    for (const body of bodies) created.push(await createObject(deps, call, body))
+    await startWorkflows(deps, call, created.flat().filter(isRow))
+    const entries = created.flatMap((instances, index) =>
+      instances.map((one): Promise<Entry> | FailedEntry =>
+        isRow(one) ? createdEntry(deps, call, { row: one, body: bodies[index]! }) : one,
+      ),
+    )
+    return { entries: await Promise.all(entries) }
+  }
+}
+
+function isRow(one: InstanceRow | FailedEntry): one is InstanceRow {
+  return !('message' in one)
+}
+
+/** What is invalid whatever the state of the platform aborts the request before anything is made. */
+async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly InstanceBody[]): Promise<void> {
+  const { place } = createInstances
+  const quotas = await readQuotas(deps.database, call.identity.userUuid)
+  if (quotas === undefined) throw requestError('unauthenticated')
+  const problems = bodies.flatMap((body): readonly Problem[] => {
+    const found: Problem[] = []
+    if (parseImageReference(body.image) === undefined) {
+      found.push(problem('invalidImage', { value: body.image, reason: 'it is no reference to an image' }))
+    }
+    if ((body.wait_timeout_ms ?? 0) !== 0 && body.autostart !== true) {
+      found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
+    }
+    const breach = findLimitBreach(quotas.limits, {
+      memoryMb: body.memory_mb ?? Math.max(defaultMemoryMb, quotas.limits.minMemoryMb),
+      vcpus: body.vcpus ?? Math.max(defaultVcpus, quotas.limits.minVcpus),
+    })
+    if (breach !== undefined && body[breach.parameter] !== undefined) {
+      found.push(problem('outOfRange', { name: breach.parameter, min: breach.min, max: breach.max }))
+    }
+    return found
+  })
+  if (problems.length > 0) throw new RequestError(problems)
+}
+
+async function createObject(
+  deps: ApiDeps,
+  call: Call,
+  body: InstanceBody,
+): Promise<readonly (InstanceRow | FailedEntry)[]> {
+  const unsupported = unsupportedParameter(body)
+  if (unsupported !== undefined) return [unmadeEntry(unsupported, body.name)]
+  const image = await findImage(deps, call, body.image)
+  if ('message' in image) return [unmadeEntry(image, body.name)]
+  const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, body, image))
+  return outcome.ok ? outcome.instances : [unmadeEntry(refusalProblem(outcome.refusal), body.name)]
+}
+
+async function findImage(deps: ApiDeps, call: Call, reference: string) {
+  try {
+    const image = await deps.images.resolve(call.identity.userName, reference, call.signal)
+    if (image.kind === 'unknown') return problem('imageNotFound', { value: reference })
+    if (image.kind === 'unusable') return problem('unusableImage', { value: reference, reason: image.reason })
+    return image
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    call.log.warn({ err: error }, 'the image registry failed')
+    return problem('operationFailed', { reason: 'the image registry does not answer' })
+  }
+}
+
+function refusalProblem(refusal: CreateRefusal): Problem {
+  switch (refusal.kind) {
+    case 'limit': {
+      const { parameter, min, max } = refusal.breach
+      return problem('outOfRange', { name: parameter, min, max })
+    }
+    case 'quota': {
+      const { quota, value, bound } = refusal.excess
+      return problem('quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
+    }
+    case 'name-taken':
+      return problem('alreadyExists', { kind: 'Instance', value: refusal.name })
+    case 'no-node':
+      return problem('noCapacity')
+    case 'no-address':
+      return problem('noAddress')
+    case 'no-user':
+      throw requestError('unauthenticated')
+  }
+}
+
+/** Where Temporal does not answer, the instances exist all the same: the sweep starts their workflows. */
+async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
+  const started = await boundedMap(rows, maxConcurrent, async (row) => {
+    try {
+      await deps.control.ensureStarted(settingsOf(row))
+      return [row.uuid]
+    } catch (error) {
+      if (!(error instanceof ControlUnavailable)) throw error
+      call.log.warn({ err: error, instance: row.uuid }, 'the sweep will start the workflow')
+      return []
+    }
+  })
+  await markWorkflowStarted(deps.database, started.flat())
+}
+
+async function createdEntry(
+  deps: ApiDeps,
+  call: Call,
+  { row, body }: { readonly row: InstanceRow; readonly body: InstanceBody },
+): Promise<Entry> {
+  const timeoutMs = waitMs(body.wait_timeout_ms ?? 0)
+  const created = {
+    status: 'success' as const,
+    state: row.state,
+    uuid: row.uuid,
+    name: row.name,
+    private_fqdn: privateFqdn(row),
+    private_ip: row.privateIp,
+  }
+  if (timeoutMs === 0) return created
+  const ended = await waitForStart(deps, call, { row, revision: row.revision, timeoutMs })
+  if (ended.status === 'error') return ended
+  const { bootTimeUs } = ended.row
+  return { ...created, state: ended.state, ...(bootTimeUs === null ? {} : { boot_time_us: bootTimeUs }) }
+}

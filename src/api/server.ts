@@ -1,0 +1,67 @@
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { problem } from '../contract/errors.ts'
+import type { FailureName } from '../contract/errors.ts'
+import {
+  headersTimeoutMs,
+  keepAliveTimeoutMs,
+  maxConnections,
+  maxHeaderBytes,
+  maxRequestsPerConnection,
+  receiveTimeoutMs,
+} from '../contract/limits.ts'
+import { failureBody } from './middleware/error-envelope.ts'
+
+/** The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the same. */
+export function createApiServer(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: receiveTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => void handle(request, response),
+  )
+  server.maxConnections = maxConnections
+  server.maxRequestsPerSocket = maxRequestsPerConnection
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(socket, failureFor(error)))
+  return server
+}
+
+function failureFor(error: NodeJS.ErrnoException): FailureName {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return 'headersTooLarge'
+  return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'receiveTimeout' : 'badRequest'
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+}
+
+function refuse(socket: Duplex, name: FailureName): void {
+  if (!socket.writable) return
+  const wrong = problem(name)
+  const body = JSON.stringify(failureBody([wrong]))
+  const head = [
+    `HTTP/1.1 ${wrong.httpStatus} ${reasons[wrong.httpStatus] ?? 'Error'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Stops accepting, lets what is under way finish for at most `graceMs`, then closes what is left. */
+export async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearTimeout(timer)
+}
