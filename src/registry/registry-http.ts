@@ -43,10 +43,20 @@ export function createRegistryHttp(options: {
     bodyTimeout: bodyTimeoutMs,
   })
 
+  async function tokenFor(repository: string): Promise<string> {
+    try {
+      return await options.token(repository)
+    } catch (error) {
+      if (error instanceof RegistryError) throw error
+      const message = `there is no token for '${repository}' at the moment`
+      throw new RegistryError(RegistryFailure.Unavailable, message, { cause: error })
+    }
+  }
+
   async function sendTo(url: URL, call: RegistryCall): Promise<Dispatcher.ResponseData> {
     // Another origin is where blobs are kept: the address itself permits to read them, and our token is not its business.
     const authorization =
-      url.origin === base.origin ? { authorization: `Bearer ${await options.token(call.repository)}` } : {}
+      url.origin === base.origin ? { authorization: `Bearer ${await tokenFor(call.repository)}` } : {}
     try {
       return await request(url, {
         dispatcher,

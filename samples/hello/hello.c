@@ -1,0 +1,152 @@
+/*
+ * Answers every HTTP request on port 8080 with "Hello from <host name>". The platform gives an instance its name as the
+ * host name. One thread and poll(2): small enough to be there before the kernel has settled, keep-alive so that a
+ * benchmark measures the platform. SIGTERM ends it with exit code 0.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PORT = 8080, MAX_CONNECTIONS = 512, MAX_HEAD_BYTES = 8192 };
+
+struct connection {
+  size_t used;
+  /* Of a request's body, which is read and dropped. */
+  unsigned long long body_left;
+  char head[MAX_HEAD_BYTES + 1];
+};
+
+static struct pollfd polled[MAX_CONNECTIONS + 1];
+static struct connection *connections[MAX_CONNECTIONS + 1];
+static nfds_t polled_count = 1;
+static volatile sig_atomic_t stopping;
+static char answer[512];
+static size_t answer_bytes;
+
+static void stop(int signal) {
+  (void)signal;
+  stopping = 1;
+}
+
+static void make_answer(void) {
+  char name[128] = "";
+  char body[160];
+  gethostname(name, sizeof name - 1);
+  int body_bytes = snprintf(body, sizeof body, "Hello from %s\n", name);
+  answer_bytes = (size_t)snprintf(answer, sizeof answer,
+                                  "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
+                                  body_bytes, body);
+}
+
+static const char *header(const char *head, const char *name) {
+  const char *line = strcasestr(head, name);
+  return line ? line + strlen(name) : NULL;
+}
+
+/* Answers one request; false where the connection is to be closed. */
+static int answer_request(int fd, const char *head) {
+  const char *wish = header(head, "\r\nconnection:");
+  if (wish) wish += strspn(wish, " ");
+  int old = strstr(head, " HTTP/1.0\r\n") != NULL;
+  int keep = old ? wish && strncasecmp(wish, "keep-alive", 10) == 0 : !wish || strncasecmp(wish, "close", 5) != 0;
+  /* The answer is smaller than any socket buffer: what does not fit is a client that does not read. */
+  return write(fd, answer, answer_bytes) == (ssize_t)answer_bytes && keep;
+}
+
+/* Answers all requests that have arrived whole; false where the connection is to be closed. */
+static int serve(int fd, struct connection *c) {
+  for (;;) {
+    if (c->body_left > 0) {
+      size_t skipped = c->used < c->body_left ? c->used : (size_t)c->body_left;
+      memmove(c->head, c->head + skipped, c->used - skipped);
+      c->used -= skipped;
+      c->body_left -= skipped;
+    }
+    c->head[c->used] = '\0';
+    char *end = c->body_left == 0 ? memmem(c->head, c->used, "\r\n\r\n", 4) : NULL;
+    if (!end) return c->body_left > 0 || c->used < MAX_HEAD_BYTES;
+    size_t head_bytes = (size_t)(end - c->head) + 4;
+    end[2] = '\0';
+    const char *length = header(c->head, "\r\ncontent-length:");
+    c->body_left = length ? strtoull(length, NULL, 10) : 0;
+    int keep = answer_request(fd, c->head);
+    memmove(c->head, c->head + head_bytes, c->used - head_bytes);
+    c->used -= head_bytes;
+    if (!keep) return 0;
+  }
+}
+
+static void drop(nfds_t at) {
+  close(polled[at].fd);
+  free(connections[at]);
+  polled_count--;
+  polled[at] = polled[polled_count];
+  connections[at] = connections[polled_count];
+}
+
+static void accept_one(int listener) {
+  int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (fd < 0) return;
+  struct connection *c = polled_count <= MAX_CONNECTIONS ? calloc(1, sizeof *c) : NULL;
+  if (!c) {
+    close(fd);
+    return;
+  }
+  int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  polled[polled_count] = (struct pollfd){.fd = fd, .events = POLLIN};
+  connections[polled_count++] = c;
+}
+
+static int receive(nfds_t at) {
+  struct connection *c = connections[at];
+  ssize_t got = read(polled[at].fd, c->head + c->used, MAX_HEAD_BYTES - c->used);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  c->used += (size_t)got;
+  return got > 0 && serve(polled[at].fd, c);
+}
+
+static int listen_on(int port) {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int on = 1;
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 512) < 0) {
+    perror("listen");
+    exit(1);
+  }
+  return fd;
+}
+
+int main(void) {
+  struct sigaction on_stop = {.sa_handler = stop};
+  sigaction(SIGTERM, &on_stop, NULL);
+  sigaction(SIGINT, &on_stop, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  /* Delivered only while waiting, so that none comes between the test and the wait. */
+  sigset_t while_working, while_waiting;
+  sigemptyset(&while_waiting);
+  sigemptyset(&while_working);
+  sigaddset(&while_working, SIGTERM);
+  sigaddset(&while_working, SIGINT);
+  sigprocmask(SIG_BLOCK, &while_working, NULL);
+  make_answer();
+  polled[0] = (struct pollfd){.fd = listen_on(PORT), .events = POLLIN};
+  dprintf(1, "listening on %d\n", PORT);
+  while (!stopping) {
+    if (ppoll(polled, polled_count, NULL, &while_waiting) <= 0) continue;
+    for (nfds_t at = polled_count - 1; at > 0; at--)
+      if (polled[at].revents && !receive(at)) drop(at);
+    if (polled[0].revents) accept_one(polled[0].fd);
+  }
+  return 0;
+}
