@@ -20,6 +20,21 @@ export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
   )
 }
 
+/** A process and all that it started, directly or not. */
+export function familyOf(pid: number): readonly number[] {
+  const parents = allProcesses().map((one) => [one.pid, parentOf(one.pid)] as const)
+  const family = [pid]
+  for (const member of family) {
+    family.push(...parents.filter(([, parent]) => parent === member).map(([child]) => child))
+  }
+  return family
+}
+
+/** The command's name, in parentheses, may hold anything; the parent is the second field after it. */
+function parentOf(pid: number): number {
+  return Number(/\) \S+ (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1])
+}
+
 function allProcesses(): readonly ProcessSeen[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
