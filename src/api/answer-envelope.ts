@@ -5,7 +5,10 @@ import type { DataKey } from '../contract/operation.ts'
 /**
  * The envelope around entries. It has a message as soon as one entry failed: clients show it before the entries' own.
  */
-export function answerEnvelope(dataKey: DataKey, entries: readonly object[]): Readonly<Record<string, unknown>> {
+export function answerEnvelope(
+  dataKey: DataKey,
+  entries: readonly object[],
+): Readonly<Record<string, unknown>> {
   const data = { [dataKey]: entries }
   const failed = entries.filter(isFailed)
   if (failed.length === 0) return { status: 'success', data }

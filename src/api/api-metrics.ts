@@ -31,7 +31,11 @@ export function createApiMetrics(): ApiMetrics {
       buckets: durationBucketsSeconds,
       registers,
     }),
-    inFlight: new Gauge({ name: 'roost_api_requests_in_flight', help: 'Requests being answered.', registers }),
+    inFlight: new Gauge({
+      name: 'roost_api_requests_in_flight',
+      help: 'Requests being answered.',
+      registers,
+    }),
     rateLimited: new Counter({
       name: 'roost_api_rate_limited_total',
       help: 'Requests refused because their token made too many.',

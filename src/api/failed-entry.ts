@@ -23,5 +23,10 @@ export function failedInstance(
 
 /** The entry of an object that does not exist, because it could not be made. */
 export function unmadeEntry(wrong: Problem, name?: string): FailedEntry {
-  return { status: 'error', ...(name === undefined ? {} : { name }), message: wrong.message, error: wrong.code }
+  return {
+    status: 'error',
+    ...(name === undefined ? {} : { name }),
+    message: wrong.message,
+    error: wrong.code,
+  }
 }

@@ -62,7 +62,11 @@ export function settingsOf(row: InstanceRow): InstanceSettings {
 }
 
 /** A page in the terms of the database. The entry that a page begins after has to exist. */
-export async function pageFilter(deps: Pick<ApiDeps, 'database'>, call: Call, page: Page): Promise<InstanceFilter> {
+export async function pageFilter(
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  page: Page,
+): Promise<InstanceFilter> {
   const { count, offset, after } = page
   const size = count === undefined ? {} : { count }
   if (after === undefined) return offset === undefined ? size : { ...size, from: offset }

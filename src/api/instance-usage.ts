@@ -18,7 +18,10 @@ export async function usageOf(
   const usage = new Map<string, Usage>()
   const calls = [...byNode].map(async ([nodeId, placed]) => {
     try {
-      const answer = await deps.nodes.readUsage(nodeId, placed.map((row) => row.uuid))
+      const answer = await deps.nodes.readUsage(
+        nodeId,
+        placed.map((row) => row.uuid),
+      )
       for (const row of placed) usage.set(row.uuid, answer[row.uuid] ?? noUsage)
     } catch (error) {
       if (!(error instanceof NodeUnavailable)) throw error

@@ -83,7 +83,13 @@ export function createNodeClient(options: {
   }
 }
 
-const emptyLog: LogWindow = { availableStart: 0, availableEnd: 0, rangeStart: 0, rangeEnd: 0, outputBase64: '' }
+const emptyLog: LogWindow = {
+  availableStart: 0,
+  availableEnd: 0,
+  rangeStart: 0,
+  rangeEnd: 0,
+  outputBase64: '',
+}
 
 interface NodeAnswer {
   readonly statusCode: number

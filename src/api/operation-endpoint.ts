@@ -20,12 +20,18 @@ export function operationEndpoint<O extends Operation>(
   const timeoutMs = operation.waits ? handlingTimeoutMs + maxWaitMs : handlingTimeoutMs
   return async (ctx, next) => {
     const object = (ctx as { readonly params?: { readonly object?: string } }).params?.object
-    // `GET /v1/instances/start` is not about an instance called `start`.
-    if (object !== undefined && reservedObjectNames.has(object)) return next()
+    if (object !== undefined && reservedObjectNames.has(object)) {
+      // `GET /v1/instances/start` is not about an instance called `start`.
+      await next()
+      return
+    }
     ctx.state.route = operation.id
-    const query = new URLSearchParams(ctx.querystring)
     const { body } = ctx.state
-    const request = parse({ query, ...(object === undefined ? {} : { object }), ...(body === undefined ? {} : { body }) })
+    const request = parse({
+      query: new URLSearchParams(ctx.querystring),
+      ...(object === undefined ? {} : { object }),
+      ...(body === undefined ? {} : { body }),
+    })
     const answer = await withinTime(ctx, { timeoutMs, stopping: deps.stopping }, (signal) =>
       handler(request, { identity: identityOf(ctx), accept: ctx.get('Accept'), signal, log: ctx.state.log }),
     )

@@ -1,4 +1,4 @@
-import type { DefaultContext, Middleware, ParameterizedContext } from 'koa'
+import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Identity } from '../db/tokens.ts'
 
@@ -13,7 +13,7 @@ export interface RequestState {
   body?: unknown
 }
 
-export type ApiContext = ParameterizedContext<RequestState, DefaultContext>
+export type ApiContext = ParameterizedContext<RequestState>
 export type ApiMiddleware = Middleware<RequestState>
 
 /** The identity of a request that passed authentication. */

@@ -14,7 +14,9 @@ import {
 import { failureBody } from './middleware/error-envelope.ts'
 
 /** The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the same. */
-export function createApiServer(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Server {
+export function createApiServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Server {
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,

@@ -31,6 +31,7 @@ export async function waitForStart(
   })
   if (seen.kind === 'gone') return missingEntry('instance', { by: 'uuid', value: uuid })
   if (seen.kind === 'timed-out') return failedInstance(seen.row, 'timedOut')
-  if (seen.row.failure !== null) return failedInstance(seen.row, 'operationFailed', { reason: seen.row.failure })
+  if (seen.row.failure !== null)
+    return failedInstance(seen.row, 'operationFailed', { reason: seen.row.failure })
   return { status: 'success', uuid, name, state: seen.row.state, row: seen.row }
 }

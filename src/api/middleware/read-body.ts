@@ -55,6 +55,8 @@ function decode(bytes: Buffer): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    throw requestError('malformedBody', { reason: error instanceof SyntaxError ? error.message : 'unreadable' })
+    throw requestError('malformedBody', {
+      reason: error instanceof SyntaxError ? error.message : 'unreadable',
+    })
   }
 }

@@ -84,7 +84,12 @@ const textMetrics: readonly TextMetric[] = [
     help: 'State: 0 stopped, 1 starting, 2 running, 3 draining, 4 stopping, 5 standby.',
     value: ({ row }) => String(stateNumbers[row.state]),
   },
-  { name: 'instance_start_count', type: 'counter', help: 'Starts.', value: ({ row }) => String(row.startCount) },
+  {
+    name: 'instance_start_count',
+    type: 'counter',
+    help: 'Starts.',
+    value: ({ row }) => String(row.startCount),
+  },
   {
     name: 'instance_restart_count',
     type: 'counter',
@@ -122,7 +127,9 @@ const textMetrics: readonly TextMetric[] = [
     value: ({ row }, { developer }) => (developer ? secondsOf(row.netTimeUs) : undefined),
   },
   usageMetric('instance_rss_bytes', 'Resident memory of the VMM.', (usage) => usage.rssBytes, 'gauge'),
-  usageMetric('instance_cpu_time_s', 'CPU time over all starts.', (usage) => (usage.cpuTimeMs / 1_000).toFixed(3)),
+  usageMetric('instance_cpu_time_s', 'CPU time over all starts.', (usage) =>
+    (usage.cpuTimeMs / 1_000).toFixed(3),
+  ),
   usageMetric('instance_rx_bytes', 'Bytes received.', (usage) => usage.rxBytes),
   usageMetric('instance_rx_packets', 'Packets received.', (usage) => usage.rxPackets),
   usageMetric('instance_tx_bytes', 'Bytes sent.', (usage) => usage.txBytes),
@@ -140,7 +147,9 @@ export function presentMetricsText(instances: readonly MeteredInstance[], view: 
       const value = metric.value(instance, view)
       return value === undefined ? [] : [`${metric.name}{instance_uuid="${instance.row.uuid}"} ${value}`]
     })
-    return [`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...samples].join('\n')
+    return [`# HELP ${metric.name} ${metric.help}`, `# TYPE ${metric.name} ${metric.type}`, ...samples].join(
+      '\n',
+    )
   })
   return `${blocks.join('\n\n')}\n`
 }

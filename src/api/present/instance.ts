@@ -73,7 +73,9 @@ function isRunning(state: InstanceState): boolean {
 }
 
 function isUp(state: InstanceState): boolean {
-  return state === InstanceState.Running || state === InstanceState.Draining || state === InstanceState.Stopping
+  return (
+    state === InstanceState.Running || state === InstanceState.Draining || state === InstanceState.Stopping
+  )
 }
 
 /** The origin of a stop is told while it is going on and until the next start. */

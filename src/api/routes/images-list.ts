@@ -10,7 +10,9 @@ import { presentListedImage } from '../present/image.ts'
 /** The images that the user may run, as the registry has them now. */
 export function imagesList(deps: ApiDeps): Handler<typeof listImages> {
   return async ({ objects, query, page }, call) => {
-    const lookups = objects.map(({ parameters }) => parameters).filter((lookup) => Object.keys(lookup).length > 0)
+    const lookups = objects
+      .map(({ parameters }) => parameters)
+      .filter((lookup) => Object.keys(lookup).length > 0)
     const images = await fromRegistry(call, () =>
       deps.imageListing.list(
         {

@@ -42,7 +42,7 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     for (const body of bodies) created.push(await createObject(deps, call, body))
     await startWorkflows(deps, call, created.flat().filter(isRow))
     const entries = created.flatMap((instances, index) =>
-      instances.map((one): Promise<Entry> | FailedEntry =>
+      instances.map(async (one): Promise<Entry> =>
         isRow(one) ? createdEntry(deps, call, { row: one, body: bodies[index]! }) : one,
       ),
     )
@@ -123,6 +123,8 @@ function refusalProblem(refusal: CreateRefusal): Problem {
       return problem('noAddress')
     case 'no-user':
       throw requestError('unauthenticated')
+    default:
+      return refusal satisfies never
   }
 }
 

@@ -13,7 +13,11 @@ export function instancesStatus(deps: ApiDeps): Handler<typeof getInstances> {
   return async ({ objects, query, page }, call) => {
     const { details = true, metrics = false } = query
     if (objects.length === 0) {
-      const rows = await listInstances(deps.database, call.identity.userUuid, await pageFilter(deps, call, page))
+      const rows = await listInstances(
+        deps.database,
+        call.identity.userUuid,
+        await pageFilter(deps, call, page),
+      )
       const present = await presenter(deps, call, { rows, details, metrics })
       return { entries: rows.map(present) }
     }

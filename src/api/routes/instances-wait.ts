@@ -35,4 +35,3 @@ export function instancesWait(deps: ApiDeps): Handler<typeof waitInstances> {
     return { entries: await Promise.all(waits) }
   }
 }
-

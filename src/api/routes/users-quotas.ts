@@ -12,7 +12,8 @@ export function usersQuotas(deps: ApiDeps): Handler<typeof getQuotas> {
     const own = target?.by === 'uuid' ? identity.userUuid : identity.userName
     if (target !== undefined && target.value !== own) return { entries: [missingEntry('user', target)] }
     const report = await readQuotas(deps.database, identity.userUuid)
-    if (report === undefined) return { entries: [missingEntry('user', { by: 'uuid', value: identity.userUuid })] }
+    if (report === undefined)
+      return { entries: [missingEntry('user', { by: 'uuid', value: identity.userUuid })] }
     return { entries: [presentQuotas(report)] }
   }
 }

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { pino } from 'pino'
+import { createApiMetrics } from '../api/api-metrics.ts'
+import { createApp } from '../api/app.ts'
+import { createNodeClient } from '../api/node-client.ts'
+import { createRegistryTokens } from '../api/registry-tokens.ts'
+import { closeServer, createApiServer } from '../api/server.ts'
+import { defaultRequestBurst, defaultRequestsPerSecond, handlingTimeoutMs } from '../contract/limits.ts'
+import { openTemporalControl } from '../control/temporal-control.ts'
+import { openDatabase } from '../db/database.ts'
+import { openInstanceWatch } from '../db/instance-watch.ts'
+import { migrate } from '../db/migrate.ts'
+import { listNodes } from '../db/nodes.ts'
+import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
+import { createTokenAuthenticator } from '../db/tokens.ts'
+import { imagesOfUser } from '../db/user-images.ts'
+import { createImageFactsCache } from '../registry/image-facts.ts'
+import { createImageListing } from '../registry/image-listing.ts'
+import { createImageResolver } from '../registry/image-resolver.ts'
+import { platformTokens } from '../registry/platform-tokens.ts'
+import { createRegistryClient } from '../registry/registry-client.ts'
+import { createRegistryHttp } from '../registry/registry-http.ts'
+import { readRegistrySigningKey } from '../registry/signing-key.ts'
+import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
+import { readSettings } from './settings.ts'
+
+/** What is under way at a stop gets this long; waits are answered at once. */
+const closeGraceMs = 5_000
+
+const settings = readSettings(process.env)
+const log = pino({ level: settings.logLevel })
+const stopping = new AbortController()
+
+const database = await openDatabase({
+  url: required('DATABASE_URL', settings.databaseUrl),
+  applicationName: 'api',
+})
+const migrations = await migrate(database)
+if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
+
+const secretBox = createSecretBox(parseSecretKey(await readFile(settings.secretKeyFile, 'utf8')))
+const tokens = createTokenAuthenticator(database)
+const watch = await openInstanceWatch(database)
+const temporal = openTemporalControl({
+  address: settings.temporalAddress ?? '127.0.0.1:7233',
+  namespace: settings.temporalNamespace,
+})
+const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
+
+const signingKey = readRegistrySigningKey({
+  key: await readFile(settings.registryKeyFile, 'utf8'),
+  certificate: await readFile(settings.registryCertFile, 'utf8'),
+})
+const issuer = createRegistryTokenIssuer(signingKey)
+const registryHttp = createRegistryHttp({
+  url: required('ROOST_REGISTRY_URL', settings.registryUrl),
+  token: platformTokens(issuer),
+})
+const registryClient = createRegistryClient(registryHttp)
+const facts = createImageFactsCache(registryClient)
+
+const app = createApp({
+  database,
+  secretBox,
+  tokens,
+  watch,
+  control: temporal.instances,
+  nodes,
+  images: createImageResolver(registryClient, facts),
+  imageListing: createImageListing({
+    client: registryClient,
+    facts,
+    inUse: (userName) => imagesOfUser(database, userName),
+  }),
+  registry: createRegistryTokens(issuer, tokens),
+  metrics: createApiMetrics(),
+  log,
+  nowMs: Date.now,
+  stopping: stopping.signal,
+  settings: {
+    rate: { perSecond: defaultRequestsPerSecond, burst: defaultRequestBurst },
+    joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
+    firstSubnet: settings.vmSubnet,
+    handlingTimeoutMs,
+  },
+})
+
+const server = createApiServer(app.callback())
+server.listen(settings.apiPort, settings.apiHost)
+await once(server, 'listening')
+log.info({ host: settings.apiHost, port: settings.apiPort }, 'listening')
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.fatal({ err: error }, 'closing failed')
+        process.exit(1)
+      },
+    )
+  })
+}
+
+async function close(): Promise<void> {
+  log.info({}, 'closing')
+  stopping.abort()
+  await closeServer(server, closeGraceMs)
+  await Promise.all([nodes.close(), registryHttp.close(), temporal.close(), watch.close()])
+  await database.close()
+}
+
+function required(name: string, value: string | undefined): string {
+  if (value === undefined) throw new Error(`${name} is not set`)
+  return value
+}
