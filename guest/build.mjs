@@ -19,7 +19,14 @@ const buildVersion = 1
 
 /** In load order. The guest loads the first list at once and the second when it has become an instance. */
 const modulesBefore = [
-  'virtio_ring', 'virtio', 'virtio_mmio', 'virtio_console', 'pvpanic', 'pvpanic-mmio', 'squashfs', 'overlay',
+  'virtio_ring',
+  'virtio',
+  'virtio_mmio',
+  'virtio_console',
+  'pvpanic',
+  'pvpanic-mmio',
+  'squashfs',
+  'overlay',
 ]
 const modulesAfter = ['failover', 'net_failover', 'virtio_net', 'virtio_blk']
 
@@ -43,7 +50,8 @@ export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
     await writeFile(path.join(work, 'vmlinux'), extractKernel(await readFile(kernelPath)))
     await writeFile(path.join(work, 'initrd.cpio'), await packInitrd(work, kernelPackageDirectory))
     const manifest = await describe(work, inputs, path.basename(kernelPath).replace('vmlinuz-', ''))
-    for (const name of Object.keys(manifest.files)) await rename(path.join(work, name), path.join(outputDirectory, name))
+    for (const name of Object.keys(manifest.files))
+      await rename(path.join(work, name), path.join(outputDirectory, name))
     await writeFile(path.join(work, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
     await rename(path.join(work, 'manifest.json'), manifestPath)
     return manifest
@@ -53,7 +61,9 @@ export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
 }
 
 async function findKernel(directory) {
-  const names = (await readdir(path.join(directory, 'boot'))).filter((name) => name.startsWith('vmlinuz-')).sort()
+  const names = (await readdir(path.join(directory, 'boot')))
+    .filter((name) => name.startsWith('vmlinuz-'))
+    .sort()
   if (names.length === 0) throw new Error(`no boot/vmlinuz-* in ${directory}`)
   return path.join(directory, 'boot', names.at(-1))
 }
@@ -62,9 +72,11 @@ async function hashInputs(kernelPath) {
   const hash = createHash('sha256').update(`${buildVersion}\n${path.basename(kernelPath)}\n`)
   const sources = ['build.mjs', 'kernel-image.mjs', 'cpio.mjs']
   for (const part of ['init', 'keeper', 'probe']) {
-    for (const name of (await readdir(path.join(sourceDirectory, part))).sort()) sources.push(path.join(part, name))
+    for (const name of (await readdir(path.join(sourceDirectory, part))).sort())
+      sources.push(path.join(part, name))
   }
-  for (const source of sources) hash.update(`${source}\n`).update(await readFile(path.join(sourceDirectory, source)))
+  for (const source of sources)
+    hash.update(`${source}\n`).update(await readFile(path.join(sourceDirectory, source)))
   return hash.update(await readFile(kernelPath)).digest('hex')
 }
 
@@ -79,7 +91,14 @@ async function compile(part, output) {
 async function compileProbe(output) {
   const directory = path.join(sourceDirectory, 'probe')
   const flags = ['-nostdlib', '-static', '-no-pie', '-Wl,--build-id=none', '-Wl,-z,noexecstack']
-  await run('musl-gcc', [...flags, '-T', path.join(directory, 'probe.ld'), '-o', output, path.join(directory, 'probe.S')])
+  await run('musl-gcc', [
+    ...flags,
+    '-T',
+    path.join(directory, 'probe.ld'),
+    '-o',
+    output,
+    path.join(directory, 'probe.S'),
+  ])
 }
 
 async function packInitrd(work, kernelPackageDirectory) {
@@ -109,7 +128,9 @@ async function describe(work, inputs, kernelRelease) {
   const files = {}
   for (const [name, mode] of Object.entries(outputs)) {
     await chmod(path.join(work, name), mode)
-    files[name] = createHash('sha256').update(await readFile(path.join(work, name))).digest('hex')
+    files[name] = createHash('sha256')
+      .update(await readFile(path.join(work, name)))
+      .digest('hex')
   }
   return { buildVersion, inputs, kernelRelease, files }
 }

@@ -5,7 +5,19 @@ export function packCpio(entries) {
     const name = Buffer.from(`${entry.name}\0`)
     const data = entry.data ?? Buffer.alloc(0)
     const fields = [
-      index + 1, entry.mode, 0, 0, 1, 0, data.length, 0, 0, entry.major ?? 0, entry.minor ?? 0, name.length, 0,
+      index + 1,
+      entry.mode,
+      0,
+      0,
+      1,
+      0,
+      data.length,
+      0,
+      0,
+      entry.major ?? 0,
+      entry.minor ?? 0,
+      name.length,
+      0,
     ]
     const header = `070701${fields.map((field) => field.toString(16).padStart(8, '0')).join('')}`
     parts.push(padded(Buffer.concat([Buffer.from(header), name])), padded(data))

@@ -21,7 +21,7 @@ const maxBlockBytes = 8 << 20
 
 function decodeLz4Legacy(image, start) {
   const blocks = []
-  for (let at = start; at + 4 <= image.length; ) {
+  for (let at = start; at + 4 <= image.length;) {
     const length = image.readUInt32LE(at)
     // The kernel's build appends the unpacked size, which is no block.
     if (length === 0 || length > maxBlockBytes || at + 4 + length > image.length) break
@@ -57,7 +57,7 @@ function decodeLz4Block(source) {
 
 function extendLength(source, from, start) {
   let length = start
-  for (let byte = 255; byte === 255; ) {
+  for (let byte = 255; byte === 255;) {
     byte = source[from++]
     length += byte
   }

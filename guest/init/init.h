@@ -26,7 +26,7 @@
 #include <sys/types.h>
 
 /* Bounds what the host may send; the host has the same number (src/host/vmm/guest-config.ts). */
-#define MAX_CONFIG_BYTES (1u << 20)
+#define MAX_CONFIG_BYTES (4u << 20)
 #define MAX_GROUPS 64
 
 struct config {

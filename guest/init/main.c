@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <unistd.h>
 
 #include "init.h"
+
+#define SYSLOG_CONSOLE_LEVEL 8
+#define SHOW_ERRORS 4
 
 static void receive_config(struct config *config) {
   size_t length = 0;
@@ -26,10 +30,11 @@ static void receive_time(void) {
 }
 
 static void open_console(void) {
-  int fd = open("/dev/console", O_RDWR);
+  int fd = open("/dev/console", O_RDWR | O_CLOEXEC);
   for (int target = 0; target < 3; target++) {
     if (fd != target) dup2(fd, target);
   }
+  if (fd > 2) close(fd);
 }
 
 int main(void) {
@@ -49,6 +54,9 @@ int main(void) {
   network_configure(&config);
   root_enter();
   root_write_host_files(&config);
+
+  /* The boot is quiet; from here on the user should see the kernel's errors, as of memory running out. */
+  klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);
 
   int output[2];
   if (pipe2(output, O_CLOEXEC) < 0) die("no pipe: %s", strerror(errno));

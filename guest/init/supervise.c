@@ -3,6 +3,7 @@
  * and its end is reported before the machine goes off.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -49,6 +50,12 @@ static void wait_for_bye(void) {
   }
 }
 
+/* The kernel says "Power down" on its console at the highest level; that is no line of the application's. */
+static void silence_console(void) {
+  int fd = open("/sys/class/tty/ttyS0/console", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0 && write(fd, "N", 1) < 0) errno = 0;
+}
+
 void finish(const char *how, int value, bool out_of_memory, bool killed) {
   char line[128];
   snprintf(line, sizeof line, "exit %s %d oom %d killed %d output %lld\n", how, value, out_of_memory, killed,
@@ -56,6 +63,7 @@ void finish(const char *how, int value, bool out_of_memory, bool killed) {
   channel_send(line);
   wait_for_bye();
   sync();
+  silence_console();
   reboot(RB_POWER_OFF);
   die("can not power off: %s", strerror(errno));
 }

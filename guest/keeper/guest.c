@@ -12,7 +12,7 @@
 #include "keeper.h"
 
 /* guest/init/init.h bounds it too. */
-#define MAX_CONFIG_BYTES (1u << 20)
+#define MAX_CONFIG_BYTES (4u << 20)
 /* Room for the configuration and the short commands after it. */
 #define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
 /* The guest has this long beyond the grace to kill the application and go off by itself. */

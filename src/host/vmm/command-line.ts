@@ -1,0 +1,140 @@
+import type { Attachment, UserModeAttachment } from '../network/network.ts'
+
+/**
+ * The VMM's command line, as a pure function of what the machine is to be. Files are never named by path: the VM's
+ * user may not be able to reach them, so they are inherited as descriptors.
+ *
+ * Nothing of the user's stands here: other users of the host can read a process's arguments.
+ */
+export interface Machine {
+  readonly qemuPath: string
+  readonly accelerator: 'kvm' | 'tcg'
+  readonly memoryMb: number
+  readonly vcpus: number
+  /** Absent where the machine continues from a template, which has them in its memory. */
+  readonly kernel?: KernelSource
+  readonly template?: TemplateSource
+  readonly rootDiskFd?: number
+  /** Absent: a network device that leads nowhere. */
+  readonly attachment?: Attachment
+}
+
+export interface KernelSource {
+  readonly kernelFd: number
+  readonly initrdFd?: number
+  readonly commandLine: string
+}
+
+export interface TemplateSource {
+  readonly ramFd: number
+  /** Absent while the template itself is made. */
+  readonly stateFd?: number
+}
+
+/** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
+export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
+/** The first descriptor that a file may be handed on with, and the bound that the keeper's channels set. */
+export const firstFileFd = 3
+export const maxFileFd = keeperFd.console - 1
+
+/** Translated code of the guest; 32 MiB cost nothing measurable against the default of a gigabyte. */
+const translationCacheMb = 32
+
+export function buildCommandLine(machine: Machine): readonly string[] {
+  return [
+    machine.qemuPath,
+    ...machineArguments(machine),
+    ...kernelArguments(machine.kernel),
+    ...channelArguments(),
+    ...diskArguments(machine.rootDiskFd),
+    ...networkArguments(machine.attachment),
+    ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
+  ]
+}
+
+function machineArguments(machine: Machine): readonly string[] {
+  const { accelerator, memoryMb, vcpus, template } = machine
+  const emulated = accelerator === 'tcg'
+  const timers = emulated ? ',pit=off,pic=off' : ''
+  const memory = template === undefined ? '' : ',memory-backend=ram'
+  return [
+    ...['-M', `microvm,acpi=on,rtc=on${timers}${memory}`],
+    ...['-accel', emulated ? `tcg,tb-size=${translationCacheMb}` : 'kvm'],
+    ...['-cpu', emulated ? 'qemu64' : 'host', '-smp', `${vcpus}`, '-m', `${memoryMb}`],
+    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
+    ...templateArguments(template, memoryMb),
+  ]
+}
+
+function templateArguments(template: TemplateSource | undefined, memoryMb: number): readonly string[] {
+  if (template === undefined) return []
+  const { ramFd, stateFd } = template
+  const share = stateFd === undefined ? 'on' : 'off'
+  const ram = `memory-backend-file,id=ram,size=${memoryMb}M,mem-path=/dev/fd/${ramFd},share=${share}`
+  const incoming = stateFd === undefined ? [] : ['-incoming', `fd:${stateFd}`]
+  return ['-object', ram, '-global', 'migration.x-ignore-shared=on', ...incoming]
+}
+
+function kernelArguments(kernel: KernelSource | undefined): readonly string[] {
+  if (kernel === undefined) return []
+  const initrd = kernel.initrdFd === undefined ? [] : ['-initrd', `/dev/fd/${kernel.initrdFd}`]
+  return ['-kernel', `/dev/fd/${kernel.kernelFd}`, ...initrd, '-append', kernel.commandLine]
+}
+
+function channelArguments(): readonly string[] {
+  return [
+    '-chardev',
+    `socket,id=con,fd=${keeperFd.console}`,
+    '-serial',
+    'chardev:con',
+    '-chardev',
+    `socket,id=mon,fd=${keeperFd.monitor}`,
+    '-mon',
+    'chardev=mon,mode=control',
+    '-device',
+    'virtio-serial-device,max_ports=4',
+    '-chardev',
+    `socket,id=ctl,fd=${keeperFd.control}`,
+    '-device',
+    'virtserialport,chardev=ctl,name=ctl',
+    '-chardev',
+    `socket,id=log,fd=${keeperFd.log}`,
+    '-device',
+    'virtserialport,chardev=log,name=log',
+    '-device',
+    'pvpanic',
+  ]
+}
+
+function diskArguments(rootDiskFd: number | undefined): readonly string[] {
+  if (rootDiskFd === undefined) return []
+  const drive = `file=/dev/fd/${rootDiskFd},if=none,id=root,format=raw,readonly=on`
+  return ['-drive', drive, '-device', 'virtio-blk-device,drive=root,serial=root']
+}
+
+function networkArguments(attachment: Attachment | undefined): readonly string[] {
+  if (attachment === undefined)
+    return ['-netdev', 'user,id=net,restrict=on', '-device', 'virtio-net-device,netdev=net']
+  const netdev =
+    attachment.kind === 'tap'
+      ? `tap,id=net,ifname=${attachment.interfaceName},script=no,downscript=no`
+      : userModeNetwork(attachment)
+  return ['-netdev', netdev, '-device', `virtio-net-device,netdev=net,mac=${attachment.mac}`]
+}
+
+function userModeNetwork(attachment: UserModeAttachment): string {
+  const { ip, prefixLength, gateway, nameserver, outbound, forwards } = attachment
+  const addresses = `net=${ip}/${prefixLength},host=${gateway},dns=${nameserver}`
+  const ports = forwards.map(
+    ({ hostPort, guestPort }) => `,hostfwd=tcp:127.0.0.1:${hostPort}-${ip}:${guestPort}`,
+  )
+  return `user,id=net,${addresses},restrict=${outbound ? 'off' : 'on'}${ports.join('')}`
+}
+
+/** What the platform's own kernel is told. */
+export function platformKernelArguments(accelerator: 'kvm' | 'tcg', tscEarlyKhz: number): string {
+  // Without the frequency, an emulated guest now and then stops at measuring it.
+  const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`] : []
+  const quick = ['loglevel=3', 'cryptomgr.notests', 'noreplace-smp']
+  return [...clock, 'console=ttyS0', ...quick, 'panic=-1', 'reboot=t'].join(' ')
+}

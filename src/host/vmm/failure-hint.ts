@@ -1,0 +1,32 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+
+const maxHintBytes = 400
+
+/** The last lines of a console, for the message of a boot that never arrived. */
+export function consoleTail(consoleDirectory: string): string {
+  try {
+    const newest = readdirSync(consoleDirectory)
+      .filter((name) => name.endsWith('.log'))
+      .toSorted()
+      .at(-1)
+    if (newest === undefined) return ''
+    return hint('its console ends with', readFileSync(path.join(consoleDirectory, newest)))
+  } catch {
+    return ''
+  }
+}
+
+/** What the VMM had to complain about. */
+export function readComplaint(vmDirectory: string): string {
+  try {
+    return hint('it said', readFileSync(path.join(vmDirectory, 'vmm.log')))
+  } catch {
+    return ''
+  }
+}
+
+function hint(prefix: string, bytes: Buffer): string {
+  const text = bytes.subarray(-maxHintBytes).toString('utf8').trim()
+  return text === '' ? '' : `; ${prefix}: ${text}`
+}

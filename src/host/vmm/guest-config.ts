@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import type { Attachment } from '../network/network.ts'
+import type { GuestProcess } from './vmm.ts'
+
+/** `guest/init/init.h` and the keeper have the same bound. */
+export const maxGuestConfigBytes = 4 << 20
+
+/** Enough for the guest's pool to count as seeded, twice over. */
+const entropyBytes = 64
+
+/**
+ * The guest's configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a value.
+ * Undefined where a string holds NUL or the whole is too long; both can only come from a caller that did not check.
+ */
+export function encodeGuestConfig(
+  process: GuestProcess,
+  attachment: Attachment,
+  entropy: Buffer = randomBytes(entropyBytes),
+): Buffer | undefined {
+  const records = [
+    ...process.argv.map((argument) => `arg=${argument}`),
+    ...Object.entries(process.env).map(([name, value]) => `env=${name}=${value}`),
+    `cwd=${process.workingDirectory}`,
+    `user=${process.user}`,
+    `hostname=${process.hostname}`,
+    `ip=${attachment.ip}`,
+    `prefix=${attachment.prefixLength}`,
+    `gateway=${attachment.gateway}`,
+    `nameserver=${attachment.nameserver}`,
+    `mac=${attachment.mac}`,
+    `entropy=${entropy.toString('hex')}`,
+  ]
+  if (records.some((record) => record.includes('\0'))) return undefined
+  const encoded = Buffer.from(`${records.join('\0')}\0`)
+  return encoded.length > maxGuestConfigBytes ? undefined : encoded
+}

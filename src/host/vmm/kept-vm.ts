@@ -1,0 +1,166 @@
+import { EventEmitter } from 'node:events'
+import { appendFileSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ExitReport } from '../../domain/exit-report.ts'
+import { connectKeeper } from './keeper-link.ts'
+import type { KeeperLink } from './keeper-link.ts'
+import { isMissing } from './vm-record.ts'
+import type { VmRecord } from './vm-record.ts'
+import { exitReportOf, findEvent, parseVmEvents, startReportOf } from './vm-events.ts'
+import type { VmEvent } from './vm-events.ts'
+import type { VmName, VmStatus } from './vmm.ts'
+
+/** Between spawning a keeper and its socket; only a starved host comes near it. */
+const keeperUpLimitMs = 5_000
+const keeperPollMs = 2
+
+/**
+ * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it left on
+ * disk is the truth afterwards. Emits `change` whenever more is known, and `ended` once.
+ */
+export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
+  readonly directory: string
+  readonly record: VmRecord
+  readonly #currentHostBootId: string
+  #events: readonly VmEvent[] = []
+  #link: KeeperLink | undefined
+  /** Set by `release`: the connection's end then says nothing about the VM. */
+  #released = false
+
+  constructor(options: { directory: string; record: VmRecord; hostBootId: string }) {
+    super()
+    this.directory = options.directory
+    this.record = options.record
+    this.#currentHostBootId = options.hostBootId
+  }
+
+  get name(): VmName {
+    return { instanceUuid: this.record.instanceUuid, boot: this.record.boot }
+  }
+
+  get events(): readonly VmEvent[] {
+    return this.#events
+  }
+
+  get exit(): ExitReport | undefined {
+    return exitReportOf(this.record, this.#events)
+  }
+
+  get status(): VmStatus {
+    const started = startReportOf(this.record, this.#events)
+    const { exit } = this
+    return {
+      ...this.name,
+      ...(started === undefined ? {} : { started }),
+      ...(exit === undefined ? {} : { exit }),
+    }
+  }
+
+  /** Waits for the keeper that was just spawned. False when it did not come up. */
+  async awaitKeeper(): Promise<boolean> {
+    const deadlineMs = Date.now() + keeperUpLimitMs
+    while (Date.now() < deadlineMs) {
+      if (await this.#connect()) return true
+      // It may have come and gone already: then it wrote down how.
+      this.#readEvents()
+      if (this.exit !== undefined) return true
+      await delay(keeperPollMs)
+    }
+    return false
+  }
+
+  /** Finds out what became of a VM that an earlier process started: connects to it or reads how it ended. */
+  async rediscover(): Promise<void> {
+    if (await this.#connect()) return
+    this.#settle()
+  }
+
+  shutdown(graceMs: number): void {
+    this.#link?.shutdown(graceMs)
+  }
+
+  kill(cause: 'forced' | 'host-halted'): void {
+    this.#link?.kill(cause)
+  }
+
+  /** Whether the keeper ever got as far as starting the VMM. */
+  get existed(): boolean {
+    return findEvent(this.#events, 'qemu') !== undefined
+  }
+
+  release(): void {
+    this.#released = true
+    this.#link?.close()
+  }
+
+  /** Resolves when `condition` holds or the VM has ended; rejects when the signal aborts. */
+  async until(condition: () => boolean, signal: AbortSignal): Promise<void> {
+    if (condition() || this.exit !== undefined) return
+    await new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (condition() || this.exit !== undefined) finish(resolve)
+      }
+      const abort = () => finish(() => reject(signal.reason as Error))
+      const finish = (settle: () => void) => {
+        this.off('change', check)
+        signal.removeEventListener('abort', abort)
+        settle()
+      }
+      this.on('change', check)
+      signal.addEventListener('abort', abort)
+      if (signal.aborted) abort()
+    })
+  }
+
+  async #connect(): Promise<boolean> {
+    const link = await connectKeeper(this.directory)
+    if (link === undefined) return false
+    this.#link = link
+    link.on('text', (text) => this.#learn(text))
+    link.once('close', () => {
+      if (!this.#released) void this.#reconnect()
+    })
+    return true
+  }
+
+  /** A keeper drops an agent that reads too slowly; far more often the VM has simply ended. */
+  async #reconnect(): Promise<void> {
+    this.#link = undefined
+    this.#readEvents()
+    if (this.exit !== undefined) return
+    if (await this.#connect()) return
+    this.#settle()
+  }
+
+  /** The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all readers. */
+  #settle(): void {
+    this.#readEvents()
+    if (this.exit !== undefined || !this.existed) return
+    const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
+    appendFileSync(this.#eventsPath, `\n${Date.now() * 1000} ended ${how} cpu_us 0\n`)
+    this.#readEvents()
+  }
+
+  get #eventsPath(): string {
+    return path.join(this.directory, 'events')
+  }
+
+  #readEvents(): void {
+    try {
+      this.#learn(readFileSync(this.#eventsPath, 'utf8'))
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
+
+  #learn(text: string): void {
+    const before = this.exit
+    const events = parseVmEvents(text)
+    if (events.length <= this.#events.length) return
+    this.#events = events
+    this.emit('change')
+    const { exit } = this
+    if (before === undefined && exit !== undefined) this.emit('ended', exit)
+  }
+}

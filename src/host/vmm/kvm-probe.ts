@@ -1,0 +1,149 @@
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { buildCommandLine, firstFileFd, keeperFd, platformKernelArguments } from './command-line.ts'
+import type { GuestAssets } from './guest-assets.ts'
+import type { HostFacts } from './host-facts.ts'
+import { startTransientMachine } from './transient-machine.ts'
+import { firstVmUid, kvmGid } from './vm-owner.ts'
+
+/**
+ * Whether KVM really runs guests here. A device that opens proves nothing: under nested virtualisation a guest may hang
+ * or fail on the first instruction that a small test program does not use and Linux does. So first a program of our
+ * own that does what every kernel does at its start, then the platform's kernel itself. Both as a VM's own user.
+ */
+export interface KvmVerdict {
+  readonly usable: boolean
+  /** For a person: why not. */
+  readonly reason: string
+}
+
+const probeLimitMs = 2_000
+const kernelLimitMs = 5_000
+/** `guest/probe/probe.S` writes 32 to the debug port; QEMU's exit status is twice that plus one. */
+const probePassedCode = 65
+
+/** The verdict holds for a boot of the host and a version of QEMU, and is kept in `cacheDirectory`. */
+export async function kvmVerdict(
+  facts: HostFacts,
+  assets: GuestAssets,
+  cacheDirectory: string,
+): Promise<KvmVerdict> {
+  const cachePath = path.join(cacheDirectory, 'kvm-verdict.json')
+  const key = `${facts.bootId} ${facts.qemuVersion} ${assets.guestHash} ${facts.isRoot}`
+  const known = await readCached(cachePath)
+  if (known?.key === key) return known.verdict
+  const verdict = await probeKvm(facts, assets)
+  await mkdir(cacheDirectory, { recursive: true })
+  await writeFile(cachePath, JSON.stringify({ key, verdict }))
+  return verdict
+}
+
+async function probeKvm(facts: HostFacts, assets: GuestAssets): Promise<KvmVerdict> {
+  try {
+    await access('/dev/kvm', constants.R_OK | constants.W_OK)
+  } catch (error) {
+    return {
+      usable: false,
+      reason: `/dev/kvm can not be opened: ${(error as NodeJS.ErrnoException).code ?? 'error'}`,
+    }
+  }
+  const owner = facts.isRoot ? { uid: firstVmUid, gid: await kvmGid(firstVmUid) } : undefined
+  const program = await runProbeProgram(facts, assets, owner)
+  if (program !== undefined) return { usable: false, reason: program }
+  const kernel = await runKernel(facts, assets, owner)
+  if (kernel !== undefined) return { usable: false, reason: kernel }
+  return { usable: true, reason: 'a test program and the kernel ran' }
+}
+
+type Owner = { readonly uid: number; readonly gid: number } | undefined
+
+/** Undefined when it passed, else what went wrong. */
+async function runProbeProgram(
+  facts: HostFacts,
+  assets: GuestAssets,
+  owner: Owner,
+): Promise<string | undefined> {
+  const machine = await startTransientMachine({
+    command: [
+      facts.qemuPath,
+      '-M',
+      'microvm',
+      '-accel',
+      'kvm',
+      '-cpu',
+      'host',
+      '-m',
+      '32',
+      '-nodefaults',
+      '-no-user-config',
+      '-display',
+      'none',
+      '-no-reboot',
+      '-kernel',
+      `/dev/fd/${firstFileFd}`,
+      '-chardev',
+      `socket,id=mon,fd=${keeperFd.monitor}`,
+      '-mon',
+      'chardev=mon,mode=control',
+      '-device',
+      'isa-debug-exit,iobase=0xf4,iosize=4',
+    ],
+    files: [{ path: assets.kvmProbePath, flags: 'r' }],
+    ...(owner === undefined ? {} : { owner }),
+  })
+  const failed = new Promise<string>((resolve) => {
+    // The accelerator gives up, and the VMM would wait like this for ever.
+    machine.monitor.on('event', (name) => {
+      if (name === 'STOP') resolve('the test program made KVM fail')
+    })
+    setTimeout(() => resolve('the test program did not end'), probeLimitMs).unref()
+  })
+  machine.monitor.negotiate().catch(() => undefined)
+  const passed = machine.exited.then((code) =>
+    code === probePassedCode ? undefined : `QEMU ended with status ${code ?? 'none'} for the test program`,
+  )
+  const result = await Promise.race([passed, failed])
+  await machine.kill()
+  return result
+}
+
+/** The platform's kernel with our init, as far as `ready`. */
+async function runKernel(facts: HostFacts, assets: GuestAssets, owner: Owner): Promise<string | undefined> {
+  const machine = await startTransientMachine({
+    command: buildCommandLine({
+      qemuPath: facts.qemuPath,
+      accelerator: 'kvm',
+      memoryMb: 128,
+      vcpus: 1,
+      kernel: {
+        ...{
+          kernelFd: firstFileFd,
+          initrdFd: firstFileFd + 1,
+        },
+        commandLine: platformKernelArguments('kvm', facts.tscKhz),
+      },
+    }),
+    files: [
+      { path: assets.kernelPath, flags: 'r' },
+      { path: assets.initrdPath, flags: 'r' },
+    ],
+    ...(owner === undefined ? {} : { owner }),
+  })
+  try {
+    await machine.line('ready', AbortSignal.timeout(kernelLimitMs))
+    return undefined
+  } catch {
+    return `the kernel did not come up within ${kernelLimitMs} ms`
+  } finally {
+    await machine.kill()
+  }
+}
+
+async function readCached(file: string): Promise<{ key: string; verdict: KvmVerdict } | undefined> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as { key: string; verdict: KvmVerdict }
+  } catch {
+    return undefined
+  }
+}

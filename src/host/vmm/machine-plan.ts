@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { StartKind } from '../../domain/start-report.ts'
+import type { ContainerImage, KernelImage } from '../images/images.ts'
+import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
+import type { Machine } from './command-line.ts'
+import type { GuestAssets } from './guest-assets.ts'
+import { encodeGuestConfig } from './guest-config.ts'
+import type { HostFacts } from './host-facts.ts'
+import type { InheritedFile } from './keeper-process.ts'
+import { VmmError } from './vmm.ts'
+import type { VmSpec } from './vmm.ts'
+
+/** How one VM is to be started. */
+export interface MachinePlan {
+  readonly kind: StartKind
+  readonly guest: 'container' | 'kernel'
+  readonly command: readonly string[]
+  readonly files: readonly InheritedFile[]
+  readonly config: Buffer
+}
+
+export interface PlanContext {
+  readonly facts: HostFacts
+  readonly assets: GuestAssets
+  readonly accelerator: 'kvm' | 'tcg'
+}
+
+/** A guest of the platform's kernel that was booted to `ready` and frozen. */
+export interface TemplateFiles {
+  readonly ramPath: string
+  readonly statePath: string
+}
+
+/** Below this the platform's kernel does not boot; smaller instances get it silently. */
+export const minGuestMemoryMb = 96
+
+export function guestMemoryMb(memoryMb: number): number {
+  return Math.max(memoryMb, minGuestMemoryMb)
+}
+
+/** The VM that `spec` asks for, from `template` where one is given and the image runs on the platform's kernel. */
+export function planMachine(spec: VmSpec, context: PlanContext, template?: TemplateFiles): MachinePlan {
+  const { image } = spec
+  if (image.kind === 'kernel') return planOwnKernel(spec, image, context)
+  return template === undefined
+    ? planBoot(spec, image, context)
+    : planFromTemplate(spec, image, context, template)
+}
+
+function planBoot(spec: VmSpec, image: ContainerImage, context: PlanContext): MachinePlan {
+  const { assets, accelerator, facts } = context
+  const files = new FileList()
+  const kernel = {
+    kernelFd: files.add(assets.kernelPath),
+    initrdFd: files.add(assets.initrdPath),
+    commandLine: platformKernelArguments(accelerator, facts.tscKhz),
+  }
+  const machine = { ...machineBase(spec, context), kernel, rootDiskFd: files.add(image.rootfsPath) }
+  return plan(StartKind.Boot, 'container', machine, files, configOf(spec))
+}
+
+function planFromTemplate(
+  spec: VmSpec,
+  image: ContainerImage,
+  context: PlanContext,
+  { ramPath, statePath }: TemplateFiles,
+): MachinePlan {
+  const files = new FileList()
+  // Opened for writing because the VMM insists; the file is sealed, and mapped privately.
+  const template = { ramFd: files.add(ramPath, 'r+'), stateFd: files.add(statePath) }
+  const machine = { ...machineBase(spec, context), template, rootDiskFd: files.add(image.rootfsPath) }
+  return plan(StartKind.Template, 'container', machine, files, configOf(spec))
+}
+
+/**
+ * A kernel of the user's own gets its arguments the only way every kernel understands. They are visible to other
+ * users of the host, so the environment, which may hold secrets, is not among them.
+ */
+function planOwnKernel(spec: VmSpec, image: KernelImage, context: PlanContext): MachinePlan {
+  const files = new FileList()
+  const kernel = {
+    kernelFd: files.add(image.kernelPath),
+    ...(image.initrdPath === undefined ? {} : { initrdFd: files.add(image.initrdPath) }),
+    commandLine: [...image.kernelArgs, ...spec.process.argv].join(' '),
+  }
+  return plan(StartKind.Boot, 'kernel', { ...machineBase(spec, context), kernel }, files, Buffer.alloc(0))
+}
+
+function plan(
+  kind: StartKind,
+  guest: MachinePlan['guest'],
+  machine: Machine,
+  files: FileList,
+  config: Buffer,
+): MachinePlan {
+  return { kind, guest, command: buildCommandLine(machine), files: files.list, config }
+}
+
+function machineBase(spec: VmSpec, { facts, accelerator }: PlanContext) {
+  const { attachment, vcpus } = spec
+  return { qemuPath: facts.qemuPath, accelerator, memoryMb: guestMemoryMb(spec.memoryMb), vcpus, attachment }
+}
+
+function configOf(spec: VmSpec): Buffer {
+  if (spec.process.argv.length === 0) throw new VmmError('ImageUnusable', 'the image names nothing to run')
+  const config = encodeGuestConfig(spec.process, spec.attachment)
+  if (config !== undefined) return config
+  throw new VmmError('ImageUnusable', 'arguments and environment hold a NUL byte or exceed 4 MiB')
+}
+
+/** Numbers the files in the order in which they are added, as they will be inherited. */
+class FileList {
+  readonly list: InheritedFile[] = []
+
+  add(path: string, flags: InheritedFile['flags'] = 'r'): number {
+    this.list.push({ path, flags })
+    return firstFileFd + this.list.length - 1
+  }
+}
+
+/** Two templates are interchangeable exactly where their keys are equal. */
+export function templateKey(spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>, context: PlanContext): string {
+  const { facts, assets, accelerator } = context
+  const parts = [
+    facts.qemuPath,
+    facts.qemuVersion,
+    accelerator,
+    facts.tscKhz,
+    assets.guestHash,
+    guestMemoryMb(spec.memoryMb),
+    spec.vcpus,
+  ]
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+}

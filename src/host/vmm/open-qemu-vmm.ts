@@ -1,0 +1,44 @@
+import { readGuestAssets } from './guest-assets.ts'
+import type { GuestAssets } from './guest-assets.ts'
+import { readHostFacts } from './host-facts.ts'
+import type { HostFacts } from './host-facts.ts'
+import { kvmVerdict } from './kvm-probe.ts'
+import { QemuVmm } from './qemu-vmm.ts'
+
+export interface OpenQemuVmm {
+  readonly instancesDirectory: string
+  /** What `guest/build.mjs` made. */
+  readonly guestDirectory: string
+  /** Where verdicts about this host are kept between starts. */
+  readonly cacheDirectory: string
+  readonly acceleration: 'auto' | 'kvm' | 'tcg'
+  readonly qemuPath?: string
+  readonly bootLimitMs?: number
+}
+
+/** The real VMM of this host: reads what is installed, probes KVM where it may be used. */
+export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
+  const facts = await readHostFacts(options.qemuPath)
+  const assets = await readGuestAssets(options.guestDirectory)
+  const accelerator = await chooseAccelerator(options, facts, assets)
+  return new QemuVmm({
+    instancesDirectory: options.instancesDirectory,
+    facts,
+    assets,
+    accelerator,
+    ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),
+  })
+}
+
+/** Asked for KVM and unable to use it, we say so instead of being slow in silence. */
+async function chooseAccelerator(
+  options: OpenQemuVmm,
+  facts: HostFacts,
+  assets: GuestAssets,
+): Promise<'kvm' | 'tcg'> {
+  if (options.acceleration === 'tcg') return 'tcg'
+  const verdict = await kvmVerdict(facts, assets, options.cacheDirectory)
+  if (verdict.usable) return 'kvm'
+  if (options.acceleration === 'kvm') throw new Error(`KVM is asked for but does not work: ${verdict.reason}`)
+  return 'tcg'
+}

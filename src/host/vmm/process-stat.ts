@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+
+/** Linux counts CPU time for programs in hundredths of a second on every machine. */
+const msPerTick = 10
+
+export interface ProcessUsage {
+  readonly rssBytes: number
+  readonly cpuTimeMs: number
+}
+
+/**
+ * Memory and CPU of a process, told apart from a later one of the same number by its start time. The memory is its
+ * proportional share: what several VMs map from one template or kernel is counted once among them.
+ */
+export async function readProcessUsage(pid: number, startTime: string): Promise<ProcessUsage | undefined> {
+  const stat = await read(`/proc/${pid}/stat`)
+  const fields = parseStat(stat)
+  if (fields?.startTime !== startTime) return undefined
+  const rollup = await read(`/proc/${pid}/smaps_rollup`)
+  const pssKb = rollup?.match(/^Pss:\s+(\d+) kB/m)?.[1]
+  return {
+    cpuTimeMs: fields.cpuTicks * msPerTick,
+    rssBytes: pssKb === undefined ? fields.rssPages * 4096 : Number(pssKb) * 1024,
+  }
+}
+
+/** Whether the process of that number is still the one that started at that time. */
+export async function isSameProcess(pid: number, startTime: string): Promise<boolean> {
+  return parseStat(await read(`/proc/${pid}/stat`))?.startTime === startTime
+}
+
+interface StatFields {
+  readonly startTime: string
+  readonly cpuTicks: number
+  readonly rssPages: number
+}
+
+/** The second field is the name in parentheses and may hold anything, so fields are counted behind it. */
+export function parseStat(stat: string | undefined): StatFields | undefined {
+  if (stat === undefined) return undefined
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [userTicks, systemTicks, startTime, rssPages] = [fields[11], fields[12], fields[19], fields[21]]
+  if (startTime === undefined) return undefined
+  return { startTime, cpuTicks: Number(userTicks) + Number(systemTicks), rssPages: Number(rssPages) }
+}
+
+/** Undefined once the process is gone. */
+async function read(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
+
+interface QmpMessage {
+  readonly id?: number
+  readonly return?: unknown
+  readonly error?: { readonly class: string; readonly desc: string }
+  readonly event?: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+interface PendingCommand {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A reply is some hundred bytes; this is the bound of what a VMM gone wrong can make us hold. */
+const maxLineBytes = 1 << 20
+
+/**
+ * The VMM's monitor protocol over a stream: one JSON object per line, commands answered in any order. When the stream
+ * ends, everything still open fails. Emits `event` with the name and data of each event.
+ */
+export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<string, unknown>>] }> {
+  readonly #stream: Duplex
+  readonly #pending = new Map<number, PendingCommand>()
+  #nextId = 1
+  #buffer = ''
+  #ended = false
+
+  constructor(stream: Duplex) {
+    super()
+    this.#stream = stream
+    stream.setEncoding('utf8')
+    stream.on('data', (chunk: string) => this.#receive(chunk))
+    // At its end the VMM resets the connection; `close` says the same.
+    stream.on('error', () => undefined)
+    stream.once('close', () => this.#end())
+  }
+
+  /** The first command of every session. */
+  async negotiate(): Promise<void> {
+    await this.execute('qmp_capabilities')
+  }
+
+  async execute(command: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    if (this.#ended) throw new Error(`the VMM is gone; '${command}' can not be sent`)
+    const id = this.#nextId
+    this.#nextId += 1
+    this.#stream.write(`${JSON.stringify({ execute: command, arguments: args, id })}\n`)
+    return await new Promise((resolve, reject) => this.#pending.set(id, { resolve, reject }))
+  }
+
+  #receive(chunk: string): void {
+    this.#buffer += chunk
+    const lines = this.#buffer.split('\n')
+    this.#buffer = lines.pop() ?? ''
+    if (this.#buffer.length > maxLineBytes) this.#stream.destroy()
+    for (const line of lines) this.#take(JSON.parse(line) as QmpMessage)
+  }
+
+  #take(message: QmpMessage): void {
+    if (message.event !== undefined) this.emit('event', message.event, message.data ?? {})
+    if (message.id === undefined) return
+    const pending = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
+    if (message.error === undefined) pending?.resolve(message.return)
+    else pending?.reject(new Error(`${message.error.class}: ${message.error.desc}`))
+  }
+
+  #end(): void {
+    this.#ended = true
+    for (const { reject } of this.#pending.values()) reject(new Error('the VMM ended before it answered'))
+    this.#pending.clear()
+  }
+}

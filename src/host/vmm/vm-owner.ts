@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import type { VmSpec } from './vmm.ts'
+
+/** User numbers for VMs whose network assigns none: far from those of people and of packages. */
+export const firstVmUid = 0x4000_0000
+const vmUidBits = 24
+
+/**
+ * Whom a VM's process becomes: a user of its own, so that VMs can not touch each other. Not root: nobody else, for
+ * that takes root.
+ */
+export async function vmOwner(
+  spec: Pick<VmSpec, 'instanceUuid' | 'attachment'>,
+  options: { isRoot: boolean; accelerator: 'kvm' | 'tcg' },
+): Promise<{ uid: number; gid: number } | undefined> {
+  if (!options.isRoot) return undefined
+  const { attachment } = spec
+  const uid = attachment.kind === 'tap' ? attachment.ownerUid : uidOf(spec.instanceUuid)
+  return { uid, gid: options.accelerator === 'kvm' ? await kvmGid(uid) : uid }
+}
+
+function uidOf(instanceUuid: string): number {
+  const digest = createHash('sha256').update(instanceUuid).digest()
+  return firstVmUid + (digest.readUInt32BE(0) >>> (32 - vmUidBits))
+}
+
+/** /dev/kvm usually belongs to a group. */
+export async function kvmGid(otherwise: number): Promise<number> {
+  try {
+    const { gid } = await stat('/dev/kvm')
+    return gid === 0 ? otherwise : gid
+  } catch {
+    return otherwise
+  }
+}

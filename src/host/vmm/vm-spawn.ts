@@ -1,0 +1,91 @@
+import { mkdir } from 'node:fs/promises'
+import { readComplaint } from './failure-hint.ts'
+import { spawnKeeper } from './keeper-process.ts'
+import { KeptVm } from './kept-vm.ts'
+import { guestMemoryMb } from './machine-plan.ts'
+import type { MachinePlan, PlanContext } from './machine-plan.ts'
+import { addressSpaceMb } from './memory-group.ts'
+import type { MemoryGroups } from './memory-group.ts'
+import { isSameProcess } from './process-stat.ts'
+import { findEvent } from './vm-events.ts'
+import { vmOwner } from './vm-owner.ts'
+import { removeVmDirectory, vmDirectory, writeVmRecord } from './vm-record.ts'
+import { VmmError } from './vmm.ts'
+import type { VmSpec } from './vmm.ts'
+
+export interface SpawnInput {
+  readonly spec: VmSpec
+  readonly plan: MachinePlan
+  readonly askedAtUs: number
+  readonly options: PlanContext
+  readonly groups: MemoryGroups
+}
+
+/** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
+export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnInput): Promise<KeptVm> {
+  const { instanceUuid, boot, consoleDirectory } = spec
+  const { facts, accelerator, assets } = options
+  const directory = vmDirectory(spec.directory)
+  const record = {
+    schemaVersion: 1 as const,
+    instanceUuid,
+    boot,
+    askedAtUs,
+    hostBootId: facts.bootId,
+    ...{
+      guest: plan.guest,
+      kind: plan.kind,
+    },
+  }
+  // A record without a VM, from an agent that died in between.
+  await removeVmDirectory(directory)
+  await mkdir(consoleDirectory, { recursive: true })
+  await writeVmRecord(directory, record)
+  const memoryMb = guestMemoryMb(spec.memoryMb)
+  const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
+  const cgroup = await groups.make(instanceUuid, memoryMb)
+  const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
+  try {
+    await spawnKeeper({
+      keeperPath: assets.keeperPath,
+      directory,
+      consoleDirectory,
+      guest: plan.guest,
+      ...{
+        command: plan.command,
+        files: plan.files,
+        config: plan.config,
+      },
+      addressSpaceMb: addressSpaceMb(memoryMb),
+      ...(owner === undefined ? {} : { owner }),
+      ...(cgroup === undefined ? {} : { cgroup }),
+    })
+    if (await vm.awaitKeeper()) return vm
+    throw new Error(`the keeper did not come up${readComplaint(directory)}`)
+  } catch (error) {
+    await removeVmDirectory(directory)
+    throw new VmmError('BootFailed', `the VM could not be started: ${String(error)}`, { cause: error })
+  }
+}
+
+/** After SIGKILL only the host's kernel has work left. */
+const killLimitMs = 5_000
+
+/** Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start time. */
+export async function killVm(vm: KeptVm, cause: 'forced' | 'host-halted'): Promise<void> {
+  if (vm.exit !== undefined) return
+  vm.kill(cause)
+  try {
+    await vm.until(() => false, AbortSignal.timeout(killLimitMs))
+  } catch {
+    await killProcess(vm, 'qemu')
+    await killProcess(vm, 'keeper')
+    await vm.until(() => false, AbortSignal.timeout(killLimitMs))
+  }
+}
+
+async function killProcess(vm: KeptVm, what: 'qemu' | 'keeper'): Promise<void> {
+  const [pid, startTime] = findEvent(vm.events, what)?.words ?? []
+  if (pid === undefined || startTime === undefined) return
+  if (await isSameProcess(Number(pid), startTime)) process.kill(Number(pid), 'SIGKILL')
+}
