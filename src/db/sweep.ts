@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { notifyInstanceSql } from './instance-channel.ts'
 
 /** What an instance's workflow is started with. */
-export interface UnstartedInstance {
+export interface SweptInstance {
   readonly instanceUuid: string
   readonly userUuid: string
   readonly nodeId: string
@@ -19,16 +19,17 @@ export interface SweepBounds {
   readonly limit: number
 }
 
+const settingsColumns = `uuid as "instanceUuid", user_uuid as "userUuid", node_id as "nodeId", autostart,
+  delete_on_stop as "deleteOnStop", restart_policy as "restartPolicy"`
+
 /** Instances whose workflow nobody is known to have started, oldest first. */
 export async function findUnstarted(
   database: Database,
   bounds: SweepBounds,
-): Promise<readonly UnstartedInstance[]> {
-  return database.rows<UnstartedInstance>({
+): Promise<readonly SweptInstance[]> {
+  return database.rows<SweptInstance>({
     name: 'find-unstarted',
-    text: `select uuid as "instanceUuid", user_uuid as "userUuid", node_id as "nodeId", autostart,
-             delete_on_stop as "deleteOnStop", restart_policy as "restartPolicy"
-           from instances
+    text: `select ${settingsColumns} from instances
            where workflow_started_at is null and created_at < now() - make_interval(secs => $1)
            order by created_at limit $2`,
     values: [bounds.olderThanMs / 1_000, bounds.limit],
@@ -46,14 +47,17 @@ export async function markWorkflowStarted(database: Database, uuids: readonly st
 }
 
 /** Instances that are marked deleted and whose row is still there, longest deleted first. */
-export async function findDeletedRows(database: Database, bounds: SweepBounds): Promise<readonly string[]> {
-  const rows = await database.rows<{ uuid: string }>({
+export async function findDeletedRows(
+  database: Database,
+  bounds: SweepBounds,
+): Promise<readonly SweptInstance[]> {
+  return database.rows<SweptInstance>({
     name: 'find-deleted-rows',
-    text: `select uuid from instances where deleted_at < now() - make_interval(secs => $1)
+    text: `select ${settingsColumns} from instances
+           where deleted_at < now() - make_interval(secs => $1)
            order by deleted_at limit $2`,
     values: [bounds.olderThanMs / 1_000, bounds.limit],
   })
-  return rows.map((row) => row.uuid)
 }
 
 /** Makes an instance invisible that deletes itself when it stops. Idempotent. */

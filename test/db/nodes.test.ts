@@ -134,7 +134,11 @@ describe('hosts', () => {
     assert.equal((await findUnstarted(database, { ...all, limit: 1 })).length, 1)
     assert.deepEqual(await findUnstarted(database, { ...all, olderThanMs: 60_000 }), [])
     await markDeleted(database, user.uuid, first!)
-    assert.deepEqual(await findDeletedRows(database, all), [first])
+    const deleted = await findDeletedRows(database, all)
+    assert.deepEqual(
+      deleted.map((instance) => instance.instanceUuid),
+      [first],
+    )
     assert.deepEqual(await findDeletedRows(database, { ...all, olderThanMs: 60_000 }), [])
     await removeInstanceRow(database, first!)
     assert.deepEqual(await findDeletedRows(database, all), [])

@@ -1,0 +1,35 @@
+import { Client, Connection } from '@temporalio/client'
+import type { InstanceControl } from './instance-control.ts'
+import { createInstanceControl } from './temporal-instance-control.ts'
+
+export interface TemporalPlace {
+  /** `host:port` */
+  readonly address: string
+  readonly namespace: string
+}
+
+/** One part's way to the workflows. */
+export interface TemporalControl {
+  readonly instances: InstanceControl
+  /** Throws when Temporal does not answer in time. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Longer than a server that is well ever takes; `check` is for readiness, which is asked often. */
+const checkDeadlineMs = 1_000
+
+/** Connects with the first call, and again by itself whenever Temporal was away. */
+export function openTemporalControl(place: TemporalPlace): TemporalControl {
+  const connection = Connection.lazy({ address: place.address })
+  const client = new Client({ connection, namespace: place.namespace })
+  return {
+    instances: createInstanceControl(client),
+    async check() {
+      await connection.withDeadline(Date.now() + checkDeadlineMs, () =>
+        connection.workflowService.describeNamespace({ namespace: place.namespace }),
+      )
+    },
+    close: () => connection.close(),
+  }
+}

@@ -1,0 +1,57 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import type { SweepResult } from './sweep.ts'
+
+/** From a write that PostgreSQL takes at once to one that waits for a crowd. */
+const writeBucketsSeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
+
+type Activity = (input: never) => Promise<unknown>
+
+/** The worker's own Prometheus metrics; Temporal's SDK has more, which are appended to them. */
+export class WorkerMetrics {
+  readonly #registry = new Registry()
+  readonly #writes = new Histogram({
+    name: 'roost_worker_write_seconds',
+    help: 'Writes of instances to PostgreSQL, by kind and result.',
+    labelNames: ['kind', 'result'],
+    buckets: writeBucketsSeconds,
+    registers: [this.#registry],
+  })
+  readonly #mended = new Counter({
+    name: 'roost_worker_swept_total',
+    help: 'What the sweep had to mend: workflows that were missing, deletes that were repeated.',
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  })
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
+  swept(result: SweepResult): void {
+    this.#mended.inc({ kind: 'start' }, result.started)
+    this.#mended.inc({ kind: 'delete' }, result.deletesSent)
+  }
+
+  /** The same activities, each measured. */
+  countActivities<T extends { readonly [K in keyof T]: Activity }>(activities: T): T {
+    const measured = Object.entries<Activity>(activities).map(([kind, activity]) => [
+      kind,
+      async (input: never) => {
+        const end = this.#writes.startTimer({ kind })
+        try {
+          const result = await activity(input)
+          end({ result: 'done' })
+          return result
+        } catch (error) {
+          end({ result: 'failed' })
+          throw error
+        }
+      },
+    ])
+    return Object.fromEntries(measured) as T
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics()
+  }
+}
