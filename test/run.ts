@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { runAll } from './runner/run-all.ts'
 import { findGroups, groupNames } from './runner/groups.ts'
-import { needsNamespace, runInNamespace } from './runner/namespace.ts'
+import { needsNamespace, runInNamespace } from './support/namespace.ts'
 
 /** `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. */
 

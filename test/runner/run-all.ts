@@ -3,7 +3,7 @@ import { addResults, noTests, summaryLine, withFailure } from './group-result.ts
 import type { GroupResult } from './group-result.ts'
 import type { Group } from './groups.ts'
 import { describe, killAll } from './leftovers.ts'
-import { currentNamespace, processesIn } from './namespace.ts'
+import { currentNamespace, processesIn } from '../support/namespace.ts'
 import { OutputTurns } from './output-turns.ts'
 import { abandonGroup, runGroup } from './run-group.ts'
 import { startSharedDatabase } from './shared-database.ts'

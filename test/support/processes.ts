@@ -5,18 +5,24 @@ export interface ProcessSeen {
   readonly commandLine: string
 }
 
-/** Every living process that names the directory in its command line or its environment. */
+/** Every living process that names the directory in its command line or its environment, and the VMs of such. */
 export function processesOf(directory: string): readonly ProcessSeen[] {
-  return allProcesses().filter(
+  const named = allProcesses().filter(
     ({ pid, commandLine }) =>
       commandLine.includes(directory) || read(`/proc/${pid}/environ`).includes(directory),
   )
+  return [...named, ...virtualMachinesOf(directory)]
 }
 
-/** The VM processes (not their keepers) whose command line names `place`: an instance, or the directory of a stack. */
+/**
+ * The VM processes of `place`, an instance or the directory of a stack. A VM's own command line names no file, so it is
+ * found by its keeper's, which names the instance's directory.
+ */
 export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
-  return allProcesses().filter(
-    ({ commandLine }) => /^\S*qemu-system/.test(commandLine) && commandLine.includes(place),
+  const all = allProcesses()
+  const keepers = new Set(all.filter((one) => one.commandLine.includes(place)).map(({ pid }) => pid))
+  return all.filter(
+    ({ pid, commandLine }) => /^\S*qemu-system/.test(commandLine) && keepers.has(parentOf(pid)),
   )
 }
 
