@@ -11,7 +11,9 @@ import type { Network } from '../host/network/network.ts'
 import { TapNetwork } from '../host/network/tap-network.ts'
 import { UserNetwork } from '../host/network/user-network.ts'
 import { FakeVmm } from '../host/vmm/fake-vmm.ts'
+import { openQemuVmm } from '../host/vmm/open-qemu-vmm.ts'
 import type { Vmm } from '../host/vmm/vmm.ts'
+import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
 import type { Settings } from './settings.ts'
@@ -55,8 +57,19 @@ function hostMemoryMb(): number {
   return Math.max(0, Math.floor(totalmem() / 1024 / 1024) - reservedMemoryMb)
 }
 
-async function openQemu(_settings: Settings, _log: AgentLog): Promise<Vmm> {
-  return await Promise.reject(new Error('there is no QEMU driver yet; set ROOST_VMM=fake'))
+async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
+  const installed = readInstalled()
+  return await openQemuVmm({
+    instancesDirectory: join(settings.agentDir, 'instances'),
+    guestDirectory: requireInstalled(installed, 'guestDirectory'),
+    cacheDirectory: join(settings.agentDir, 'qemu'),
+    templateDirectory: join(settings.agentDir, 'templates'),
+    acceleration: settings.accel,
+    onProblem: (message) => {
+      log.warn({}, message)
+    },
+    ...(installed.qemu === undefined ? {} : { qemuPath: installed.qemu }),
+  })
 }
 
 async function chooseNetwork(settings: Settings, log: AgentLog): Promise<(subnet: string) => Network> {

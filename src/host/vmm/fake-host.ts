@@ -19,6 +19,9 @@ interface FakeVm {
  */
 export class FakeHost {
   readonly #vms = new Map<string, FakeVm>()
+  /** How many VMs were ever made, and how many of one instance ran at once at most: what tests of restarts look at. */
+  starts = 0
+  mostOfOneInstance = 0
   readonly #listeners = new Set<(vm: VmName, exit: ExitReport) => void>()
 
   /** How many VMs run now: of one instance, or of all. */
@@ -40,6 +43,8 @@ export class FakeHost {
   add(spec: VmSpec): FakeVm {
     const vm = { spec, bornAtMs: Date.now(), ignoresShutdown: false }
     this.#vms.set(keyOf(spec), vm)
+    this.starts += 1
+    this.mostOfOneInstance = Math.max(this.mostOfOneInstance, this.running(spec.instanceUuid))
     return vm
   }
 

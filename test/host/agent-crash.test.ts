@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExitCause } from '../../src/domain/exit-report.ts'
+import { Machine, uuid } from './agent-machine.ts'
+import type { LiveAgent } from './agent-machine.ts'
+import { Crash, CrashMoment } from './crash.ts'
+
+/** One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the end. */
+interface Timeline {
+  /** Before the agent that dies; its own life is without faults. */
+  readonly prepare?: (machine: Machine) => Promise<void>
+  readonly script: (live: LiveAgent, machine: Machine) => Promise<void>
+  /** What the agent after it is asked for, where that is not the same again. */
+  readonly next?: (live: LiveAgent) => Promise<void>
+  readonly check: (machine: Machine) => void | Promise<void>
+}
+
+const boot = { instanceUuid: uuid, boot: 1 }
+const exitedBy3 = { cause: ExitCause.Guest, exitCode: 3 } as const
+/** Far more calls than any timeline makes. */
+const callsMax = 100
+
+/** Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were. */
+async function dieEverywhere(timeline: Timeline): Promise<number> {
+  let deaths = 0
+  for (const moment of Object.values(CrashMoment)) {
+    for (let at = 1; at < callsMax; at += 1) {
+      const crash = new Crash(at, moment)
+      const machine = await Machine.make()
+      try {
+        await timeline.prepare?.(machine)
+        const first = machine.agent({ crash })
+        const life = first.recovered().then(async () => {
+          await timeline.script(first, machine)
+        })
+        await Promise.race([crash.happened, life])
+        if (!crash.dead) {
+          await first.outbox.close()
+          break
+        }
+        first.bury()
+        deaths += 1
+        const next = machine.agent()
+        await next.recovered()
+        await (timeline.next ?? timeline.script)(next, machine)
+        await next.outbox.close()
+        await timeline.check(machine)
+        assert.ok(machine.host.mostOfOneInstance <= 1, 'two VMs of one instance ran at once')
+      } catch (error) {
+        throw new Error(`death ${moment} call ${String(at)}: ${crash.calls.join(', ')}`, { cause: error })
+      } finally {
+        await machine.remove()
+      }
+    }
+  }
+  return deaths
+}
+
+function everyReportIs(machine: Machine, expected: object): void {
+  assert.ok(machine.reports.length >= 1, 'the end was never reported')
+  for (const { atMs: _, ...report } of machine.reports) assert.deepEqual(report, { boot: 1, ...expected })
+}
+
+function nothingIsLeft(machine: Machine): void {
+  assert.equal(machine.host.running(), 0)
+  assert.equal(machine.host.statuses().length, 0)
+  assert.equal(machine.network.attached.size, 0)
+}
+
+describe('an agent that is killed anywhere', function () {
+  this.timeout(20_000)
+
+  it('in a start: the next attempt finds that boot, and there is one VM', async () => {
+    const deaths = await dieEverywhere({
+      script: async (live) => {
+        const { started, exit } = await live.agent.start(boot)
+        assert.equal(started.boot, 1)
+        assert.equal(exit, undefined)
+      },
+      check: (machine) => {
+        assert.equal(machine.host.running(uuid), 1)
+        assert.equal(machine.host.starts, 1)
+        assert.deepEqual(machine.reports, [])
+      },
+    })
+    assert.ok(deaths > 20)
+  })
+
+  it('around the end of an application: the end is reported with its true reason, and nothing is left', async () => {
+    const deaths = await dieEverywhere({
+      script: async (live, machine) => {
+        await live.agent.start(boot)
+        machine.host.end(boot, exitedBy3)
+        await live.agent.entries.get(uuid)?.ended(2_000)
+        await live.reported()
+      },
+      check: (machine) => {
+        everyReportIs(machine, { ...exitedBy3, applicationStarted: true })
+        nothingIsLeft(machine)
+      },
+    })
+    assert.ok(deaths > 30)
+  })
+
+  it('while an application ends and no agent is there: the next one reports it', async () => {
+    const deaths = await dieEverywhere({
+      prepare: async (machine) => {
+        const live = await machine.readyAgent()
+        await live.agent.start(boot)
+        live.kill()
+        machine.host.end(boot, exitedBy3)
+      },
+      script: async (live) => {
+        await live.reported()
+      },
+      check: (machine) => {
+        everyReportIs(machine, { ...exitedBy3, applicationStarted: true })
+        nothingIsLeft(machine)
+      },
+    })
+    assert.ok(deaths > 10)
+  })
+
+  it('in a stop by the shutdown signal: it ends as the application took it', async () => {
+    const deaths = await dieEverywhere({
+      script: async (live) => {
+        await live.agent.start(boot)
+        const { exit } = await live.agent.stop({ ...boot, forced: false, graceMs: 1_000 })
+        assert.equal(exit?.signal, 15)
+        await live.reported()
+      },
+      check: (machine) => {
+        everyReportIs(machine, { cause: ExitCause.Guest, signal: 15, applicationStarted: true })
+        nothingIsLeft(machine)
+      },
+    })
+    assert.ok(deaths > 30)
+  })
+
+  it('in a forced stop: it ends as forced', async () => {
+    await dieEverywhere({
+      script: async (live) => {
+        await live.agent.start(boot)
+        const { exit } = await live.agent.stop({ ...boot, forced: true, graceMs: 0 })
+        assert.equal(exit?.cause, ExitCause.Forced)
+        await live.reported()
+      },
+      check: (machine) => {
+        everyReportIs(machine, { cause: ExitCause.Forced, applicationStarted: true })
+        nothingIsLeft(machine)
+      },
+    })
+  })
+
+  it('in a removal: nothing of the instance is left', async () => {
+    await dieEverywhere({
+      prepare: async (machine) => {
+        const live = await machine.readyAgent()
+        await live.agent.start(boot)
+        live.kill()
+      },
+      script: async (live) => {
+        await live.agent.remove({ instanceUuid: uuid })
+      },
+      check: async (machine) => {
+        nothingIsLeft(machine)
+        assert.deepEqual(await readdir(join(machine.directory, 'instances')), [])
+      },
+    })
+  })
+
+  it('in a second boot: the first is over, and both count in the usage', async () => {
+    await dieEverywhere({
+      prepare: async (machine) => {
+        const live = await machine.readyAgent()
+        await live.agent.start(boot)
+        await live.agent.stop({ ...boot, forced: true, graceMs: 0 })
+        await live.reported()
+        live.kill()
+        machine.reports.length = 0
+      },
+      script: async (live) => {
+        await live.agent.start({ instanceUuid: uuid, boot: 2 })
+        assert.equal(live.agent.entries.get(uuid)?.record?.usageBefore.rxPackets, 1)
+      },
+      check: (machine) => {
+        assert.equal(machine.host.running(uuid), 1)
+        assert.deepEqual(machine.reports, [])
+      },
+    })
+  })
+
+  it('in a halt of the platform: every end is told as the platform’s, by the next agent', async () => {
+    let halted = 0
+    await dieEverywhere({
+      prepare: async (machine) => {
+        const live = await machine.readyAgent()
+        await live.agent.start(boot)
+        live.kill()
+      },
+      script: async (live) => {
+        await live.halt()
+      },
+      next: async (live) => {
+        await live.reported()
+      },
+      check: (machine) => {
+        // An agent that died before its halt began leaves the VM running, and nothing to report.
+        if (machine.host.running(uuid) === 1) {
+          assert.deepEqual(machine.reports, [])
+          return
+        }
+        halted += 1
+        everyReportIs(machine, { cause: ExitCause.HostHalted, applicationStarted: true })
+        nothingIsLeft(machine)
+      },
+    })
+    assert.ok(halted > 10)
+  })
+})

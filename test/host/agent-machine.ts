@@ -1,0 +1,178 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExitReport } from '../../src/domain/exit-report.ts'
+import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
+import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
+import { ExitOutbox } from '../../src/host/agent/exit-outbox.ts'
+import type { HostEvents } from '../../src/host/agent/exit-outbox.ts'
+import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
+import { HostAgent } from '../../src/host/agent/host-agent.ts'
+import { InstanceStore } from '../../src/host/agent/instance-store.ts'
+import { recover } from '../../src/host/agent/recovery.ts'
+import { FakeImages } from '../../src/host/images/fake-images.ts'
+import type { FakeImagesOptions } from '../../src/host/images/fake-images.ts'
+import { FakeNetwork } from '../../src/host/network/fake-network.ts'
+import { FakeHost } from '../../src/host/vmm/fake-host.ts'
+import { FakeVmm } from '../../src/host/vmm/fake-vmm.ts'
+import type { FakeVmmOptions } from '../../src/host/vmm/fake-vmm.ts'
+import { until } from '../support/until.ts'
+import { Crash } from './crash.ts'
+
+export const uuid = '00000000-0000-4000-8000-000000000001'
+export const otherUuid = '00000000-0000-4000-8000-000000000002'
+
+export interface AgentOptions {
+  readonly crash?: Crash
+  readonly vmm?: FakeVmmOptions
+  readonly images?: FakeImagesOptions
+  /** Temporal: answers of the nth signal; after the last, `taken`. */
+  readonly events?: readonly ('fail' | 'gone')[]
+}
+
+/** One machine of a timeline: what survives its agents. Tests kill agents and start others on it. */
+export class Machine {
+  readonly host = new FakeHost()
+  readonly network = new FakeNetwork()
+  /** Every report that a workflow took. */
+  readonly reports: ExitReport[] = []
+  readonly specs = new Map<string, LaunchSpec>()
+  readonly directory: string
+  nowMs = 1_000_000
+  bootId = 'boot-1'
+
+  constructor(directory: string) {
+    this.directory = directory
+    for (const [index, each] of [uuid, otherUuid].entries()) this.specs.set(each, launchSpec(each, index + 2))
+  }
+
+  static async make(): Promise<Machine> {
+    return new Machine(await mkdtemp(join(tmpdir(), 'roost-agent-')))
+  }
+
+  async remove(): Promise<void> {
+    this.host.reboot()
+    await rm(this.directory, { recursive: true, force: true })
+  }
+
+  /** Sets how the application of an instance behaves; see `FakeVmm`. */
+  runs(...args: string[]): void {
+    for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, args: ['app', ...args] })
+  }
+
+  /** A new agent process on this machine; `recovered` when it takes work. */
+  agent(options: AgentOptions = {}): LiveAgent {
+    return new LiveAgent(this, options)
+  }
+
+  async readyAgent(options: AgentOptions = {}): Promise<LiveAgent> {
+    const live = this.agent(options)
+    await live.recovered()
+    return live
+  }
+}
+
+export class LiveAgent {
+  readonly agent: HostAgent
+  readonly ports: AgentPorts
+  readonly outbox: ExitOutbox
+  readonly log: string[] = []
+  readonly #machine: Machine
+  readonly #crash: Crash
+  readonly #marker: HaltMarker
+
+  constructor(machine: Machine, options: AgentOptions) {
+    this.#machine = machine
+    this.#crash = options.crash ?? new Crash()
+    this.#marker = new HaltMarker(machine.directory)
+    const wrap = <T extends object>(name: string, port: T): T => this.#crash.wrap(name, port)
+    this.ports = {
+      vmm: wrap('vmm', new FakeVmm({ ...options.vmm, host: machine.host })),
+      network: wrap('network', machine.network),
+      images: wrap('images', new FakeImages(options.images)),
+      launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
+      store: wrap('store', new InstanceStore(machine.directory)),
+      observer: { started: () => undefined, startFailed: () => undefined, ended: () => undefined },
+      log: {
+        info: () => undefined,
+        warn: (_, message) => this.log.push(message),
+        error: (_, message) => this.log.push(message),
+      },
+      nowMs: () => machine.nowMs,
+      hostBootId: machine.bootId,
+    }
+    this.agent = new HostAgent(this.ports)
+    const events = wrap('events', this.#events(options.events ?? []))
+    this.outbox = new ExitOutbox({ entries: () => this.agent.entries.values(), events, log: this.ports.log })
+    this.agent.end.onEnd(() => {
+      this.outbox.wake()
+    })
+  }
+
+  async recovered(): Promise<void> {
+    await mkdir(this.#machine.directory, { recursive: true })
+    await recover({ agent: this.agent, ports: this.ports, haltedAtMs: await this.#marker.read() })
+    await this.#marker.clear()
+    this.outbox.wake()
+  }
+
+  /** Everything that ended is reported and on disk as reported. */
+  async reported(): Promise<void> {
+    await until(
+      'every end is reported',
+      () =>
+        [...this.agent.entries.values()].every(({ record }) => record?.exit === undefined || record.reported),
+      { limitMs: 5_000 },
+    )
+  }
+
+  /** `kill -9`. */
+  kill(): void {
+    this.#crash.now()
+    this.bury()
+  }
+
+  /** Ends the timers of an agent that died; what it waited for never comes. */
+  bury(): void {
+    void this.outbox.close()
+  }
+
+  /** SIGTERM, as `src/bin/agent.ts` does it. */
+  async halt(): Promise<void> {
+    await this.#marker.set(this.#machine.nowMs)
+    await Promise.all([this.outbox.close(), this.agent.halt()])
+  }
+
+  async #spec(instanceUuid: string): Promise<LaunchSpec> {
+    const spec = this.#machine.specs.get(instanceUuid)
+    if (spec === undefined) throw new Error('no such instance in this test')
+    return await Promise.resolve(spec)
+  }
+
+  #events(answers: readonly ('fail' | 'gone')[]): HostEvents {
+    let calls = 0
+    return {
+      exited: async (_, exit) => {
+        const answer = answers[calls]
+        calls += 1
+        if (answer === 'fail') throw new Error('Temporal is away')
+        if (answer === undefined) this.#machine.reports.push(exit)
+        return await Promise.resolve(answer ?? 'taken')
+      },
+    }
+  }
+}
+
+function launchSpec(instanceUuid: string, host: number): LaunchSpec {
+  return {
+    uuid: instanceUuid,
+    name: `instance-${String(host)}`,
+    userUuid: '00000000-0000-4000-8000-00000000000a',
+    image: `user/app@sha256:${'0'.repeat(64)}`,
+    memoryMb: 128,
+    vcpus: 1,
+    env: {},
+    privateIp: `10.64.0.${String(host)}`,
+    mac: `12:b0:0a:40:00:0${String(host)}`,
+  }
+}

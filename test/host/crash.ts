@@ -1,0 +1,78 @@
+/** Where the agent dies relative to the call: it is never made, under way, or made with nobody left to see the answer. */
+export const CrashMoment = { Before: 'before', During: 'during', After: 'after' } as const
+export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
+
+type AnyFunction = (...args: unknown[]) => unknown
+
+/** Calls that only compute: no process dies in them. */
+const instant = new Set(['onExit', 'directory', 'consoleDirectory'])
+
+/**
+ * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and nothing returns
+ * to it: what `kill -9` is to a process, for an object in a test.
+ */
+export class Crash {
+  /** The calls up to now, by name. */
+  readonly calls: string[] = []
+  readonly happened: Promise<void>
+  readonly #at: number
+  readonly #moment: CrashMoment
+  #dead = false
+  #tell: () => void = () => undefined
+
+  constructor(at = Number.POSITIVE_INFINITY, moment: CrashMoment = CrashMoment.Before) {
+    this.#at = at
+    this.#moment = moment
+    this.happened = new Promise((resolve) => {
+      this.#tell = resolve
+    })
+  }
+
+  get dead(): boolean {
+    return this.#dead
+  }
+
+  now(): void {
+    this.#dead = true
+    this.#tell()
+  }
+
+  wrap<T extends object>(name: string, port: T): T {
+    return new Proxy(port, {
+      get: (target, key) => {
+        const member: unknown = Reflect.get(target, key, target)
+        if (typeof member !== 'function') return member
+        const call = (...args: unknown[]): unknown => (member as AnyFunction).apply(target, args)
+        const method = String(key)
+        if (method === 'onExit') return (listener: AnyFunction) => call(this.#whileAlive(listener))
+        return instant.has(method)
+          ? call
+          : async (...args: unknown[]) => await this.#call(`${name}.${method}`, () => call(...args))
+      },
+    })
+  }
+
+  #whileAlive(listener: AnyFunction): AnyFunction {
+    return (...args) => (this.#dead ? undefined : listener(...args))
+  }
+
+  async #call(name: string, call: () => unknown): Promise<unknown> {
+    if (this.#dead) return await never()
+    this.calls.push(name)
+    const dies = this.calls.length === this.#at
+    if (dies && this.#moment !== CrashMoment.After) this.now()
+    if (dies && this.#moment === CrashMoment.Before) return await never()
+    const result = await Promise.resolve(call()).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    )
+    if (dies) this.now()
+    if (this.#dead) return await never()
+    if ('error' in result) throw result.error
+    return result.value
+  }
+}
+
+async function never(): Promise<never> {
+  return await new Promise(() => undefined)
+}
