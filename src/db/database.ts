@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert'
 import { MikroORM } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -13,6 +14,8 @@ export interface DatabaseOptions {
   /** Shown in `pg_stat_activity`: which part holds a connection. */
   readonly applicationName: string
   readonly poolSize?: number
+  /** Told of connections that broke while nobody used them; queries fail by themselves. */
+  readonly onWarning?: (message: string) => void
 }
 
 /** One part's connections to PostgreSQL. Queries wait for a free one; there are never more than `poolSize`. */
@@ -48,7 +51,10 @@ const readTypes = new pg.TypeOverrides()
 readTypes.setTypeParser(int8Oid, Number)
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const orm = await MikroORM.init({
+  let pool: pg.Pool | undefined
+  // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query, or in
+  // `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
+  const orm = new MikroORM({
     entities: [User, Token, Node, Instance],
     clientUrl: options.url,
     extensions: [Migrator],
@@ -62,10 +68,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       fileName: (timestamp, name) => `${timestamp}-${name ?? 'change'}`,
     },
     pool: { min: 0, max: options.poolSize ?? defaultPoolSize },
-    driverOptions: { application_name: options.applicationName, connectionTimeoutMillis: connectTimeoutMs },
+    driverOptions: {
+      application_name: options.applicationName,
+      connectionTimeoutMillis: connectTimeoutMs,
+      onPoolCreated: (created: pg.Pool) => (pool = created),
+    },
     forceUtcTimezone: true,
+    logger: options.onWarning ?? (() => undefined),
+    colors: false,
   })
-  const pool = await orm.em.getConnection().getNativeClient()
+  orm.em.getConnection().getClient()
+  assert(pool, 'MikroORM makes its pool with its client')
+  return databaseOver(orm, pool, options)
+}
+
+function databaseOver(orm: MikroORM, pool: pg.Pool, options: DatabaseOptions): Database {
   return {
     url: options.url,
     applicationName: options.applicationName,

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// `npx roost` runs on whatever Node the machine has (20 or newer). The program itself is TypeScript, which Node 24 runs as it is, so
+// this hands over to the Node 24 that set-up brought.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const program = fileURLToPath(new URL('roost.ts', import.meta.url))
+const broughtNode = path.join(checkout, 'node_modules', '.bin', 'node')
+const hasOwn = Number(process.versions.node.split('.')[0]) >= 24
+
+if (!existsSync(broughtNode) && !hasOwn) {
+  process.stderr.write(`roost: Node 24 is missing, run \`npm run setup\` in ${checkout}\n`)
+  process.exit(1)
+}
+const node = existsSync(broughtNode) ? broughtNode : process.execPath
+const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: 'inherit' })
+// Ctrl-C at a terminal reaches the child by itself; a signal to this process alone is passed on.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+child.on('error', (error) => {
+  process.stderr.write(`roost: ${node} can not be run: ${error.message}\n`)
+  process.exit(1)
+})
+child.on('exit', (code, signal) => {
+  if (signal === null) process.exit(code ?? 1)
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
+})

@@ -1,0 +1,32 @@
+import { openDatabase } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
+import { migrate } from '../db/migrate.ts'
+import { CliFailure } from './cli-failure.ts'
+
+/** One command's connection; a new database gets its schema, so that users can be made before the first start. */
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ url, applicationName: 'roost command', poolSize: 2 })
+  try {
+    await database.check().catch((error: unknown) => {
+      throw new CliFailure(`the database at ${placeOf(url)} does not answer: ${reasonOf(error)}`, {
+        cause: error,
+      })
+    })
+    await migrate(database)
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Without the password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
+}
+
+/** Node reports a refused connection to a name with several addresses as an aggregate without a message. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

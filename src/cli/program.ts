@@ -1,0 +1,39 @@
+import { Command, CommanderError } from 'commander'
+import type { CliDeps } from './cli-deps.ts'
+import { CliFailure, ExitCode } from './cli-failure.ts'
+import { addDoctorCommand } from './doctor-command.ts'
+import { addImageCommands } from './image-commands.ts'
+import { addTokenCommands } from './token-commands.ts'
+import { addUserCommands } from './user-commands.ts'
+
+/**
+ * Runs `roost <args>` and answers its exit code. Refusals and mistakes in the arguments are written for the person at
+ * the terminal; what else goes wrong is thrown, because it is a defect.
+ */
+export async function runCli(args: readonly string[], deps: CliDeps): Promise<ExitCode> {
+  try {
+    await createProgram(deps).parseAsync([...args], { from: 'user' })
+    return ExitCode.Done
+  } catch (error) {
+    // Help and version come as errors with exit code 0; commander has written what there is to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Done : ExitCode.Usage
+    if (!(error instanceof CliFailure)) throw error
+    deps.note(`roost: ${error.message}\n`)
+    return ExitCode.Failed
+  }
+}
+
+function createProgram(deps: CliDeps): Command {
+  // Subcommands inherit these settings when they are made, so they come first.
+  const program = new Command('roost')
+    .description('Administers a Roost stack: accounts, tokens, images, and what works on this machine.')
+    .exitOverride()
+    .configureOutput({ writeOut: deps.write, writeErr: deps.note })
+    .showHelpAfterError('(add --help for what is possible)')
+    .addHelpText('after', '\nExit codes: 0 done, 1 not possible, 2 wrong arguments.')
+  addUserCommands(program, deps)
+  addTokenCommands(program, deps)
+  addImageCommands(program, deps)
+  addDoctorCommand(program, deps)
+  return program
+}

@@ -1,0 +1,176 @@
+import { strict as assert } from 'node:assert'
+import type { CliDeps, DoctorReport } from '../../../src/cli/cli-deps.ts'
+import { withDatabase } from '../../../src/cli/database-session.ts'
+import { runCli } from '../../../src/cli/program.ts'
+import { createTokenAuthenticator } from '../../../src/db/tokens.ts'
+import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/quotas.ts'
+import { createEmptyDatabase } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly notes: string
+}
+
+const healthy: DoctorReport = {
+  ok: true,
+  checks: [
+    { name: 'KVM', status: 'warning', detail: 'emulation is used', remedy: 'enable virtualisation' },
+    { name: 'root', status: 'ok', detail: 'yes' },
+  ],
+}
+
+describe('the roost command', () => {
+  let own: TestDatabase
+  let doctor: DoctorReport = healthy
+  before(async () => {
+    own = await createEmptyDatabase()
+  })
+  after(() => own.drop())
+  beforeEach(() => {
+    doctor = healthy
+  })
+
+  async function roost(...args: readonly string[]): Promise<Ran> {
+    let out = ''
+    let notes = ''
+    const deps: CliDeps = {
+      write: (text) => void (out += text),
+      note: (text) => void (notes += text),
+      withDatabase: (work) => withDatabase(own.url, work),
+      images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
+      doctor: async () => doctor,
+    }
+    const code = await runCli(args, deps)
+    return { code, out, notes }
+  }
+  const json = async (...args: readonly string[]) => {
+    const { code, out, notes } = await roost(...args, '--json')
+    assert.deepEqual([code, notes], [0, ''])
+    return JSON.parse(out)
+  }
+
+  it('creates users on a database that is still empty', async () => {
+    const user = await json('user', 'create', 'Ann', '--instances', '7', '--max-vcpus', '4')
+    assert.equal(user.name, 'ann')
+    assert.deepEqual(user.hard, { ...defaultHardQuotas, instances: 7 })
+    assert.deepEqual(user.limits, { ...defaultQuotaLimits, maxVcpus: 4 })
+    assert.equal(user.admin, false)
+  })
+
+  it('lists users as a table, and in JSON as they were created', async () => {
+    const made = await json('user', 'create', 'bob', '--admin')
+    const users = await json('user', 'list')
+    assert.deepEqual(
+      users.find((user: { name: string }) => user.name === 'bob'),
+      made,
+    )
+    const { out } = await roost('user', 'list')
+    assert.match(out, /^NAME +UUID +ADMIN/)
+    assert.match(out, /\nbob +[0-9a-f-]{36} +yes +64 /)
+  })
+
+  it('changes only those quotas that are given', async () => {
+    const before = await json('user', 'create', 'carl')
+    const after = await json('user', 'set-quota', 'carl', '--live-memory-mb', '99', '--max-memory-mb', '77')
+    assert.deepEqual(after, {
+      ...before,
+      hard: { ...before.hard, liveMemoryMb: 99 },
+      limits: { ...before.limits, maxMemoryMb: 77 },
+    })
+  })
+
+  it('prints a token once, alone on standard output, and it works until it is revoked', async () => {
+    await roost('user', 'create', 'dora')
+    const { code, out, notes } = await roost('token', 'create', 'dora', '--label', 'laptop', '--developer')
+    assert.equal(code, 0)
+    const token = out.trim()
+    const authenticate = () =>
+      withDatabase(own.url, (database) => createTokenAuthenticator(database).authenticate(token))
+    const identity = await authenticate()
+    assert.deepEqual([identity?.userName, identity?.developer], ['dora', true])
+    assert.ok(notes.includes(identity!.tokenUuid))
+    const [listed] = await json('token', 'list', '--user', 'dora')
+    assert.deepEqual([listed.uuid, listed.label, listed.user], [identity!.tokenUuid, 'laptop', 'dora'])
+    assert.ok(!JSON.stringify(listed).includes(token))
+    assert.deepEqual(await json('token', 'revoke', listed.uuid), { uuid: listed.uuid, revoked: true })
+    assert.equal(await authenticate(), undefined)
+    assert.notEqual((await json('token', 'list', '--user', 'dora'))[0].revokedAt, null)
+  })
+
+  it('answers a token in JSON together with its uuid', async () => {
+    await roost('user', 'create', 'emil')
+    const made = await json('token', 'create', 'emil')
+    assert.equal(Buffer.from(made.token, 'base64').toString().split(':')[0], 'emil')
+    assert.equal((await json('token', 'list', '--user', 'emil'))[0].uuid, made.uuid)
+  })
+
+  const impossible: [args: string, message: RegExp][] = [
+    ['user create official', /'official' can not be a user's name.*reserved/],
+    ['user create 9lives', /'9lives' can not be a user's name/],
+    ['user create taken', /there is a user 'taken' already/],
+    ['user create f --min-memory-mb 9000', /--min-memory-mb 9000 is above --max-memory-mb 8192/],
+    ['user set-quota nobody --instances 1', /there is no user 'nobody'/],
+    ['user set-quota taken', /nothing to change/],
+    ['user set-quota taken --max-memory-mb 1', /--min-memory-mb 16 is above --max-memory-mb 1/],
+    ['token create nobody', /there is no user 'nobody'/],
+    ['token list --user nobody', /there is no user 'nobody'/],
+    ['token revoke 00000000-0000-4000-8000-000000000000', /there is no token/],
+    ['token revoke laptop', /there is no token 'laptop'/],
+  ]
+  for (const [args, message] of impossible) {
+    it(`fails with exit code 1 and says why: ${args}`, async () => {
+      await roost('user', 'create', 'taken')
+      const { code, out, notes } = await roost(...args.split(' '))
+      assert.deepEqual([code, out], [1, ''])
+      assert.match(notes, message)
+    })
+  }
+
+  const mistaken = [
+    '',
+    'bogus',
+    'user',
+    'user create',
+    'user create a b',
+    'user create a --instances 0',
+    'user create a --instances 1.5',
+    'user create a --instances 2147483648',
+    'user list --bogus',
+    'token create',
+    'image import only-one',
+  ]
+  for (const args of mistaken) {
+    it(`answers wrong arguments with exit code 2: roost ${args}`, async () => {
+      const { code, out, notes } = await roost(...args.split(' ').filter((arg) => arg !== ''))
+      assert.deepEqual([code, out], [2, ''])
+      assert.notEqual(notes, '')
+    })
+  }
+
+  for (const args of ['--help', 'user --help', 'token create --help', 'image push --help', 'doctor --help']) {
+    it(`explains itself with exit code 0: roost ${args}`, async () => {
+      const { code, out } = await roost(...args.split(' '))
+      assert.equal(code, 0)
+      assert.match(out, /^Usage: roost /)
+    })
+  }
+
+  it('stores images under the name that is given', async () => {
+    assert.deepEqual(await json('image', 'import', '/tmp/image.tar', 'official/hello:1'), {
+      reference: 'official/hello:1',
+      digest: 'sha256:0',
+    })
+  })
+
+  it('tells what works, and fails where something needed is missing', async () => {
+    const { code, out } = await roost('doctor')
+    assert.equal(code, 0)
+    assert.match(out, /warning +KVM: emulation is used\n +enable virtualisation\n/)
+    doctor = { ok: false, checks: [{ name: 'QEMU', status: 'missing', detail: 'not found' }] }
+    const failed = await roost('doctor', '--json')
+    assert.equal(failed.code, 1)
+    assert.deepEqual(JSON.parse(failed.out), doctor)
+  })
+})
