@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { settingsDocument } from '../../src/bin/settings-document.ts'
+import { SettingError } from '../../src/bin/setting-formats.ts'
+import { readSettings } from '../../src/bin/settings.ts'
+
+const machine = { homeDirectory: '/home/ada', checkoutDirectory: '/src/roost', lowPorts: false }
+
+describe('settings', () => {
+  it('have the documented defaults', () => {
+    const settings = readSettings({}, machine)
+    assert.equal(settings.dataDir, '/src/roost/.roost')
+    assert.equal(settings.cacheDir, '/home/ada/.cache/roost')
+    assert.equal(settings.apiUrl, 'http://127.0.0.1:7070')
+    assert.equal(settings.metroDomain, 'roost.localhost')
+    assert.equal(settings.temporalUiPort, 8233)
+    assert.equal(settings.databaseUrl, undefined)
+  })
+
+  it('move public ports by 8000 where low ports may not be bound', () => {
+    assert.equal(readSettings({}, machine).portOffset, 8000)
+    assert.equal(readSettings({}, { ...machine, lowPorts: true }).portOffset, 0)
+  })
+
+  it('keep everything of a stack below its data directory', () => {
+    const settings = readSettings({ ROOST_DATA_DIR: '/data' }, machine)
+    assert.equal(settings.agentDir, '/data/agent')
+    assert.equal(settings.joinTokenFile, '/data/keys/join-token')
+    assert.equal(settings.registryCertFile, '/data/keys/registry.crt')
+  })
+
+  it('derive the address of the API from its host and port', () => {
+    assert.equal(readSettings({ ROOST_API_PORT: '9000' }, machine).apiUrl, 'http://127.0.0.1:9000')
+  })
+
+  it('give stacks side by side networks of their own, each the same at every start', () => {
+    const subnet = (directory: string) => readSettings({ ROOST_DATA_DIR: directory }, machine).vmSubnet
+    assert.equal(subnet('/a'), subnet('/a'))
+    const all = ['/a', '/b', '/c', '/d'].map(subnet)
+    assert.ok(new Set(all).size > 1)
+    for (const one of all) assert.match(one, /^10\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.0\.0\/16$/)
+  })
+
+  it('count an empty variable as absent', () => {
+    assert.equal(readSettings({ ROOST_API_PORT: '', DATABASE_URL: '' }, machine).apiPort, 7070)
+  })
+
+  const refused: readonly (readonly [string, string])[] = [
+    ['ROOST_API_PORT', '0'],
+    ['ROOST_API_PORT', '65536'],
+    ['ROOST_API_PORT', '70.5'],
+    ['ROOST_API_PORT', 'http'],
+    ['ROOST_PORT_OFFSET', '-1'],
+    ['ROOST_VMM', 'firecracker'],
+    ['ROOST_VM_SUBNET', '10.64.1.0/16'],
+    ['ROOST_VM_SUBNET', '10.300.0.0/16'],
+    ['ROOST_VM_EGRESS', 'yes'],
+    ['ROOST_LOG_LEVEL', 'loud'],
+    ['DATABASE_URL', 'localhost'],
+  ]
+  for (const [name, value] of refused) {
+    it(`refuse ${name}=${value} and name the variable`, () => {
+      assert.throws(
+        () => readSettings({ [name]: value }, machine),
+        (error: Error) => error instanceof SettingError && error.message.includes(name),
+      )
+    })
+  }
+
+  it('do not repeat a URL in an error: it may hold a password', () => {
+    assert.throws(
+      () => readSettings({ DATABASE_URL: 'secret-password-and-no-url' }, machine),
+      (error: Error) => !error.message.includes('secret-password'),
+    )
+  })
+
+  it('are documented as they are', () => {
+    const file = path.resolve(import.meta.dirname, '../../docs/settings.md')
+    assert.equal(
+      readFileSync(file, 'utf8'),
+      settingsDocument(),
+      'run node src/bin/write-settings-document.ts',
+    )
+  })
+})
