@@ -34,6 +34,7 @@ struct options {
   const char *console_directory;
   const char *cgroup; /* NULL: none */
   long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
+  long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
   enum guest_kind kind;
   char **command;
 };
@@ -75,7 +76,7 @@ void guest_shutdown(long long grace_ms);
 long long guest_deadline_ms(void);
 
 /* monitor.c: QMP. */
-void monitor_open(int fd);
+void monitor_open(int fd, long incoming_fd);
 void monitor_read(void);
 void monitor_power_down(void);
 bool monitor_finds_vm_stuck(void);

@@ -173,7 +173,7 @@ int main(int count, char **arguments) {
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
   keeper_drop_privileges();
   guest_open(vm.control_fd, options.kind);
-  monitor_open(vm.monitor_fd);
+  monitor_open(vm.monitor_fd, options.incoming_fd);
   guest_write();
 
   watch_vm(signal_fd);

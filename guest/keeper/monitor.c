@@ -9,11 +9,16 @@
 #include "keeper.h"
 
 static int fd = -1;
+static long incoming_fd = -1;
 static char inbox[8192];
 static size_t inbox_length;
 static bool greeted, running, shut_down, stuck;
 
-void monitor_open(int monitor_fd) { fd = monitor_fd; }
+void monitor_open(int monitor_fd, long state_fd) {
+  fd = monitor_fd;
+  incoming_fd = state_fd;
+}
+
 bool monitor_finds_vm_stuck(void) { return stuck; }
 
 static void command(const char *text) {
@@ -21,6 +26,19 @@ static void command(const char *text) {
 }
 
 void monitor_power_down(void) { command("{\"execute\":\"system_powerdown\"}\n"); }
+
+/* A VM from a template: its memory is mapped and must not be looked for in the state, which takes a capability. */
+static void negotiate(void) {
+  char text[128];
+  command("{\"execute\":\"qmp_capabilities\"}\n");
+  if (incoming_fd >= 0) {
+    command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
+            "[{\"capability\":\"x-ignore-shared\",\"state\":true}]}}\n");
+    snprintf(text, sizeof text, "{\"execute\":\"migrate-incoming\",\"arguments\":{\"uri\":\"fd:%ld\"}}\n", incoming_fd);
+    command(text);
+  }
+  command("{\"execute\":\"query-status\"}\n");
+}
 
 static void take_shutdown(const char *line) {
   char reason[48] = "unknown";
@@ -40,7 +58,7 @@ static void take_line(const char *line) {
   if (strstr(line, "\"QMP\": {") != NULL && !greeted) {
     greeted = true;
     event("monitor");
-    command("{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"query-status\"}\n");
+    negotiate();
   } else if (strstr(line, "\"event\": \"SHUTDOWN\"") != NULL && !shut_down) {
     take_shutdown(line);
   } else if (strstr(line, "\"event\": \"RESUME\"") != NULL || strstr(line, "\"running\": true") != NULL) {

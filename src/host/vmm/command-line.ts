@@ -27,7 +27,7 @@ export interface KernelSource {
 
 export interface TemplateSource {
   readonly ramFd: number
-  /** Absent while the template itself is made. */
+  /** Absent while the template itself is made. The keeper names it to the VMM. */
   readonly stateFd?: number
 }
 
@@ -48,7 +48,8 @@ export function buildCommandLine(machine: Machine): readonly string[] {
     ...channelArguments(),
     ...diskArguments(machine.rootDiskFd),
     ...networkArguments(machine.attachment),
-    ...['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
+    '-sandbox',
+    'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   ]
 }
 
@@ -58,10 +59,21 @@ function machineArguments(machine: Machine): readonly string[] {
   const timers = emulated ? ',pit=off,pic=off' : ''
   const memory = template === undefined ? '' : ',memory-backend=ram'
   return [
-    ...['-M', `microvm,acpi=on,rtc=on${timers}${memory}`],
-    ...['-accel', emulated ? `tcg,tb-size=${translationCacheMb}` : 'kvm'],
-    ...['-cpu', emulated ? 'qemu64' : 'host', '-smp', `${vcpus}`, '-m', `${memoryMb}`],
-    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
+    '-M',
+    `microvm,acpi=on,rtc=on${timers}${memory}`,
+    '-accel',
+    emulated ? `tcg,tb-size=${translationCacheMb}` : 'kvm',
+    '-cpu',
+    emulated ? 'qemu64' : 'host',
+    '-smp',
+    `${vcpus}`,
+    '-m',
+    `${memoryMb}`,
+    '-nodefaults',
+    '-no-user-config',
+    '-display',
+    'none',
+    '-no-reboot',
     ...templateArguments(template, memoryMb),
   ]
 }
@@ -71,8 +83,8 @@ function templateArguments(template: TemplateSource | undefined, memoryMb: numbe
   const { ramFd, stateFd } = template
   const share = stateFd === undefined ? 'on' : 'off'
   const ram = `memory-backend-file,id=ram,size=${memoryMb}M,mem-path=/dev/fd/${ramFd},share=${share}`
-  const incoming = stateFd === undefined ? [] : ['-incoming', `fd:${stateFd}`]
-  return ['-object', ram, '-global', 'migration.x-ignore-shared=on', ...incoming]
+  const incoming = stateFd === undefined ? [] : ['-incoming', 'defer']
+  return ['-object', ram, ...incoming]
 }
 
 function kernelArguments(kernel: KernelSource | undefined): readonly string[] {

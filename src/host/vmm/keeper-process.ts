@@ -12,6 +12,8 @@ export interface KeeperPlan {
   readonly owner?: { readonly uid: number; readonly gid: number }
   readonly cgroup?: string
   readonly addressSpaceMb?: number
+  /** Where the state is that the VM continues from. */
+  readonly incomingFd?: number
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
   /** What `guestConfig` encodes; empty for kernels that take none. */
@@ -56,7 +58,7 @@ export async function spawnKeeper(plan: KeeperPlan): Promise<void> {
 }
 
 function keeperArguments(plan: KeeperPlan): readonly string[] {
-  const { owner, cgroup, addressSpaceMb } = plan
+  const { owner, cgroup, addressSpaceMb, incomingFd } = plan
   return [
     'run',
     `dir=${plan.directory}`,
@@ -65,6 +67,7 @@ function keeperArguments(plan: KeeperPlan): readonly string[] {
     ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`]),
     ...(cgroup === undefined ? [] : [`cgroup=${cgroup}`]),
     ...(addressSpaceMb === undefined ? [] : [`address_space_mb=${addressSpaceMb}`]),
+    ...(incomingFd === undefined ? [] : [`incoming=${incomingFd}`]),
     '--',
     ...plan.command,
   ]

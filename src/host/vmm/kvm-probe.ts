@@ -117,10 +117,8 @@ async function runKernel(facts: HostFacts, assets: GuestAssets, owner: Owner): P
       memoryMb: 128,
       vcpus: 1,
       kernel: {
-        ...{
-          kernelFd: firstFileFd,
-          initrdFd: firstFileFd + 1,
-        },
+        kernelFd: firstFileFd,
+        initrdFd: firstFileFd + 1,
         commandLine: platformKernelArguments('kvm', facts.tscKhz),
       },
     }),

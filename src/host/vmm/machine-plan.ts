@@ -17,6 +17,8 @@ export interface MachinePlan {
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
   readonly config: Buffer
+  /** Where the state is that the VM continues from. */
+  readonly incomingFd?: number
 }
 
 export interface PlanContext {
@@ -69,7 +71,8 @@ function planFromTemplate(
   // Opened for writing because the VMM insists; the file is sealed, and mapped privately.
   const template = { ramFd: files.add(ramPath, 'r+'), stateFd: files.add(statePath) }
   const machine = { ...machineBase(spec, context), template, rootDiskFd: files.add(image.rootfsPath) }
-  return plan(StartKind.Template, 'container', machine, files, configOf(spec))
+  const from = plan(StartKind.Template, 'container', machine, files, configOf(spec))
+  return { ...from, incomingFd: template.stateFd }
 }
 
 /**

@@ -3,7 +3,9 @@ import type { GuestAssets } from './guest-assets.ts'
 import { readHostFacts } from './host-facts.ts'
 import type { HostFacts } from './host-facts.ts'
 import { kvmVerdict } from './kvm-probe.ts'
+import type { PlanContext } from './machine-plan.ts'
 import { QemuVmm } from './qemu-vmm.ts'
+import { clearTemplates, TemplateStore } from './template-store.ts'
 
 export interface OpenQemuVmm {
   readonly instancesDirectory: string
@@ -12,6 +14,10 @@ export interface OpenQemuVmm {
   /** Where verdicts about this host are kept between starts. */
   readonly cacheDirectory: string
   readonly acceleration: 'auto' | 'kvm' | 'tcg'
+  /** Where the device state of templates is kept; absent: every start is a plain boot. */
+  readonly templateDirectory?: string
+  /** Told of what did not work out and was worked around. */
+  readonly onProblem?: (message: string) => void
   readonly qemuPath?: string
   readonly bootLimitMs?: number
 }
@@ -21,13 +27,21 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const facts = await readHostFacts(options.qemuPath)
   const assets = await readGuestAssets(options.guestDirectory)
   const accelerator = await chooseAccelerator(options, facts, assets)
+  const context = { facts, assets, accelerator }
+  const templates = await openTemplates(options, context)
   return new QemuVmm({
     instancesDirectory: options.instancesDirectory,
-    facts,
-    assets,
-    accelerator,
+    ...context,
+    ...(templates === undefined ? {} : { templates }),
     ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),
   })
+}
+
+async function openTemplates(options: OpenQemuVmm, context: PlanContext): Promise<TemplateStore | undefined> {
+  const { templateDirectory, onProblem } = options
+  if (templateDirectory === undefined) return undefined
+  await clearTemplates(templateDirectory)
+  return new TemplateStore(context, templateDirectory, onProblem)
 }
 
 /** Asked for KVM and unable to use it, we say so instead of being slow in silence. */

@@ -124,7 +124,7 @@ export class QemuVmm implements Vmm {
     const askedAtUs = Math.round((performance.timeOrigin + performance.now()) * 1000)
     const known = this.#vms.get(spec.instanceUuid)
     if (known !== undefined) return await this.#resume(known, spec, signal)
-    const template = await this.#options.templates?.take(spec)
+    const template = this.#options.templates?.take(spec)
     if (template !== undefined) {
       const report = await this.#tryTemplate(spec, template, askedAtUs, signal)
       if (report !== undefined) return report

@@ -1,11 +1,108 @@
-import type { TemplateFiles } from './machine-plan.ts'
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { templateKey } from './machine-plan.ts'
+import type { PlanContext, TemplateFiles } from './machine-plan.ts'
+import { buildTemplate } from './template-build.ts'
+import type { Template } from './template-build.ts'
 import type { VmSpec } from './vmm.ts'
 
-/** Pre-booted guests to start from. */
-export interface TemplateStore {
-  /** A template that fits, if one is ready; otherwise one may be made in the background for the next start. */
-  take(spec: VmSpec): Promise<TemplateFiles | undefined>
-  /** A start from the template for `spec` failed: it is not used again. */
-  reject(spec: VmSpec, reason: string): void
-  close(): Promise<void>
+/**
+ * Pre-booted guests to start from, one per kernel, VMM version, memory size and number of CPUs. The first start of a
+ * kind boots plainly and has a template made behind it; whatever goes wrong with one only means plain boots again.
+ *
+ *   (none) --first start--> making --> ready --start failed--> given up
+ *                              \--failed--> given up
+ *
+ * Templates are memory of this host and not kept across its agents.
+ */
+export class TemplateStore {
+  readonly #context: PlanContext
+  readonly #directory: string
+  readonly #onProblem: (message: string) => void
+  /** In the order of their last use, oldest first. */
+  readonly #entries = new Map<string, Entry>()
+  /** One at a time, so that templates never take more than one core from what was asked for. */
+  #making: Promise<void> = Promise.resolve()
+  #closed = false
+
+  constructor(
+    context: PlanContext,
+    directory: string,
+    onProblem: (message: string) => void = () => undefined,
+  ) {
+    this.#context = context
+    this.#directory = directory
+    this.#onProblem = onProblem
+  }
+
+  /** A template that fits, if one is ready. Otherwise one is made in the background for a later start. */
+  take(spec: VmSpec): TemplateFiles | undefined {
+    if (this.#closed || spec.image.kind !== 'container') return undefined
+    const key = templateKey(spec, this.#context)
+    const entry = this.#entries.get(key)
+    if (entry === undefined) {
+      this.#make(key, spec)
+      return undefined
+    }
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.template
+  }
+
+  /** A start from the template for `spec` failed: no other start waits for the same failure. */
+  reject(spec: VmSpec, reason: string): void {
+    const entry = this.#entries.get(templateKey(spec, this.#context))
+    if (entry?.template === undefined) return
+    this.#onProblem(`a start from a template failed, so it is given up: ${reason}`)
+    void entry.template.release()
+    entry.template = undefined
+  }
+
+  /** Resolves when nothing is being made any more. */
+  async settled(): Promise<void> {
+    await this.#making
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#making
+    for (const entry of this.#entries.values()) await entry.template?.release()
+    this.#entries.clear()
+  }
+
+  #make(key: string, spec: VmSpec): void {
+    const entry: Entry = { template: undefined }
+    this.#entries.set(key, entry)
+    this.#making = this.#making.then(async () => {
+      if (this.#closed) return
+      try {
+        const template = await buildTemplate(spec, this.#context, path.join(this.#directory, `${key}.state`))
+        entry.template = template
+        await this.#dropOldest()
+      } catch (error) {
+        this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
+      }
+    })
+  }
+
+  async #dropOldest(): Promise<void> {
+    const ready = [...this.#entries].filter(([, entry]) => entry.template !== undefined)
+    for (const [key, entry] of ready.slice(0, Math.max(0, ready.length - maxTemplates))) {
+      this.#entries.delete(key)
+      await entry.template?.release()
+    }
+  }
+}
+
+interface Entry {
+  /** Absent while it is made and after it was given up. */
+  template: Template | undefined
+}
+
+/** Each costs some 60 MiB of memory for as long as it is kept. */
+export const maxTemplates = 4
+
+/** What an earlier agent that was killed left; their memory went with it. */
+export async function clearTemplates(directory: string): Promise<void> {
+  await rm(directory, { recursive: true, force: true })
 }

@@ -7,6 +7,9 @@ import { firstFileFd, keeperFd } from './command-line.ts'
 import type { InheritedFile } from './keeper-process.ts'
 import { QmpClient } from './qmp-client.ts'
 
+const maxComplaintLength = 2_000
+const standardErrorFd = 2
+
 /**
  * A machine of our own, for a moment: to probe the accelerator, to make a template. Unlike a VM it has no keeper and
  * dies with this process. It is jailed in the same way.
@@ -16,14 +19,23 @@ export class TransientMachine {
   readonly control: Duplex
   readonly #child: ChildProcess
   readonly #exited: Promise<number | undefined>
+  #complaint = ''
 
   constructor(child: ChildProcess) {
     this.#child = child
     this.#exited = once(child, 'exit').then(([code]) => (code as number | null) ?? undefined)
     this.monitor = new QmpClient(channel(child, keeperFd.monitor))
     this.control = channel(child, keeperFd.control)
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (this.#complaint.length < maxComplaintLength) this.#complaint += chunk.toString('utf8')
+    })
     // What the guest prints is nobody's, but it must not fill the channel.
     for (const number of [keeperFd.console, keeperFd.log]) channel(child, number).resume()
+  }
+
+  /** What the VMM said of itself. */
+  get complaint(): string {
+    return this.#complaint.trim()
   }
 
   /** The exit code; undefined when a signal ended it. */
@@ -92,7 +104,7 @@ function jailArguments(owner: { readonly uid: number; readonly gid: number } | u
 function descriptorTable(descriptors: readonly number[]): (IOType | number)[] {
   const table: (IOType | number)[] = Array.from({ length: keeperFd.monitor + 1 }, () => 'ignore')
   for (const [index, descriptor] of descriptors.entries()) table[firstFileFd + index] = descriptor
-  for (const number of Object.values(keeperFd)) table[number] = 'pipe'
+  for (const number of [standardErrorFd, ...Object.values(keeperFd)]) table[number] = 'pipe'
   return table
 }
 

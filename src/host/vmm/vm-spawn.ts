@@ -32,10 +32,8 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
     boot,
     askedAtUs,
     hostBootId: facts.bootId,
-    ...{
-      guest: plan.guest,
-      kind: plan.kind,
-    },
+    guest: plan.guest,
+    kind: plan.kind,
   }
   // A record without a VM, from an agent that died in between.
   await removeVmDirectory(directory)
@@ -51,12 +49,11 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
       directory,
       consoleDirectory,
       guest: plan.guest,
-      ...{
-        command: plan.command,
-        files: plan.files,
-        config: plan.config,
-      },
+      command: plan.command,
+      files: plan.files,
+      config: plan.config,
       addressSpaceMb: addressSpaceMb(memoryMb),
+      ...(plan.incomingFd === undefined ? {} : { incomingFd: plan.incomingFd }),
       ...(owner === undefined ? {} : { owner }),
       ...(cgroup === undefined ? {} : { cgroup }),
     })

@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
+import { guestMemoryMb } from './machine-plan.ts'
+import type { PlanContext, TemplateFiles } from './machine-plan.ts'
+import type { QmpClient } from './qmp-client.ts'
+import { makeTemplateRam } from './template-ram.ts'
+import type { TemplateRam } from './template-ram.ts'
+import { startTransientMachine } from './transient-machine.ts'
+import { firstVmUid } from './vm-owner.ts'
+import type { VmSpec } from './vmm.ts'
+
+export interface Template extends TemplateFiles {
+  release(): Promise<void>
+}
+
+/** A boot takes a second or two; this bounds one on a host that is very busy. */
+const buildLimitMs = 60_000
+/** Devices without memory are some 60 kB. */
+const maxStateBytes = 16 << 20
+const migrationPollMs = 5
+
+/**
+ * Boots the platform's kernel to `ready`, where nothing of any instance is in it yet, and freezes it there: its memory
+ * stays in an anonymous file, the state of its devices goes to `statePath`. Disk and network drivers are not loaded at
+ * that point, so what the devices of an instance are like does not matter.
+ */
+export async function buildTemplate(
+  spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>,
+  context: PlanContext,
+  statePath: string,
+): Promise<Template> {
+  const signal = AbortSignal.timeout(buildLimitMs)
+  const ram = await makeTemplateRam(context.assets.keeperPath, guestMemoryMb(spec.memoryMb))
+  try {
+    const state = await withStateSocket(
+      path.dirname(statePath),
+      async (socket) => await freeze(spec, context, { ram, socket, signal }),
+    )
+    await ram.seal()
+    await writeFile(statePath, state, { mode: 0o600 })
+  } catch (error) {
+    ram.release()
+    throw error
+  }
+  return {
+    ramPath: ram.path,
+    statePath,
+    release: async () => {
+      ram.release()
+      await rm(statePath, { force: true })
+    },
+  }
+}
+
+interface FreezeInput {
+  readonly ram: TemplateRam
+  readonly socket: StateSocket
+  readonly signal: AbortSignal
+}
+
+/** The same devices in the same order as an instance's, or their state would not fit. */
+async function freeze(
+  spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>,
+  context: PlanContext,
+  { ram, socket, signal }: FreezeInput,
+): Promise<Buffer> {
+  const { facts, assets, accelerator } = context
+  const fd = { kernel: firstFileFd, initrd: firstFileFd + 1, ram: firstFileFd + 2, socket: firstFileFd + 3 }
+  const machine = await startTransientMachine({
+    command: buildCommandLine({
+      qemuPath: facts.qemuPath,
+      accelerator,
+      memoryMb: guestMemoryMb(spec.memoryMb),
+      vcpus: spec.vcpus,
+      kernel: {
+        kernelFd: fd.kernel,
+        initrdFd: fd.initrd,
+        commandLine: platformKernelArguments(accelerator, facts.tscKhz),
+      },
+      template: { ramFd: fd.ram },
+      // Any file will do: its driver is not loaded.
+      rootDiskFd: fd.initrd,
+    }),
+    files: [
+      { path: assets.kernelPath, flags: 'r' },
+      { path: assets.initrdPath, flags: 'r' },
+      { path: ram.path, flags: 'r+' },
+      { path: socket.directory, flags: 'r' },
+    ],
+    ...(facts.isRoot ? { owner: { uid: firstVmUid, gid: firstVmUid } } : {}),
+  })
+  try {
+    await machine.monitor.negotiate()
+    await machine.monitor.execute('migrate-set-capabilities', {
+      capabilities: [{ capability: 'x-ignore-shared', state: true }],
+    })
+    await machine.line('ready', signal)
+    await machine.monitor.execute('migrate', { uri: `unix:/dev/fd/${fd.socket}/state.sock` })
+    const [state] = await Promise.all([socket.received, migrationDone(machine.monitor, signal)])
+    return state
+  } catch (error) {
+    throw new Error(
+      `the template's machine failed${machine.complaint && `; it said: ${machine.complaint}`}`,
+      { cause: error },
+    )
+  } finally {
+    await machine.kill()
+  }
+}
+
+async function migrationDone(monitor: QmpClient, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    const { status } = (await monitor.execute('query-migrate')) as { status?: string }
+    if (status === 'completed') return
+    if (status === 'failed' || status === 'cancelled') throw new Error(`freezing the template ${status}`)
+    await delay(migrationPollMs)
+  }
+}
+
+interface StateSocket {
+  readonly directory: string
+  readonly received: Promise<Buffer>
+}
+
+/**
+ * A socket that a VMM of another user reaches through an inherited descriptor of its directory. Only whoever has that
+ * descriptor gets there: the directories above are closed to others.
+ */
+async function withStateSocket<Result>(
+  parent: string,
+  work: (socket: StateSocket) => Promise<Result>,
+): Promise<Result> {
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  const directory = await mkdtemp(path.join(parent, 'state-'))
+  const handle = await open(directory, 'r')
+  const server = createServer()
+  try {
+    await chmod(directory, 0o711)
+    // Through the descriptor: a socket's own path has room for about a hundred bytes.
+    server.listen(`/proc/self/fd/${handle.fd}/state.sock`)
+    await once(server, 'listening')
+    await chmod(path.join(directory, 'state.sock'), 0o666)
+    const received = once(server, 'connection').then(async ([socket]) => await collect(socket as Socket))
+    received.catch(() => undefined)
+    return await work({ directory, received })
+  } finally {
+    server.close()
+    await handle.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function collect(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > maxStateBytes) throw new Error('the state of the template is too large')
+  }
+  return Buffer.concat(chunks)
+}
