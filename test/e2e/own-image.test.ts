@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import path from 'node:path'
 import { promisify } from 'node:util'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { runInstance } from '../support/instances.ts'
@@ -15,10 +13,7 @@ describe("an image of the user's own", () => {
   let layout: string
   before(async () => {
     stack = await sharedStack()
-    const samples = requireInstalled(readInstalled(), 'sampleImages')
-    const found = readdirSync(samples).find((name) => name.includes('busybox'))
-    assert.ok(found, `no busybox layout in ${samples}`)
-    layout = path.join(samples, found)
+    layout = requireInstalled(readInstalled(), 'sampleImages')
   })
 
   const push = (target: string, credentials: string) =>
@@ -27,7 +22,7 @@ describe("an image of the user's own", () => {
       '--dest-tls-verify=false',
       '--dest-creds',
       credentials,
-      `oci:${layout}`,
+      `oci:${layout}:busybox:latest`,
       `docker://${stack.registry}/${target}`,
     ])
   const credentials = () => Buffer.from(stack.token, 'base64').toString('utf8')

@@ -1,0 +1,28 @@
+/** One line of the result: what was measured, its figure, and the aim where there is one. */
+export interface Finding {
+  readonly what: string
+  readonly figure: string
+  readonly aim?: string
+}
+
+export interface Section {
+  readonly title: string
+  readonly findings: readonly Finding[]
+}
+
+export function printSection({ title, findings }: Section): void {
+  const width = Math.max(...findings.map(({ what }) => what.length))
+  const lines = findings.map(({ what, figure, aim }) => {
+    const wanted = aim === undefined ? '' : `   (aim ${aim})`
+    return `  ${what.padEnd(width)}  ${figure}${wanted}`
+  })
+  process.stdout.write(`\n${title}\n${lines.join('\n')}\n`)
+}
+
+export function inMs(ms: number): string {
+  return `${ms.toFixed(ms < 10 ? 1 : 0)} ms`
+}
+
+export function inMb(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(0)} MB`
+}

@@ -1,0 +1,77 @@
+import process from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { readInstalled, requireInstalled } from '../src/launch/installed.ts'
+import { readGuestAssets } from '../src/host/vmm/guest-assets.ts'
+import { readHostFacts } from '../src/host/vmm/host-facts.ts'
+import { needsNamespace, runInNamespace } from '../test/support/namespace.ts'
+import { virtualMachinesOf } from '../test/support/processes.ts'
+import { startStack } from '../test/support/stack.ts'
+import type { Stack } from '../test/support/stack.ts'
+import { benchReads } from './api-reads.ts'
+import { benchLifecycle } from './lifecycle-rate.ts'
+import { describeMachine } from './machine.ts'
+import { proportionalBytes, residentBytes } from './memory.ts'
+import { inMb, printSection } from './report.ts'
+import type { Section } from './report.ts'
+import { benchStarts, startIdle } from './start-times.ts'
+
+/** `npm run bench`: ratios from one run. Every load is bounded; as root all of it happens in a namespace of its own. */
+
+const parts = ['postgres', 'temporal', 'registry', 'api', 'worker', 'agent', 'gateway']
+/** Freshly started guests go on allocating for a moment. */
+const idleSettleMs = 5_000
+
+async function main(): Promise<void> {
+  const installed = readInstalled()
+  const facts = await readHostFacts(installed.qemu)
+  const assets = await readGuestAssets(requireInstalled(installed, 'guestDirectory'))
+  // One rule for both sides of the ratio; where KVM works, set ROOST_ACCEL=kvm.
+  const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
+  printSection(describeMachine({ qemuPath: facts.qemuPath, accelerator }))
+  await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+    printSection(await benchStarts(stack, { facts, assets, accelerator }))
+    printSection(await benchMemory(stack))
+  })
+  await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
+    const image = await digestOf(stack, 'hello')
+    printSection(await benchLifecycle(stack, image))
+    printSection(await benchReads(stack, image))
+  })
+}
+
+async function withStack(env: Readonly<Record<string, string>>, work: (stack: Stack) => Promise<void>) {
+  const stack = await startStack({ ROOST_LOG_LEVEL: 'warn', ...env })
+  try {
+    await work(stack)
+  } finally {
+    await stack.remove()
+  }
+}
+
+async function benchMemory(stack: Stack): Promise<Section> {
+  const ofParts = parts.map((name) => ({
+    what: name,
+    figure: `resident ${inMb(residentBytes(stack.pidOf(name)))}, proportional ${inMb(proportionalBytes(stack.pidOf(name)))}`,
+  }))
+  const uuids = await startIdle(stack)
+  await delay(idleSettleMs)
+  const machines = uuids.flatMap((uuid) => virtualMachinesOf(uuid))
+  const mean = (of: (pid: number) => number) =>
+    machines.reduce((sum, { pid }) => sum + of(pid), 0) / machines.length
+  const idle = {
+    what: `an idle instance of 128 MB (mean of ${machines.length})`,
+    figure: `resident ${inMb(mean(residentBytes))}, proportional ${inMb(mean(proportionalBytes))}`,
+  }
+  return { title: 'memory', findings: [...ofParts, idle] }
+}
+
+async function digestOf(stack: Stack, app: string): Promise<string> {
+  const created = await stack.api.one('createInstances', { body: { name: 'digest', image: app } })
+  const { image } = await stack.api.one('getInstances', { object: created.uuid })
+  await stack.api.one('deleteInstances', { object: created.uuid })
+  return `official/${image ?? ''}`
+}
+
+if (needsNamespace()) process.exit(await runInNamespace(`roost-bench`))
+await main()
+process.stdout.write(`\nwhole run: ${(performance.now() / 1000).toFixed(0)} s\n`)

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInstances } from '../src/db/create-instances.ts'
+import { openDatabase } from '../src/db/database.ts'
+import type { Database } from '../src/db/database.ts'
+import { createSecretBox } from '../src/db/secret-box.ts'
+import { createToken } from '../src/db/tokens.ts'
+import { createUser } from '../src/db/users.ts'
+import { RestartPolicy } from '../src/domain/restart-policy.ts'
+import type { Stack } from '../test/support/stack.ts'
+
+export interface Account {
+  readonly tokens: readonly string[]
+  readonly uuids: readonly string[]
+}
+
+/** The user's row is locked for one batch; a batch of this size takes well under a second. */
+const batch = 1_000
+
+/**
+ * A user with `instances` stopped instances and `tokens` tokens, written through the same code as the API's but without
+ * workflows: they are marked as started, so that nobody starts ten thousand of them.
+ */
+export async function seedAccount(
+  stack: Stack,
+  wanted: {
+    readonly name: string
+    readonly image: string
+    readonly instances: number
+    readonly tokens: number
+  },
+): Promise<Account> {
+  const { databaseUrl } = JSON.parse(readFileSync(path.join(stack.dataDir, 'stack.json'), 'utf8')) as {
+    databaseUrl: string
+  }
+  const database = await openDatabase({ url: databaseUrl, applicationName: 'bench', poolSize: 2 })
+  try {
+    return await seed(database, wanted)
+  } finally {
+    await database.close()
+  }
+}
+
+async function seed(database: Database, wanted: Parameters<typeof seedAccount>[1]): Promise<Account> {
+  const made = await createUser(database, {
+    name: wanted.name,
+    hard: { instances: 100_000, liveInstances: 1_000, liveVcpus: 1_000, liveMemoryMb: 1_000_000 },
+  })
+  if (!made.ok) throw new Error(`the user could not be made: ${made.refusal}`)
+  const userUuid = made.user.uuid
+  const uuids: string[] = []
+  while (uuids.length < wanted.instances) {
+    const outcome = await createInstances(
+      { database, secretBox: createSecretBox(randomBytes(32)) },
+      {
+        userUuid,
+        image: wanted.image,
+        memoryMb: 128,
+        vcpus: 1,
+        env: {},
+        restartPolicy: RestartPolicy.Never,
+        deleteOnStop: false,
+        autostart: false,
+        replicas: Math.min(batch, wanted.instances - uuids.length) - 1,
+      },
+    )
+    if (!outcome.ok) throw new Error(`no instances: ${JSON.stringify(outcome.refusal)}`)
+    uuids.push(...outcome.instances.map(({ uuid }) => uuid))
+    await database.rows({
+      name: 'bench-without-workflows',
+      text: 'update instances set workflow_started_at = now() where user_uuid = $1',
+      values: [userUuid],
+    })
+  }
+  await database.rows({ name: 'bench-analyze', text: 'analyze instances' })
+  const tokens = await Promise.all(
+    Array.from({ length: wanted.tokens }, () => createToken(database, { userUuid })),
+  )
+  return { uuids, tokens: tokens.map(({ token }) => token) }
+}
