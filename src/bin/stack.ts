@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import path from 'node:path'
 import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
@@ -5,6 +6,7 @@ import { NotInstalled, readInstalled } from '../launch/installed.ts'
 import { createStackLog } from '../launch/part-log.ts'
 import type { StackLog } from '../launch/part-log.ts'
 import { PortInUse } from '../launch/ports.ts'
+import { seedImages } from '../launch/seed-images.ts'
 import { endStaleProcesses } from '../launch/stale-processes.ts'
 import { planStack } from '../launch/stack-plan.ts'
 import { createSupervisor, PartStartError } from '../launch/supervisor.ts'
@@ -33,7 +35,7 @@ async function runStack(settings: Settings): Promise<void> {
   if (ended.length > 0) log.warn({ ended }, 'ended what an earlier stack had left running')
   const plan = await planStack(settings, readInstalled(), {
     afterDatabase: (url) => prepareDatabase({ url, tokenFile: path.join(settings.dataDir, 'token') }),
-    afterApi: async () => undefined,
+    afterApi: (addresses) => seed(settings, addresses.registryUrl, stackLog.log),
   })
   const supervisor = createSupervisor({
     parts: plan.parts,
@@ -54,6 +56,18 @@ async function runStack(settings: Settings): Promise<void> {
   }
   await interrupted.stopped
   log.info('stopped')
+}
+
+/** Without the samples the stack is of use all the same, and a registry of somebody else's may not take our tokens. */
+async function seed(settings: Settings, registryUrl: string, log: Logger): Promise<void> {
+  const { sampleImages } = readInstalled()
+  if (sampleImages === undefined) return
+  try {
+    const pushed = await seedImages({ ...settings, registryUrl, directory: sampleImages })
+    if (pushed.length > 0) log.info({ pushed }, 'official images are in the registry')
+  } catch (error) {
+    log.warn({ err: error }, 'the official images could not be pushed')
+  }
 }
 
 interface Interruption {

@@ -27,7 +27,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
   })
   return [
     { ...part('api', options.apiAt, 2_000), afterFirstReady: options.afterApi },
-    part('worker', options.workerAt, 2_000),
+    part('worker', options.workerAt, 3_000),
     // It ends the virtual machines of this host first.
     part('agent', options.agentAt, 5_000),
     part('gateway', options.gatewayAt, 1_000),
