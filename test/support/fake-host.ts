@@ -1,0 +1,108 @@
+import { Context } from '@temporalio/activity'
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
+import { ExitCause } from '../../src/domain/exit-report.ts'
+import type { ExitReport } from '../../src/domain/exit-report.ts'
+import type { HostActivities, HostFailure } from '../../src/domain/host-work.ts'
+import { StartKind } from '../../src/domain/start-report.ts'
+import type { StartReport } from '../../src/domain/start-report.ts'
+
+/** What a host was asked to do, in order. */
+export type HostCall = {
+  readonly call: 'start' | 'stop' | 'remove'
+  readonly boot?: number
+  readonly forced?: boolean
+}
+
+export interface FakeHostOptions {
+  readonly nowMs: () => number | Promise<number>
+  /** How a boot ends by itself right after it came up; absent: it goes on running. */
+  readonly endOf?: (boot: number) => Partial<ExitReport> | undefined
+  readonly failureOf?: (boot: number) => HostFailure | undefined
+  /** A start that is to hang waits for this; it ends early when it is cancelled. */
+  readonly startGate?: (boot: number) => Promise<void> | undefined
+  readonly stopGate?: (boot: number) => Promise<void> | undefined
+}
+
+/** A host whose VMs are entries of a set: what an instance's workflow can see of the real one. */
+export class FakeHost {
+  readonly calls: HostCall[] = []
+  readonly running = new Set<number>()
+  /** Boots that were running while another was brought up: must stay empty. */
+  readonly overlaps: number[] = []
+  readonly activities: HostActivities
+  readonly #options: FakeHostOptions
+
+  constructor(options: FakeHostOptions) {
+    this.#options = options
+    this.activities = {
+      startInstance: (input) => this.#start(input.boot),
+      stopInstance: (input) => this.#stop(input.boot, input.forced),
+      removeInstance: () => this.#remove(),
+    }
+  }
+
+  async #start(boot: number): Promise<{ started: StartReport; exit?: ExitReport }> {
+    this.calls.push({ call: 'start', boot })
+    await orCancelled(this.#options.startGate?.(boot))
+    const type = this.#options.failureOf?.(boot)
+    if (type !== undefined)
+      throw ApplicationFailure.create({ type, message: `fake ${type}`, nonRetryable: true })
+    if (this.running.size > 0) this.overlaps.push(...this.running)
+    const startedAtMs = await this.#options.nowMs()
+    const started = startReport(boot, startedAtMs)
+    const end = this.#options.endOf?.(boot)
+    if (end === undefined) {
+      this.running.add(boot)
+      return { started }
+    }
+    return { started, exit: exitReport(boot, startedAtMs, end) }
+  }
+
+  async #stop(boot: number, forced: boolean): Promise<{ exit?: ExitReport }> {
+    this.calls.push({ call: 'stop', boot, forced })
+    if (!forced) await orCancelled(this.#options.stopGate?.(boot))
+    if (!this.running.delete(boot)) return {}
+    const end = forced ? { cause: ExitCause.Forced } : { exitCode: 0 }
+    return { exit: exitReport(boot, await this.#options.nowMs(), end) }
+  }
+
+  async #remove(): Promise<void> {
+    this.calls.push({ call: 'remove' })
+    this.running.clear()
+    return Promise.resolve()
+  }
+}
+
+export function startReport(boot: number, startedAtMs: number): StartReport {
+  return {
+    boot,
+    kind: StartKind.Boot,
+    startedAtMs,
+    bootTimeUs: 30_000,
+    vmmStartTimeUs: 1_000,
+    vmmLoadTimeUs: 2_000,
+    vmmReadyTimeUs: 3_000,
+  }
+}
+
+export function exitReport(boot: number, atMs: number, end: Partial<ExitReport> = {}): ExitReport {
+  return { boot, cause: ExitCause.Guest, applicationStarted: true, atMs, ...end }
+}
+
+const beatMs = 100
+
+async function orCancelled(gate: Promise<void> | undefined): Promise<void> {
+  if (gate === undefined) return
+  const context = Context.current()
+  const beat = setInterval(() => {
+    context.heartbeat()
+  }, beatMs)
+  try {
+    await Promise.race([gate, context.cancelled])
+  } catch (error) {
+    if (error instanceof CancelledFailure) throw error
+    throw error
+  } finally {
+    clearInterval(beat)
+  }
+}

@@ -1,0 +1,101 @@
+import { strict as assert } from 'node:assert'
+import process from 'node:process'
+import { TestWorkflowEnvironment } from '@temporalio/testing'
+import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import path from 'node:path'
+import type { ControlActivities } from '../../activities/control-activities.ts'
+import { controlTaskQueue, nodeTaskQueue } from '../../src/domain/host-work.ts'
+import type { HostActivities } from '../../src/domain/host-work.ts'
+import { readInstalled } from '../../src/launch/installed.ts'
+import type { Installed } from '../../src/launch/installed.ts'
+import {
+  readDynamicConfig,
+  readNamespaceConfig,
+  searchAttributeKinds,
+} from '../../src/launch/temporal-config.ts'
+
+const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.ts')
+
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] })
+
+let bundle: Promise<WorkflowBundleWithSourceMap> | undefined
+
+/** The workflows as they are now, bundled once per process. */
+export function currentBundle(): Promise<WorkflowBundleWithSourceMap> {
+  bundle ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  return bundle
+}
+
+/** A server that skips time: hours pass as fast as the workflow asks for them. */
+export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
+  const path = programOf('testServer', 'ROOST_TEMPORAL_TEST_SERVER')
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path } },
+  })
+  await registerAttributes(env)
+  return env
+}
+
+/** The dev server with the configuration of `temporal-config/`, in memory, on a port of its own. */
+export async function startDevServer(): Promise<TestWorkflowEnvironment> {
+  const path = programOf('temporalCli', 'ROOST_TEMPORAL_CLI')
+  const env = await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'existing-path', path },
+      extraArgs: readDynamicConfig().flatMap(({ key, json }) => ['--dynamic-config-value', `${key}=${json}`]),
+    },
+  })
+  await registerAttributes(env)
+  return env
+}
+
+async function registerAttributes(env: TestWorkflowEnvironment): Promise<void> {
+  const { searchAttributes } = readNamespaceConfig()
+  await env.connection.operatorService.addSearchAttributes({
+    namespace: env.namespace ?? 'default',
+    searchAttributes: Object.fromEntries(
+      Object.entries(searchAttributes).map(([name, kind]) => [name, searchAttributeKinds[kind]]),
+    ),
+  })
+}
+
+function programOf(name: keyof Installed, variable: string): string {
+  const found = process.env[variable] ?? readInstalled()[name]
+  assert.ok(found, `${name} is not installed; npm run setup -- --tests gets it, or name one in ${variable}`)
+  return found
+}
+
+export interface RunningWorkers {
+  stop(): Promise<void>
+}
+
+/** A worker of the queue `control`, and one of each host's queue that has activities. */
+export async function runWorkers(
+  env: TestWorkflowEnvironment,
+  work: {
+    readonly control?: ControlActivities
+    readonly hosts?: Readonly<Record<string, HostActivities>>
+  },
+): Promise<RunningWorkers> {
+  const base = { connection: env.nativeConnection, namespace: env.namespace ?? 'default' }
+  const workers: Worker[] = []
+  if (work.control !== undefined) {
+    const options = {
+      taskQueue: controlTaskQueue,
+      activities: work.control,
+      workflowBundle: await currentBundle(),
+    }
+    workers.push(await Worker.create({ ...base, ...options }))
+  }
+  for (const [nodeId, activities] of Object.entries(work.hosts ?? {})) {
+    workers.push(await Worker.create({ ...base, taskQueue: nodeTaskQueue(nodeId), activities }))
+  }
+  const runs = workers.map((worker) => worker.run())
+  return {
+    async stop() {
+      for (const worker of workers) worker.shutdown()
+      await Promise.all(runs)
+    },
+  }
+}

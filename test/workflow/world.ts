@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import type { ControlActivities } from '../../activities/control-activities.ts'
+import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
+import type { InstanceControl } from '../../src/control/instance-control.ts'
+import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
+import type { InstanceState } from '../../src/domain/instance-state.ts'
+import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
+import type { InstanceSettings } from '../../workflows/instance-messages.ts'
+import { FakeHost } from '../support/fake-host.ts'
+import type { FakeHostOptions } from '../support/fake-host.ts'
+import { runWorkers } from '../support/temporal.ts'
+import type { RunningWorkers } from '../support/temporal.ts'
+
+/** One instance on a fake host, with its row in memory. */
+export interface World {
+  readonly settings: InstanceSettings
+  readonly control: InstanceControl
+  readonly host: FakeHost
+  readonly row: FakeRow
+  /** Resolves when a recorded state fits. */
+  reaches(fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection>
+  reachesState(state: InstanceState): Promise<InstanceProjection>
+  /** Resolves when the instance's row is deleted. */
+  readonly gone: Promise<void>
+  id: string
+  stop(): Promise<void>
+}
+
+/** What PostgreSQL would hold: a write with an older revision changes nothing. */
+export interface FakeRow {
+  revision: number
+  projection: InstanceProjection | undefined
+  hidden: boolean
+  readonly written: InstanceProjection[]
+}
+
+export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
+  readonly settings?: Partial<InstanceSettings>
+  /** Without it nobody polls the host's queue. */
+  readonly hostAway?: boolean
+  /** Fails the nth write, counted from 1. */
+  readonly writeFails?: (nth: number) => boolean
+}
+
+export async function createWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
+  const settings = settingsOf(options.settings)
+  const row: FakeRow = { revision: 0, projection: undefined, hidden: false, written: [] }
+  const watchers = new Set<() => void>()
+  const deleted = Promise.withResolvers<void>()
+  let writes = 0
+  const control: ControlActivities = {
+    async recordInstance({ revision, projection }) {
+      writes += 1
+      if (options.writeFails?.(writes) === true) throw new Error('the database is away')
+      if (revision <= row.revision) return
+      row.revision = revision
+      row.projection = projection
+      row.written.push(projection)
+      for (const watch of watchers) watch()
+    },
+    async hideInstance() {
+      row.hidden = true
+    },
+    async deleteInstanceRow() {
+      deleted.resolve()
+    },
+  }
+  const host = new FakeHost({ ...options, nowMs: () => env.currentTimeMs() })
+  const hosts = options.hostAway === true ? {} : { [settings.nodeId]: host.activities }
+  const workers: RunningWorkers = await runWorkers(env, { control, hosts })
+  const reaches = (fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (row.projection === undefined || !fits(row.projection)) return
+        watchers.delete(look)
+        resolve(row.projection)
+      }
+      watchers.add(look)
+      look()
+    })
+  return {
+    settings,
+    control: createInstanceControl(env.client),
+    host,
+    row,
+    reaches,
+    reachesState: (state) => reaches((projection) => projection.state === state),
+    gone: deleted.promise,
+    id: instanceWorkflowId(settings.instanceUuid),
+    stop: () => workers.stop(),
+  }
+}
+
+function settingsOf(given: Partial<InstanceSettings> | undefined): InstanceSettings {
+  return {
+    instanceUuid: randomUUID(),
+    userUuid: randomUUID(),
+    nodeId: `node-${randomUUID().slice(0, 8)}`,
+    autostart: true,
+    deleteOnStop: false,
+    restartPolicy: RestartPolicy.Never,
+    ...given,
+  }
+}
