@@ -54,15 +54,15 @@ export function queryParser(operation: Operation): (query: URLSearchParams, loca
 
   return (raw, local) => {
     const problems: Problem[] = []
-    const targets: Target[] = []
+    const targets = takesIdentifiers ? targetsOf(raw) : []
     const parameters = new Map<string, readonly string[]>()
     const query: Record<string, unknown> = {}
     for (const name of new Set(raw.keys())) {
       const values = raw.getAll(name)
-      if ((name === 'uuid' || name === 'name') && takesIdentifiers) {
-        const given = listed(values)
-        if (local && given.length > 0) problems.push(problem('identifierInLocalScope', { name, place }))
-        for (const value of given) targets.push({ by: name, value })
+      if (isIdentifier(name) && takesIdentifiers) {
+        if (local && listed(values).length > 0) {
+          problems.push(problem('identifierInLocalScope', { name, place }))
+        }
       } else if (objectNames.has(name)) {
         parameters.set(name, listed(values))
       } else if (!names.has(name)) {
@@ -77,6 +77,17 @@ export function queryParser(operation: Operation): (query: URLSearchParams, loca
     const { count, from, ...rest } = query as { count?: number; from?: string }
     return { targets, parameters, query: operation.paged ? rest : query, page: page(count, from), problems }
   }
+}
+
+function isIdentifier(name: string): name is Target['by'] {
+  return name === 'uuid' || name === 'name'
+}
+
+/** In the order in which they stand, whichever the kind. */
+function targetsOf(query: URLSearchParams): readonly Target[] {
+  return [...query].flatMap(([by, text]) =>
+    isIdentifier(by) ? listed([text]).map((value) => ({ by, value })) : [],
+  )
 }
 
 function page(count: number | undefined, from: string | undefined): Page {

@@ -1,0 +1,246 @@
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import { Agent, request } from 'undici'
+import { createApiMetrics } from '../../src/api/api-metrics.ts'
+import { createApp } from '../../src/api/app.ts'
+import type { ApiDeps, ApiSettings } from '../../src/api/deps.ts'
+import type { NodeClient } from '../../src/api/node-client.ts'
+import { closeServer, createApiServer } from '../../src/api/server.ts'
+import { handlingTimeoutMs } from '../../src/contract/limits.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
+import { openInstanceWatch } from '../../src/db/instance-watch.ts'
+import { createToken, createTokenAuthenticator } from '../../src/db/tokens.ts'
+import type { NewUser, UserRecord } from '../../src/db/users.ts'
+import type { LogWindow } from '../../src/domain/node-protocol.ts'
+import { parseImageReference, publicImageReference } from '../../src/domain/image-reference.ts'
+import type { Usage } from '../../src/domain/usage.ts'
+import { mayRead } from '../../src/registry/image-resolver.ts'
+import { addNode, addUser, testSecretBox } from './accounts.ts'
+import { createApiClient } from './api-client.ts'
+import type { ApiClient } from './api-client.ts'
+import { createFakeControl } from './fake-control.ts'
+import type { FakeControl } from './fake-control.ts'
+import { createTestDatabase } from './postgres.ts'
+
+/** The API as a server on loopback, on a database of its own; what lies behind its ports is faked unless given. */
+export interface TestApi {
+  readonly url: string
+  readonly database: Database
+  readonly control: FakeControl
+  readonly nodes: FakeNodes
+  readonly images: FakeImages
+  readonly stopping: AbortController
+  /** Every line that was logged, as JSON. */
+  readonly logLines: readonly string[]
+  addUser(user?: Partial<NewUser> & { readonly developer?: boolean }): Promise<TestUser>
+  send(call: RawCall): Promise<RawAnswer>
+  close(): Promise<void>
+}
+
+export interface TestUser extends UserRecord {
+  readonly token: string
+  readonly api: ApiClient
+}
+
+export interface RawCall {
+  readonly method?: string
+  readonly path: string
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is where it is a string, else as JSON. */
+  readonly body?: unknown
+}
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
+  readonly json: any
+}
+
+export interface FakeNodes extends NodeClient {
+  readonly logs: Map<string, LogWindow>
+  readonly usage: Map<string, Usage>
+  readonly calls: string[]
+  fails?: Error
+}
+
+export interface FakeImages {
+  /** References as the registry has them, such as `official/hello:latest`. */
+  readonly references: Map<string, FakeImage>
+  fails?: Error
+}
+
+export interface FakeImage {
+  readonly args?: string
+  readonly labels?: Readonly<Record<string, string>>
+}
+
+export const fakeDigest = `sha256:${'ab'.repeat(32)}`
+
+export async function startTestApi(
+  options: { readonly settings?: Partial<ApiSettings>; readonly name?: string } & Partial<
+    Pick<ApiDeps, 'control' | 'nowMs'>
+  > = {},
+): Promise<TestApi> {
+  const own = await createTestDatabase()
+  const database = await openDatabase({ url: own.url, applicationName: 'api test' })
+  await addNode(database)
+  const watch = await openInstanceWatch(database)
+  const control = createFakeControl(database)
+  const nodes = createFakeNodes()
+  const images: FakeImages = {
+    references: new Map([['official/hello:latest', { args: '/hello --port 8080' }]]),
+  }
+  const logLines: string[] = []
+  const stopping = new AbortController()
+  const app = createApp({
+    database,
+    secretBox: testSecretBox,
+    tokens: createTokenAuthenticator(database),
+    watch,
+    control: options.control ?? control,
+    nodes,
+    ...imagePorts(images),
+    registry: {
+      answer: async () => ({ status: 401, message: 'not here' }),
+      pullToken: async (repository) => `token for ${repository}`,
+    },
+    metrics: createApiMetrics(),
+    log: collectingLog(logLines),
+    nowMs: options.nowMs ?? Date.now,
+    stopping: stopping.signal,
+    settings: {
+      rate: { perSecond: 10_000, burst: 100_000 },
+      joinToken: 'the join token of the tests',
+      firstSubnet: '10.64.0.0/16',
+      handlingTimeoutMs,
+      ...options.settings,
+    },
+  })
+  const server = createApiServer(app.callback())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const clients: ApiClient[] = []
+  const dispatcher = new Agent()
+  let users = 0
+  return {
+    ...{ url, database, control, nodes, images, stopping, logLines },
+    async addUser({ developer = false, ...wanted } = {}) {
+      const user = await addUser(database, { name: `user-${users++}`, ...wanted })
+      const { token } = await createToken(database, { userUuid: user.uuid, developer })
+      const api = createApiClient({ url, token })
+      clients.push(api)
+      return { ...user, token, api }
+    },
+    send: (call) => send(dispatcher, url, call),
+    async close() {
+      await Promise.all([dispatcher.close(), ...clients.map((client) => client.close())])
+      await closeTestServer(server)
+      await watch.close()
+      await database.close()
+      await own.drop()
+    },
+  }
+}
+
+async function closeTestServer(server: Server): Promise<void> {
+  await closeServer(server, 0)
+  assert.ok(!server.listening)
+}
+
+function collectingLog(lines: string[]): Logger {
+  return pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
+}
+
+function createFakeNodes(): FakeNodes {
+  const logs = new Map<string, LogWindow>()
+  const usage = new Map<string, Usage>()
+  const calls: string[] = []
+  const nodes: FakeNodes = {
+    ...{ logs, usage, calls },
+    async readLog({ uuid }, { offset, limit }) {
+      calls.push(`log ${offset} ${limit}`)
+      if (nodes.fails) throw nodes.fails
+      const empty = { availableStart: 0, availableEnd: 0, rangeStart: 0, rangeEnd: 0, outputBase64: '' }
+      return logs.get(uuid) ?? empty
+    },
+    async readUsage(_node, uuids) {
+      calls.push(`usage of ${uuids.length}`)
+      if (nodes.fails) throw nodes.fails
+      return Object.fromEntries(uuids.flatMap((uuid) => (usage.has(uuid) ? [[uuid, usage.get(uuid)!]] : [])))
+    },
+    async close() {},
+  }
+  return nodes
+}
+
+function imagePorts(images: FakeImages): Pick<ApiDeps, 'images' | 'imageListing'> {
+  const facts = (image: FakeImage) => ({
+    sizeBytes: 1_000_000,
+    hasInitrd: false,
+    labels: image.labels ?? {},
+    ...(image.args === undefined ? {} : { args: image.args }),
+  })
+  return {
+    images: {
+      async resolve(userName, text) {
+        if (images.fails) throw images.fails
+        const reference = parseImageReference(text)
+        if (reference === undefined || !mayRead(userName, reference.repository)) return { kind: 'unknown' }
+        const image = images.references.get(`${reference.repository}:${reference.tag ?? 'latest'}`)
+        if (image === undefined) return { kind: 'unknown' }
+        const pinned = { repository: reference.repository, digest: fakeDigest }
+        return {
+          kind: 'found',
+          reference: `${pinned.repository}@${fakeDigest}`,
+          publicReference: publicImageReference(pinned),
+          facts: facts(image),
+        }
+      },
+    },
+    imageListing: {
+      async list({ userName, lookups }) {
+        if (images.fails) throw images.fails
+        return [...images.references].flatMap(([text, image]) => {
+          const reference = parseImageReference(text)!
+          if (!mayRead(userName, reference.repository)) return []
+          const tag = publicImageReference(reference)
+          if (lookups !== undefined && !lookups.some((lookup) => lookup.tag === tag)) return []
+          const digest = publicImageReference({ repository: reference.repository, digest: fakeDigest })
+          return [{ ...facts(image), digest, tags: [tag] }]
+        })
+      },
+    },
+  }
+}
+
+async function send(dispatcher: Agent, url: string, call: RawCall): Promise<RawAnswer> {
+  const body =
+    typeof call.body === 'string' || call.body === undefined ? call.body : JSON.stringify(call.body)
+  const response = await request(new URL(call.path, url), {
+    dispatcher,
+    method: (call.method ?? 'GET') as 'GET',
+    headers: {
+      ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...call.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.body.text()
+  const isJson = String(response.headers['content-type'] ?? '').includes('json')
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  }
+}

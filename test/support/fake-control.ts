@@ -1,0 +1,122 @@
+import { ControlUnavailable, InstanceGone } from '../../src/control/instance-control.ts'
+import type { InstanceControl } from '../../src/control/instance-control.ts'
+import type { Database } from '../../src/db/database.ts'
+import { findByUuids } from '../../src/db/instances.ts'
+import type { InstanceRow } from '../../src/db/instance-row.ts'
+import { recordInstance } from '../../src/db/projection.ts'
+import { removeInstanceRow } from '../../src/db/sweep.ts'
+import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
+import { InstanceState } from '../../src/domain/instance-state.ts'
+import type { TransitionAnswer } from '../../workflows/instance-messages.ts'
+
+/** What goes wrong, or goes on, in a test. */
+export interface FakeControlFaults {
+  /** Nothing answers, as when Temporal is away. */
+  isAway?: boolean
+  /** Starts stay in `starting` until `finishStart`. */
+  holdsStarts?: boolean
+  /** Starts end at once in `stopped`, with this failure. */
+  failsStarts?: string
+  /** The application ends by itself before anybody looks. */
+  endsAtOnce?: boolean
+}
+
+/** Instances whose workflows do at once what they are asked; the lifecycle itself has its own tests. */
+export interface FakeControl extends InstanceControl {
+  readonly faults: FakeControlFaults
+  readonly calls: string[]
+  finishStart(uuid: string): Promise<void>
+  record(uuid: string, projection: Partial<InstanceProjection>): Promise<number>
+}
+
+export function createFakeControl(database: Database): FakeControl {
+  const faults: FakeControlFaults = {}
+  const calls: string[] = []
+
+  async function rowOf(uuid: string): Promise<InstanceRow> {
+    const [row] = await findByUuids(database, [uuid])
+    if (row === undefined) throw new InstanceGone(uuid)
+    return row
+  }
+
+  async function record(uuid: string, change: Partial<InstanceProjection>): Promise<number> {
+    const row = await rowOf(uuid)
+    const revision = row.revision + 1
+    const { state, boot, startCount, restartCount, restartAttempt, uptimeMs } = row
+    const kept = { state, boot, startCount, restartCount, restartAttempt, uptimeMs }
+    await recordInstance(database, { uuid, revision }, { ...kept, ...change })
+    return revision
+  }
+
+  async function begin(uuid: string): Promise<number> {
+    const { startCount, boot } = await rowOf(uuid)
+    const counted = { startCount: startCount + 1, boot: boot + 1 }
+    const revision = await record(uuid, { state: InstanceState.Starting, ...counted })
+    if (faults.holdsStarts) return revision
+    if (faults.failsStarts !== undefined) {
+      await record(uuid, { state: InstanceState.Stopped, failure: faults.failsStarts, stopReason: 0 })
+    } else {
+      await finishStart(uuid)
+      if (faults.endsAtOnce) await record(uuid, { state: InstanceState.Stopped, stopReason: 3, exitCode: 0 })
+    }
+    return revision
+  }
+
+  async function finishStart(uuid: string): Promise<void> {
+    const started = { startedAtMs: Date.now(), bootTimeUs: 12_345, vmmStartTimeUs: 1, netTimeUs: 20_000 }
+    await record(uuid, { state: InstanceState.Running, ...started })
+  }
+
+  function called(name: string): void {
+    calls.push(name)
+    if (faults.isAway) throw new ControlUnavailable('nobody answers')
+  }
+
+  async function answer(uuid: string, act: () => Promise<number>): Promise<TransitionAnswer> {
+    const { state: previousState } = await rowOf(uuid)
+    const revision = await act()
+    const { state } = await rowOf(uuid)
+    return { previousState, state, revision }
+  }
+
+  return {
+    faults,
+    calls,
+    finishStart,
+    record,
+    async ensureStarted({ instanceUuid, autostart }) {
+      called('ensureStarted')
+      if (autostart) await begin(instanceUuid)
+    },
+    async start({ instanceUuid: uuid }) {
+      called('start')
+      return answer(uuid, async () => {
+        const row = await rowOf(uuid)
+        return row.state === InstanceState.Stopped ? begin(uuid) : row.revision
+      })
+    },
+    async stop({ instanceUuid: uuid }, { force }) {
+      called(`stop ${force ? 'forced' : 'gracefully'}`)
+      return answer(uuid, async () => {
+        const row = await rowOf(uuid)
+        if (row.state === InstanceState.Stopped) return row.revision
+        return record(uuid, {
+          state: InstanceState.Stopped,
+          stoppedAtMs: Date.now(),
+          stopReason: force ? 28 : 15,
+        })
+      })
+    },
+    async delete({ instanceUuid }) {
+      called('delete')
+      await removeInstanceRow(database, instanceUuid)
+    },
+    async refresh() {
+      called('refresh')
+    },
+  }
+}
+
+export function resetFaults(control: FakeControl): void {
+  for (const fault of Object.keys(control.faults)) delete control.faults[fault as keyof FakeControlFaults]
+}
