@@ -1,5 +1,5 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { PreparedImage } from './images.ts'
 
 /**
@@ -55,8 +55,7 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
       if (text === undefined) return undefined
       const now = new Date(nowMs())
       await utimes(metadata, now, now)
-      const image: PreparedImage = JSON.parse(text)
-      return image
+      return placed(JSON.parse(text), (path) => fileOf(digest, basename(path)))
     },
     async begin(digest) {
       const path = join(scratch, `${digest.replace(':', '-')}-${begun++}`)
@@ -90,6 +89,13 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
     },
     remove: (digest) => moveAway(directoryOf(digest)),
   }
+}
+
+/** The directory may have been moved since the paths were written. */
+function placed(image: PreparedImage, place: (path: string) => string): PreparedImage {
+  if (image.kind === 'container') return { ...image, rootfsPath: place(image.rootfsPath) }
+  const initrd = image.initrdPath === undefined ? {} : { initrdPath: place(image.initrdPath) }
+  return { ...image, kernelPath: place(image.kernelPath), ...initrd }
 }
 
 async function describe(directory: string, name: string): Promise<StoredImage | undefined> {
