@@ -59,6 +59,10 @@ const registration = new Registration({
     memoryMb: drivers.memoryMb,
     version,
   }),
+  onReassigned: ({ subnet }) => {
+    log.fatal({ subnet }, 'the API assigns another network now; the agent starts again with it')
+    process.exit(1)
+  },
   log,
 })
 

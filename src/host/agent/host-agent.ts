@@ -8,6 +8,7 @@ import { HostStartError } from './host-start-error.ts'
 import { InstanceEntry } from './instance-entry.ts'
 import type { StartJob } from './instance-entry.ts'
 import { runs } from './instance-record.ts'
+import type { InstanceRecord } from './instance-record.ts'
 
 /** The guest kills the application after its grace; past this, what the guest was to do the agent does. */
 const shutdownSlackMs = 3_000
@@ -109,13 +110,18 @@ export class HostAgent {
         entry.job?.controller.abort()
         await entry.job?.result.catch(() => undefined)
         if (!runs(entry.record)) return
-        await this.#ports.vmm
-          .shutdown(vmOf(entry.record), { graceMs: haltLimitMs / 2 })
-          .catch(() => undefined)
+        // One that is being stopped has its own, running grace.
+        if (entry.stopAskedOfBoot !== entry.record.boot) await this.#askToEnd(entry.record)
         await entry.ended(haltLimitMs)
         await entry.queue.run(async () => await this.end.kill(entry, 'host-halted'))
       }),
     )
+  }
+
+  async #askToEnd(record: InstanceRecord): Promise<void> {
+    await this.#ports.vmm.shutdown(vmOf(record), { graceMs: haltLimitMs / 2 }).catch((error: unknown) => {
+      this.#ports.log.warn({ instance: record.instanceUuid, err: error }, 'a VM could not be asked to end')
+    })
   }
 
   entry(instanceUuid: string): InstanceEntry {

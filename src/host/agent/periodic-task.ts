@@ -8,19 +8,22 @@ export function repeat(options: {
   readonly log: AgentLog
 }): { stop(): Promise<void> } {
   let stopped = false
-  let running: Promise<unknown> = Promise.resolve()
-  const next = (): NodeJS.Timeout =>
-    setTimeout(() => {
-      running = options
-        .task()
-        .catch((error: unknown) => {
-          options.log.warn({ err: error }, `${options.name} failed and will be tried again`)
-        })
-        .then(() => {
-          if (!stopped) timer = next()
-        })
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  const runOnce = async (): Promise<void> => {
+    try {
+      await options.task()
+    } catch (error) {
+      options.log.warn({ err: error }, `${options.name} failed and will be tried again`)
+    }
+    if (!stopped) schedule()
+  }
+  const schedule = (): void => {
+    timer = setTimeout(() => {
+      running = runOnce()
     }, options.intervalMs)
-  let timer = next()
+  }
+  schedule()
   return {
     stop: async () => {
       stopped = true

@@ -23,7 +23,9 @@ export async function loadAgentSecret(agentDirectory: string): Promise<string> {
 export class Registration {
   readonly #path: string
   readonly #beat: () => Promise<NodeAssignment>
+  readonly #onReassigned: (assigned: NodeAssignment) => void
   readonly #log: AgentLog
+  #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
   /** True while the API answers; a change is logged, not every miss. */
@@ -33,8 +35,11 @@ export class Registration {
     readonly agentDirectory: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
     readonly describe: () => NodeHeartbeat
+    /** The API now assigns another network than the one this agent was told before: it can not go on with that. */
+    readonly onReassigned: (assigned: NodeAssignment) => void
     readonly log: AgentLog
   }) {
+    this.#onReassigned = options.onReassigned
     this.#path = join(options.agentDirectory, 'assignment.json')
     this.#beat = async () => await options.send(options.describe())
     this.#log = options.log
@@ -47,7 +52,10 @@ export class Registration {
   /** The assignment on disk, or else the first one the API gives, waited for without end. */
   async assignment(): Promise<NodeAssignment> {
     const known = await readFile(this.#path, 'utf8').catch(() => '')
-    if (known !== '') return JSON.parse(known) as NodeAssignment
+    if (known !== '') {
+      this.#inUse = JSON.parse(known) as NodeAssignment
+      return this.#inUse
+    }
     for (;;) {
       const assigned = await this.#beatOnce()
       if (assigned !== undefined) return assigned
@@ -81,6 +89,8 @@ export class Registration {
         await rename(`${this.#path}.tmp`, this.#path)
       }
       this.#heard = true
+      this.#inUse ??= assigned
+      if (this.#inUse.subnet !== assigned.subnet) this.#onReassigned(assigned)
       return assigned
     } catch (error) {
       if (this.#heard !== false) this.#log.warn({ err: error }, 'the API does not answer this host')

@@ -22,6 +22,7 @@ export class FakeHost {
   /** How many VMs were ever made, and how many of one instance ran at once at most: what tests of restarts look at. */
   starts = 0
   mostOfOneInstance = 0
+  readonly #awaiting: (() => void)[] = []
   readonly #listeners = new Set<(vm: VmName, exit: ExitReport) => void>()
 
   /** How many VMs run now: of one instance, or of all. */
@@ -40,15 +41,22 @@ export class FakeHost {
     return [...this.#vms.values()].map(statusOf)
   }
 
+  /** Resolves when there is a VM, or at once. */
+  async firstVm(): Promise<void> {
+    if (this.#vms.size > 0) return
+    await new Promise<void>((resolve) => this.#awaiting.push(resolve))
+  }
+
   add(spec: VmSpec): FakeVm {
     const vm = { spec, bornAtMs: Date.now(), ignoresShutdown: false }
     this.#vms.set(keyOf(spec), vm)
     this.starts += 1
     this.mostOfOneInstance = Math.max(this.mostOfOneInstance, this.running(spec.instanceUuid))
+    for (const resolve of this.#awaiting.splice(0)) resolve()
     return vm
   }
 
-  /** Ends a VM; of an instance that a test names, whichever boot runs. A VM that ended stays as it is. */
+  /** Ends a VM. One that ended stays as it is. */
   end(name: VmName, how: Partial<ExitReport> & Pick<ExitReport, 'cause'>): void {
     const vm = this.find(name)
     if (vm === undefined || vm.exit !== undefined) return
