@@ -44,20 +44,36 @@ export async function* readLayer(
 }
 
 async function* decompressed(blob: LayerBlob): AsyncGenerator<Buffer> {
-  const decompressor = await decompressorFor(blob.path)
-  const source = createReadStream(blob.path, { highWaterMark: chunkBytes })
-  const chunks: AsyncIterable<Buffer> = decompressor
-    ? pipeline(source, decompressor, () => {
-        // An error surfaces in the loop below.
-      })
-    : source
+  const compression = await compressionOf(blob.path)
   try {
-    for await (const chunk of chunks) yield chunk
+    if (compression === 'gzip') yield* through(createGunzip({ chunkSize: chunkBytes }), blob.path, 0)
+    else if (compression === 'zstd') yield* zstdFrames(blob)
+    else yield* createReadStream(blob.path, { highWaterMark: chunkBytes })
   } catch (error) {
     if (error instanceof Error && isCompressionError(error)) {
       throw new LayerError('the layer is damaged: it can not be decompressed', { cause: error })
     }
     throw error
+  }
+}
+
+/** Layers often consist of several frames. Node's decompressor stops behind one, so each gets its own. */
+async function* zstdFrames(blob: LayerBlob): AsyncGenerator<Buffer> {
+  for (let offset = 0; offset < blob.size;) {
+    const decompressor = createZstdDecompress({ chunkSize: chunkBytes })
+    yield* through(decompressor, blob.path, offset)
+    if (decompressor.bytesWritten === 0) throw new LayerError('the layer is damaged: it has an empty frame')
+    offset += decompressor.bytesWritten
+  }
+}
+
+async function* through(decompressor: Transform, path: string, start: number): AsyncGenerator<Buffer> {
+  const source = createReadStream(path, { highWaterMark: chunkBytes, start })
+  const chunks: AsyncIterable<Buffer> = pipeline(source, decompressor, () => {
+    // An error surfaces in the loop below.
+  })
+  try {
+    for await (const chunk of chunks) yield chunk
   } finally {
     source.destroy()
   }
@@ -67,13 +83,13 @@ function isCompressionError(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && /^(?:Z_|ZSTD_|ERR_ZLIB)/.test(error.code)
 }
 
-async function decompressorFor(path: string): Promise<Transform | undefined> {
+async function compressionOf(path: string): Promise<'gzip' | 'zstd' | undefined> {
   const file = await open(path)
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0)
     const magic = buffer.toString('hex', 0, bytesRead)
-    if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: chunkBytes })
-    return magic === '28b52ffd' ? createZstdDecompress({ chunkSize: chunkBytes }) : undefined
+    if (magic.startsWith('1f8b')) return 'gzip'
+    return magic === '28b52ffd' ? 'zstd' : undefined
   } finally {
     await file.close()
   }
