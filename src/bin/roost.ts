@@ -1,10 +1,15 @@
 import path from 'node:path'
 import process from 'node:process'
-import { CliFailure, ExitCode } from '../cli/cli-failure.ts'
+import { ExitCode } from '../cli/cli-failure.ts'
 import { withDatabase } from '../cli/database-session.ts'
 import { createImageStore } from '../cli/image-import.ts'
 import { runCli } from '../cli/program.ts'
 import { findApiUrl, findDatabaseUrl, findRegistryUrl } from '../cli/stack-addresses.ts'
+import { readGuestAssets } from '../host/vmm/guest-assets.ts'
+import { readHostFacts } from '../host/vmm/host-facts.ts'
+import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
+import { runDoctor } from '../launch/doctor.ts'
+import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { SettingError } from './setting-formats.ts'
 import { readSettings } from './settings.ts'
 
@@ -23,10 +28,16 @@ async function main(): Promise<ExitCode> {
       administratorTokenFile: path.join(settings.dataDir, 'token'),
       userToken: process.env['UKC_TOKEN'],
     }),
-    doctor: async () => {
-      throw new CliFailure('the doctor is not part of this build')
-    },
+    doctor: () => runDoctor(settings, () => probeKvm(settings.cacheDir)),
   })
+}
+
+/** The same probe that an agent makes at its start, with the same memory of its verdict. */
+async function probeKvm(
+  cacheDirectory: string,
+): Promise<{ readonly usable: boolean; readonly reason: string }> {
+  const assets = await readGuestAssets(requireInstalled(readInstalled(), 'guestDirectory'))
+  return kvmVerdict(await readHostFacts(), assets, cacheDirectory)
 }
 
 try {

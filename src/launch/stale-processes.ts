@@ -24,6 +24,16 @@ export async function endStaleProcesses(runDirectory: string): Promise<readonly 
   return ended.map(({ name }) => name)
 }
 
+/** The parts of a stack that run now. */
+export function runningParts(runDirectory: string): readonly string[] {
+  return readRunFiles(runDirectory)
+    .filter(({ identity }) => isRunning(identity))
+    .map(({ name }) => name)
+}
+
+/** No process has the number 0. */
+const noProcess: ProcessIdentity = { pid: 0, startTicks: 0 }
+
 interface RunFile {
   readonly name: string
   readonly file: string
@@ -41,7 +51,7 @@ function readRunFiles(runDirectory: string): readonly RunFile[] {
   return names.flatMap((name) => readRunFile(path.join(runDirectory, name)))
 }
 
-/** A file that was cut off by a crash names no process: it was written before the process did anything. */
+/** A file that was cut off by a crash names no process. */
 function readRunFile(file: string): readonly RunFile[] {
   try {
     const { pid, startTicks, stopSignal } = JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity & {
@@ -49,7 +59,6 @@ function readRunFile(file: string): readonly RunFile[] {
     }
     return [{ name: path.basename(file, '.json'), file, identity: { pid, startTicks }, stopSignal }]
   } catch {
-    rmSync(file, { force: true })
-    return []
+    return [{ name: path.basename(file, '.json'), file, identity: noProcess, stopSignal: 'SIGTERM' }]
   }
 }

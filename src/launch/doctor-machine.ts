@@ -1,0 +1,88 @@
+import { access, constants, statfs } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import path from 'node:path'
+import type { DoctorCheck } from './doctor.ts'
+
+/** Whether KVM really runs guests here; the host's driver knows how to find out. */
+export type AccelerationProbe = () => Promise<{ readonly usable: boolean; readonly reason: string }>
+
+const gibibyte = 1024 ** 3
+/** A few images and instances; below the lesser number PostgreSQL itself is soon in trouble. */
+const comfortableDiskGib = 5
+const leastDiskGib = 1
+/** The parts take about one, the rest is for instances. */
+const comfortableMemoryGib = 4
+
+export function rootCheck(): DoctorCheck {
+  const name = 'root'
+  if (process.getuid?.() === 0) {
+    return { name, status: 'ok', detail: 'virtual machines get users and network devices of their own' }
+  }
+  return {
+    name,
+    status: 'warning',
+    detail: 'not root: virtual machines run as you, with user-mode networking',
+    remedy: 'sudo npm start',
+  }
+}
+
+export async function tunCheck(): Promise<DoctorCheck> {
+  const name = '/dev/net/tun'
+  if (process.getuid?.() !== 0) return { name, status: 'ok', detail: 'not needed without root' }
+  const there = await access('/dev/net/tun', constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+  if (there) return { name, status: 'ok', detail: 'virtual machines can be connected' }
+  return { name, status: 'missing', detail: 'can not be opened', remedy: 'modprobe tun' }
+}
+
+export async function accelerationCheck(probe: AccelerationProbe): Promise<DoctorCheck> {
+  const name = 'acceleration'
+  try {
+    const { usable, reason } = await probe()
+    if (usable) return { name, status: 'ok', detail: `KVM: ${reason}` }
+    return { name, status: 'warning', detail: `emulation, which is slower; no KVM: ${reason}` }
+  } catch (error) {
+    return {
+      name,
+      status: 'missing',
+      detail: `virtual machines can not be tried: ${messageOf(error)}`,
+      remedy: 'npm run setup',
+    }
+  }
+}
+
+export async function diskCheck(what: string, directory: string): Promise<DoctorCheck> {
+  const name = what
+  try {
+    const { bavail, bsize } = await statfs(await nearestExisting(directory))
+    const freeGib = (bavail * bsize) / gibibyte
+    const detail = `${directory}, ${freeGib.toFixed(1)} GiB free`
+    if (freeGib >= comfortableDiskGib) return { name, status: 'ok', detail }
+    const status = freeGib < leastDiskGib ? 'missing' : 'warning'
+    return { name, status, detail, remedy: `free some space; ${comfortableDiskGib} GiB are comfortable` }
+  } catch (error) {
+    return { name, status: 'missing', detail: messageOf(error) }
+  }
+}
+
+export function memoryCheck(): DoctorCheck {
+  const totalGib = totalmem() / gibibyte
+  const detail = `${totalGib.toFixed(1)} GiB`
+  const status = totalGib < comfortableMemoryGib ? 'warning' : 'ok'
+  return { name: 'memory', status, detail }
+}
+
+/** Before the first start the directory is not there yet; its file system is. */
+async function nearestExisting(directory: string): Promise<string> {
+  const there = await access(directory).then(
+    () => true,
+    () => false,
+  )
+  return there ? directory : nearestExisting(path.dirname(directory))
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

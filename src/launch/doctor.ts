@@ -1,0 +1,86 @@
+import path from 'node:path'
+import { installationChecks } from './doctor-installation.ts'
+import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
+import type { AccelerationProbe } from './doctor-machine.ts'
+import { isPortFree } from './ports.ts'
+import { runningParts } from './stale-processes.ts'
+
+/** What `roost doctor` says: each thing that Roost needs or can use on this machine, and how it is. */
+export interface DoctorReport {
+  /** False: something that Roost needs is missing. */
+  readonly ok: boolean
+  readonly checks: readonly DoctorCheck[]
+}
+
+export interface DoctorCheck {
+  readonly name: string
+  readonly status: 'ok' | 'warning' | 'missing'
+  readonly detail: string
+  /** What mends it. */
+  readonly remedy?: string
+}
+
+export interface DoctorSettings {
+  readonly dataDir: string
+  readonly cacheDir: string
+  readonly apiHost: string
+  readonly apiPort: number
+  readonly temporalUiPort: number
+  readonly portOffset: number
+}
+
+/** Looks and changes nothing. The probe of KVM starts a small virtual machine for up to a few seconds. */
+export async function runDoctor(settings: DoctorSettings, probe: AccelerationProbe): Promise<DoctorReport> {
+  const running = runningParts(path.join(settings.dataDir, 'run')).length > 0
+  const checks = [
+    ...(await installationChecks(settings.cacheDir)),
+    rootCheck(),
+    await tunCheck(),
+    await accelerationCheck(probe),
+    ...(await portChecks(settings, running)),
+    await diskCheck('data directory', settings.dataDir),
+    await diskCheck('cache directory', settings.cacheDir),
+    memoryCheck(),
+  ]
+  return { ok: checks.every((check) => check.status !== 'missing'), checks }
+}
+
+async function portChecks(settings: DoctorSettings, running: boolean): Promise<readonly DoctorCheck[]> {
+  const { apiHost, apiPort, temporalUiPort, portOffset } = settings
+  const wanted = [
+    { name: 'port of the API', at: { host: apiHost, port: apiPort }, setting: 'ROOST_API_PORT' },
+    {
+      name: 'port of the Web UI',
+      at: { host: '127.0.0.1', port: temporalUiPort },
+      setting: 'ROOST_TEMPORAL_UI_PORT',
+    },
+    { name: 'public port', at: { host: '0.0.0.0', port: 80 + portOffset }, setting: 'ROOST_PORT_OFFSET' },
+  ]
+  return Promise.all(wanted.map((one) => portCheck({ ...one, running })))
+}
+
+async function portCheck(input: {
+  readonly name: string
+  readonly at: { readonly host: string; readonly port: number }
+  readonly setting: string
+  readonly running: boolean
+}): Promise<DoctorCheck> {
+  const { name, at, setting, running } = input
+  try {
+    if (await isPortFree(at)) return { name, status: 'ok', detail: `${at.port} is free` }
+  } catch (error) {
+    return {
+      name,
+      status: 'warning',
+      detail: `${at.port} can not be used: ${String(error)}`,
+      remedy: `set ${setting}`,
+    }
+  }
+  if (running) return { name, status: 'ok', detail: `${at.port} is used by the running stack` }
+  return {
+    name,
+    status: 'warning',
+    detail: `${at.port} is used by another process`,
+    remedy: `set ${setting}`,
+  }
+}
