@@ -21,7 +21,7 @@ describe('the conventions of the API hold for every operation', () => {
   let instance: string
   before(async () => {
     api = await startTestApi()
-    user = await api.addUser()
+    user = await api.addUser({ hard: { instances: 100_000, liveInstances: 100_000 } })
   })
   after(() => api.close())
   beforeEach(async () => {
@@ -71,7 +71,12 @@ describe('the conventions of the API hold for every operation', () => {
       })
 
       it('answers 401 without a token, and with one that is none', async () => {
-        for (const headers of [{}, { authorization: 'Bearer nonsense' }, { authorization: 'Basic eDp5' }]) {
+        const without: readonly Record<string, string>[] = [
+          {},
+          { authorization: 'Bearer nonsense' },
+          { authorization: 'Basic eDp5' },
+        ]
+        for (const headers of without) {
           const answer = await api.send({
             method: operation.method,
             path: operation.path,

@@ -118,7 +118,7 @@ export async function startTestApi(
     stopping: stopping.signal,
     settings: {
       rate: { perSecond: 10_000, burst: 100_000 },
-      joinToken: 'the join token of the tests',
+      joinToken: 'the-join-token-of-the-tests',
       firstSubnet: '10.64.0.0/16',
       handlingTimeoutMs,
       ...options.settings,
@@ -236,7 +236,7 @@ async function send(dispatcher: Agent, url: string, call: RawCall): Promise<RawA
     ...(body === undefined ? {} : { body }),
   })
   const text = await response.body.text()
-  const isJson = String(response.headers['content-type'] ?? '').includes('json')
+  const isJson = text !== '' && String(response.headers['content-type'] ?? '').includes('json')
   return {
     status: response.statusCode,
     headers: response.headers,

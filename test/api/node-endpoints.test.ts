@@ -1,0 +1,164 @@
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createNodeClient, NodeUnavailable } from '../../src/api/node-client.ts'
+import { listNodes } from '../../src/db/nodes.ts'
+import { addNode, testSecretBox } from '../support/accounts.ts'
+import { fakeDigest, startTestApi } from '../support/api-server.ts'
+import type { TestApi, TestUser } from '../support/api-server.ts'
+
+const heartbeat = {
+  agentUrl: 'http://127.0.0.1:7171',
+  agentSecret: 'a secret of an agent',
+  accelerator: 'tcg',
+  memoryMb: 4_096,
+  version: '0.1.0',
+}
+
+describe('hosts and the API', () => {
+  let api: TestApi
+  let user: TestUser
+  before(async () => {
+    api = await startTestApi()
+    user = await api.addUser()
+  })
+  after(() => api.close())
+
+  const asNode = (method: string, path: string, body?: unknown) =>
+    api.send({
+      method,
+      path: `/internal/nodes/${path}`,
+      headers: { authorization: 'Bearer the-join-token-of-the-tests' },
+      ...(body === undefined ? {} : { body }),
+    })
+
+  it('let in only who has the join token', async () => {
+    for (const authorization of ['', 'Bearer nonsense', `Bearer ${user.token}`]) {
+      const answer = await api.send({
+        method: 'PUT',
+        path: '/internal/nodes/local',
+        headers: { authorization },
+        body: heartbeat,
+      })
+      assert.equal(answer.status, 401)
+    }
+    assert.equal(
+      (await api.send({ path: '/v1/instances', token: 'the-join-token-of-the-tests' })).status,
+      401,
+    )
+  })
+
+  it('agree on a network with the first heartbeat, and keep it', async () => {
+    const first = await asNode('PUT', 'second', heartbeat)
+    assert.equal(first.status, 200, first.text)
+    assert.equal(first.json.nodeId, 'second')
+    assert.match(first.json.subnet, /^10\.\d+\.0\.0\/16$/)
+    assert.deepEqual((await asNode('PUT', 'second', heartbeat)).json, first.json)
+  })
+
+  it('refuse a heartbeat that is malformed', async () => {
+    for (const body of [
+      {},
+      { ...heartbeat, agentSecret: 'x' },
+      { ...heartbeat, more: 1 },
+      { ...heartbeat, agentUrl: 'file:///' },
+    ]) {
+      assert.equal((await asNode('PUT', 'second', body)).status, 400)
+    }
+    assert.equal((await asNode('PUT', `${'x'.repeat(65)}`, heartbeat)).status, 400)
+  })
+
+  it('give a launch, with the environment in clear, to the host of the instance alone', async () => {
+    const { uuid } = await user.api.one('createInstances', {
+      body: { image: 'hello', name: 'mine', env: { A: 'é\n' }, args: ['x'] },
+    })
+    const launch = await asNode('GET', `local/instances/${uuid}/launch`)
+    assert.equal(launch.headers['cache-control'], 'no-store')
+    assert.partialDeepStrictEqual(launch.json, {
+      uuid,
+      name: 'mine',
+      userUuid: user.uuid,
+      image: `official/hello@${fakeDigest}`,
+      args: ['x'],
+      env: { A: 'é\n' },
+    })
+    for (const path of [`second/instances/${uuid}/launch`, 'local/instances/nonsense/launch']) {
+      assert.equal((await asNode('GET', path)).status, 404)
+    }
+    const own = await asNode('GET', 'local/instances')
+    assert.ok(own.json.instances.some((each: { uuid: string }) => each.uuid === uuid))
+    assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
+  })
+
+  it('give tokens only for repositories of which the host runs an image', async () => {
+    const pull = (node: string, repository: string) =>
+      asNode('POST', `${node}/registry-token`, { repository })
+    assert.deepEqual((await pull('local', 'official/hello')).json, { token: 'token for official/hello' })
+    assert.equal((await pull('local', 'official/hell')).status, 404)
+    assert.equal((await pull('second', 'official/hello')).status, 404)
+  })
+})
+
+describe('the API as a client of hosts', () => {
+  let api: TestApi
+  before(async () => {
+    api = await startTestApi()
+  })
+  after(() => api.close())
+
+  it('asks with the secret of the host, and again with the new one after the agent was started anew', async () => {
+    let secret = 'secret of local'
+    const asked: string[] = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      const known = request.headers.authorization === `Bearer ${secret}`
+      response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ usage: { a: 1 } }))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const nodes = createNodeClient({
+      nowMs: Date.now,
+      listNodes: async () => {
+        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
+        return [{ ...node!, agentUrl, agentSecret: secret }]
+      },
+    })
+    assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
+    secret = 'another secret'
+    assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
+    assert.deepEqual(asked, ['POST /usage', 'POST /usage', 'POST /usage'])
+    await assert.rejects(nodes.readUsage('nowhere', ['a']), NodeUnavailable)
+    server.close()
+    server.closeAllConnections()
+    await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
+    await nodes.close()
+  })
+
+  it('takes an instance that its host does not know for one with an empty log', async () => {
+    const server = createServer((_request, response) => response.writeHead(404).end())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    await addNode(api.database)
+    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const nodes = createNodeClient({
+      nowMs: Date.now,
+      listNodes: async () => {
+        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
+        return [{ ...node!, agentUrl }]
+      },
+    })
+    const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })
+    assert.deepEqual(log, {
+      availableStart: 0,
+      availableEnd: 0,
+      rangeStart: 0,
+      rangeEnd: 0,
+      outputBase64: '',
+    })
+    await nodes.close()
+    server.close()
+  })
+})
