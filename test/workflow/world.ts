@@ -89,7 +89,14 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     reachesState: (state) => reaches((projection) => projection.state === state),
     gone: deleted.promise,
     id: instanceWorkflowId(settings.instanceUuid),
-    stop: () => workers.stop(),
+    async stop() {
+      // A workflow without a worker would hold the time of the next test.
+      await env.client.workflow
+        .getHandle(instanceWorkflowId(settings.instanceUuid))
+        .terminate()
+        .catch(() => undefined)
+      await workers.stop()
+    },
   }
 }
 

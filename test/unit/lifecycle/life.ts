@@ -1,0 +1,59 @@
+import { strict as assert } from 'node:assert'
+import { ExitCause } from '../../../src/domain/exit-report.ts'
+import type { ExitReport } from '../../../src/domain/exit-report.ts'
+import { decide, newLifecycle } from '../../../src/domain/instance-lifecycle.ts'
+import { EventKind } from '../../../src/domain/lifecycle-state.ts'
+import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../../src/domain/lifecycle-state.ts'
+import { RestartPolicy } from '../../../src/domain/restart-policy.ts'
+import { StartKind } from '../../../src/domain/start-report.ts'
+
+/** Words for timelines of one instance. Times are milliseconds since its creation. */
+export const start: LifecycleEvent = { kind: EventKind.Start }
+export const stop: LifecycleEvent = { kind: EventKind.Stop, force: false, drainTimeoutMs: 0 }
+export const forcedStop: LifecycleEvent = { kind: EventKind.Stop, force: true, drainTimeoutMs: 0 }
+export const remove: LifecycleEvent = { kind: EventKind.Delete }
+export const removed: LifecycleEvent = { kind: EventKind.Removed }
+export const connectionsClosed: LifecycleEvent = { kind: EventKind.ConnectionsClosed }
+export const tick: LifecycleEvent = { kind: EventKind.Tick }
+
+export function drainingStop(drainTimeoutMs: number): LifecycleEvent {
+  return { kind: EventKind.Stop, force: false, drainTimeoutMs }
+}
+
+export function started(boot: number, startedAtMs: number): LifecycleEvent {
+  const times = { bootTimeUs: 30_000, vmmStartTimeUs: 1, vmmLoadTimeUs: 2, vmmReadyTimeUs: 3 }
+  return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
+}
+
+export function startFailed(
+  boot: number,
+  failure: 'ImageUnusable' | 'HostFull' | 'UnknownInstance' | undefined,
+): LifecycleEvent {
+  return { kind: EventKind.StartFailed, boot, failure, message: `no: ${failure ?? 'something'}` }
+}
+
+export function exited(
+  boot: number,
+  atMs: number,
+  end: Partial<ExitReport> = { exitCode: 0 },
+): LifecycleEvent {
+  return {
+    kind: EventKind.Exited,
+    exit: { boot, cause: ExitCause.Guest, applicationStarted: true, atMs, ...end },
+  }
+}
+
+export const absent = (boot: number): LifecycleEvent => ({ kind: EventKind.Absent, boot })
+
+export function created(rules: Partial<LifecycleRules> = {}): Lifecycle {
+  return newLifecycle({ autostart: false, deleteOnStop: false, restartPolicy: RestartPolicy.Never, ...rules })
+}
+
+/** What follows when all of it happens at its time; nothing of it may be refused. */
+export function after(life: Lifecycle, ...events: readonly (readonly [number, LifecycleEvent])[]): Lifecycle {
+  return events.reduce((now, [atMs, event]) => {
+    const decision = decide(now, event, atMs)
+    assert.ok(decision.accepted, `${event.kind} was refused`)
+    return decision.life
+  }, life)
+}
