@@ -67,6 +67,9 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 
 /** PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry `level=warning`. */
 function levelOfText(line: string): Level {
+  // Every push first asks for what is not there yet, and the registry calls each such answer an error.
+  if (line.includes('msg="response completed with error"') && /http\.response\.status=4\d\d/.test(line))
+    return 'debug'
   const word = /\b(LOG|DETAIL|HINT|STATEMENT|NOTICE|WARNING|ERROR|FATAL|PANIC):/.exec(line)?.[1]
   return levelOfWord((word ?? /\blevel=(\w+)/.exec(line)?.[1] ?? 'info').toLowerCase())
 }

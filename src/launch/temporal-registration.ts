@@ -26,7 +26,10 @@ export async function registerNamespace({ address, namespace, config }: Registra
   const connection = await Connection.connect({ address })
   try {
     await ensureNamespace(connection, namespace, config)
-    await untilVisible(() => ensureSearchAttributes(connection, namespace, config))
+    await untilVisible(async () => {
+      await ensureSearchAttributes(connection, namespace, config)
+      await askByAttributes(connection, namespace, config)
+    })
   } finally {
     await connection.close()
   }
@@ -57,7 +60,7 @@ async function ensureNamespace(
   }
 }
 
-/** Adds what is missing; throws until all of it can be seen. */
+/** Adds what is missing. */
 async function ensureSearchAttributes(
   connection: Connection,
   namespace: string,
@@ -81,7 +84,18 @@ async function ensureSearchAttributes(
   await connection.operatorService
     .addSearchAttributes({ namespace, searchAttributes })
     .catch(ignoreAlreadyThere)
-  throw new Error(`search attributes ${Object.keys(searchAttributes).join(', ')} can not be seen yet`)
+}
+
+/** A server that lists an attribute may still refuse it to workflows; once it takes it in a query, it takes it there too. */
+async function askByAttributes(
+  connection: Connection,
+  namespace: string,
+  config: NamespaceConfig,
+): Promise<void> {
+  const names = Object.keys(config.searchAttributes)
+  if (names.length === 0) return
+  const query = names.map((name) => `${name} IS NULL`).join(' AND ')
+  await connection.workflowService.countWorkflowExecutions({ namespace, query })
 }
 
 /** A search attribute exists with a type that is not ours. */

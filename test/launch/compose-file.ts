@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse } from 'yaml'
+
+export interface ComposeService {
+  readonly image?: string
+  readonly entrypoint?: readonly string[]
+  readonly command?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>
+}
+
+const file = path.resolve(import.meta.dirname, '../../docker-compose.yml')
+
+export function readCompose(): ComposeFile {
+  return parse(readFileSync(file, 'utf8'), { merge: true }) as ComposeFile
+}
+
+/** Files and directories of the checkout that a service gets; named volumes are left out. */
+export function mountedFiles(
+  service: string,
+): readonly { readonly source: string; readonly target: string }[] {
+  const volumes = readCompose().services[service]?.volumes ?? []
+  return volumes
+    .filter((one) => one.startsWith('./'))
+    .map((one) => {
+      const [source = '', target = ''] = one.split(':')
+      return { source, target }
+    })
+}

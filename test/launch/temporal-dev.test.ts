@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { rememberedPorts } from '../../src/launch/ports.ts'
+import { createSupervisor } from '../../src/launch/supervisor.ts'
+import type { Supervisor } from '../../src/launch/supervisor.ts'
+import { readDynamicConfig } from '../../src/launch/temporal-config.ts'
+import { devServerArgs, temporalPart } from '../../src/launch/temporal.ts'
+import { createFakeParts } from './fake-parts.ts'
+import { itServesRoost } from './temporal-form.ts'
+
+describe("Temporal's dev server", () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'roost-temporal-'))
+  const options = {
+    databaseFile: path.join(directory, 'temporal.db'),
+    namespace: 'roost',
+    port: 0,
+    uiPort: 0,
+  }
+  let supervisor: Supervisor
+
+  before(async () => {
+    const { port, ui } = await rememberedPorts(path.join(directory, 'ports.json'), ['port', 'ui'])
+    Object.assign(options, { port, uiPort: ui })
+    const part = temporalPart({ ...options, program: requireInstalled(readInstalled(), 'temporalCli') })
+    supervisor = createSupervisor(createFakeParts(directory).options([part]))
+    await supervisor.start()
+  })
+
+  after(async () => {
+    await supervisor.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  it('answers with its Web UI', async () => {
+    const answer = await fetch(`http://127.0.0.1:${options.uiPort}/namespaces/roost/workflows`)
+    assert.equal(answer.status, 200)
+    await answer.body?.cancel()
+  })
+
+  it('gets every value of the dynamic configuration as a flag', () => {
+    const args = devServerArgs({ ...options, program: 'temporal' })
+    assert.ok(readDynamicConfig().length >= 5)
+    for (const { key, json } of readDynamicConfig()) assert.ok(args.includes(`${key}=${json}`), key)
+    assert.ok(args.includes('history.timerProcessorMaxTimeShift="10ms"'))
+  })
+
+  itServesRoost(() => ({ address: `127.0.0.1:${options.port}` }))
+})
