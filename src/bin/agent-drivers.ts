@@ -62,7 +62,8 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
   return await openQemuVmm({
     instancesDirectory: join(settings.agentDir, 'instances'),
     guestDirectory: requireInstalled(installed, 'guestDirectory'),
-    cacheDirectory: join(settings.agentDir, 'qemu'),
+    // The verdict on KVM is the machine's, not this agent's.
+    cacheDirectory: settings.cacheDir,
     templateDirectory: join(settings.agentDir, 'templates'),
     acceleration: settings.accel,
     onProblem: (message) => {

@@ -84,6 +84,7 @@ export class BootStart {
       const prepareMs = nowMs() - askedAtMs
       job.vmAsked = true
       const started = await vmm.start(this.#vmSpec({ spec, record, image, attachment, process }), signal)
+      entry.lastComplaint = ''
       await entry.save({ ...record, started })
       observer.started(started, prepareMs)
       const exit = await this.#end.settle(entry)
@@ -162,6 +163,8 @@ export class BootStart {
   async #tellUser(entry: InstanceEntry, error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     const reason = asHostStartError(error).message.replace(/\s+/g, ' ').slice(0, consoleLineMaxLength)
+    if (reason === entry.lastComplaint) return
+    entry.lastComplaint = reason
     const console = new ConsoleWriter(this.#ports.store.consoleDirectory(entry.instanceUuid))
     await console.append(Buffer.from(`[roost] could not start: ${reason}\n`)).catch((cause: unknown) => {
       this.#ports.log.warn({ instance: entry.instanceUuid, err: cause }, 'could not write to the console')

@@ -25,6 +25,8 @@ export class InstanceEntry {
   stoppedThroughBoot = 0
   /** The boot that someone asked to stop: its end is that someone's doing, even while the host halts. */
   stopAskedOfBoot = 0
+  /** What its console was told last of failed starts: attempts repeat themselves, the console need not. */
+  lastComplaint = ''
   #record: InstanceRecord | undefined
   readonly #store: InstanceStore
   readonly #endListeners = new Set<() => void>()

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { chmod, readFile, stat } from 'node:fs/promises'
 import { hostPart, ownerUid, planAddresses, subnetPrefixLength, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
@@ -7,6 +7,9 @@ import type { Outbound } from './filter-rules.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+
+const tunDevice = '/dev/net/tun'
+const everyoneMode = 0o666
 
 export interface TapNetworkOptions {
   /** The agent's directory: names everything on the host, so two agents do not meet. */
@@ -45,6 +48,7 @@ export class TapNetwork implements Network {
   }
 
   async open(): Promise<void> {
+    await this.#openDevice()
     const { bridge, hostAddress } = this.#plan
     if (!(await this.#interfaces()).has(bridge)) await this.#ip([`link add ${bridge} type bridge`])
     const wanted = `${hostAddress}/${String(subnetPrefixLength)}`
@@ -128,6 +132,17 @@ export class TapNetwork implements Network {
     const ours = names.filter((name) => name === bridge || name.startsWith(tapPrefix))
     if (ours.length > 0) await this.#ip(ours.map((name) => `link del ${name}`))
     await this.#nft(noFilters(this.#plan))
+  }
+
+  /**
+   * VM processes are not root, and open the device themselves. Where there is no udev its mode may lack what udev's own
+   * rules give it, 0666; the kernel lets a user have only the TAPs that are its own.
+   */
+  async #openDevice(): Promise<void> {
+    const { mode } = await stat(tunDevice)
+    if ((mode & everyoneMode) === everyoneMode) return
+    await chmod(tunDevice, everyoneMode)
+    this.#options.warn(`${tunDevice} was closed to VM processes; it has udev's usual mode 0666 now`)
   }
 
   async #openBridgeFilter(): Promise<void> {
