@@ -84,20 +84,21 @@ describe('HTTP', () => {
     assert.match(answer, /^HTTP\/1\.1 413 /)
   })
 
-  it('takes JSON under every type that says so and under none, and answers 415 to others', async () => {
+  it('takes JSON under every type that says so, under curl's own and under none, and answers 415 to others', async () => {
     const send = (headers: Record<string, string>, body = '{"name":"nobody"}') =>
       api.send({ path: '/v1/instances', token: user.token, headers, body })
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
       'application/merge-patch+json',
+      // What curl announces by itself.
+      'application/x-www-form-urlencoded',
       '',
     ]) {
       assert.equal((await send({ 'content-type': type })).status, 200, type)
     }
     for (const type of [
       'text/plain',
-      'application/x-www-form-urlencoded',
       'multipart/form-data; boundary=x',
     ]) {
       const answer = await send({ 'content-type': type })

@@ -4,6 +4,8 @@ import { maxBodyBytes } from '../../contract/limits.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i
+/** What `curl -d` announces when it is not told otherwise: the JSON that people paste comes under this name. */
+const curlType = /^application\/x-www-form-urlencoded *(?:;|$)/i
 
 /**
  * Reads and decodes the body of any method. Clients announce JSON even where they send nothing, and GET and DELETE
@@ -38,7 +40,7 @@ function tooLarge() {
 }
 
 function requireJson(type: string, encoding: string): void {
-  if (type !== '' && !jsonType.test(type)) throw requestError('mediaType', { type })
+  if (type !== '' && !jsonType.test(type) && !curlType.test(type)) throw requestError('mediaType', { type })
   if (encoding !== '' && encoding !== 'identity') throw requestError('mediaType', { type: encoding })
 }
 
