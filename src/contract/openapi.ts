@@ -41,6 +41,11 @@ export function openApiDocument(): Json {
   }
 }
 
+/** The document as it stands in `openapi.json`. */
+export function openApiText(): string {
+  return `${JSON.stringify(openApiDocument(), undefined, 2)}\n`
+}
+
 function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
   const local = scope === 'local'
   const body = requestBody(operation, local)

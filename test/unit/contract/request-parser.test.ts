@@ -1,0 +1,196 @@
+import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
+import { RequestError } from '../../../src/contract/errors.ts'
+import type { Operation } from '../../../src/contract/operation.ts'
+import { operations } from '../../../src/contract/operations.ts'
+import type { OperationId } from '../../../src/contract/operations.ts'
+import type { ParsedRequest } from '../../../src/contract/parsed-request.ts'
+import { requestParser } from '../../../src/contract/request-parser.ts'
+
+interface Input {
+  readonly query?: string
+  readonly object?: string
+  readonly body?: unknown
+}
+
+const parsers = new Map(
+  (Object.values(operations) as readonly Operation[]).map((operation) => [
+    operation.id,
+    requestParser(operation),
+  ]),
+)
+
+function parse(id: OperationId, { query = '', ...raw }: Input): ParsedRequest {
+  return parsers.get(id)!({ query: new URLSearchParams(query), ...raw })
+}
+
+function messages(id: OperationId, input: Input): readonly string[] {
+  try {
+    parse(id, input)
+  } catch (error) {
+    if (error instanceof RequestError) return error.problems.map(({ message }) => message)
+    throw error
+  }
+  return assert.fail('the request was accepted')
+}
+
+const uuid = 'ABCDEF01-2345-4789-8abc-def012345678'
+
+describe('a request', () => {
+  it('names objects in one canonical form', () => {
+    const { objects } = parse('getInstances', { body: [{ uuid }, { name: 'WEB.Front' }] })
+    assert.deepEqual(
+      objects.map(({ target }) => target),
+      [
+        { by: 'uuid', value: uuid.toLowerCase() },
+        { by: 'name', value: 'web.front' },
+      ],
+    )
+  })
+
+  it('has its parameters per object, whichever way they came', () => {
+    const expected = [
+      { target: { by: 'name', value: 'a' }, parameters: { offset: 1, limit: 3 } },
+      { target: { by: 'name', value: 'b' }, parameters: { offset: 2, limit: 3 } },
+    ]
+    const inputs = [
+      {
+        body: [
+          { name: 'a', offset: 1, limit: 3 },
+          { name: 'b', offset: 2, limit: 3 },
+        ],
+      },
+      { query: 'name=a,b&offset=1,2&limit=3' },
+      { query: 'name=a&name=b&offset=1&offset=2', body: { limit: 3 } },
+    ]
+    for (const input of inputs) assert.deepEqual(parse('getInstanceLogs', input).objects, expected)
+  })
+
+  it('tells everything that is wrong with it, but not more than a reader can use', () => {
+    const wrong = messages('createInstances', {
+      body: { image: 7, replicas: -1, features: ['a', 'b'], more: 1 },
+    })
+    assert.deepEqual(wrong.toSorted(), [
+      "'a' is not a valid flag for 'features'; valid: scale-to-zero, delete-on-stop",
+      "'b' is not a valid flag for 'features'; valid: scale-to-zero, delete-on-stop",
+      "'image' in instance creation arguments has type 'integer', but expected 'string'",
+      "Unknown parameter 'more' in instance creation arguments",
+      "Value of 'replicas' must be in the range 0 to 99",
+    ])
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`p${index}`, 1]))
+    assert.equal(messages('createInstances', { body: { image: 'a', ...many } }).length, 20)
+  })
+
+  it('takes the arguments as a line or as a list, and says what is wrong inside of a list', () => {
+    parse('createInstances', { body: { image: 'a', args: 'a b' } })
+    parse('createInstances', { body: { image: 'a', args: [''] } })
+    const place = 'in instance creation arguments'
+    assert.deepEqual(messages('createInstances', { body: { image: 'a', args: 5 } }), [
+      `'args' ${place} has type 'integer', but expected 'string' or 'array'`,
+    ])
+    assert.deepEqual(messages('createInstances', { body: { image: 'a', args: ['x', null] } }), [
+      `'args[1]' ${place} has type 'null', but expected 'string'`,
+    ])
+  })
+
+  it('checks a port before its destination, in the same words', () => {
+    const body = { image: 'a', service_group: { services: [{ port: 70_000, destination_port: 0 }] } }
+    assert.deepEqual(messages('createInstances', { body }), [
+      "Value of 'port' in service port description must be in the range 1 to 65535",
+      "Value of 'destination_port' in service port description must be in the range 1 to 65535",
+    ])
+  })
+
+  it('takes empty identifiers for absent, at every depth but in the environment', () => {
+    const { objects } = parse('createInstances', {
+      body: {
+        image: 'a',
+        name: '',
+        env: { name: '', uuid: '' },
+        service_group: { domains: [{ name: 'x', certificate: { uuid: '', name: 'c1' } }] },
+      },
+    })
+    assert.deepEqual(objects[0]?.parameters, {
+      image: 'a',
+      env: { name: '', uuid: '' },
+      service_group: { domains: [{ name: 'x', certificate: { name: 'c1' } }] },
+    })
+  })
+
+  it('holds names of environment variables against their rules', () => {
+    for (const name of ['', 'A=B', 'A\u0000', 'x'.repeat(257)]) {
+      assert.equal(messages('createInstances', { body: { image: 'a', env: { [name]: '' } } }).length, 1)
+    }
+    assert.equal(messages('createInstances', { body: { image: 'a', env: { A: '\u0000' } } }).length, 1)
+    parse('createInstances', { body: { image: 'a', env: JSON.parse('{"__proto__":"x","ä b":"\\n"}') } })
+  })
+
+  it('does not mistake inherited properties for parameters', () => {
+    assert.deepEqual(
+      messages('startInstances', { body: JSON.parse('{"name":"a","__proto__":{"wait_timeout_ms":1}}') }),
+      ["Unknown parameter '__proto__' in instance start arguments"],
+    )
+  })
+
+  it('reads flags of the query with and without a value', () => {
+    for (const text of ['details', 'details=', 'details=1', 'details=true']) {
+      assert.deepEqual(parse('getInstances', { query: text }).query, { details: true })
+    }
+    for (const text of ['details=0', 'details=false']) {
+      assert.deepEqual(parse('getInstances', { query: text }).query, { details: false })
+    }
+    assert.equal(messages('getInstances', { query: 'details=yes' }).length, 1)
+  })
+
+  it('makes as many filters of a collection as its lists are long', () => {
+    const { objects } = parse('listInstances', { query: 'state=running,stopped' })
+    assert.deepEqual(
+      objects.map(({ parameters }) => parameters),
+      [{ state: 'running' }, { state: 'stopped' }],
+    )
+    assert.equal(messages('listImages', { query: 'tag=a,b&digest=x,y,z' }).length, 1)
+  })
+
+  it('spreads ids, with what stands beside them, over its objects', () => {
+    const { objects } = parse('waitInstances', {
+      body: { ids: [{ name: 'a', state: 'stopped' }, { uuid }], timeout_ms: 5 },
+    })
+    assert.deepEqual(objects, [
+      { target: { by: 'name', value: 'a' }, parameters: { state: 'stopped', timeout_ms: 5 } },
+      { target: { by: 'uuid', value: uuid.toLowerCase() }, parameters: { timeout_ms: 5 } },
+    ])
+    assert.ok(
+      messages('waitInstances', { body: { ids: [{ name: 'a', timeout_ms: 5 }] } })[0]?.includes(
+        "'ids[0].timeout_ms'",
+      ),
+    )
+    assert.ok(messages('waitInstances', { body: { ids: [] } })[0]?.includes("'ids'"))
+    assert.ok(messages('waitInstances', { body: { ids: [{}] } })[0]?.startsWith('Missing identifier'))
+    assert.ok(
+      messages('waitInstances', { body: [{ ids: [{ name: 'a' }] }] })[0]?.startsWith(
+        "Unknown parameter '[0].ids'",
+      ),
+    )
+  })
+
+  it('is accepted or refused with a reason, whatever it holds', () => {
+    const ids = [...parsers.keys()] as OperationId[]
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ids),
+        fc.jsonValue(),
+        fc.webQueryParameters(),
+        fc.boolean(),
+        (id, body, query, local) => {
+          try {
+            parse(id, { body, query, ...(local ? { object: 'x' } : {}) })
+          } catch (error) {
+            assert.ok(error instanceof RequestError, String(error))
+            assert.ok(error.problems.length > 0)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
