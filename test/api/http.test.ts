@@ -84,7 +84,7 @@ describe('HTTP', () => {
     assert.match(answer, /^HTTP\/1\.1 413 /)
   })
 
-  it('takes JSON under every type that says so, under curl's own and under none, and answers 415 to others', async () => {
+  it('takes JSON under every type that says so, under the one that curl sends and under none, and answers 415 to others', async () => {
     const send = (headers: Record<string, string>, body = '{"name":"nobody"}') =>
       api.send({ path: '/v1/instances', token: user.token, headers, body })
     for (const type of [
@@ -97,10 +97,7 @@ describe('HTTP', () => {
     ]) {
       assert.equal((await send({ 'content-type': type })).status, 200, type)
     }
-    for (const type of [
-      'text/plain',
-      'multipart/form-data; boundary=x',
-    ]) {
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x']) {
       const answer = await send({ 'content-type': type })
       assert.equal(answer.status, 415, type)
       assertEnvelope(answer, 415, 16)
