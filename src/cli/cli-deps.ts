@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts'
+import type { DoctorReport } from '../launch/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
 export interface CliDeps {
@@ -32,18 +33,4 @@ export interface StoredImage {
   /** As the API shows it. */
   readonly reference: string
   readonly digest: string
-}
-
-export interface DoctorReport {
-  /** False: something that Roost needs is missing. */
-  readonly ok: boolean
-  readonly checks: readonly DoctorCheck[]
-}
-
-export interface DoctorCheck {
-  readonly name: string
-  readonly status: 'ok' | 'warning' | 'missing'
-  readonly detail: string
-  /** The command that mends it. */
-  readonly remedy?: string
 }
