@@ -16,6 +16,7 @@ import type { RegistryUser } from '../../src/registry/registry-scope.ts'
 import { createRegistryUpload } from '../../src/registry/registry-upload.ts'
 import type { RegistryUpload } from '../../src/registry/registry-upload.ts'
 import { generateRegistrySigningKey, readRegistrySigningKey } from '../../src/registry/signing-key.ts'
+import type { RegistrySigningKey } from '../../src/registry/signing-key.ts'
 import {
   answerTokenRequest,
   createRegistryTokenIssuer,
@@ -28,8 +29,12 @@ export interface TestRegistry {
   /** `127.0.0.1:<port>` */
   readonly host: string
   readonly url: string
+  /** Where clients get tokens. */
+  readonly tokenUrl: string
   readonly storageDirectory: string
   readonly issuer: RegistryTokenIssuer
+  /** What the registry trusts. */
+  readonly key: RegistrySigningKey
   /** With the platform's own tokens: reads and writes everything. */
   readonly http: RegistryHttp
   readonly client: RegistryClient
@@ -54,7 +59,8 @@ export async function startTestRegistry(): Promise<TestRegistry> {
   const storageDirectory = join(directory, 'storage')
   await mkdir(storageDirectory)
   const pem = await generateRegistrySigningKey(Date.now())
-  const issuer = createRegistryTokenIssuer(readRegistrySigningKey(pem))
+  const key = readRegistrySigningKey(pem)
+  const issuer = createRegistryTokenIssuer(key)
   const tokens = await serveTokens(issuer)
   const host = `127.0.0.1:${await freePort()}`
   const certificateFile = join(directory, 'registry.crt')
@@ -77,6 +83,8 @@ export async function startTestRegistry(): Promise<TestRegistry> {
     url,
     storageDirectory,
     issuer,
+    key,
+    tokenUrl: tokens.realm,
     http,
     client: createRegistryClient(http),
     upload: createRegistryUpload(http),
