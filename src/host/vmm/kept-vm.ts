@@ -72,8 +72,9 @@ export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
 
   /** Finds out what became of a VM that an earlier process started: connects to it or reads how it ended. */
   async rediscover(): Promise<void> {
-    if (await this.#connect()) return
-    this.#settle()
+    if (!(await this.#connect())) return this.#settle()
+    // The keeper repeats its events over the connection, but only in a moment: what is on disk is known at once.
+    this.#readEvents()
   }
 
   shutdown(graceMs: number): void {
@@ -84,9 +85,9 @@ export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
     this.#link?.kill(cause)
   }
 
-  /** Whether the keeper ever got as far as starting the VMM. */
+  /** Whether the keeper ever got as far as starting the VMM, or is alive and may be about to. */
   get existed(): boolean {
-    return findEvent(this.#events, 'qemu') !== undefined
+    return this.#link !== undefined || findEvent(this.#events, 'qemu') !== undefined
   }
 
   release(): void {
