@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import process from 'node:process'
 import { startPartProcess } from '../../src/launch/part-process.ts'
 import { postgresPart, postgresUrl } from '../../src/launch/postgres.ts'
 
@@ -30,6 +31,9 @@ const stopLimitMs = 10_000
 /** The server that the stack runs too, started the same way; it ends with this process, however that ends. */
 export async function startTestServer(): Promise<TestServer> {
   const temporary = mkdtempSync(path.join(tmpdir(), 'roost-postgres-'))
+  // A run that breaks off does not come to `stop`. The server itself ends with its parent, whatever happens to it.
+  const discard = () => rmSync(temporary, { recursive: true, force: true })
+  process.once('exit', discard)
   const embedded = { directory: path.join(temporary, 'data'), port: await freePort(), password: 'roost' }
   const part = await postgresPart(embedded, async () => {})
   const output: string[] = []
@@ -56,7 +60,8 @@ export async function startTestServer(): Promise<TestServer> {
     },
     async stop() {
       await running.stop(stopLimitMs)
-      rmSync(temporary, { recursive: true, force: true })
+      discard()
+      process.off('exit', discard)
     },
   }
 }
