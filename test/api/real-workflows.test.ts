@@ -1,0 +1,165 @@
+import { strict as assert } from 'node:assert'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { createControlActivities } from '../../activities/control-activities.ts'
+import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
+import type { HostActivities } from '../../src/domain/host-work.ts'
+import { HostFailure } from '../../src/domain/host-work.ts'
+import { startTestApi } from '../support/api-server.ts'
+import type { TestApi, TestUser } from '../support/api-server.ts'
+import { FakeHost } from '../support/fake-host.ts'
+import type { FakeHostOptions } from '../support/fake-host.ts'
+import { runWorkers, startDevServer } from '../support/temporal.ts'
+import type { RunningWorkers } from '../support/temporal.ts'
+
+/** A host of several instances: each is one of its own, with the behaviour of the test that made it. */
+class Hosts {
+  behaviour: Omit<FakeHostOptions, 'nowMs'> = {}
+  readonly byInstance = new Map<string, FakeHost>()
+
+  of(instanceUuid: string): FakeHost {
+    const host = this.byInstance.get(instanceUuid) ?? new FakeHost({ nowMs: Date.now, ...this.behaviour })
+    this.byInstance.set(instanceUuid, host)
+    return host
+  }
+
+  readonly activities: HostActivities = {
+    startInstance: (input) => this.of(input.instanceUuid).activities.startInstance(input),
+    stopInstance: (input) => this.of(input.instanceUuid).activities.stopInstance(input),
+    removeInstance: (input) => this.of(input.instanceUuid).activities.removeInstance(input),
+  }
+}
+
+describe('instances with their workflows', () => {
+  let env: TestWorkflowEnvironment
+  let api: TestApi
+  let user: TestUser
+  let workers: RunningWorkers
+  const hosts = new Hosts()
+  before(async function () {
+    this.timeout(60_000)
+    env = await startDevServer()
+    api = await startTestApi({ control: createInstanceControl(env.client) })
+    workers = await runWorkers(env, {
+      control: createControlActivities({ database: api.database }),
+      hosts: { local: hosts.activities },
+    })
+  })
+  after(async function () {
+    this.timeout(30_000)
+    await workers.stop()
+    await api.close()
+    await env.teardown()
+  })
+  beforeEach(async () => {
+    hosts.behaviour = {}
+    user = await api.addUser()
+  })
+
+  const create = (more: object = {}) =>
+    user.api.one('createInstances', { body: { image: 'hello', name: 'a', ...more } })
+  const view = () => user.api.one('getInstances', { object: 'a' })
+  const wait = (state: string) =>
+    user.api.one('waitInstances', { body: [{ name: 'a', state, timeout_ms: 15_000 }] })
+
+  it('run from creation to deletion, and every answer is what the next request sees', async () => {
+    const created = await create()
+    assert.equal(created.state, 'stopped')
+    const started = await user.api.one('startInstances', { body: [{ name: 'a', wait_timeout_ms: 15_000 }] })
+    assert.deepEqual([started.state, started.previous_state], ['running', 'stopped'])
+    const running = await view()
+    assert.deepEqual([running.state, running.start_count, running.boot_time_us], ['running', 1, 30_000])
+    const stopping = await user.api.one('stopInstances', { body: [{ name: 'a', force: false }] })
+    assert.equal(stopping.previous_state, 'running')
+    assert.ok(['stopping', 'stopped'].includes(stopping.state))
+    assert.ok(['stopping', 'stopped'].includes((await view()).state ?? ''))
+    await wait('stopped')
+    const stopped = await view()
+    assert.deepEqual([stopped.stop_reason, stopped.exit_code], [15, 0])
+    await user.api.one('deleteInstances', { object: 'a' })
+    assert.deepEqual(await user.api.call('listInstances'), [])
+    await create()
+  })
+
+  it('start right after creation, and count a forced stop as such', async () => {
+    const created = await create({ autostart: true, wait_timeout_ms: 15_000 })
+    assert.deepEqual([created.state, created.boot_time_us], ['running', 30_000])
+    await user.api.one('stopInstances', { object: 'a', body: { force: true } })
+    await wait('stopped')
+    const stopped = await view()
+    assert.equal(stopped.stop_reason, 28)
+    assert.ok(!('exit_code' in stopped) && !('stop_code' in stopped))
+  })
+
+  it('follow the last word where a start comes while a stop is under way', async () => {
+    const gate = Promise.withResolvers<void>()
+    hosts.behaviour = { stopGate: (boot) => (boot === 1 ? gate.promise : undefined) }
+    await create({ autostart: true, wait_timeout_ms: 15_000 })
+    await user.api.one('stopInstances', { object: 'a' })
+    assert.equal((await view()).state, 'stopping')
+    const started = await user.api.one('startInstances', { object: 'a' })
+    assert.deepEqual([started.state, started.previous_state], ['stopping', 'stopping'])
+    const waiting = wait('running')
+    gate.resolve()
+    await waiting
+    assert.equal((await view()).start_count, 2)
+  })
+
+  it('show the sequence of restarts, and end it with a stop', async () => {
+    hosts.behaviour = { endOf: () => ({ exitCode: 1 }) }
+    await create({ autostart: true, restart_policy: 'on-failure' })
+    const attempt = async () => (await view()).restart?.attempt ?? 0
+    while ((await attempt()) < 1) await wait('stopped')
+    const crashed = await view()
+    assert.equal(crashed.exit_code, 1)
+    assert.match(crashed.restart?.next_at ?? '', /Z$/)
+    assert.equal((await user.api.one('getQuotas')).used.live_instances, 1)
+    await user.api.one('stopInstances', { object: 'a' })
+    const ended = await view()
+    assert.ok(!('restart' in ended), JSON.stringify(ended.restart))
+    assert.equal((await user.api.one('getQuotas')).used.live_instances, 0)
+  })
+
+  it('delete themselves with their stop where they are to', async () => {
+    const { uuid } = await create({ autostart: true, wait_timeout_ms: 15_000, features: ['delete-on-stop'] })
+    const waiting = user.api.attempt('waitInstances', {
+      body: { uuid, state: 'stopped', timeout_ms: 15_000 },
+    })
+    await user.api.one('stopInstances', { object: 'a' })
+    await waiting
+    const gone = user.api.attempt('waitInstances', { body: { uuid, state: 'running', timeout_ms: 15_000 } })
+    assert.partialDeepStrictEqual((await gone).entries, [{ uuid, error: 8 }])
+  })
+
+  it('say why a start failed for good', async () => {
+    hosts.behaviour = { failureOf: () => HostFailure.ImageUnusable }
+    const answer = await user.api.attempt('createInstances', {
+      body: { image: 'hello', name: 'a', autostart: true, wait_timeout_ms: 15_000 },
+    })
+    assert.partialDeepStrictEqual(answer.entries, [{ name: 'a', state: 'stopped', error: 10 }])
+  })
+
+  it('are started and stopped by many at once, and end in one of the two', async () => {
+    await create({ autostart: true, wait_timeout_ms: 15_000 })
+    const calls = Array.from({ length: 6 }, (_, n) =>
+      user.api.attempt(n % 2 === 0 ? 'stopInstances' : 'startInstances', { object: 'a' }),
+    )
+    assert.ok((await Promise.all(calls)).every((answer) => answer.status === 'success'))
+    await user.api.one('startInstances', { object: 'a' })
+    await wait('running')
+    assert.deepEqual(
+      [...hosts.byInstance.values()].flatMap((host) => host.overlaps),
+      [],
+    )
+  })
+
+  it('have no quota left over after starts and stops', async () => {
+    for (let round = 0; round < 2; round++) {
+      if (round === 0) await create()
+      await user.api.one('startInstances', { body: [{ name: 'a', wait_timeout_ms: 15_000 }] })
+      assert.equal((await user.api.one('getQuotas')).used.live_instances, 1)
+      await user.api.one('stopInstances', { object: 'a' })
+      await wait('stopped')
+      assert.equal((await user.api.one('getQuotas')).used.live_instances, 0)
+    }
+  })
+})
