@@ -67,6 +67,8 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 
 /** PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry `level=warning`. */
 function levelOfText(line: string): Level {
+  // Our own question whether it is ready yet.
+  if (line.includes('the database system is starting up')) return 'debug'
   // Every push first asks for what is not there yet, and the registry calls each such answer an error.
   if (line.includes('msg="response completed with error"') && /http\.response\.status=4\d\d/.test(line))
     return 'debug'

@@ -17,7 +17,10 @@ describe("a line of a part's output", () => {
   const texts: readonly (readonly [string, string])[] = [
     ['2026-11-21 10:00:00 UTC [1] LOG:  checkpoint starting', 'debug'],
     ['2026-11-21 10:00:00 UTC [1] ERROR:  duplicate key', 'error'],
-    ['2026-11-21 10:00:00 UTC [1] FATAL:  the database system is starting up', 'error'],
+    ['2026-11-21 10:00:00 UTC [1] FATAL:  the database system is starting up', 'debug'],
+    ['2026-11-21 10:00:00 UTC [1] FATAL:  could not write to the disk', 'error'],
+    ['level=error msg="response completed with error" http.response.status=404', 'debug'],
+    ['level=error msg="response completed with error" http.response.status=500', 'error'],
     ['time="2026-11-21" level=warning msg="slow"', 'warn'],
     ['    at Module.load (node:internal)', 'info'],
     ['{ not json', 'info'],
