@@ -57,15 +57,21 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
+/** The offset of a member is that of its header. */
+const tarHeaderBytes = 512
+
 /** Where each file's content is in the archive. Old archives of Docker name a repeated layer by a link. */
 async function indexOf(path: string): Promise<ReadonlyMap<string, Member>> {
   const members = new Map<string, Member>()
   const reader = extract()
   reader.on('entry', (header, content, next) => {
     const name = normalize(header.name)
-    const target = members.get(normalize(join(name, '..', header.linkname)))
-    if (header.type === 'file') members.set(name, { start: content.offset, size: header.size })
-    else if (header.type === 'symlink' && target) members.set(name, target)
+    if (header.type === 'file')
+      members.set(name, { start: content.offset + tarHeaderBytes, size: header.size })
+    if (header.type === 'symlink') {
+      const target = members.get(normalize(join(name, '..', header.linkname)))
+      if (target) members.set(name, target)
+    }
     content.on('end', () => next(null))
     content.resume()
   })
