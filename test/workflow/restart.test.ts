@@ -13,7 +13,7 @@ describe('restarts of an instance, in time that is skipped', () => {
     env = await startTimeSkipping()
   })
   after(() => env.teardown())
-  afterEach(() => world.stop())
+  afterEach(() => world.end())
 
   it('an instance that crashes at once every time restarts at 0, 5, 10, 20, 40 s and so on to 5 minutes', async () => {
     const startsMs: number[] = []

@@ -24,8 +24,10 @@ export interface World {
   reachesState(state: InstanceState): Promise<InstanceProjection>
   /** Resolves when the instance's row is deleted. */
   readonly gone: Promise<void>
-  id: string
-  stop(): Promise<void>
+  readonly id: string
+  hostComesBack(): Promise<void>
+  /** Deletes the instance: a workflow that is left under way would hold the time of the next test. */
+  end(): Promise<void>
 }
 
 /** What PostgreSQL would hold: a write with an older revision changes nothing. */
@@ -69,7 +71,8 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
   }
   const host = new FakeHost({ ...options, nowMs: () => env.currentTimeMs() })
   const hosts = options.hostAway === true ? {} : { [settings.nodeId]: host.activities }
-  const workers: RunningWorkers = await runWorkers(env, { control, hosts })
+  const workers: RunningWorkers[] = [await runWorkers(env, { control, hosts })]
+  const instanceControl = createInstanceControl(env.client)
   const reaches = (fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection> =>
     new Promise((resolve) => {
       const look = (): void => {
@@ -82,20 +85,20 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     })
   return {
     settings,
-    control: createInstanceControl(env.client),
+    control: instanceControl,
     host,
     row,
     reaches,
     reachesState: (state) => reaches((projection) => projection.state === state),
     gone: deleted.promise,
     id: instanceWorkflowId(settings.instanceUuid),
-    async stop() {
-      // A workflow without a worker would hold the time of the next test.
-      await env.client.workflow
-        .getHandle(instanceWorkflowId(settings.instanceUuid))
-        .terminate()
-        .catch(() => undefined)
-      await workers.stop()
+    async hostComesBack() {
+      workers.push(await runWorkers(env, { hosts: { [settings.nodeId]: host.activities } }))
+    },
+    async end() {
+      await instanceControl.delete(settings)
+      await env.client.workflow.getHandle(instanceWorkflowId(settings.instanceUuid)).result()
+      for (const one of workers) await one.stop()
     },
   }
 }
