@@ -55,5 +55,5 @@ function permittedActions(scope: RegistryScope, user: RegistryUser | undefined):
   const slash = scope.name.indexOf('/')
   const namespace = slash > 0 ? scope.name.slice(0, slash) : ''
   if (namespace === officialNamespace) return user?.admin === true ? allActions : [RegistryAction.Pull]
-  return user !== undefined && namespace === user.name ? allActions : []
+  return namespace !== '' && namespace === user?.name ? allActions : []
 }
