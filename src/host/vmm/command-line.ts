@@ -125,8 +125,9 @@ function diskArguments(rootDiskFd: number | undefined): readonly string[] {
 }
 
 function networkArguments(attachment: Attachment | undefined): readonly string[] {
+  // A hub without other ports: it has no state of its own, which a machine that is connected otherwise could not take over.
   if (attachment === undefined)
-    return ['-netdev', 'user,id=net,restrict=on', '-device', 'virtio-net-device,netdev=net']
+    return ['-netdev', 'hubport,id=net,hubid=0', '-device', 'virtio-net-device,netdev=net']
   const netdev =
     attachment.kind === 'tap'
       ? `tap,id=net,ifname=${attachment.interfaceName},script=no,downscript=no`
