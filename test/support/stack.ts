@@ -117,9 +117,10 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
     output: () => lines.join(''),
     pidOf: (part) => pidOf(dataDir, part),
     async killPart(part) {
-      const before = pidOf(dataDir, part)
-      process.kill(before, 'SIGKILL')
-      await until(`${part} is started again`, () => newPidOf(dataDir, part, before), {
+      const firstLine = lines.length
+      const again = new RegExp(`\\b${part} is ready again`)
+      process.kill(pidOf(dataDir, part), 'SIGKILL')
+      await until(`${part} is ready again`, () => again.test(lines.slice(firstLine).join('')), {
         limitMs: restartLimitMs,
       })
     },
@@ -137,12 +138,4 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
 function pidOf(dataDir: string, part: string): number {
   const text = readFileSync(path.join(dataDir, 'run', `${part}.json`), 'utf8')
   return (JSON.parse(text) as { pid: number }).pid
-}
-
-function newPidOf(dataDir: string, part: string, before: number): boolean {
-  try {
-    return pidOf(dataDir, part) !== before
-  } catch {
-    return false
-  }
 }
