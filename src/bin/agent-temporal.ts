@@ -70,8 +70,8 @@ export class NodeWorker {
     // The agent itself decides what a signal means: it ends the VMs first.
     Runtime.install({
       shutdownSignals: [],
-      logger: new DefaultLogger('WARN', (entry) => {
-        this.#log.warn({ ...entry.meta }, entry.message)
+      logger: new DefaultLogger('ERROR', (entry) => {
+        this.#log.error({ ...entry.meta }, entry.message)
       }),
     })
   }

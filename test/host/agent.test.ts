@@ -175,6 +175,16 @@ describe('the agent', () => {
     })
   })
 
+  it('a start that comes while its instance is removed does not bring it back', async () => {
+    const live = await machine.readyAgent()
+    await live.agent.start(boot)
+    const removal = live.agent.remove({ instanceUuid: uuid })
+    await assert.rejects(live.agent.start(secondBoot), failsWith(HostFailure.UnknownInstance))
+    await removal
+    assert.equal(machine.host.running(), 0)
+    assert.equal(machine.network.attached.size, 0)
+  })
+
   describe('after the death of the agent before', () => {
     async function runOneAndDie(): Promise<void> {
       const live = await machine.readyAgent()

@@ -44,6 +44,8 @@ export class BootStart {
     } catch (error) {
       const failure = asHostStartError(error)
       this.#ports.observer.startFailed(failure.failure)
+      const subject = { instance: entry.instanceUuid, boot: job.boot, failure: failure.failure }
+      if (!job.controller.signal.aborted) this.#ports.log.warn(subject, `a start failed: ${failure.message}`)
       throw failure
     }
   }

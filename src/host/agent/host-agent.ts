@@ -88,6 +88,7 @@ export class HostAgent {
   /** See `HostActivities.removeInstance`. */
   async remove(input: { readonly instanceUuid: string }): Promise<void> {
     const entry = this.entry(input.instanceUuid)
+    entry.removed = true
     entry.job?.controller.abort()
     await entry.queue.run(async () => {
       const { record } = entry
@@ -142,6 +143,8 @@ export class HostAgent {
     job.result = entry.queue
       .run(async () => {
         job.controller.signal.throwIfAborted()
+        if (entry.removed)
+          throw new HostStartError(HostFailure.UnknownInstance, 'the instance is being removed')
         return await this.#start.run(entry, job)
       })
       .finally(() => {

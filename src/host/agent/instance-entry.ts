@@ -3,6 +3,9 @@ import type { InstanceRecord } from './instance-record.ts'
 import type { InstanceStore } from './instance-store.ts'
 import { SerialQueue } from './serial-queue.ts'
 
+/** Node's timers hold 31 bits; a longer one would fire at once. */
+const timerMaxMs = 2 ** 31 - 1
+
 /** A start under way. It lives on when the activity that asked for it is cut off: the next attempt joins it. */
 export interface StartJob {
   readonly boot: number
@@ -25,6 +28,8 @@ export class InstanceEntry {
   stoppedThroughBoot = 0
   /** The boot that someone asked to stop: its end is that someone's doing, even while the host halts. */
   stopAskedOfBoot = 0
+  /** Set when its removal begins: a start that was asked for before must not bring it back. */
+  removed = false
   /** What its console was told last of failed starts: attempts repeat themselves, the console need not. */
   lastComplaint = ''
   #record: InstanceRecord | undefined
@@ -65,7 +70,7 @@ export class InstanceEntry {
         this.#endListeners.delete(finish)
         resolve(isOver())
       }
-      const timer = setTimeout(finish, timeoutMs)
+      const timer = setTimeout(finish, Math.min(timeoutMs, timerMaxMs))
       this.#endListeners.add(finish)
     })
   }
