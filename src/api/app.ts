@@ -52,7 +52,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(requestId(deps.log))
   app.use(accessLog())
   app.use(requestMetrics(deps.metrics))
-  app.use(errorEnvelope())
+  app.use(errorEnvelope(deps.database))
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())
   // Who has no token learns nothing below /v1, not even which paths there are.

@@ -6,7 +6,7 @@ import { createApp } from '../api/app.ts'
 import { createNodeClient } from '../api/node-client.ts'
 import { createRegistryTokens } from '../api/registry-tokens.ts'
 import { closeServer, createApiServer } from '../api/server.ts'
-import { defaultRequestBurst, defaultRequestsPerSecond, handlingTimeoutMs } from '../contract/limits.ts'
+import { handlingTimeoutMs, requestBurstSeconds } from '../contract/limits.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import { openDatabase } from '../db/database.ts'
 import { openInstanceWatch } from '../db/instance-watch.ts'
@@ -79,7 +79,10 @@ const app = createApp({
   nowMs: Date.now,
   stopping: stopping.signal,
   settings: {
-    rate: { perSecond: defaultRequestsPerSecond, burst: defaultRequestBurst },
+    rate: {
+      perSecond: settings.requestsPerSecond,
+      burst: settings.requestsPerSecond * requestBurstSeconds,
+    },
     joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,

@@ -45,6 +45,14 @@ export function asPortOffset(text: string, name: string): number {
   return offset
 }
 
+/** A bound that is given as a rate or a number of things: at least one, since none would switch the part off. */
+export function asCount(text: string, name: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new SettingError(`${name} is '${text}'; it has to be a whole number, 1 to 999999999`)
+  }
+  return Number(text)
+}
+
 export function asSwitch(text: string, name: string): boolean {
   if (text !== 'on' && text !== 'off')
     throw new SettingError(`${name} is '${text}'; it has to be 'on' or 'off'`)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { defaultRequestsPerSecond } from '../contract/limits.ts'
 import * as read from './setting-formats.ts'
 
 /** The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is generated from it. */
@@ -117,6 +118,10 @@ export const settingsTable = {
   registryUrl: setting('ROOST_REGISTRY_URL', optional(read.asUrl), undefined, {
     defaultText: 'embedded',
     meaning: 'OCI registry, `http://host:port`. Set: the stack starts none of its own.',
+  }),
+  requestsPerSecond: setting('ROOST_REQUESTS_PER_SECOND', read.asCount, defaultRequestsPerSecond, {
+    meaning:
+      'Requests that one token may make per second in the long run, at each API process; five times as many at once.',
   }),
   apiUrl: setting('ROOST_API_URL', read.asUrl, (base) => `http://${base.apiHost}:${base.apiPort}`, {
     defaultText: '`http://<API host>:<API port>`',

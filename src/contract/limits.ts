@@ -52,6 +52,7 @@ export const maxPublishedPorts = 64
 export const maxDomains = 16
 export const maxCooldownMs = 86_400_000
 
-/** 429 with `Retry-After`. Requests per second and token that may go on for ever, and at once after a pause. */
+/** 429 with `Retry-After`. Requests per second of one token, for ever; `ROOST_REQUESTS_PER_SECOND` changes it. */
 export const defaultRequestsPerSecond = 200
-export const defaultRequestBurst = 1_000
+/** How many seconds' worth may come at once after a pause. */
+export const requestBurstSeconds = 5

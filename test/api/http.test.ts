@@ -170,6 +170,26 @@ describe('HTTP', () => {
   })
 })
 
+describe('HTTP without a database', () => {
+  it('answers 503 and is not ready, but lives', async () => {
+    const api = await startTestApi()
+    const { token } = await api.addUser()
+    const { rows, check } = api.database
+    const isAway = () => Promise.reject(new Error('the connection is gone'))
+    Object.assign(api.database, { rows: isAway, check: isAway })
+    for (const [path, status] of [
+      ['/v1/instances', 503],
+      ['/readyz', 503],
+      ['/healthz', 200],
+    ] as const) {
+      assert.equal((await api.send({ path, token })).status, status, path)
+    }
+    Object.assign(api.database, { rows, check })
+    assert.equal((await api.send({ path: '/v1/instances', token })).status, 200)
+    await api.close()
+  })
+})
+
 describe('HTTP under pressure', () => {
   let api: TestApi
   let user: TestUser

@@ -153,7 +153,7 @@ describe('creating instances', () => {
       { image: 'missing:latest', name: 'two' },
       { image: 'hello', name: 'one' },
       { image: 'hello', name: 'three' },
-    ] as unknown as object)
+    ])
     assert.equal(answer.httpStatus, 200)
     assert.equal(answer.status, 'partial_success')
     assert.deepEqual(

@@ -66,7 +66,7 @@ describe('hosts and the API', () => {
     ]) {
       assert.equal((await asNode('PUT', 'second', body)).status, 400)
     }
-    assert.equal((await asNode('PUT', `${'x'.repeat(65)}`, heartbeat)).status, 400)
+    assert.equal((await asNode('PUT', 'x'.repeat(65), heartbeat)).status, 400)
   })
 
   it('give a launch, with the environment in clear, to the host of the instance alone', async () => {

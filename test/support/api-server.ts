@@ -132,7 +132,13 @@ export async function startTestApi(
   const dispatcher = new Agent()
   let users = 0
   return {
-    ...{ url, database, control, nodes, images, stopping, logLines },
+    url,
+    database,
+    control,
+    nodes,
+    images,
+    stopping,
+    logLines,
     async addUser({ developer = false, ...wanted } = {}) {
       const user = await addUser(database, { name: `user-${users++}`, ...wanted })
       const { token } = await createToken(database, { userUuid: user.uuid, developer })
@@ -165,7 +171,9 @@ function createFakeNodes(): FakeNodes {
   const usage = new Map<string, Usage>()
   const calls: string[] = []
   const nodes: FakeNodes = {
-    ...{ logs, usage, calls },
+    logs,
+    usage,
+    calls,
     async readLog({ uuid }, { offset, limit }) {
       calls.push(`log ${offset} ${limit}`)
       if (nodes.fails) throw nodes.fails

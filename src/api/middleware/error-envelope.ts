@@ -1,17 +1,22 @@
-import { RequestError, problem } from '../../contract/errors.ts'
+import { RequestError, problem, requestError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { RequestFailure } from '../../contract/envelope.ts'
+import type { Database } from '../../db/database.ts'
+import { databaseAnswers } from '../database-check.ts'
 import { allowedMethods } from '../allowed-methods.ts'
 import type { ApiContext, ApiMiddleware } from '../request-state.ts'
 
 /** Every failure of a request becomes an envelope, and so does a path or a method that leads nowhere. */
-export function errorEnvelope(): ApiMiddleware {
+export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware {
   return async (ctx, next) => {
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
     } catch (error) {
-      answerFailure(ctx, error)
+      const failure = error instanceof RequestError ? error : await unexpected(ctx, database, error)
+      ctx.status = failure.httpStatus
+      ctx.set(failure.headers)
+      ctx.body = failureBody(failure.problems)
     }
   }
 }
@@ -23,16 +28,19 @@ function unmatched(ctx: ApiContext): RequestError {
   return new RequestError([problem('wrongMethod', { method: ctx.method, allowed: list })], { Allow: list })
 }
 
-function answerFailure(ctx: ApiContext, error: unknown): void {
-  const failure = error instanceof RequestError ? error : internalFailure(ctx, error)
-  ctx.status = failure.httpStatus
-  ctx.set(failure.headers)
-  ctx.body = failureBody(failure.problems)
-}
-
-function internalFailure(ctx: ApiContext, error: unknown): RequestError {
+/** What nobody foresaw is a client that went away, a database that did, or a fault of ours. */
+async function unexpected(
+  ctx: ApiContext,
+  database: Pick<Database, 'check'>,
+  error: unknown,
+): Promise<RequestError> {
+  if (ctx.req.socket.destroyed) {
+    ctx.state.log.debug({ err: error }, 'the client went away')
+    return requestError('badRequest')
+  }
   ctx.state.log.error({ err: error }, 'request failed')
-  return new RequestError([problem('internal', { requestId: ctx.state.requestId })])
+  if (!(await databaseAnswers(database))) return requestError('unavailable')
+  return requestError('internal', { requestId: ctx.state.requestId })
 }
 
 export function failureBody(problems: readonly Problem[]): RequestFailure {

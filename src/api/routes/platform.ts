@@ -1,13 +1,10 @@
 import { Router } from '@koa/router'
 import { openApiDocument } from '../../contract/openapi.ts'
-import { requestError } from '../../contract/errors.ts'
 import { failureBody } from '../middleware/error-envelope.ts'
-import { problem } from '../../contract/errors.ts'
+import { problem, requestError } from '../../contract/errors.ts'
+import { databaseAnswers } from '../database-check.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RequestState } from '../request-state.ts'
-
-/** Longer than a healthy database ever needs, shorter than the patience of a probe. */
-const readyTimeoutMs = 2_000
 
 /** The endpoints beside the API's own: for probes, scrapers, readers of the document, and clients of the registry. */
 export function platformRouter(deps: ApiDeps): Router<RequestState> {
@@ -21,7 +18,7 @@ export function platformRouter(deps: ApiDeps): Router<RequestState> {
 
   router.get('/readyz', async (ctx) => {
     ctx.state.route = '/readyz'
-    if (deps.stopping.aborted || !(await databaseAnswers(deps))) throw requestError('unavailable')
+    if (deps.stopping.aborted || !(await databaseAnswers(deps.database))) throw requestError('unavailable')
     ctx.body = { status: 'ok' }
   })
 
@@ -54,18 +51,4 @@ export function platformRouter(deps: ApiDeps): Router<RequestState> {
     }
   })
   return router
-}
-
-async function databaseAnswers(deps: ApiDeps): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), readyTimeoutMs)
-  const check = deps.database.check().then(
-    () => true,
-    () => false,
-  )
-  try {
-    return await Promise.race([check, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,0 +1,19 @@
+import type { Database } from '../db/database.ts'
+
+/** Longer than a healthy database ever needs, shorter than the patience of a probe. */
+const checkTimeoutMs = 2_000
+
+/** Whether the database answers now. Never throws. */
+export async function databaseAnswers(database: Pick<Database, 'check'>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), checkTimeoutMs)
+  const check = database.check().then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([check, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
