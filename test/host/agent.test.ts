@@ -242,6 +242,18 @@ describe('the agent', () => {
       await live.agent.start(secondBoot)
     })
 
+    it('a start that had no VM yet holds no address, and is nothing to report', async () => {
+      const live = await machine.readyAgent({ vmm: { hangStart: 1 } })
+      live.agent.start(boot).catch(() => undefined)
+      await machine.host.firstVm()
+      live.kill()
+      machine.host.lose(boot)
+      const next = await machine.readyAgent()
+      assert.equal(machine.network.attached.size, 0)
+      await next.reported()
+      assert.equal(machine.reports.length, 0)
+    })
+
     it('a directory that is no instance is left alone', async () => {
       await mkdir(join(machine.directory, 'instances', 'lost+found'), { recursive: true })
       const live = await machine.readyAgent()
