@@ -3,6 +3,7 @@ import path from 'node:path'
 import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
+import { endLeftVirtualMachines } from '../launch/left-virtual-machines.ts'
 import { createStackLog } from '../launch/part-log.ts'
 import type { StackLog } from '../launch/part-log.ts'
 import { PortInUse } from '../launch/ports.ts'
@@ -55,6 +56,8 @@ async function runStack(settings: Settings): Promise<void> {
     if (!interrupted.now) throw error
   }
   await interrupted.stopped
+  const left = await endLeftVirtualMachines(settings.agentDir)
+  if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
   log.info('stopped')
 }
 

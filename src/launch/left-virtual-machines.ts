@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { identify, isRunning, signalProcess } from './process-identity.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+
+/** A keeper whose VM is gone writes what it saw and ends; one that does not is ended. */
+const keeperLimitMs = 500
+const pollMs = 20
+
+/**
+ * Ends the virtual machines below `agentDirectory`. They outlive an agent on purpose, so when an agent had to be killed while the
+ * stack stopped, somebody else has to see to it that nothing is left behind. Returns how many there were.
+ */
+export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
+  const keepers = keepersBelow(agentDirectory)
+  for (const { pid } of keepers) for (const child of childrenOf(pid)) signalProcess(child, 'SIGKILL')
+  const deadlineMs = Date.now() + keeperLimitMs
+  while (keepers.some(isRunning) && Date.now() < deadlineMs) await delay(pollMs)
+  for (const keeper of keepers) if (isRunning(keeper)) signalProcess(keeper.pid, 'SIGKILL')
+  while (keepers.some(isRunning)) await delay(pollMs)
+  return keepers.length
+}
+
+/** A VM's keeper (`guest/keeper`) has the directory of its instance among its arguments. */
+function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
+  return processNumbers().flatMap((pid) => {
+    const [program = '', ...args] = read(`/proc/${pid}/cmdline`).split('\0')
+    const isOurs =
+      path.basename(program) === 'keeper' && args.some((one) => one.startsWith(`${agentDirectory}/`))
+    const identity = isOurs ? identify(pid) : undefined
+    return identity === undefined ? [] : [identity]
+  })
+}
+
+function childrenOf(pid: number): readonly number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+}
+
+function processNumbers(): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+/** A process that ended meanwhile has nothing to read. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { endLeftVirtualMachines } from '../../src/launch/left-virtual-machines.ts'
+import { identify, isRunning } from '../../src/launch/process-identity.ts'
+
+describe('virtual machines that an agent left behind', () => {
+  const started: ChildProcess[] = []
+
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL')
+  })
+
+  /** A process that looks like a keeper with one VM; resolves with the VM's number. */
+  async function startKeeper(directory: string, program = '/cache/guest/keeper'): Promise<number> {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'sleep 1000 & echo $!; wait', 'keeper', `${directory}/instances/a/vm`],
+      {
+        argv0: program,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
+    return Number(chunk.toString())
+  }
+
+  it('are ended with their keepers', async () => {
+    const vm = identify(await startKeeper('/data/agent'))
+    assert.ok(vm)
+    const ended = once(started[0] as ChildProcess, 'exit')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    assert.equal(isRunning(vm), false)
+    await ended
+  })
+
+  it('of another stack are left alone', async () => {
+    const vm = identify(await startKeeper('/data/agent-2'))
+    assert.ok(vm)
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 0)
+    assert.equal(isRunning(vm), true)
+    process.kill(vm.pid, 'SIGKILL')
+  })
+
+  it('are told from programs that only name the directory', async () => {
+    const other = identify(await startKeeper('/data/agent', '/usr/bin/tail'))
+    assert.ok(other)
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 0)
+    assert.equal(isRunning(other), true)
+    process.kill(other.pid, 'SIGKILL')
+  })
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { lockDirectory } from '../../src/launch/directory-lock.ts'
+
+const run = promisify(execFile)
+const program = path.resolve(import.meta.dirname, '../../src/bin/stack.ts')
+
+interface Refusal {
+  readonly code: number
+  readonly stderr: string
+}
+
+describe('a stack that can not start', () => {
+  let dataDir: string
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'roost-refusal-'))
+  })
+
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+  async function refusalWith(env: Readonly<Record<string, string>>): Promise<Refusal> {
+    const options = { env: { ...process.env, ROOST_DATA_DIR: dataDir, ...env } }
+    return run(process.execPath, [program], options).then(
+      () => assert.fail('it started'),
+      (error: unknown) => error as Refusal,
+    )
+  }
+
+  it('names the process that has its data directory', async () => {
+    const release = await lockDirectory(dataDir)
+    const { code, stderr } = await refusalWith({})
+    await release()
+    assert.equal(code, 1)
+    assert.match(stderr, /^Roost can not start: another stack \(process \d+\) runs on /)
+    assert.equal(stderr.trim().split('\n').length, 1, 'one line, no stack trace')
+  })
+
+  it('names the setting of a port that is taken, before it starts anything', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1')
+    await once(squatter, 'listening')
+    const { port } = squatter.address() as AddressInfo
+    const { code, stderr } = await refusalWith({ ROOST_API_PORT: String(port) })
+    squatter.close()
+    assert.equal(code, 1)
+    assert.match(stderr, /ROOST_API_PORT/)
+    assert.equal(existsSync(path.join(dataDir, 'postgres')), false)
+  })
+
+  it('names a setting that has a value it can not have', async () => {
+    const { code, stderr } = await refusalWith({ ROOST_VMM: 'firecracker' })
+    assert.equal(code, 1)
+    assert.match(stderr, /ROOST_VMM is 'firecracker'; permitted are auto, qemu, fake/)
+  })
+})
