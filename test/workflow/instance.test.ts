@@ -4,7 +4,7 @@ import { InstanceGone } from '../../src/control/instance-control.ts'
 import { HostFailure } from '../../src/domain/host-work.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
-import { hostEventSignal } from '../../workflows/instance-messages.ts'
+import { hostEventSignal, lifecycleQuery } from '../../workflows/instance-messages.ts'
 import { exitReport } from '../support/fake-host.ts'
 import { startTimeSkipping } from '../support/temporal.ts'
 import { createWorld } from './world.ts'
@@ -115,8 +115,8 @@ describe('an instance as a workflow', () => {
     const again = await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
     await handle.signal(hostEventSignal, { kind: 'exited', exit })
     assert.deepEqual([again.restartCount, again.startCount], [1, 2])
-    await env.sleep('1 minute')
-    assert.deepEqual([world.row.projection?.boot, world.row.projection?.state], [2, InstanceState.Running])
+    const life = await handle.query(lifecycleQuery)
+    assert.deepEqual([life.boot, life.state], [2, InstanceState.Running])
   })
 
   it('a halted host starts its instance again, whatever the restart policy', async () => {
@@ -136,24 +136,6 @@ describe('an instance as a workflow', () => {
     const stopped = await world.reachesState(InstanceState.Stopped)
     assert.equal(stopped.failure, 'fake ImageUnusable')
     assert.equal(world.host.calls.length, 1)
-  })
-
-  it('a host that is away takes the start when it is back, and the details say who is waited for', async () => {
-    await begin({ hostAway: true })
-    await env.sleep('2 hours')
-    const details = await currentDetails(env, world)
-    assert.match(details, new RegExp(`waiting for node ${world.settings.nodeId}`))
-    await world.hostComesBack()
-    await world.reachesState(InstanceState.Running)
-    assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
-  })
-
-  it('a database that is away delays the row, not the host', async () => {
-    await begin({ writeFails: (nth) => nth <= 6, settings: { restartPolicy: RestartPolicy.Never } })
-    await env.sleep('2 minutes')
-    const running = await world.reachesState(InstanceState.Running)
-    assert.equal(running.startCount, 1)
-    assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
   })
 
   it('a delete ends what runs, cleans the host, removes the row and refuses what comes after it', async () => {
@@ -195,11 +177,3 @@ describe('an instance as a workflow', () => {
     assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
   })
 })
-
-/** Where the Web UI reads it: metadata of the workflow, answered by the worker. */
-async function currentDetails(env: TestWorkflowEnvironment, world: World): Promise<string> {
-  const metadata = await env.client.workflow
-    .getHandle(world.id)
-    .query<{ currentDetails?: string }>('__temporal_workflow_metadata')
-  return metadata.currentDetails ?? ''
-}
