@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { packCpio } from '../../guest/cpio.mjs'
 import { writeOciLayout } from '../../samples/oci-layout.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { logOf, runInstance, waitFor } from '../support/instances.ts'
@@ -40,6 +39,14 @@ async function clockArgument(): Promise<string> {
   return `tsc_early_khz=${Math.round(Number(bogomips) * 500)}`
 }
 
+/** The set-up script that packs the guest's own initrd; it has no types. */
+const packer = path.join(import.meta.dirname, '../../guest/cpio.mjs')
+interface Packer {
+  packCpio(
+    entries: readonly { readonly name: string; readonly mode: number; readonly data: Buffer }[],
+  ): Buffer
+}
+
 describe('an image that brings its own kernel and initrd', () => {
   let directory: string
   before(async () => {
@@ -52,6 +59,7 @@ describe('an image that brings its own kernel and initrd', () => {
     const guest = requireInstalled(readInstalled(), 'guestDirectory')
     await writeFile(path.join(directory, 'init.c'), program)
     await run('musl-gcc', ['-static', '-Os', '-o', 'init', 'init.c'], { cwd: directory })
+    const { packCpio }: Packer = await import(packer)
     const init = await readFile(path.join(directory, 'init'))
     const layout = path.join(directory, 'layout')
     await writeOciLayout(layout, [
