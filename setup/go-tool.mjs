@@ -1,14 +1,13 @@
 import path from 'node:path'
 import { rename, rm, mkdir } from 'node:fs/promises'
 import { run, which } from './command.mjs'
+import { aptGet, updateLists } from './debian-packages.mjs'
+import { isRoot } from './places.mjs'
 import { versions } from './versions.mjs'
 
 /** Builds a Go program with `go install` into `directory`. Interrupted, it leaves nothing under the program's name. */
 export async function goInstall({ module, binary, directory, say }) {
-  const go = (await which('go')) ?? '/usr/local/go/bin/go'
-  await run(go, ['version']).catch((cause) => {
-    throw new Error(`Go ${versions.go} or newer is not on the PATH (https://go.dev/dl)`, { cause })
-  })
+  const go = await findGo(say)
   const unfinished = path.join(directory, `.tmp-${binary}-${process.pid}`)
   await mkdir(unfinished, { recursive: true })
   try {
@@ -26,7 +25,29 @@ export async function goInstall({ module, binary, directory, say }) {
 
 /** Where `go` keeps the sources of a module version that it has just built. */
 export async function goModuleDirectory(module) {
-  const go = (await which('go')) ?? '/usr/local/go/bin/go'
+  const go = await findGo(() => {})
   const answer = await run(go, ['mod', 'download', '-json', module])
   return JSON.parse(answer).Dir
+}
+
+/** On the PATH, where go.dev's archive puts it, or from Debian; it then fetches the toolchain that a module asks for. */
+async function findGo(say) {
+  const known = async () => (await which('go')) ?? '/usr/local/go/bin/go'
+  if (await isNewEnough(await known())) return known()
+  if (isRoot) {
+    await updateLists(say)
+    await aptGet(['install', '-y', '--no-install-recommends', 'golang-go'], { onLine: say }).catch(() => {})
+    if (await isNewEnough(await known())) return known()
+  }
+  throw new Error(`Go ${versions.go} or newer is not on the PATH (https://go.dev/dl)`)
+}
+
+async function isNewEnough(go) {
+  const text = await run(go, ['version']).catch(() => '')
+  const [, major, minor] = /go(\d+)\.(\d+)/.exec(text) ?? []
+  const [leastMajor, leastMinor] = versions.go.split('.')
+  return (
+    Number(major) > Number(leastMajor) ||
+    (Number(major) === Number(leastMajor) && Number(minor) >= Number(leastMinor))
+  )
 }
