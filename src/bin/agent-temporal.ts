@@ -47,6 +47,9 @@ export function createHostEvents(place: TemporalPlace): {
   }
 }
 
+/** A connection that is just being made can not be cut short; the halt does not wait for it. */
+const stopLimitMs = 2_500
+
 /** The worker of the task queue `node-<id>`: there as soon as Temporal is, and again after it was away. */
 export class NodeWorker {
   readonly #place: TemporalPlace
@@ -87,7 +90,7 @@ export class NodeWorker {
   async stop(): Promise<void> {
     this.#stopped = true
     if (this.polls) this.#worker?.shutdown()
-    await this.#running
+    await Promise.race([this.#running, new Promise((resolve) => setTimeout(resolve, stopLimitMs))])
   }
 
   async #keepRunning(): Promise<void> {

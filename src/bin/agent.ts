@@ -22,6 +22,8 @@ import { openDrivers } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { readSettings } from './settings.ts'
 
+/** Ends are told as they happen; this finds the one that could not be recorded then. */
+const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
 const version = '0.1.0'
 
@@ -125,6 +127,7 @@ log.info({ port: settings.agentPort, accelerator: drivers.vmm.accelerator }, 'th
 
 const garbage = new GarbageSweep({ agent, ports, list: async () => await api.instances() })
 const tasks = [
+  repeat({ name: 'checking VMs', intervalMs: checkIntervalMs, task: async () => await agent.check(), log }),
   repeat({
     name: 'sampling usage',
     intervalMs: sampleIntervalMs,

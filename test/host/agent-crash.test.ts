@@ -40,6 +40,7 @@ async function dieEverywhere(timeline: Timeline): Promise<number> {
           break
         }
         first.bury()
+        await crash.written()
         deaths += 1
         const next = machine.agent()
         await next.recovered()

@@ -213,6 +213,30 @@ describe('the agent', () => {
       )
     })
 
+    it('an end that nobody was told of is found by looking', async () => {
+      const live = await machine.readyAgent()
+      await live.agent.start(boot)
+      machine.host.lose(boot)
+      await live.agent.check()
+      await live.reported()
+      assert.deepEqual(
+        machine.reports.map((exit) => exit.cause),
+        [ExitCause.VmmLost],
+      )
+    })
+
+    it('what is wrong with one instance does not keep the next agent from the others', async () => {
+      await runOneAndDie()
+      const before = await machine.readyAgent()
+      await before.agent.start({ instanceUuid: otherUuid, boot: 1 })
+      before.kill()
+      machine.network.broken.add('10.64.0.2')
+      const live = await machine.readyAgent()
+      const { exit } = await live.agent.stop({ instanceUuid: otherUuid, boot: 1, ...gentle })
+      assert.equal(exit?.signal, 15)
+      assert.equal(machine.host.running(uuid), 1)
+    })
+
     it('a VM that is gone after a reboot of the machine was halted, otherwise it was lost', async () => {
       await runOneAndDie()
       machine.host.lose(boot)

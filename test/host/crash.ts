@@ -17,6 +17,7 @@ export class Crash {
   readonly happened: Promise<void>
   readonly #at: number
   readonly #moment: CrashMoment
+  readonly #writes: Promise<unknown>[] = []
   #dead = false
   #tell: () => void = () => undefined
 
@@ -30,6 +31,11 @@ export class Crash {
 
   get dead(): boolean {
     return this.#dead
+  }
+
+  /** Writes that were under way: a process that died makes none after the next one has begun. */
+  async written(): Promise<void> {
+    await Promise.allSettled(this.#writes)
   }
 
   now(): void {
@@ -62,7 +68,9 @@ export class Crash {
     const dies = this.calls.length === this.#at
     if (dies && this.#moment !== CrashMoment.After) this.now()
     if (dies && this.#moment === CrashMoment.Before) return await never()
-    const result = await Promise.resolve(call()).then(
+    const made = Promise.resolve(call())
+    if (name.startsWith('store.')) this.#writes.push(made)
+    const result = await made.then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     )

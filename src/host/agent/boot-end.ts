@@ -67,17 +67,16 @@ export class BootEnd {
   /** Gives back what a boot held. Failing here must not undo the end itself; the next start or recovery repeats it. */
   async release(record: InstanceRecord): Promise<void> {
     const { network, vmm, log } = this.#ports
-    for (const [what, done] of [
-      ['address', network.detach(record.nic)],
-      ['VM files', vmm.forget(vmOf(record))],
-    ] as const) {
-      await done.catch((error: unknown) => {
-        log.warn(
-          { instance: record.instanceUuid, boot: record.boot, err: error },
-          `could not give back the ${what}`,
-        )
-      })
+    const unable = (what: string) => (error: unknown) => {
+      log.warn(
+        { instance: record.instanceUuid, boot: record.boot, err: error },
+        `could not give back the ${what}`,
+      )
     }
+    await Promise.all([
+      network.detach(record.nic).catch(unable('address')),
+      vmm.forget(vmOf(record)).catch(unable('files of the VM')),
+    ])
   }
 
   #lost(record: InstanceRecord): ExitReport {

@@ -99,6 +99,13 @@ export class HostAgent {
     this.entries.delete(input.instanceUuid)
   }
 
+  /** Looks at every VM that should run: whatever kept an end from being recorded when it happened, it is found here. */
+  async check(): Promise<void> {
+    for (const entry of this.entries.values()) {
+      if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
+    }
+  }
+
   /**
    * Ends every VM on the platform's account: applications get half the time to end by themselves. The reports stay on disk
    * for the next agent. Nothing can be started from here on.

@@ -36,7 +36,12 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const found = new Map(statuses.map((status) => [nameOf(status), status]))
   await Promise.all(
     [...agent.entries.values()].map(async (entry) => {
-      await entry.queue.run(async () => await recoverOne(options, entry, found))
+      // What is wrong with one instance must not keep the agent from all others; `HostAgent.check` comes back to it.
+      await entry.queue
+        .run(async () => await recoverOne(options, entry, found))
+        .catch((error: unknown) => {
+          ports.log.error({ instance: entry.instanceUuid, err: error }, 'an instance could not be taken over')
+        })
     }),
   )
 }

@@ -11,6 +11,8 @@ export interface FakeNetworkFaults {
  */
 export class FakeNetwork implements Network {
   readonly attached = new Map<string, { nic: NicSpec; readings: number }>()
+  /** Addresses that can not be attached from now on. */
+  readonly broken = new Set<string>()
   readonly #faults: FakeNetworkFaults
   #attaches = 0
 
@@ -26,6 +28,7 @@ export class FakeNetwork implements Network {
     this.#attaches += 1
     if (this.#attaches === this.#faults.failAttach)
       throw new Error(`attach ${String(this.#attaches)} fails as asked`)
+    if (this.broken.has(nic.ip)) throw new Error(`${nic.ip} can not be attached, as asked`)
     if (!this.attached.has(nic.ip)) this.attached.set(nic.ip, { nic, readings: 0 })
     return await Promise.resolve({
       kind: 'user',
