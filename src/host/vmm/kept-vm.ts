@@ -131,13 +131,13 @@ export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
     this.#readEvents()
     if (this.exit !== undefined) return
     if (await this.#connect()) return
-    this.#settle()
+    this.#settle({ evenIfNeverSeen: true })
   }
 
   /** The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all readers. */
-  #settle(): void {
+  #settle({ evenIfNeverSeen = false } = {}): void {
     this.#readEvents()
-    if (this.exit !== undefined || !this.existed) return
+    if (this.exit !== undefined || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
     appendFileSync(this.#eventsPath, `\n${Date.now() * 1000} ended ${how} cpu_us 0\n`)
     this.#readEvents()

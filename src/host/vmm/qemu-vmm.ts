@@ -101,9 +101,7 @@ export class QemuVmm implements Vmm {
 
   async forget(name: VmName): Promise<void> {
     const vm = this.#find(name)
-    if (vm === undefined) return
-    if (vm.exit === undefined)
-      throw new Error(`boot ${name.boot} of ${name.instanceUuid} runs and can not be forgotten`)
+    if (vm?.exit === undefined) return
     this.#vms.delete(name.instanceUuid)
     vm.release()
     await removeVmDirectory(vm.directory)
@@ -140,7 +138,8 @@ export class QemuVmm implements Vmm {
     if (vm.record.boot !== spec.boot) {
       throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
     }
-    return await this.#awaitStart(vm, spec, signal)
+    const limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs
+    return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
   }
 
   /** Undefined when the template did not work out; then it is given up and the plain boot is next. */

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { ExitCause } from '../../src/domain/exit-report.ts'
+import type { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
+import { until } from '../support/until.ts'
+import { openQemuBench } from './qemu-bench.ts'
+import type { QemuBench } from './qemu-bench.ts'
+import { exitOf } from './vmm-conformance.ts'
+
+/** Every character that something on the way could misread, NUL apart. */
+const awkward = 'a "b" \'c\' $d `e` \\f\n\tg=h;&|<>(){}*?~#% é 漢 \u0001\u007f'
+
+describe('an application in a QEMU guest', () => {
+  let bench: QemuBench
+  let vmm: QemuVmm
+
+  before(async () => {
+    bench = await openQemuBench()
+    vmm = bench.open()
+  })
+  after(async () => {
+    await vmm.close()
+    await bench.close()
+  })
+
+  it('gets arguments and environment as they are, whatever bytes they hold', async () => {
+    const { console } = await bench.run(vmm, {
+      argv: ['sh', '-c', 'printf "<%s>" "$@" "$AWKWARD"', 'sh', awkward, '', ' '],
+      env: { AWKWARD: awkward },
+    })
+    assert.equal(console, `<${awkward}><>< ><${awkward}>`)
+  })
+
+  it('runs as the user, in the directory and on the host that were asked for', async () => {
+    const { console } = await bench.run(vmm, {
+      argv: [
+        'sh',
+        '-c',
+        'id -u; id -g; id -G; pwd; hostname; echo $HOME; grep -c box1 /etc/hosts; cat /etc/resolv.conf',
+      ],
+      user: 'app',
+      workingDirectory: '/srv/made/here',
+      hostname: 'box1',
+    })
+    const expected = [
+      '1000',
+      '1000',
+      '1000 2000',
+      '/srv/made/here',
+      'box1',
+      '/home/app',
+      '1',
+      'nameserver 10.0.2.3',
+    ]
+    assert.deepEqual(console.trim().split('\n'), expected)
+  })
+
+  it('has a writable root, its address, the right time and a name for its output', async () => {
+    const script =
+      'echo x > /made && cat /made; ip addr show eth0 | grep -o "inet [0-9.]*"; date +%s; echo out > /dev/stdout'
+    const { console } = await bench.run(vmm, { argv: ['sh', '-c', script] })
+    const [made, address, seconds, output] = console.trim().split('\n')
+    assert.deepEqual([made, address, output], ['x', 'inet 10.0.2.15', 'out'])
+    assert.ok(Math.abs(Number(seconds) - Date.now() / 1000) < 10, `the guest's clock says ${String(seconds)}`)
+  })
+
+  it('that is missing ends with 127 and one that is no program with 126, and the console says so', async () => {
+    const [missing, unusable] = await Promise.all([
+      bench.run(vmm, { argv: ['/no/such/program'] }),
+      bench.run(vmm, { argv: ['/etc/passwd'] }),
+    ])
+    assert.partialDeepStrictEqual(missing.exit, {
+      cause: ExitCause.Guest,
+      exitCode: 127,
+      applicationStarted: false,
+    })
+    assert.partialDeepStrictEqual(unusable.exit, {
+      cause: ExitCause.Guest,
+      exitCode: 126,
+      applicationStarted: false,
+    })
+    assert.match(missing.console, /can not run '\/no\/such\/program': No such file/)
+  })
+
+  it('that needs more memory than there is ends by signal 9, marked as out of memory', async () => {
+    const { exit } = await bench.run(vmm, {
+      argv: ['sh', '-c', 'x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done'],
+      memoryMb: 96,
+    })
+    assert.partialDeepStrictEqual(exit, { cause: ExitCause.Guest, signal: 9, outOfMemory: true })
+  })
+
+  it('runs in less memory than the kernel needs as if it had been given that', async () => {
+    assert.equal((await bench.run(vmm, { argv: ['true'], memoryMb: 16 })).exit.exitCode, 0)
+  })
+
+  it('prints without end into a bounded console whose offsets stay true', async () => {
+    const spec = await bench.spec({
+      argv: [
+        'sh',
+        '-c',
+        'i=0; while :; do echo "$((i+=1)) ------------------------------------"; done & yes 0123456789abcde',
+      ],
+    })
+    await vmm.start(spec)
+    const segments = await until(
+      'the oldest part is dropped',
+      async () => {
+        const names = (await readdir(spec.consoleDirectory)).toSorted()
+        return names[0] === '0000000000000000.log' ? undefined : names
+      },
+      { limitMs: 40_000 },
+    )
+    await vmm.kill(spec, 'forced')
+    const names = (await readdir(spec.consoleDirectory)).toSorted()
+    assert.ok(segments.length <= 4 && names.length <= 4, `${names.length} segments`)
+    let expectedStart = Number(names[0]?.slice(0, 16))
+    for (const name of names) {
+      assert.equal(Number(name.slice(0, 16)), expectedStart)
+      const { size } = await stat(path.join(spec.consoleDirectory, name))
+      assert.ok(size <= 1 << 20)
+      expectedStart += size
+    }
+    await vmm.forget(spec)
+  })
+
+  it('is in a process without privileges, of a user of its own', async function () {
+    if (!bench.context.facts.isRoot) this.skip()
+    const spec = await bench.spec({ argv: ['sleep', '1000000'] })
+    await vmm.start(spec)
+    const status = await readFile(`/proc/${await bench.pidOf(spec, 'qemu')}/status`, 'utf8')
+    const field = (name: string) => status.match(new RegExp(`^${name}:[ \\t]*(.*)$`, 'm'))?.[1]
+    assert.notEqual(field('Uid')?.split('\t')[0], '0')
+    assert.deepEqual([field('CapEff'), field('CapBnd')], ['0000000000000000', '0000000000000000'])
+    assert.deepEqual([field('NoNewPrivs'), field('Seccomp'), field('Groups')?.trim()], ['1', '2', ''])
+    await vmm.kill(spec, 'forced')
+    await vmm.forget(spec)
+  })
+
+  it('does not outlive its keeper, whose death is a lost VMM', async () => {
+    const spec = await bench.spec({ argv: ['sleep', '1000000'] })
+    await vmm.start(spec)
+    const [keeper, qemu] = [await bench.pidOf(spec, 'keeper'), await bench.pidOf(spec, 'qemu')]
+    process.kill(keeper, 'SIGKILL')
+    assert.equal((await exitOf(vmm, spec)).cause, ExitCause.VmmLost)
+    await until('the VMM is gone', async () => !(await isRunning(qemu)), { limitMs: 5_000 })
+    await vmm.forget(spec)
+  })
+
+  it('that can not be started leaves an error that says why', async () => {
+    const spec = await bench.spec({ argv: ['true'] })
+    const broken = { ...spec, attachment: { ...spec.attachment, ip: '10.0.2.15', gateway: '192.168.9.9' } }
+    await assert.rejects(vmm.start(broken), (error: Error) => {
+      assert.match(error.message, /the VMM ended before the guest ran; it said: .*/)
+      return true
+    })
+    assert.equal(await vmm.status(spec), undefined)
+  })
+})
+
+async function isRunning(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return status !== undefined && !/\) Z /.test(status)
+}
