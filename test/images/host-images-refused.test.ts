@@ -16,12 +16,13 @@ describe('images that a host refuses', () => {
     it('a layer that was changed in the registry makes the image unavailable and leaves nothing', async () => {
       const layer = await gzipLayer([{ name: 'secret', content: 'a' }])
       const reference = await host.pushImage({ layers: [layer] })
-      const changed = await gzipLayer([{ name: 'secret', content: 'b' }])
+      const changed = Buffer.from(layer)
+      changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 1, changed.length - 1)
       await tamper(host.registry, digestOf(layer), changed)
       await assertFails(
         (await host.open()).prepare(reference),
         'ImageUnavailable',
-        /does not have that digest|instead of|longer than/,
+        /does not have that digest/,
       )
       assert.deepEqual(await leftovers(host.directory), [])
     })

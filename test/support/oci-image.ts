@@ -9,7 +9,8 @@ export type LayerMember = Partial<Header> & { readonly name: string } & { readon
 
 export async function tarLayer(members: readonly LayerMember[]): Promise<Buffer> {
   const archive = pack()
-  for (const { content, ...header } of members) archive.entry(header, content ?? '')
+  for (const { content, ...header } of members)
+    archive.entry({ mtime: new Date(0), ...header }, content ?? '')
   archive.finalize()
   const chunks: Buffer[] = []
   return await new Promise((resolve, reject) => {

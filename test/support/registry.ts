@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { createRegistryClient } from '../../src/registry/registry-client.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { registryConfig } from '../../src/registry/registry-config.ts'
@@ -70,7 +71,9 @@ export async function startTestRegistry(): Promise<TestRegistry> {
     configFile,
     registryConfig({ storageDirectory, address: host, realm: tokens.realm, certificateFile }),
   )
-  const child = spawn('docker-registry', ['serve', configFile], { stdio: 'ignore' })
+  const child = spawn(requireInstalled(readInstalled(), 'registry'), ['serve', configFile], {
+    stdio: 'ignore',
+  })
   const exited = once(child, 'exit')
   const url = `http://${host}`
   await answering(`${url}/v2/`)
