@@ -6,6 +6,7 @@ export interface ComposeService {
   readonly image?: string
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
 }

@@ -136,6 +136,20 @@ describe('docker-compose.yml', () => {
     }
   })
 
+  it('gives hosts and the gateway neither the database nor the keys', () => {
+    const { services } = readCompose()
+    for (const name of ['agent', 'gateway']) {
+      const { environment, volumes } = services[name] ?? {}
+      assert.equal(environment?.['DATABASE_URL'], undefined, name)
+      assert.equal(
+        (volumes ?? []).some((one) => one.startsWith('roost:')),
+        false,
+        name,
+      )
+    }
+    assert.ok(services['api']?.environment?.['DATABASE_URL'])
+  })
+
   it('waits only for services that it has', () => {
     const { services } = readCompose()
     for (const service of Object.values(services)) {
