@@ -1,0 +1,97 @@
+import { strict as assert } from 'node:assert'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
+import { createInstances } from '../../src/db/create-instances.ts'
+import { createToken } from '../../src/db/tokens.ts'
+import { ensureKeys } from '../../src/launch/keys.ts'
+import { rememberedPorts } from '../../src/launch/ports.ts'
+import { addNode, addUser, testSecretBox, wantedInstance } from '../support/accounts.ts'
+import { createApiClient } from '../support/api-client.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import type { TestDatabase } from '../support/postgres.ts'
+
+const checkout = path.resolve(import.meta.dirname, '../..')
+
+describe('the API process', () => {
+  let own: TestDatabase
+  let database: Database
+  let directory: string
+  let child: ChildProcess
+  let url: string
+  before(async function () {
+    this.timeout(60_000)
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'api process test' })
+    directory = await mkdtemp(path.join(tmpdir(), 'roost-api-'))
+    const keyFile = (name: string) => path.join(directory, 'keys', name)
+    await ensureKeys(
+      {
+        secretKeyFile: keyFile('secret.key'),
+        joinTokenFile: keyFile('join-token'),
+        registryKeyFile: keyFile('registry.key'),
+        registryCertFile: keyFile('registry.crt'),
+      },
+      Date.now(),
+    )
+    const { api: port } = await rememberedPorts(path.join(directory, 'ports.json'), ['api'])
+    url = `http://127.0.0.1:${port}`
+    child = spawn(process.execPath, ['src/bin/api.ts'], {
+      cwd: checkout,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        ROOST_DATA_DIR: directory,
+        ROOST_API_PORT: String(port),
+        DATABASE_URL: own.url,
+        // Nothing listens there: the API has to come up all the same.
+        TEMPORAL_ADDRESS: '127.0.0.1:1',
+        ROOST_REGISTRY_URL: 'http://127.0.0.1:1',
+      },
+    })
+    for await (const line of createInterface({ input: child.stdout! })) {
+      if ((JSON.parse(line) as { msg: string }).msg === 'listening') break
+    }
+    child.stdout!.resume()
+  })
+  after(async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await database.close()
+    await own.drop()
+    await rm(directory, { recursive: true })
+  })
+
+  it('serves without Temporal and without a registry, and lets waits go when it is told to stop', async () => {
+    const user = await addUser(database, { name: 'ann' })
+    const { token } = await createToken(database, { userUuid: user.uuid })
+    await addNode(database)
+    const secretBox = testSecretBox
+    const made = await createInstances({ database, secretBox }, wantedInstance(user, { name: 'a' }))
+    assert.ok(made.ok)
+    const api = createApiClient({ url, token })
+    assert.deepEqual(
+      (await api.call('listInstances')).map(({ name }) => name),
+      ['a'],
+    )
+    assert.equal((await api.attempt('listImages')).httpStatus, 503)
+    const created = await api.attempt('createInstances', { body: { image: 'hello' } })
+    assert.partialDeepStrictEqual(created.entries, [{ error: 10 }])
+
+    const waiting = api.attempt('waitInstances', { object: 'a' })
+    await api.call('getQuotas')
+    const exited = once(child, 'exit')
+    const beganMs = performance.now()
+    child.kill('SIGTERM')
+    assert.equal((await waiting).httpStatus, 503)
+    await api.close()
+    assert.deepEqual(await exited, [0, null])
+    assert.ok(performance.now() - beganMs < 5_000)
+  })
+})
