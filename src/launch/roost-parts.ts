@@ -16,6 +16,8 @@ export interface RoostPartsOptions {
 const sources = path.resolve(import.meta.dirname, '../bin')
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
+  // Hosts and the gateway are parts that could stand elsewhere; the database is not theirs. Empty counts as absent.
+  const withoutDatabase = { ...options.env, DATABASE_URL: '' }
   const part = (name: string, at: string, stopLimitMs: number): Part => ({
     name,
     program: process.execPath,
@@ -29,7 +31,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     { ...part('api', options.apiAt, 2_000), afterFirstReady: options.afterApi },
     part('worker', options.workerAt, 3_000),
     // It ends the virtual machines of this host first.
-    part('agent', options.agentAt, 5_000),
-    part('gateway', options.gatewayAt, 1_000),
+    { ...part('agent', options.agentAt, 5_000), env: withoutDatabase },
+    { ...part('gateway', options.gatewayAt, 1_000), env: withoutDatabase },
   ]
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readSettings } from '../../src/bin/settings.ts'
+import { addressesFileName, planStack } from '../../src/launch/stack-plan.ts'
+import type { StackPlan } from '../../src/launch/stack-plan.ts'
+import { rememberedPorts } from '../../src/launch/ports.ts'
+import { welcome } from '../../src/launch/welcome.ts'
+
+const installed = { temporalCli: '/cache/temporal', registry: '/cache/docker-registry' }
+const hooks = { afterDatabase: async () => {}, afterApi: async () => {} }
+const real = {
+  DATABASE_URL: 'postgres://roost:secret@db:5432/roost',
+  TEMPORAL_ADDRESS: 'temporal:7233',
+  ROOST_REGISTRY_URL: 'http://registry:5000',
+}
+
+describe('the plan of a stack', () => {
+  let dataDir: string
+  let ports: Readonly<Record<'api' | 'ui', number>>
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'roost-plan-'))
+    ports = await rememberedPorts(path.join(dataDir, 'test-ports.json'), ['api', 'ui'])
+  })
+
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
+
+  function settings(env: Readonly<Record<string, string>>) {
+    return readSettings({
+      ROOST_DATA_DIR: dataDir,
+      ROOST_API_PORT: String(ports.api),
+      ROOST_TEMPORAL_UI_PORT: String(ports.ui),
+      ...env,
+    })
+  }
+
+  async function plan(env: Readonly<Record<string, string>> = real): Promise<StackPlan> {
+    return planStack(settings(env), installed, hooks)
+  }
+
+  it('starts no service that the settings name', async () => {
+    const { parts, addresses } = await plan()
+    assert.deepEqual(
+      parts.map((part) => part.name),
+      ['api', 'worker', 'agent', 'gateway'],
+    )
+    assert.equal(addresses.temporalAddress, 'temporal:7233')
+  })
+
+  it('starts the others before the parts that need them', async () => {
+    const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
+    assert.deepEqual(
+      parts.map((part) => part.name),
+      ['temporal', 'registry', 'api', 'worker', 'agent', 'gateway'],
+    )
+    assert.match(addresses.registryUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('tells every part of Roost where the services are, and hosts and the gateway of no database', async () => {
+    const { parts } = await plan()
+    for (const part of parts) {
+      assert.equal(part.env?.['TEMPORAL_ADDRESS'], 'temporal:7233')
+      const knowsDatabase = part.name === 'api' || part.name === 'worker'
+      assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
+    }
+  })
+
+  it('puts no secret into an argument, where everybody on the machine could read it', async () => {
+    const { parts } = await plan()
+    for (const part of parts) assert.doesNotMatch(part.args.join(' '), /secret/)
+  })
+
+  it('leaves the addresses, with the password in them, to their owner alone', async () => {
+    await plan()
+    const file = path.join(dataDir, addressesFileName)
+    assert.equal(statSync(file).mode & 0o077, 0)
+    assert.equal(
+      (JSON.parse(readFileSync(file, 'utf8')) as { databaseUrl: string }).databaseUrl,
+      real.DATABASE_URL,
+    )
+  })
+
+  it('ends in a welcome with every address and commands to paste, without the token itself', async () => {
+    const { addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
+    const text = welcome(settings({}), addresses)
+    for (const address of [addresses.apiUrl, addresses.registryUrl, `127.0.0.1:${ports.ui}`]) {
+      assert.ok(text.includes(address), address)
+    }
+    assert.match(text, /curl .*\$\(cat .*\/token\).* -X POST .*official\/hello:latest/)
+  })
+})
