@@ -22,7 +22,10 @@ export interface Machine {
 export interface KernelSource {
   readonly kernelFd: number
   readonly initrdFd?: number
-  readonly commandLine: string
+  /** The platform's own. */
+  readonly commandLine?: string
+  /** A settings file with the command line of a user's kernel: other users of the host can read our arguments. */
+  readonly commandLineFileFd?: number
 }
 
 export interface TemplateSource {
@@ -56,7 +59,9 @@ export function buildCommandLine(machine: Machine): readonly string[] {
 function machineArguments(machine: Machine): readonly string[] {
   const { accelerator, memoryMb, vcpus, template } = machine
   const emulated = accelerator === 'tcg'
-  const timers = emulated ? ',pit=off,pic=off' : ''
+  // A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner without.
+  const ours = machine.kernel?.commandLineFileFd === undefined
+  const timers = emulated && ours ? ',pit=off,pic=off' : ''
   const memory = template === undefined ? '' : ',memory-backend=ram'
   return [
     '-M',
@@ -90,7 +95,12 @@ function templateArguments(template: TemplateSource | undefined, memoryMb: numbe
 function kernelArguments(kernel: KernelSource | undefined): readonly string[] {
   if (kernel === undefined) return []
   const initrd = kernel.initrdFd === undefined ? [] : ['-initrd', `/dev/fd/${kernel.initrdFd}`]
-  return ['-kernel', `/dev/fd/${kernel.kernelFd}`, ...initrd, '-append', kernel.commandLine]
+  return ['-kernel', `/dev/fd/${kernel.kernelFd}`, ...initrd, ...kernelLineArguments(kernel)]
+}
+
+function kernelLineArguments({ commandLine, commandLineFileFd }: KernelSource): readonly string[] {
+  if (commandLine !== undefined) return ['-append', commandLine]
+  return commandLineFileFd === undefined ? [] : ['-readconfig', `/dev/fd/${commandLineFileFd}`]
 }
 
 function channelArguments(): readonly string[] {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import path from 'node:path'
 import { StartKind } from '../../domain/start-report.ts'
 import type { ContainerImage, KernelImage } from '../images/images.ts'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
@@ -7,6 +8,8 @@ import type { GuestAssets } from './guest-assets.ts'
 import { encodeGuestConfig } from './guest-config.ts'
 import type { HostFacts } from './host-facts.ts'
 import type { InheritedFile } from './keeper-process.ts'
+import { ownKernelLine, UnfitForKernelLine } from './own-kernel-line.ts'
+import { vmDirectory } from './vm-record.ts'
 import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
 
@@ -17,6 +20,8 @@ export interface MachinePlan {
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
   readonly config: Buffer
+  /** Of a kernel of the user's own; written to `kernelLineFileName` for as long as the start takes. */
+  readonly kernelLine?: string
   /** Where the state is that the VM continues from. */
   readonly incomingFd?: number
 }
@@ -32,6 +37,8 @@ export interface TemplateFiles {
   readonly ramPath: string
   readonly statePath: string
 }
+
+export const kernelLineFileName = 'kernel-line'
 
 /** Below this the platform's kernel does not boot; smaller instances get it silently. */
 export const minGuestMemoryMb = 96
@@ -75,18 +82,27 @@ function planFromTemplate(
   return { ...from, incomingFd: template.stateFd }
 }
 
-/**
- * A kernel of the user's own gets its arguments the only way every kernel understands. They are visible to other
- * users of the host, so the environment, which may hold secrets, is not among them.
- */
+/** A kernel of the user's own gets arguments and environment the only way every kernel understands: its command line. */
 function planOwnKernel(spec: VmSpec, image: KernelImage, context: PlanContext): MachinePlan {
   const files = new FileList()
   const kernel = {
     kernelFd: files.add(image.kernelPath),
     ...(image.initrdPath === undefined ? {} : { initrdFd: files.add(image.initrdPath) }),
-    commandLine: [...image.kernelArgs, ...spec.process.argv].join(' '),
+    commandLineFileFd: files.add(path.join(vmDirectory(spec.directory), kernelLineFileName)),
   }
-  return plan(StartKind.Boot, 'kernel', { ...machineBase(spec, context), kernel }, files, Buffer.alloc(0))
+  const machine = { ...machineBase(spec, context), kernel }
+  const own = plan(StartKind.Boot, 'kernel', machine, files, Buffer.alloc(0))
+  return { ...own, kernelLine: ownLine(spec, image) }
+}
+
+function ownLine(spec: VmSpec, image: KernelImage): string {
+  try {
+    return ownKernelLine(image, spec.process)
+  } catch (error) {
+    if (error instanceof UnfitForKernelLine)
+      throw new VmmError('ImageUnusable', error.message, { cause: error })
+    throw error
+  }
 }
 
 function plan(

@@ -1,11 +1,13 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { readComplaint } from './failure-hint.ts'
 import { spawnKeeper } from './keeper-process.ts'
 import { KeptVm } from './kept-vm.ts'
-import { guestMemoryMb } from './machine-plan.ts'
+import { guestMemoryMb, kernelLineFileName } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import { addressSpaceMb } from './memory-group.ts'
 import type { MemoryGroups } from './memory-group.ts'
+import { kernelLineFile } from './own-kernel-line.ts'
 import { isSameProcess } from './process-stat.ts'
 import { findEvent } from './vm-events.ts'
 import { vmOwner } from './vm-owner.ts'
@@ -39,6 +41,11 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
   await removeVmDirectory(directory)
   await mkdir(consoleDirectory, { recursive: true })
   await writeVmRecord(directory, record)
+  const kernelLinePath = path.join(directory, kernelLineFileName)
+  // Readable for the VM's user, who has the descriptor; nobody else gets into the directory.
+  if (plan.kernelLine !== undefined) {
+    await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
+  }
   const memoryMb = guestMemoryMb(spec.memoryMb)
   const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
   const cgroup = await groups.make(instanceUuid, memoryMb)
@@ -57,6 +64,7 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
       ...(owner === undefined ? {} : { owner }),
       ...(cgroup === undefined ? {} : { cgroup }),
     })
+    await rm(kernelLinePath, { force: true })
     if (await vm.awaitKeeper()) return vm
     throw new Error(`the keeper did not come up${readComplaint(directory)}`)
   } catch (error) {
