@@ -15,28 +15,41 @@ import { inMb, printSection } from './report.ts'
 import type { Section } from './report.ts'
 import { benchStarts, startIdle } from './start-times.ts'
 
-/** `npm run bench`: ratios from one run. Every load is bounded; as root all of it happens in a namespace of its own. */
+/**
+ * `npm run bench`, or `npm run bench -- starts reads` for some of it: ratios from one run. Every load is bounded; as root all of it happens in a namespace of its own.
+ */
 
 const parts = ['postgres', 'temporal', 'registry', 'api', 'worker', 'agent', 'gateway']
 /** Freshly started guests go on allocating for a moment. */
 const idleSettleMs = 5_000
 
-async function main(): Promise<void> {
+const sections = ['starts', 'memory', 'lifecycle', 'reads'] as const
+type SectionName = (typeof sections)[number]
+
+async function main(names: readonly string[]): Promise<void> {
+  const unknown = names.filter((name) => !sections.some((one) => one === name))
+  if (unknown.length > 0)
+    throw new Error(`no such section: ${unknown.join(', ')}; there are ${sections.join(', ')}`)
+  const wants = (name: SectionName) => names.length === 0 || names.includes(name)
   const installed = readInstalled()
   const facts = await readHostFacts(installed.qemu)
   const assets = await readGuestAssets(requireInstalled(installed, 'guestDirectory'))
   // One rule for both sides of the ratio; where KVM works, set ROOST_ACCEL=kvm.
   const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
   printSection(describeMachine({ qemuPath: facts.qemuPath, accelerator }))
-  await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
-    printSection(await benchStarts(stack, { facts, assets, accelerator }))
-    printSection(await benchMemory(stack))
-  })
-  await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
-    const image = await digestOf(stack, 'hello')
-    printSection(await benchLifecycle(stack, image))
-    printSection(await benchReads(stack, image))
-  })
+  if (wants('starts') || wants('memory')) {
+    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+      if (wants('starts')) printSection(await benchStarts(stack, { facts, assets, accelerator }))
+      if (wants('memory')) printSection(await benchMemory(stack))
+    })
+  }
+  if (wants('lifecycle') || wants('reads')) {
+    await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
+      const image = await digestOf(stack, 'hello')
+      if (wants('lifecycle')) printSection(await benchLifecycle(stack, image))
+      if (wants('reads')) printSection(await benchReads(stack, image))
+    })
+  }
 }
 
 async function withStack(env: Readonly<Record<string, string>>, work: (stack: Stack) => Promise<void>) {
@@ -73,5 +86,5 @@ async function digestOf(stack: Stack, app: string): Promise<string> {
 }
 
 if (needsNamespace()) process.exit(await runInNamespace(`roost-bench`))
-await main()
+await main(process.argv.slice(2))
 process.stdout.write(`\nwhole run: ${(performance.now() / 1000).toFixed(0)} s\n`)

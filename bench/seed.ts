@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInstances } from '../src/db/create-instances.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/database.ts'
-import { createSecretBox } from '../src/db/secret-box.ts'
+import { createSecretBox, parseSecretKey } from '../src/db/secret-box.ts'
+import type { SecretBox } from '../src/db/secret-box.ts'
 import { createToken } from '../src/db/tokens.ts'
 import { createUser } from '../src/db/users.ts'
 import { RestartPolicy } from '../src/domain/restart-policy.ts'
@@ -36,13 +36,17 @@ export async function seedAccount(
   }
   const database = await openDatabase({ url: databaseUrl, applicationName: 'bench', poolSize: 2 })
   try {
-    return await seed(database, wanted)
+    const key = readFileSync(path.join(stack.dataDir, 'keys', 'secret.key'), 'utf8')
+    return await seed({ database, secretBox: createSecretBox(parseSecretKey(key)) }, wanted)
   } finally {
     await database.close()
   }
 }
 
-async function seed(database: Database, wanted: Parameters<typeof seedAccount>[1]): Promise<Account> {
+async function seed(
+  { database, secretBox }: { readonly database: Database; readonly secretBox: SecretBox },
+  wanted: Parameters<typeof seedAccount>[1],
+): Promise<Account> {
   const made = await createUser(database, {
     name: wanted.name,
     hard: { instances: 100_000, liveInstances: 1_000, liveVcpus: 1_000, liveMemoryMb: 1_000_000 },
@@ -52,7 +56,7 @@ async function seed(database: Database, wanted: Parameters<typeof seedAccount>[1
   const uuids: string[] = []
   while (uuids.length < wanted.instances) {
     const outcome = await createInstances(
-      { database, secretBox: createSecretBox(randomBytes(32)) },
+      { database, secretBox },
       {
         userUuid,
         image: wanted.image,
