@@ -131,10 +131,7 @@ class SupervisedPart {
     const { name } = this.#part
     this.#crash = nextRestart(this.#crash, uptimeMs)
     const { delayMs, crashes } = this.#crash
-    log.warn(
-      { part: this.#part.name, crashes, delayMs },
-      `ended with ${describeExit(exit)}; starting it again`,
-    )
+    log.warn({ crashes, delayMs }, `${name} ended with ${describeExit(exit)}; starting it again`)
     try {
       await delay(delayMs, undefined, { signal: this.#stopping })
       const running = await this.#spawn()
