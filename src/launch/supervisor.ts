@@ -136,13 +136,23 @@ class SupervisedPart {
       await delay(delayMs, undefined, { signal: this.#stopping })
       const running = await this.#spawn()
       this.#watch(running)
-      await this.#part.ready(AbortSignal.any([this.#stopping, abortOnExit(running)]))
-      log.info(`${name} is ready again`)
+      void this.#reportReadiness(running)
     } catch (error) {
-      if (this.#stopping.aborted || error instanceof EndedAgain) return
+      if (this.#stopping.aborted) return
       log.error({ err: error }, `${name} could not be started again`)
       await this.#restart({ code: null, signal: null }, 0)
     }
+  }
+
+  /** Only tells: a part that ends before it is ready is started again by its watch, and by nobody else. */
+  async #reportReadiness(running: PartProcess): Promise<void> {
+    const ended = new AbortController()
+    void running.exited.then(() => ended.abort())
+    const isReady = await this.#part.ready(AbortSignal.any([this.#stopping, ended.signal])).then(
+      () => true,
+      () => false,
+    )
+    if (isReady) this.#options.log.info(`${this.#part.name} is ready again`)
   }
 
   #failStart(what: string, cause?: unknown): never {
@@ -154,15 +164,6 @@ class SupervisedPart {
 /** A part did not come up at the first start; the message has what it said last. */
 export class PartStartError extends Error {
   override readonly name = 'PartStartError'
-}
-
-/** Ended while we waited for it to be ready: its own watch takes care of it. */
-class EndedAgain extends Error {}
-
-function abortOnExit(running: PartProcess): AbortSignal {
-  const ended = new AbortController()
-  void running.exited.then(() => ended.abort(new EndedAgain()))
-  return ended.signal
 }
 
 function describeExit(exit: PartExit): string {

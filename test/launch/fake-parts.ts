@@ -15,8 +15,8 @@ export interface FakeParts {
 }
 
 export interface PartFaults {
-  /** Ends with this code at once, the first time or every time. */
-  readonly crash?: { readonly code: number; readonly times: 'once' | 'always' }
+  /** Ends with this code before it is ready: at every start, or at every start but the first. */
+  readonly crash?: { readonly code: number; readonly times: 'always' | 'after-first' }
   readonly ignoresSignals?: boolean
   /** Starts another process that would outlive it, and writes its number to this file. */
   readonly childFile?: string
@@ -86,5 +86,5 @@ function crash(faults: PartFaults, crashedFile: string): readonly string[] {
   const { code, times } = faults.crash
   return times === 'always'
     ? [`echo it hurts >&2`, `exit ${code}`]
-    : [`if [ ! -e ${crashedFile} ]; then touch ${crashedFile}; exit ${code}; fi`]
+    : [`if [ -e ${crashedFile} ]; then sleep 0.1; exit ${code}; fi`, `touch ${crashedFile}`]
 }

@@ -78,6 +78,17 @@ describe('the supervisor', () => {
     assert.equal(pidOf('one'), other)
   })
 
+  it('starts a part that keeps crashing before it is ready once per step of the back-off', async () => {
+    await supervise(fake.part('one', { crash: { code: 1, times: 'after-first' } })).start()
+    const killedMs = performance.now()
+    process.kill(pidOf('one'), 'SIGKILL')
+    await until('it was started a third and a fourth time', () => count('start one') >= 4, {
+      limitMs: 10_000,
+    })
+    // 0.2 s, 0.5 s and 1 s of pauses.
+    assert.ok(performance.now() - killedMs > 1_650)
+  })
+
   it('fails a start whose part ends before it is ready, and says what the part said', async () => {
     const supervisor = supervise(fake.part('one'), fake.part('two', { crash: { code: 7, times: 'always' } }))
     await assert.rejects(supervisor.start(), (error: Error) => {
