@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { buildCommandLine, platformKernelArguments } from '../../src/host/vmm/command-line.ts'
+import type { Machine } from '../../src/host/vmm/command-line.ts'
+import { encodeGuestConfig, maxGuestConfigBytes } from '../../src/host/vmm/guest-config.ts'
+import { parseTscKhz } from '../../src/host/vmm/host-facts.ts'
+import { parseStat } from '../../src/host/vmm/process-stat.ts'
+
+const attachment = {
+  kind: 'tap',
+  interfaceName: 'tap7',
+  ownerUid: 7,
+  ip: '10.64.0.7',
+  prefixLength: 16,
+  gateway: '10.64.0.1',
+  nameserver: '10.64.0.1',
+  mac: '12:b0:0a:40:00:07',
+} as const
+
+const machine: Machine = {
+  qemuPath: '/usr/bin/qemu',
+  accelerator: 'tcg',
+  memoryMb: 128,
+  vcpus: 2,
+  kernel: { kernelFd: 3, initrdFd: 4, commandLine: 'console=ttyS0' },
+  rootDiskFd: 5,
+  attachment,
+}
+
+/** The value behind every occurrence of an option. */
+function valuesOf(command: readonly string[], option: string): readonly string[] {
+  return command.filter((_, index) => command[index - 1] === option)
+}
+
+describe('the command line of the VMM', () => {
+  it('names files only by descriptor, and never lets the VMM start programs', () => {
+    const command = buildCommandLine(machine)
+    assert.deepEqual(valuesOf(command, '-kernel'), ['/dev/fd/3'])
+    assert.deepEqual(valuesOf(command, '-initrd'), ['/dev/fd/4'])
+    assert.match(valuesOf(command, '-drive')[0] ?? '', /^file=\/dev\/fd\/5,.*readonly=on/)
+    assert.match(valuesOf(command, '-sandbox')[0] ?? '', /^on,.*spawn=deny/)
+  })
+
+  it('of a template and of what starts from it has the same devices in the same order', () => {
+    const { kernel, ...withoutKernel } = machine
+    const made = buildCommandLine({ ...withoutKernel, ...(kernel && { kernel }), template: { ramFd: 6 } })
+    const used = buildCommandLine({ ...withoutKernel, template: { ramFd: 6, stateFd: 7 } })
+    assert.deepEqual(valuesOf(used, '-device'), valuesOf(made, '-device'))
+    assert.deepEqual(valuesOf(used, '-M'), valuesOf(made, '-M'))
+    assert.match(valuesOf(made, '-object')[0] ?? '', /share=on/)
+    assert.match(valuesOf(used, '-object')[0] ?? '', /share=off/)
+    assert.deepEqual(valuesOf(used, '-kernel'), [])
+  })
+
+  it('under emulation tells the guest its clock’s frequency, and under KVM leaves the timers alone', () => {
+    assert.match(platformKernelArguments('tcg', 2_300_000), /^tsc_early_khz=2300000 /)
+    assert.doesNotMatch(platformKernelArguments('kvm', 2_300_000), /tsc/)
+    assert.doesNotMatch(buildCommandLine({ ...machine, accelerator: 'kvm' }).join(' '), /pit=off/)
+  })
+
+  it('keeps a guest without outbound access to its forwarded ports', () => {
+    const command = buildCommandLine({
+      ...machine,
+      attachment: {
+        ...attachment,
+        kind: 'user',
+        outbound: false,
+        forwards: [{ hostPort: 18_080, guestPort: 80 }],
+      },
+    })
+    const [network] = valuesOf(command, '-netdev')
+    assert.match(network ?? '', /restrict=on,hostfwd=tcp:127\.0\.0\.1:18080-10\.64\.0\.7:80$/)
+  })
+})
+
+describe('the configuration of a guest', () => {
+  const process = { argv: ['a b', ''], env: { X: '1=2\n' }, workingDirectory: '/w', user: 'u', hostname: 'h' }
+
+  it('is records that end with NUL, in order, with bytes as they are', () => {
+    const records = encodeGuestConfig(process, attachment)?.toString().split('\0') ?? []
+    assert.deepEqual(records.slice(0, 6), [
+      'arg=a b',
+      'arg=',
+      'env=X=1=2\n',
+      'cwd=/w',
+      'user=u',
+      'hostname=h',
+    ])
+    assert.equal(records.at(-1), '')
+  })
+
+  it('carries other random bytes each time', () => {
+    const [one, other] = [encodeGuestConfig(process, attachment), encodeGuestConfig(process, attachment)]
+    assert.notDeepEqual(one, other)
+  })
+
+  it('refuses NUL and more than its bound', () => {
+    assert.equal(encodeGuestConfig({ ...process, argv: ['a\0b'] }, attachment), undefined)
+    assert.equal(
+      encodeGuestConfig({ ...process, argv: ['x'.repeat(maxGuestConfigBytes)] }, attachment),
+      undefined,
+    )
+  })
+})
+
+describe('what is read of the host', () => {
+  it('a process whose name holds blanks and parentheses keeps its fields', () => {
+    const fields = [
+      'S',
+      ...Array.from({ length: 10 }, () => '0'),
+      '12',
+      '34',
+      '0',
+      '0',
+      '0',
+      '0',
+      '0',
+      '0',
+      '777',
+      '0',
+      '55',
+    ]
+    assert.deepEqual(parseStat(`42 (a) b) ${fields.join(' ')}`), {
+      startTime: '777',
+      cpuTicks: 46,
+      rssPages: 55,
+    })
+  })
+
+  it('the clock’s frequency is half the bogomips', () => {
+    assert.equal(parseTscKhz('model name\t: x\nbogomips\t: 4599.99\n'), 2_299_995)
+  })
+})
