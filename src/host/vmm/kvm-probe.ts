@@ -101,11 +101,16 @@ async function runProbeProgram(
   })
   machine.monitor.negotiate().catch(() => undefined)
   const passed = machine.exited.then((code) =>
-    code === probePassedCode ? undefined : `QEMU ended with status ${code ?? 'none'} for the test program`,
+    code === probePassedCode ? undefined : ending(code, machine.complaint),
   )
   const result = await Promise.race([passed, failed])
   await machine.kill()
   return result
+}
+
+/** On a device that only root may open, the complaint says so: VMs are not root. */
+function ending(code: number | undefined, complaint: string): string {
+  return `for a test program QEMU ended with status ${code ?? 'none'}${complaint && `: ${complaint}`}`
 }
 
 /** The platform's kernel with our init, as far as `ready`. */
