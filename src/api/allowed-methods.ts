@@ -16,7 +16,7 @@ export function allowedMethods(path: string): readonly string[] {
 }
 
 function split(path: string): readonly string[] {
-  return path.split('/').filter((part) => part !== '')
+  return path.replace(/\/$/, '').split('/').slice(1)
 }
 
 function fits(template: readonly string[], parts: readonly string[]): boolean {

@@ -71,7 +71,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
 }
 
 function operationRouter(deps: ApiDeps): Router<RequestState> {
-  const router = new Router<RequestState>()
+  const router = new Router<RequestState>({ sensitive: true })
   const handlers = handlersOf(deps)
   const table = Object.values(operations) as readonly Operation[]
   const endpoints = table.map((operation) => ({

@@ -13,17 +13,31 @@ import {
 } from '../contract/limits.ts'
 import { failureBody } from './middleware/error-envelope.ts'
 
+/** How long a client may take; a slow one would hold a connection for ever. */
+export interface PatienceMs {
+  readonly headers: number
+  readonly request: number
+  readonly checkEvery: number
+}
+
+const defaultPatience: PatienceMs = {
+  headers: headersTimeoutMs,
+  request: receiveTimeoutMs,
+  checkEvery: 1_000,
+}
+
 /** The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the same. */
 export function createApiServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  patience: PatienceMs = defaultPatience,
 ): Server {
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: receiveTimeoutMs,
+      headersTimeout: patience.headers,
+      requestTimeout: patience.request,
       keepAliveTimeout: keepAliveTimeoutMs,
-      connectionsCheckingInterval: 1_000,
+      connectionsCheckingInterval: patience.checkEvery,
     },
     (request, response) => void handle(request, response),
   )

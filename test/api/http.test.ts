@@ -48,6 +48,22 @@ describe('HTTP', () => {
     }
   })
 
+  it('knows its paths in lower case only, with or without a final slash', async () => {
+    for (const path of ['/V1/instances', '/v1/Instances', '//v1/instances', '/v1//instances', '/HEALTHZ']) {
+      const answer = await api.send({ path: `${api.url}${path}`, token: user.token })
+      assert.equal(answer.status, 404, path)
+    }
+    assert.equal((await api.send({ path: '/v1/instances/', token: user.token })).status, 200)
+  })
+
+  it('takes a path apart before it decodes it, and answers 400 to what can not be decoded', async () => {
+    const status = async (path: string) => (await api.send({ path, token: user.token })).status
+    assert.equal(await status('/v1/instances/a%2Fb'), 400)
+    assert.equal(await status('/v1/instances/%zz'), 400)
+    assert.equal(await status('/v1/instances/%6eobody'), 200)
+    assert.equal(await status('/v1/instances?name=%zz'), 400)
+  })
+
   it('tells nothing below /v1 to who has no token, and 404 elsewhere', async () => {
     assert.equal((await api.send({ path: '/v1/nothing' })).status, 401)
     assert.equal((await api.send({ path: '/nothing' })).status, 404)

@@ -9,6 +9,7 @@ import { createApiMetrics } from '../../src/api/api-metrics.ts'
 import { createApp } from '../../src/api/app.ts'
 import type { ApiDeps, ApiSettings } from '../../src/api/deps.ts'
 import type { NodeClient } from '../../src/api/node-client.ts'
+import type { RegistryTokens } from '../../src/api/registry-tokens.ts'
 import { closeServer, createApiServer } from '../../src/api/server.ts'
 import { handlingTimeoutMs } from '../../src/contract/limits.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -85,9 +86,9 @@ export interface FakeImage {
 export const fakeDigest = `sha256:${'ab'.repeat(32)}`
 
 export async function startTestApi(
-  options: { readonly settings?: Partial<ApiSettings>; readonly name?: string } & Partial<
-    Pick<ApiDeps, 'control' | 'nowMs'>
-  > = {},
+  options: { readonly settings?: Partial<ApiSettings> } & Partial<Pick<ApiDeps, 'control' | 'nowMs'>> & {
+      readonly registry?: (database: Database) => RegistryTokens
+    } = {},
 ): Promise<TestApi> {
   const own = await createTestDatabase()
   const database = await openDatabase({ url: own.url, applicationName: 'api test' })
@@ -108,7 +109,7 @@ export async function startTestApi(
     control: options.control ?? control,
     nodes,
     ...imagePorts(images),
-    registry: {
+    registry: options.registry?.(database) ?? {
       answer: async () => ({ status: 401, message: 'not here' }),
       pullToken: async (repository) => `token for ${repository}`,
     },

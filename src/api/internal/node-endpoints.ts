@@ -14,7 +14,7 @@ const nodeIdPattern = /^[\w.-]{1,64}$/
 
 /** What hosts say to the API: see `src/domain/node-protocol.ts`. A host sees only the instances placed on it. */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
-  const router = new Router<RequestState>({ prefix: '/internal/nodes/:node' })
+  const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
   router.use(requireJoinToken(deps.settings.joinToken))
   router.use(readBody())
 
