@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { runInstance, viewOf, waitFor } from '../support/instances.ts'
+import { logOf, runInstance, viewOf, waitFor } from '../support/instances.ts'
 import type { InstanceView } from '../support/instances.ts'
 import { virtualMachinesOf } from '../support/processes.ts'
 import { sharedStack } from '../support/shared-stack.ts'
@@ -70,6 +70,9 @@ describe('why an instance stopped', () => {
       name: 'why-deaf',
       image: 'busybox',
       args: ['sh', '-c', script],
+    })
+    await until('it is deaf', async () => (await logOf(stack.api, uuid)).includes('deaf'), {
+      limitMs: 10_000,
     })
     await stack.api.one('stopInstances', { object: uuid })
     const view = await waitFor(stack.api, uuid, 'stopped')
