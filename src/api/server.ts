@@ -71,13 +71,17 @@ function refuse(socket: Duplex, name: FailureName): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
+/** A connection whose last request was answered after the close began is kept alive by its client until we end it. */
+const closeIdleEveryMs = 20
+
 /** Stops accepting, lets what is under way finish for at most `graceMs`, then closes what is left. */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs)
+  const grace = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed
-  clearTimeout(timer)
+  clearInterval(idle)
+  clearTimeout(grace)
 }

@@ -53,9 +53,11 @@ describe('the HTTP server', () => {
     await arrived
     const closed = closeServer(server, 10_000)
     await assert.rejects(exchange('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), { code: 'ECONNREFUSED' })
+    const beganMs = performance.now()
     finish()
     assert.match(await answer, /done$/)
     await closed
+    assert.ok(performance.now() - beganMs < 5_000, 'an idle connection kept the server open')
   })
 
   it('closes what does not finish within the grace', async () => {
