@@ -4,7 +4,7 @@ import type { Stack } from '../support/stack.ts'
 import { prepareTrial } from './trial.ts'
 
 /** Early in the handling of the requests, and while hosts are at work on them. */
-const momentsMs = [15, 400]
+const momentsMs = [15, 150]
 const parts = ['api', 'worker', 'agent', 'temporal', 'postgres'] as const
 
 describe('a part that is killed with -9 during create, start, stop and delete', () => {
