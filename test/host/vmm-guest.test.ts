@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ExitCause } from '../../src/domain/exit-report.ts'
-import type { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
+import { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
@@ -146,6 +146,35 @@ describe('an application in a QEMU guest', () => {
     assert.equal((await exitOf(vmm, spec)).cause, ExitCause.VmmLost)
     await until('the VMM is gone', async () => !(await isRunning(qemu)), { limitMs: 5_000 })
     await vmm.forget(spec)
+  })
+
+  it('went down with its host when the record is from an earlier boot of the host', async () => {
+    const spec = await bench.spec({ argv: ['sleep', '1000000'] })
+    const before = bench.open()
+    await before.start(spec)
+    await before.close()
+    const keeper = await bench.pidOf(spec, 'keeper')
+    process.kill(keeper, 'SIGKILL')
+    await until('the keeper is gone', async () => !(await isRunning(keeper)), { limitMs: 5_000 })
+    const rebooted = { ...bench.context, facts: { ...bench.context.facts, bootId: 'the next boot' } }
+    const after = new QemuVmm({ instancesDirectory: bench.instancesDirectory, ...rebooted })
+    const found = (await after.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
+    assert.equal(found?.exit?.cause, ExitCause.HostHalted)
+    await after.forget(spec)
+    await after.close()
+  })
+
+  it('that is not reached within the boot limit is a failed boot with a hint, and no VM', async () => {
+    const hasty = new QemuVmm({
+      instancesDirectory: bench.instancesDirectory,
+      ...bench.context,
+      bootLimitMs: 200,
+    })
+    const spec = await bench.spec({ argv: ['true'] })
+    await assert.rejects(hasty.start(spec), { failure: 'BootFailed', message: /^no application within/ })
+    assert.equal(await hasty.status(spec), undefined)
+    assert.deepEqual(await hasty.recover(), [])
+    await hasty.close()
   })
 
   it('that can not be started leaves an error that says why', async () => {

@@ -31,6 +31,12 @@ export class MemoryGroups {
     }
     return undefined
   }
+
+  /** For a keeper that was killed and could not do it. Fails harmlessly where the group is gone or in use. */
+  async remove(name: string): Promise<void> {
+    if (!this.#usable) return
+    for (const root of groupRoots) await rmdir(path.join(root, name)).catch(() => undefined)
+  }
 }
 
 export function addressSpaceMb(memoryMb: number): number {

@@ -105,6 +105,7 @@ export class QemuVmm implements Vmm {
     this.#vms.delete(name.instanceUuid)
     vm.release()
     await removeVmDirectory(vm.directory)
+    await this.#groups.remove(name.instanceUuid)
   }
 
   async close(): Promise<void> {
