@@ -10,6 +10,7 @@ import { accessLog } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { below } from './middleware/below.ts'
 import { errorEnvelope } from './middleware/error-envelope.ts'
+import { jsonText } from './middleware/json-text.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -52,6 +53,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(requestId(deps.log))
   app.use(accessLog())
   app.use(requestMetrics(deps.metrics))
+  app.use(jsonText())
   app.use(errorEnvelope(deps.database))
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())

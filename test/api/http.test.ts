@@ -100,6 +100,14 @@ describe('HTTP', () => {
     assert.match(answer, /^HTTP\/1\.1 413 /)
   })
 
+  it('ends every JSON answer with a line break, the refusals among them', async () => {
+    for (const path of ['/v1/instances', '/v1/nothing', '/healthz']) {
+      const answer = await fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${user.token}` } })
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/, path)
+      assert.match(await answer.text(), /^\{.*\}\n$/, path)
+    }
+  })
+
   it('takes JSON under every type that says so, under the one that curl sends and under none, and answers 415 to others', async () => {
     const send = (headers: Record<string, string>, body = '{"name":"nobody"}') =>
       api.send({ path: '/v1/instances', token: user.token, headers, body })
