@@ -20,7 +20,7 @@ void reseed_random(const char *entropy, size_t length) {
     struct rand_pool_info info;
     char bytes[256];
   } pool;
-  if (length == 0 || length > sizeof pool.bytes) return;
+  if (length == 0 || length > sizeof pool.bytes) die("no random bytes of its own");
   int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
   if (fd < 0) die("no /dev/urandom");
   pool.info.entropy_count = (int)length * 8;

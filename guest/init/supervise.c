@@ -17,7 +17,8 @@
 
 #include "init.h"
 
-/* Looking for the first listening socket: soon at first, then seldom, and after ten minutes never again. */
+/* Looking for the first listening socket: its time is right to an eighth, and after ten minutes nobody asks any more. */
+#define LISTEN_SHARE 8
 #define LISTEN_FIRST_WAIT_MS 4
 #define LISTEN_LONGEST_WAIT_MS 500
 #define LISTEN_WATCH_MS 600000
@@ -29,7 +30,7 @@ struct watch {
   int signal_fd;
   long oom_kills_at_start;
   long long kill_at_ms;
-  long long listen_at_ms, listen_wait_ms, listen_until_ms;
+  long long started_at_ms, listen_at_ms;
   bool killed;
 };
 
@@ -105,8 +106,11 @@ static void look_for_listener(struct watch *watch) {
     watch->listen_at_ms = NEVER;
     return;
   }
-  watch->listen_wait_ms = watch->listen_wait_ms * 2 < LISTEN_LONGEST_WAIT_MS ? watch->listen_wait_ms * 2 : LISTEN_LONGEST_WAIT_MS;
-  watch->listen_at_ms = now < watch->listen_until_ms ? now + watch->listen_wait_ms : NEVER;
+  long long elapsed_ms = now - watch->started_at_ms;
+  long long wait_ms = elapsed_ms / LISTEN_SHARE;
+  if (wait_ms < LISTEN_FIRST_WAIT_MS) wait_ms = LISTEN_FIRST_WAIT_MS;
+  if (wait_ms > LISTEN_LONGEST_WAIT_MS) wait_ms = LISTEN_LONGEST_WAIT_MS;
+  watch->listen_at_ms = elapsed_ms < LISTEN_WATCH_MS ? now + wait_ms : NEVER;
 }
 
 static void enforce_grace(struct watch *watch) {
@@ -137,8 +141,7 @@ void supervise(pid_t application) {
   struct watch watch = {
       .application = application, .signal_fd = open_signals(),
       .oom_kills_at_start = oom_kill_count(), .kill_at_ms = NEVER,
-      .listen_at_ms = now + LISTEN_FIRST_WAIT_MS, .listen_wait_ms = LISTEN_FIRST_WAIT_MS,
-      .listen_until_ms = now + LISTEN_WATCH_MS};
+      .started_at_ms = now, .listen_at_ms = now + LISTEN_FIRST_WAIT_MS};
   reap(&watch); /* it may have ended before the signal was blocked */
   for (;;) {
     struct pollfd ready[3] = {

@@ -99,7 +99,7 @@ describe('the verdict on a VM that ended', () => {
     ['a keeper that vanished', {}, [...running, 'ended lost cpu_us 0'], { cause: ExitCause.VmmLost }],
   ]
   for (const [what, over, lines, expected] of verdicts) {
-    it(`${what}`, () => {
+    it(`tells of ${what}`, () => {
       const exit = exitReportOf({ ...record, ...over }, story(...lines))
       assert.partialDeepStrictEqual(exit, { boot: 3, ...expected })
       if (!('exitCode' in expected)) assert.equal(exit?.exitCode, undefined)
