@@ -8,4 +8,11 @@ export interface Usage {
   readonly txPackets: number
 }
 
-export const noUsage: Usage = { rssBytes: 0, cpuTimeMs: 0, rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 }
+export const noUsage: Usage = {
+  rssBytes: 0,
+  cpuTimeMs: 0,
+  rxBytes: 0,
+  rxPackets: 0,
+  txBytes: 0,
+  txPackets: 0,
+}
