@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { sharedStack } from '../support/shared-stack.ts'
+
+const run = promisify(execFile)
+const readme = readFileSync(path.resolve(import.meta.dirname, '../../README.md'), 'utf8')
+
+/** The commands of the tour with the stack of the test in place of the reader's. */
+function tourFor(stack: { readonly apiUrl: string; readonly dataDir: string }): string {
+  const block = /## A tour[^]*?```sh\n([^]*?)```/.exec(readme)?.[1]
+  assert.ok(block, 'README.md has no tour')
+  assert.ok(block.includes('http://127.0.0.1:7070/v1') && block.includes('.roost/token'))
+  return block
+    .replaceAll('http://127.0.0.1:7070', stack.apiUrl)
+    .replaceAll('.roost/token', path.join(stack.dataDir, 'token'))
+}
+
+describe('the tour of the README', () => {
+  it('works as it is pasted', async function () {
+    if (process.getuid?.() !== 0) return this.skip()
+    const stack = await sharedStack()
+    const { stdout, stderr } = await run('bash', ['-c', tourFor(stack)], { timeout: 110_000 })
+    assert.equal(stderr, '')
+    for (const expected of [
+      /"state":"running"/,
+      /"boot_time_us":\d+/,
+      /Hello from hello/,
+      /^.*listening on 8080/m,
+      /^instance_rss_bytes\{/m,
+      /"state":"stopped"/,
+      /^"stop_reason":15$/m,
+      /^"restart":\{"attempt":\d+/m,
+      /"previous_state":"running"/,
+    ]) {
+      assert.match(stdout, expected)
+    }
+    assert.doesNotMatch(stdout, /"status":"error"/)
+  })
+})
