@@ -79,7 +79,14 @@ export class QemuBench {
     return Number((await this.eventOf(name, what))?.words[0])
   }
 
+  /** Also ends what a test that failed has left running. */
   async close(): Promise<void> {
+    const vmm = this.open()
+    for (const left of await vmm.recover()) {
+      await vmm.kill(left, 'forced')
+      await vmm.forget(left)
+    }
+    await vmm.close()
     await rm(this.directory, { recursive: true, force: true })
   }
 }
