@@ -72,6 +72,7 @@ const app = createApp({
     client: registryClient,
     facts,
     inUse: (userName) => imagesOfUser(database, userName),
+    onDamaged: (image, error) => log.error({ err: error, image }, 'an image is damaged in the registry'),
   }),
   registry: createRegistryTokens(issuer, tokens),
   metrics: createApiMetrics(),

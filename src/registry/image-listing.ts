@@ -39,8 +39,8 @@ export interface ListedImage extends ImageFacts {
 export interface ImageListing {
   /**
    * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by name.
-   * Content that could not run (for other platforms, not an image) is left out. Throws RegistryError where the
-   * registry does not answer.
+   * Content that could not run (for other platforms, not an image) is left out, and so is what is damaged on the
+   * registry's disk. Throws RegistryError where the registry does not answer.
    */
   list(query: ImageQuery, signal?: AbortSignal): Promise<readonly ListedImage[]>
 }
@@ -49,6 +49,10 @@ export interface ImageListing {
 export const maxListedTags = 2_000
 /** Requests to the registry at a time, for one answer. */
 const concurrency = 12
+/** Of damaged images that were told of; those found after that many are told of each time. */
+const maxToldDamages = 1_000
+/** The registry's answer where what it has stored is not what its digest says. */
+const internalErrorStatus = 500
 
 interface Found {
   readonly repository: string
@@ -64,27 +68,14 @@ export interface ImageListingDeps {
    * has lost its tag. Without it only tagged images and those looked up by digest are found.
    */
   readonly inUse?: (userName: string) => Promise<readonly string[]>
+  /** Told once of each image that is left out because the registry can not give it. */
+  readonly onDamaged?: (image: string, error: RegistryError) => void
 }
 
 export function createImageListing(deps: ImageListingDeps): ImageListing {
   const { client } = deps
   const facts = deps.facts ?? createImageFactsCache(client)
-
-  async function repositoriesFor(query: ImageQuery, signal?: AbortSignal): Promise<readonly string[]> {
-    const named = (query.lookups ?? []).map((lookup) => lookedUpRepositories(lookup))
-    if (named.length > 0 && named.every((names) => names !== undefined)) {
-      return [...new Set(named.flat())].filter(
-        (name) => mayRead(query.userName, name) && inNamespace(query, name),
-      )
-    }
-    const { namespace } = query
-    if (namespace?.includes('/') === true) return mayRead(query.userName, namespace) ? [namespace] : []
-    const namespaces = [query.userName, officialNamespace].filter(
-      (name) => namespace === undefined || namespace === name,
-    )
-    const lists = await Promise.all(namespaces.map((name) => client.repositories(name, signal)))
-    return lists.flat()
-  }
+  const unlessDamaged = leaveOutDamaged(deps.onDamaged)
 
   async function tagged(repositories: readonly string[], signal?: AbortSignal): Promise<readonly Found[]> {
     const tags = await inParallel(repositories, async (repository) => {
@@ -93,8 +84,9 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
     })
     const found = new Map<string, Found>()
     await inParallel(tags.flat().slice(0, maxListedTags), async ({ repository, tag }) => {
-      const digest = await client.digestOf(repository, tag, signal)
-      // A tag that was deleted meanwhile.
+      const read = () => client.digestOf(repository, tag, signal)
+      const digest = await unlessDamaged(`${repository}:${tag}`, read)
+      // A tag that was deleted meanwhile, or whose image is damaged.
       if (digest === undefined) return
       const key = `${repository}@${digest}`
       const image = found.get(key) ?? { repository, digest, tags: [] }
@@ -119,8 +111,9 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
     const present = await inParallel(
       candidates.slice(0, maxListedTags),
       async ({ repository, digest = '' }) => {
-        const there = (await client.digestOf(repository, digest, signal)) !== undefined
-        return there ? [{ repository, digest, tags: [] }] : []
+        const read = () => client.digestOf(repository, digest, signal)
+        const there = await unlessDamaged(`${repository}@${digest}`, read)
+        return there === undefined ? [] : [{ repository, digest, tags: [] }]
       },
     )
     return present.flat()
@@ -128,17 +121,40 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
 
   return {
     async list(query, signal) {
-      const repositories = await repositoriesFor(query, signal)
+      const repositories = await repositoriesFor(client, query, signal)
       const found = new Map<string, Found>()
       const others = query.tagged === true ? [] : await untagged(query, repositories, signal)
       for (const image of [...others, ...(await tagged(repositories, signal))]) {
         found.set(`${image.repository}@${image.digest}`, image)
       }
       const matching = [...found.values()].filter((image) => matches(query, image))
-      const listed = await inParallel(matching, (image) => describe(facts, image, signal))
+      const listed = await inParallel(matching, async (image) => {
+        const read = () => describe(facts, image, signal)
+        return (await unlessDamaged(`${image.repository}@${image.digest}`, read)) ?? []
+      })
       return listed.flat().sort((a, b) => compare(a.tags[0] ?? a.digest, b.tags[0] ?? b.digest))
     },
   }
+}
+
+async function repositoriesFor(
+  client: RegistryClient,
+  query: ImageQuery,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const named = (query.lookups ?? []).map((lookup) => lookedUpRepositories(lookup))
+  if (named.length > 0 && named.every((names) => names !== undefined)) {
+    return [...new Set(named.flat())].filter(
+      (name) => mayRead(query.userName, name) && inNamespace(query, name),
+    )
+  }
+  const { namespace } = query
+  if (namespace?.includes('/') === true) return mayRead(query.userName, namespace) ? [namespace] : []
+  const namespaces = [query.userName, officialNamespace].filter(
+    (name) => namespace === undefined || namespace === name,
+  )
+  const lists = await Promise.all(namespaces.map((name) => client.repositories(name, signal)))
+  return lists.flat()
 }
 
 /** The repository that a lookup is about; undefined where it names none. */
@@ -180,11 +196,33 @@ async function describe(
     return [{ ...known, digest: publicImageReference({ repository, digest }), tags: names }]
   } catch (error) {
     if (error instanceof MalformedImageError) return []
-    // Deleted meanwhile, or damaged on the registry's disk: the rest of the list is still true.
-    const gone: readonly RegistryFailure[] = [RegistryFailure.NotFound, RegistryFailure.Corrupt]
-    if (error instanceof RegistryError && gone.includes(error.failure)) return []
+    // Deleted meanwhile: the rest of the list is still true.
+    if (error instanceof RegistryError && error.failure === RegistryFailure.NotFound) return []
     throw error
   }
+}
+
+type UnlessDamaged = <T>(image: string, read: () => Promise<T>) => Promise<T | undefined>
+
+/** One damaged image takes nobody's list away: what `read` finds, or undefined where the registry's copy is broken. */
+function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamaged {
+  const told = new Set<string>()
+  return async (image, read) => {
+    try {
+      return await read()
+    } catch (error) {
+      if (!isDamaged(error)) throw error
+      if (!told.has(image)) onDamaged?.(image, error)
+      if (told.size < maxToldDamages) told.add(image)
+      return undefined
+    }
+  }
+}
+
+/** Found by us, or by the registry. A registry that is overloaded or not there at all answers otherwise. */
+function isDamaged(error: unknown): error is RegistryError {
+  if (!(error instanceof RegistryError)) return false
+  return error.failure === RegistryFailure.Corrupt || error.status === internalErrorStatus
 }
 
 function compare(a: string, b: string): number {

@@ -14,8 +14,15 @@ export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFail
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
   readonly failure: RegistryFailure
-  constructor(failure: RegistryFailure, message: string, options?: ErrorOptions) {
+  /** What the registry answered, where it did. */
+  readonly status: number | undefined
+  constructor(
+    failure: RegistryFailure,
+    message: string,
+    options: ErrorOptions & { readonly status?: number } = {},
+  ) {
     super(message, options)
     this.failure = failure
+    this.status = options.status
   }
 }

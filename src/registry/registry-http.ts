@@ -106,6 +106,7 @@ async function refuseFailures(
     throw new RegistryError(
       RegistryFailure.Unavailable,
       `the registry answered ${status} for '${call.repository}'`,
+      { status },
     )
   }
   return response

@@ -39,6 +39,11 @@ describe('listing images', () => {
     )
   }
 
+  function blobFile(digest: string): string {
+    const hex = digest.slice('sha256:'.length)
+    return join(registry.storageDirectory, 'docker/registry/v2/blobs/sha256', hex.slice(0, 2), hex, 'data')
+  }
+
   async function names(query: Partial<ImageQuery>): Promise<string[]> {
     const images = await createImageListing({ client: registry.client }).list({ userName: 'ann', ...query })
     return images.flatMap(({ tags, digest }) => (tags.length > 0 ? [tags.join('+')] : [digest]))
@@ -163,17 +168,33 @@ describe('listing images', () => {
     await push('ann/arm', 'latest', { platform: { os: 'linux', architecture: 'arm64' } })
     const digest = await push('ann/damaged', 'latest', { config: { Labels: { damaged: 'yes' } } })
     const { config } = (await registry.client.image('ann/damaged', digest)).manifest
-    const hex = config.digest.slice('sha256:'.length)
-    const file = join(
-      registry.storageDirectory,
-      'docker/registry/v2/blobs/sha256',
-      hex.slice(0, 2),
-      hex,
-      'data',
-    )
-    await writeFile(file, '{}'.padEnd(config.size))
+    await writeFile(blobFile(config.digest), '{}'.padEnd(config.size))
     assert.deepEqual(await names({ namespace: 'ann/arm' }), [])
     assert.deepEqual(await names({ namespace: 'ann/damaged' }), [])
+  })
+
+  it('an image whose manifest is damaged on disk is left out and told of once, and the rest is listed', async () => {
+    const damaged = await push('official/broken', 'latest', { config: { Labels: { broken: 'yes' } } })
+    const told: string[] = []
+    const listing = createImageListing({
+      client: registry.client,
+      inUse: async () => [`official/broken@${damaged}`],
+      onDamaged: (image) => told.push(image),
+    })
+    const listed = async (query: Partial<ImageQuery>) =>
+      (await listing.list({ userName: 'bob', ...query })).flatMap(({ tags }) => tags)
+    const whole = ['bob/app:latest', 'hello:latest', 'official/utils/tool:v1']
+    assert.deepEqual(await listed({}), ['bob/app:latest', 'broken:latest', ...whole.slice(1)])
+    for (const content of ['', 'not a manifest']) {
+      await writeFile(blobFile(damaged), content)
+      assert.deepEqual(await listed({}), whole, content)
+      assert.deepEqual(await listed({ lookups: [{ digest: `broken@${damaged}` }] }), [])
+    }
+    assert.deepEqual([...new Set(told)], told)
+    assert.ok(told.includes('official/broken:latest'), told.join(', '))
+    // This one the registry gives out; a listing that has not known the image finds that it is another.
+    await writeFile(blobFile(damaged), '{"schemaVersion":2}')
+    assert.deepEqual(await names({ userName: 'bob' }), whole)
   })
 
   it('more tags and repositories than a page of the registry are all listed', async () => {
