@@ -30,7 +30,7 @@ export async function runAll(groups: readonly Group[], { lanes }: RunAllOptions)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
   const database = await startSharedDatabase(groups.map((group) => group.name))
-  const env = { ...process.env, ...database.env, ...(terminal ? { FORCE_COLOR: '1' } : {}) }
+  const env = { ...process.env, ...database.env, FORCE_COLOR: terminal ? '1' : '0' }
   const runOne = async (group: Group): Promise<void> => {
     if (interrupted) return
     const mark = `${process.pid}/${group.name}`

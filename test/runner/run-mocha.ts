@@ -9,7 +9,7 @@ const [timeoutMs, ...files] = process.argv.slice(2)
 const mocha = new Mocha({
   timeout: Number(timeoutMs),
   forbidOnly: true,
-  color: Boolean(process.env['FORCE_COLOR']),
+  color: process.env['FORCE_COLOR'] === '1',
 })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
