@@ -9,8 +9,9 @@ const [timeoutMs, ...files] = process.argv.slice(2)
 const mocha = new Mocha({
   timeout: Number(timeoutMs),
   forbidOnly: true,
-  color: process.env['FORCE_COLOR'] === '1',
 })
+// The parent knows whether somebody looks; what mocha finds out by itself is that this is a pipe, or that CI is set.
+mocha.color(process.env['FORCE_COLOR'] === '1')
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
