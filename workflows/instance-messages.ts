@@ -1,6 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { hostEventSignalName } from '../src/domain/host-work.ts'
 import type { HostEvent } from '../src/domain/host-work.ts'
+import type { RecordedLife } from '../src/domain/lifecycle-continuation.ts'
 import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import type { InstanceState } from '../src/domain/instance-state.ts'
 import type { RestartPolicy } from '../src/domain/restart-policy.ts'
@@ -19,6 +20,11 @@ export interface InstanceSettings {
   readonly autostart: boolean
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
+  /**
+   * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's workflow
+   * was terminated, and this one goes on from there.
+   */
+  readonly recorded?: RecordedLife
 }
 
 export interface StopRequest {

@@ -54,7 +54,7 @@ interface Mind {
 
 function createMind(settings: InstanceSettings, carried: Carried | undefined): Mind {
   return {
-    life: carried?.life ?? newLifecycle(settings),
+    life: carried?.life ?? newLifecycle(settings, settings.recorded),
     changed: true,
     refreshWanted: false,
     answers: keepAnswers(carried?.answers ?? []),

@@ -2,7 +2,6 @@ import type { FailedEntry } from '../contract/envelope.ts'
 import type { Page, RequestObject, Target } from '../contract/parsed-request.ts'
 import { RequestError, problem } from '../contract/errors.ts'
 import { ControlUnavailable, InstanceGone } from '../control/instance-control.ts'
-import type { InstanceSettings } from '../../workflows/instance-messages.ts'
 import { findInstances } from '../db/instances.ts'
 import type { InstanceFilter } from '../db/instances.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
@@ -53,12 +52,6 @@ function failureOf(
 
 export function identifierOf(target: Target) {
   return target.by === 'uuid' ? { uuid: target.value } : { name: target.value }
-}
-
-/** What the workflow of an instance is started with, should it not run yet. */
-export function settingsOf(row: InstanceRow): InstanceSettings {
-  const { userUuid, nodeId, autostart, deleteOnStop, restartPolicy } = row
-  return { instanceUuid: row.uuid, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
 }
 
 /** A page in the terms of the database. The entry that a page begins after has to exist. */

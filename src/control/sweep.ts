@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/sweep.ts'
-import type { SweptInstance } from '../db/sweep.ts'
+import type { WorkflowSettings } from '../db/workflow-settings.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { ResendSchedule } from './resend-schedule.ts'
 
@@ -52,14 +52,14 @@ export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
 }
 
 interface Outcome {
-  readonly done: SweptInstance[]
+  readonly done: WorkflowSettings[]
   failure?: unknown
 }
 
 /** After a failure the rest is left to the next sweep: most likely nobody answers. */
 async function eachOf(
-  instances: readonly SweptInstance[],
-  call: (one: SweptInstance) => Promise<void>,
+  instances: readonly WorkflowSettings[],
+  call: (one: WorkflowSettings) => Promise<void>,
 ): Promise<Outcome> {
   const outcome: Outcome = { done: [] }
   const rest = [...instances]

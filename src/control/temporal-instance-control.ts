@@ -100,8 +100,8 @@ export function createInstanceControl(client: Client): InstanceControl {
 }
 
 /**
- * A workflow that deleted its instance is not started again; one that a person terminated is. Its first state is what
- * its row was inserted with.
+ * A workflow that deleted its instance is not started again; one that a person terminated is, and goes on from
+ * what its row says. Otherwise its first state is what its row was inserted with.
  */
 function startOptions(settings: InstanceSettings): WorkflowStartOptions {
   const { instanceUuid, userUuid, nodeId } = settings
@@ -114,7 +114,7 @@ function startOptions(settings: InstanceSettings): WorkflowStartOptions {
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: nodeAttribute, value: nodeId },
-      { key: stateAttribute, value: newLifecycle(settings).state },
+      { key: stateAttribute, value: newLifecycle(settings, settings.recorded).state },
     ],
     staticSummary: `instance on host ${nodeId}, restart policy ${settings.restartPolicy}`,
   }

@@ -1,16 +1,9 @@
-import type { RestartPolicy } from '../domain/restart-policy.ts'
 import type { Database } from './database.ts'
 import { notifyInstanceSql } from './instance-channel.ts'
-
-/** What an instance's workflow is started with. */
-export interface SweptInstance {
-  readonly instanceUuid: string
-  readonly userUuid: string
-  readonly nodeId: string
-  readonly autostart: boolean
-  readonly deleteOnStop: boolean
-  readonly restartPolicy: RestartPolicy
-}
+import { instanceColumns } from './instance-row.ts'
+import type { InstanceRow } from './instance-row.ts'
+import { workflowSettings } from './workflow-settings.ts'
+import type { WorkflowSettings } from './workflow-settings.ts'
 
 export interface SweepBounds {
   /** Younger ones are left to the process that made them. */
@@ -19,21 +12,19 @@ export interface SweepBounds {
   readonly limit: number
 }
 
-const settingsColumns = `uuid as "instanceUuid", user_uuid as "userUuid", node_id as "nodeId", autostart,
-  delete_on_stop as "deleteOnStop", restart_policy as "restartPolicy"`
-
 /** Instances whose workflow nobody is known to have started, oldest first. */
 export async function findUnstarted(
   database: Database,
   bounds: SweepBounds,
-): Promise<readonly SweptInstance[]> {
-  return database.rows<SweptInstance>({
+): Promise<readonly WorkflowSettings[]> {
+  const rows = await database.rows<InstanceRow>({
     name: 'find-unstarted',
-    text: `select ${settingsColumns} from instances
+    text: `select ${instanceColumns} from instances
            where workflow_started_at is null and created_at < now() - make_interval(secs => $1)
            order by created_at limit $2`,
     values: [bounds.olderThanMs / 1_000, bounds.limit],
   })
+  return rows.map(workflowSettings)
 }
 
 /** Notes that these instances' workflows run. */
@@ -50,14 +41,15 @@ export async function markWorkflowStarted(database: Database, uuids: readonly st
 export async function findDeletedRows(
   database: Database,
   bounds: SweepBounds,
-): Promise<readonly SweptInstance[]> {
-  return database.rows<SweptInstance>({
+): Promise<readonly WorkflowSettings[]> {
+  const rows = await database.rows<InstanceRow>({
     name: 'find-deleted-rows',
-    text: `select ${settingsColumns} from instances
+    text: `select ${instanceColumns} from instances
            where deleted_at < now() - make_interval(secs => $1)
            order by deleted_at limit $2`,
     values: [bounds.olderThanMs / 1_000, bounds.limit],
   })
+  return rows.map(workflowSettings)
 }
 
 /** Makes an instance invisible that deletes itself when it stops. Idempotent. */

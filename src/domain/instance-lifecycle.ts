@@ -1,5 +1,7 @@
 import { effectsOf } from './lifecycle-effects.ts'
 import type { Effects } from './lifecycle-effects.ts'
+import { continuedLifecycle } from './lifecycle-continuation.ts'
+import type { RecordedLife } from './lifecycle-continuation.ts'
 import * as move from './lifecycle-moves.ts'
 import { projectionOf } from './lifecycle-projection.ts'
 import { Deletion, EventKind, Phase, phaseOf, unstarted } from './lifecycle-state.ts'
@@ -55,8 +57,12 @@ export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): D
   return { accepted: true, life: revised, effects: effectsOf(revised) }
 }
 
-/** An instance at the beginning of its workflow; with autostart it is starting at once, and its row said so from the insert. */
-export function newLifecycle(rules: LifecycleRules): Lifecycle {
+/**
+ * An instance at the beginning of its workflow; with autostart it is starting at once, and its row said so from the
+ * insert. A row that an earlier workflow wrote is continued.
+ */
+export function newLifecycle(rules: LifecycleRules, recorded?: RecordedLife): Lifecycle {
+  if (recorded !== undefined && recorded.revision > 0) return continuedLifecycle(rules, recorded)
   const life = unstarted(rules)
   return rules.autostart ? move.beginByHand(life) : life
 }

@@ -29,6 +29,8 @@ export class FakeHost {
   readonly running = new Set<number>()
   /** Boots that were running while another was brought up: must stay empty. */
   readonly overlaps: number[] = []
+  /** How boots ended that nobody asked to end: what a repeated start of theirs is answered with. */
+  readonly #ends = new Map<number, ExitReport>()
   readonly activities: HostActivities
   readonly #options: FakeHostOptions
 
@@ -41,8 +43,17 @@ export class FakeHost {
     }
   }
 
+  /** The VM is gone; the report of it reached nobody. */
+  async endUnheard(boot: number, end: Partial<ExitReport>): Promise<void> {
+    this.running.delete(boot)
+    this.#ends.set(boot, exitReport(boot, await this.#options.nowMs(), end))
+  }
+
   async #start(boot: number): Promise<{ started: StartReport; exit?: ExitReport }> {
     this.calls.push({ call: 'start', boot })
+    const ended = this.#ends.get(boot)
+    if (ended !== undefined) return { started: startReport(boot, ended.atMs), exit: ended }
+    if (this.running.has(boot)) return { started: startReport(boot, await this.#options.nowMs()) }
     await orCancelled(this.#options.startGate?.(boot))
     const type = this.#options.failureOf?.(boot)
     if (type !== undefined)

@@ -5,6 +5,7 @@ import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { ControlUnavailable } from '../../control/instance-control.ts'
 import { createInstances as insertInstances } from '../../db/create-instances.ts'
+import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { CreateRefusal } from '../../db/create-instances.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import { readQuotas } from '../../db/quotas.ts'
@@ -17,7 +18,6 @@ import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { unmadeEntry } from '../failed-entry.ts'
-import { settingsOf } from '../instance-objects.ts'
 import { waitMs } from '../instance-waiting.ts'
 import { newInstances, unsupportedParameter } from '../new-instance.ts'
 import type { InstanceBody } from '../new-instance.ts'
@@ -132,7 +132,7 @@ function refusalProblem(refusal: CreateRefusal): Problem {
 async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const started = await boundedMap(rows, maxConcurrent, async (row) => {
     try {
-      await deps.control.ensureStarted(settingsOf(row))
+      await deps.control.ensureStarted(workflowSettings(row))
       return [row.uuid]
     } catch (error) {
       if (!(error instanceof ControlUnavailable)) throw error

@@ -1,11 +1,12 @@
 import type { deleteInstances } from '../../contract/instance-operations.ts'
 import { ControlUnavailable } from '../../control/instance-control.ts'
 import { markDeleted } from '../../db/instances.ts'
+import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { missingEntry } from '../failed-entry.ts'
-import { forEachInstance, settingsOf } from '../instance-objects.ts'
+import { forEachInstance } from '../instance-objects.ts'
 
 /** From the mark on nobody sees the instance any more; its workflow, now or at the next sweep, cleans the host. */
 export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> {
@@ -22,7 +23,7 @@ export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> 
 
 async function tellWorkflow(deps: ApiDeps, call: Call, row: InstanceRow): Promise<void> {
   try {
-    await deps.control.delete(settingsOf(row))
+    await deps.control.delete(workflowSettings(row))
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
     call.log.warn({ err: error, instance: row.uuid }, 'the sweep will clean up after the instance')

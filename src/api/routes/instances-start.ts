@@ -3,12 +3,13 @@ import type { startInstances } from '../../contract/instance-operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { releaseLive, reserveLive } from '../../db/instances.ts'
+import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { TransitionAnswer } from '../../../workflows/instance-messages.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance, missingEntry } from '../failed-entry.ts'
-import { forEachInstance, settingsOf } from '../instance-objects.ts'
+import { forEachInstance } from '../instance-objects.ts'
 import { waitForRevision, waitMs } from '../instance-waiting.ts'
 import { waitForStart } from '../start-waiting.ts'
 import { quotaNames } from '../present/quotas.ts'
@@ -42,7 +43,7 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
 
 async function startReserved(deps: ApiDeps, row: InstanceRow): Promise<TransitionAnswer> {
   try {
-    return await deps.control.start(settingsOf(row), randomUUID())
+    return await deps.control.start(workflowSettings(row), randomUUID())
   } catch (error) {
     await releaseLive(deps.database, row.uuid)
     throw error

@@ -5,8 +5,9 @@ import { stopInstances } from '../../contract/instance-operations.ts'
 import type { OperationBody } from '../../contract/operation.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { forEachInstance, settingsOf } from '../instance-objects.ts'
+import { forEachInstance } from '../instance-objects.ts'
 import { waitForRevision } from '../instance-waiting.ts'
+import { workflowSettings } from '../../db/workflow-settings.ts'
 
 type Parameters = OperationBody<typeof stopInstances>
 
@@ -17,7 +18,7 @@ export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
     const entries = await forEachInstance(deps, call, objects, async (row, parameters) => {
       const { force = false, drain_timeout_ms = 0 } = parameters
       const drainTimeoutMs = drain_timeout_ms < 0 ? maxDrainMs : drain_timeout_ms
-      const answer = await deps.control.stop(settingsOf(row), { force, drainTimeoutMs }, randomUUID())
+      const answer = await deps.control.stop(workflowSettings(row), { force, drainTimeoutMs }, randomUUID())
       await waitForRevision(deps, call, { row, revision: answer.revision })
       return {
         status: 'success' as const,
