@@ -4,6 +4,7 @@ import path from 'node:path'
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js'
 import { Worker } from '@temporalio/worker'
 import { DeterminismViolationError } from '@temporalio/workflow'
+import type { ControlActivities } from '../../activities/control-activities.ts'
 import { currentBundle } from '../support/temporal.ts'
 
 const directory = path.resolve(import.meta.dirname, 'histories')
@@ -18,12 +19,23 @@ function read(file: string): { readonly events: RecordedEvent[] } {
   return JSON.parse(readFileSync(path.join(directory, file), 'utf8')) as { events: RecordedEvent[] }
 }
 
+/**
+ * Local activities have to be known to the worker even where their results are in the history: without them a replay
+ * would break off at the first, without a failure. None of them is called.
+ */
+const known: Readonly<Record<keyof ControlActivities, () => Promise<void>>> = {
+  recordInstance: notCalled,
+  hideInstance: notCalled,
+  deleteInstanceRow: notCalled,
+}
+
+async function notCalled(): Promise<void> {
+  throw new Error('a replay calls no activity')
+}
+
 async function replay(recorded: unknown): Promise<void> {
-  await Worker.runReplayHistory(
-    { workflowBundle: await currentBundle() },
-    historyFromJSON(recorded),
-    'instance/replayed',
-  )
+  const options = { workflowBundle: await currentBundle(), activities: known }
+  await Worker.runReplayHistory(options, historyFromJSON(recorded), 'instance/replayed')
 }
 
 describe('the workflows of today go on with every life that was recorded', () => {
@@ -33,9 +45,9 @@ describe('the workflows of today go on with every life that was recorded', () =>
 
   for (const file of files) it(path.basename(file, '.json'), () => replay(read(file)))
 
-  it('a life that went another way is refused', async () => {
+  it('a life that went another way at its end is refused', async () => {
     const recorded = read(files.find((file) => file.includes('start-stop'))!)
-    const scheduled = recorded.events.find(
+    const scheduled = recorded.events.findLast(
       (event) => event.activityTaskScheduledEventAttributes !== undefined,
     )
     scheduled!.activityTaskScheduledEventAttributes!.activityType.name = 'somethingElse'
