@@ -9,7 +9,10 @@ import { abandonGroup, runGroup } from './run-group.ts'
 import { startSharedDatabase } from './shared-database.ts'
 
 const interruptedExitCode = 130
-const terminal = process.stdout.isTTY ?? false
+/** The groups write to pipes, so they can not find out themselves whether somebody looks. */
+const colours = process.stdout.isTTY
+  ? { FORCE_COLOR: '1', NO_COLOR: undefined }
+  : { FORCE_COLOR: undefined, NO_COLOR: '1' }
 
 export interface RunAllOptions {
   /** How many groups may run side by side, of those that may at all. */
@@ -30,7 +33,7 @@ export async function runAll(groups: readonly Group[], { lanes }: RunAllOptions)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
   const database = await startSharedDatabase(groups.map((group) => group.name))
-  const env = { ...process.env, ...database.env, FORCE_COLOR: terminal ? '1' : '0' }
+  const env = { ...process.env, ...database.env, ...colours }
   const runOne = async (group: Group): Promise<void> => {
     if (interrupted) return
     const mark = `${process.pid}/${group.name}`

@@ -6,12 +6,7 @@ import type { GroupResult } from './group-result.ts'
  * ends the process: a group that leaves a socket or a timer open does not end by itself, and the parent notices.
  */
 const [timeoutMs, ...files] = process.argv.slice(2)
-const mocha = new Mocha({
-  timeout: Number(timeoutMs),
-  forbidOnly: true,
-})
-// The parent knows whether somebody looks; what mocha finds out by itself is that this is a pipe, or that CI is set.
-mocha.color(process.env['FORCE_COLOR'] === '1')
+const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
