@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/sweep.ts'
 import type { WorkflowSettings } from '../db/workflow-settings.ts'
+import { ControlUnavailable } from './instance-control.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { ResendSchedule } from './resend-schedule.ts'
 
@@ -17,6 +18,7 @@ export interface SweepDeps {
   readonly control: InstanceControl
   readonly nowMs: () => number
   readonly olderThanMs?: number
+  readonly batchSize?: number
 }
 
 export interface SweepResult {
@@ -29,7 +31,7 @@ export interface SweepResult {
 /** Brings the workflows in line with the rows: starts what is missing, repeats what may not have been heard. */
 export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
   const { database, control } = deps
-  const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: batchSize }
+  const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: deps.batchSize ?? batchSize }
   const resends = new ResendSchedule()
 
   return async () => {
@@ -56,20 +58,22 @@ interface Outcome {
   failure?: unknown
 }
 
-/** After a failure the rest is left to the next sweep: most likely nobody answers. */
+/** Where nobody answers, the rest is left to the next sweep. A failure of one instance's own stops no other. */
 async function eachOf(
   instances: readonly WorkflowSettings[],
   call: (one: WorkflowSettings) => Promise<void>,
 ): Promise<Outcome> {
   const outcome: Outcome = { done: [] }
   const rest = [...instances]
+  let away = false
   const lane = async (): Promise<void> => {
-    for (let one = rest.shift(); one !== undefined && outcome.failure === undefined; one = rest.shift()) {
+    for (let one = rest.shift(); one !== undefined && !away; one = rest.shift()) {
       try {
         await call(one)
         outcome.done.push(one)
       } catch (failure) {
-        outcome.failure = failure
+        outcome.failure ??= failure
+        away ||= failure instanceof ControlUnavailable
       }
     }
   }
