@@ -4,6 +4,7 @@ import { createControlActivities } from '../../activities/control-activities.ts'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
 import type { HostActivities } from '../../src/domain/host-work.ts'
 import { HostFailure } from '../../src/domain/host-work.ts'
+import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { FakeHost } from '../support/fake-host.ts'
@@ -128,6 +129,30 @@ describe('instances with their workflows', () => {
     await waiting
     const gone = user.api.attempt('waitInstances', { body: { uuid, state: 'running', timeout_ms: 15_000 } })
     assert.partialDeepStrictEqual((await gone).entries, [{ uuid, error: 8 }])
+  })
+
+  it('go on from their row where somebody terminated their workflow', async () => {
+    const { uuid } = await create({ autostart: true, wait_timeout_ms: 15_000 })
+    const terminate = () => env.client.workflow.getHandle(instanceWorkflowId(uuid)).terminate('by hand')
+    await terminate()
+    await user.api.one('stopInstances', { object: 'a' })
+    await wait('stopped')
+    const { boot_time_us, start_count, stop_reason, exit_code } = await view()
+    assert.deepEqual([boot_time_us, start_count, stop_reason, exit_code], [30_000, 1, 15, 0])
+    await terminate()
+    await user.api.one('startInstances', { body: [{ name: 'a', wait_timeout_ms: 15_000 }] })
+    const again = await view()
+    assert.deepEqual([again.state, again.start_count], ['running', 2])
+    await terminate()
+    await user.api.one('startInstances', { body: [{ name: 'a', wait_timeout_ms: 15_000 }] })
+    await wait('running')
+    assert.equal((await view()).start_count, 2)
+    assert.deepEqual(hosts.of(uuid).overlaps, [])
+    await terminate()
+    await user.api.one('deleteInstances', { object: 'a' })
+    await env.client.workflow.getHandle(instanceWorkflowId(uuid)).result()
+    assert.equal(hosts.of(uuid).calls.at(-1)?.call, 'remove')
+    assert.deepEqual(hosts.of(uuid).running, new Set())
   })
 
   it('say why a start failed for good', async () => {
