@@ -18,10 +18,14 @@ describe('an instance whose workflow a person terminated', () => {
   after(() => env.teardown())
   afterEach(() => world.end())
 
-  /** Runs its first boot when its workflow is lost. Answers what a caller then knows of it from its row. */
+  /** Runs its second boot when its workflow is lost. Answers what a caller then knows of it from its row. */
   async function terminated(options: WorldOptions = {}): Promise<InstanceSettings> {
     world = await createWorld(env, options)
     await world.control.ensureStarted(world.settings)
+    await world.reachesState(InstanceState.Running)
+    await world.control.stop(world.settings, graceful, 'first stop')
+    await world.reachesState(InstanceState.Stopped)
+    await world.control.start(world.settings, 'second start')
     await world.reachesState(InstanceState.Running)
     await env.client.workflow.getHandle(world.id).terminate('by hand')
     return known()
@@ -39,7 +43,7 @@ describe('an instance whose workflow a person terminated', () => {
     assert.equal(answer.state, InstanceState.Stopping)
     assert.ok(answer.revision > (settings.recorded?.revision ?? 0))
     const stopped = await world.reachesState(InstanceState.Stopped)
-    assert.deepEqual([stopped.startCount, stopped.stopReason, stopped.exitCode], [1, 15, 0])
+    assert.deepEqual([stopped.boot, stopped.startCount, stopped.stopReason, stopped.exitCode], [2, 2, 15, 0])
     assert.deepEqual(world.host.running, new Set())
   })
 
@@ -48,21 +52,21 @@ describe('an instance whose workflow a person terminated', () => {
     await world.control.start(settings, 'start')
     await world.reachesState(InstanceState.Starting)
     const running = await world.reachesState(InstanceState.Running)
-    assert.deepEqual([running.boot, running.startCount], [1, 1])
+    assert.deepEqual([running.boot, running.startCount], [2, 2])
     await world.control.stop(known(), graceful, 'stop')
     await world.reachesState(InstanceState.Stopped)
     await world.control.start(known(), 'again')
     const again = await world.reachesState(InstanceState.Running)
-    assert.deepEqual([again.boot, again.startCount], [2, 2])
+    assert.deepEqual([again.boot, again.startCount], [3, 3])
     assert.deepEqual(world.host.overlaps, [])
   })
 
   it('hears of the end that was reported to nobody, and follows its policy', async () => {
     const settings = await terminated({ settings: { restartPolicy: RestartPolicy.OnFailure } })
-    await world.host.endUnheard(1, { exitCode: 3 })
+    await world.host.endUnheard(2, { exitCode: 3 })
     await world.control.ensureStarted(settings)
-    const restarted = await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
-    assert.deepEqual([restarted.startCount, restarted.restartCount], [2, 1])
+    const restarted = await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
+    assert.deepEqual([restarted.startCount, restarted.restartCount], [3, 1])
   })
 
   it('is removed from its host before its row goes', async () => {
