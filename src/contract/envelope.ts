@@ -33,6 +33,10 @@ export type FailedEntry = Static<typeof failedEntry>
 /** The answer where the request as a whole failed; its HTTP status is that of the first error. */
 export const requestFailure = closed({
   status: Type.Literal('error'),
+  message: Type.String({
+    minLength: 1,
+    description: 'The messages of all errors; some clients show no other.',
+  }),
   errors: Type.Array(
     closed({
       status: Type.Integer({ minimum: 400, maximum: 599, description: 'HTTP status.' }),

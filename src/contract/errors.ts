@@ -1,3 +1,5 @@
+import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
+
 /** The numeric `error` codes of the API, as its clients know them. */
 export const ErrorCode = {
   Unknown: 0,
@@ -53,7 +55,7 @@ export const failures = {
   wrongMethod: failure(
     ErrorCode.WrongMethod,
     405,
-    "Method '{method}' is not allowed here; allowed is {allowed}",
+    "Method '{method}' is not allowed for '{path}'; allowed: {allowed}",
   ),
   noEndpoint: failure(ErrorCode.NoEndpoint, 404, "No API endpoint '{path}'"),
   tooManyObjects: failure(
@@ -75,7 +77,12 @@ export const failures = {
     400,
     "'{value}' is not a valid value for '{name}'; valid: {valid}",
   ),
-  invalidName: failure(ErrorCode.Invalid, 400, "Invalid name '{value}'"),
+  invalidName: failure(
+    ErrorCode.Invalid,
+    400,
+    "Invalid name '{value}': expected letters, digits, single hyphens and dots, each part from a letter to a letter " +
+      `or digit and at most ${maxLabelLength} characters long, ${maxNameLength} characters in all`,
+  ),
   invalidUuid: failure(ErrorCode.Invalid, 400, "Invalid UUID '{value}'"),
   invalidImage: failure(ErrorCode.Invalid, 400, "Invalid image '{value}': {reason}"),
   invalidContent: failure(ErrorCode.Invalid, 400, "Invalid value of '{name}' in {place}: {reason}"),
@@ -119,11 +126,20 @@ export const failures = {
 
   // From here on: only ever the failure of one object, in an answer with status 200.
   notFound: failure(ErrorCode.NotFound, 200, "No {kind} with {by} '{value}'"),
-  imageNotFound: failure(ErrorCode.NotFound, 200, "No image '{value}'"),
+  imageNotFound: failure(
+    ErrorCode.NotFound,
+    200,
+    "No image '{value}'; /v1/images/list shows those there are",
+  ),
   unusableImage: failure(ErrorCode.CannotBeUsed, 200, "Image '{value}' can not run: {reason}"),
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
   quotaExceeded: failure(ErrorCode.Quota, 200, "Quota '{quota}' exceeded: {wanted} wanted, {limit} allowed"),
-  noCapacity: failure(ErrorCode.NoneFree, 200, 'No host has room for the instance', true),
+  noCapacity: failure(
+    ErrorCode.NoneFree,
+    200,
+    'No host has room for the instance: stop or delete others, or try again later',
+    true,
+  ),
   noAddress: failure(ErrorCode.NoneFree, 200, 'No private address is free', true),
   wrongState: failure(ErrorCode.WrongState, 200, "The operation is not possible in state '{state}'"),
   operationFailed: failure(

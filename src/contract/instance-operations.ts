@@ -1,6 +1,7 @@
 import { noParameters } from './fields.ts'
 import {
   createInstanceBody,
+  deleteInstanceBody,
   logInstanceBody,
   startInstanceBody,
   stateFilterBody,
@@ -61,7 +62,7 @@ export const deleteInstances = defineOperation({
   localPath: '/v1/instances/{object}',
   scope: Scope.Objects,
   place: 'instance deletion arguments',
-  body: noParameters,
+  body: deleteInstanceBody,
   query: noParameters,
   dataKey: DataKey.Instances,
   entry: deletedInstance,

@@ -30,6 +30,17 @@ const waitTimeout = Type.Integer({
   description: `How long to wait for it to run; 0 does not wait, -1 waits as long as possible (${maxWaitMs} ms).`,
 })
 
+/** The newer clients wait in whole seconds; `src/contract/timeout-seconds.ts` makes milliseconds of them. */
+const timeoutSeconds = {
+  timeout_s: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxWaitMs / 1_000,
+      description: 'The same wait in seconds, as newer clients give it; taken where both are given.',
+    }),
+  ),
+}
+
 export const createInstanceBody = closed({
   name: Type.Optional(nameField),
   image: Type.String({
@@ -71,6 +82,7 @@ export const createInstanceBody = closed({
     }),
   ),
   wait_timeout_ms: Type.Optional(waitTimeout),
+  ...timeoutSeconds,
   features: Type.Optional(
     Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'), {
       maxItems: 8,
@@ -91,7 +103,11 @@ export const stateFilterBody = closed({
 
 export const startInstanceBody = closed({
   wait_timeout_ms: Type.Optional(waitTimeout),
+  ...timeoutSeconds,
 })
+
+/** Deleted instances are gone when the answer comes, so there is nothing left to wait for. */
+export const deleteInstanceBody = closed(timeoutSeconds)
 
 export const stopInstanceBody = closed({
   force: Type.Optional(
@@ -117,6 +133,7 @@ const timeout = {
       description: `How long to wait; default -1, which is as long as possible (${maxWaitMs} ms).`,
     }),
   ),
+  ...timeoutSeconds,
 }
 
 export const waitInstanceBody = closed({ ...awaited, ...timeout })

@@ -10,6 +10,7 @@ import { canonicalTarget, pathTarget, tooManyProblem } from './request-objects.t
 import type { JsonObject } from './request-objects.ts'
 import { queryParser } from './request-query.ts'
 import type { ParsedQuery } from './request-query.ts'
+import { inMilliseconds } from './timeout-seconds.ts'
 import { problemsOf } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
@@ -33,7 +34,7 @@ export function requestParser<O extends Operation>(
     const named = local ? localObjects(raw.object, body) : globalObjects(operation, query, body)
     const { objects, problems } = withQueryParameters(named, query.parameters, coerce)
     refuse(problems)
-    return { objects: canonical(objects), query: query.query, page: query.page } as ParsedRequest<
+    return { objects: canonical(operation, objects), query: query.query, page: query.page } as ParsedRequest<
       OperationBody<O>,
       OperationQuery<O>
     >
@@ -124,9 +125,10 @@ function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((each) => [each.message, each])).values()]
 }
 
-function canonical(objects: readonly BodyObject[]): readonly RequestObject<unknown>[] {
+function canonical(operation: Operation, objects: readonly BodyObject[]): readonly RequestObject<unknown>[] {
   const problems: Problem[] = []
-  const result = objects.map(({ target, parameters }): RequestObject<unknown> => {
+  const result = objects.map(({ target, parameters: given }): RequestObject<unknown> => {
+    const parameters = inMilliseconds(operation, given)
     if (target === undefined) return { parameters }
     const canonicalized = canonicalTarget(target)
     if ('by' in canonicalized) return { target: canonicalized, parameters }

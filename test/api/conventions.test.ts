@@ -86,6 +86,7 @@ describe('the conventions of the API hold for every operation', () => {
           assert.equal(answer.status, 401)
           assert.deepEqual(answer.json, {
             status: 'error',
+            message: 'Missing or invalid API token',
             errors: [{ status: 401, error: 14, message: 'Missing or invalid API token' }],
           })
         }
@@ -187,10 +188,10 @@ describe('the conventions of the API hold for every operation', () => {
 
         it('refuses malformed identifiers wherever they stand', async () => {
           for (const call of [{ body: { name: 'șmth' } }, { query: `?name=${encodeURIComponent('șmth')}` }]) {
-            assertRefused(await global(operation, call), /^Invalid name 'șmth'$/)
+            assertRefused(await global(operation, call), /^Invalid name 'șmth':/)
           }
           assertRefused(await global(operation, { body: { uuid: '123' } }), /^Invalid UUID '123'$/)
-          assertRefused(await local(operation, 'a--b'), /^Invalid name 'a--b'$/)
+          assertRefused(await local(operation, 'a--b'), /^Invalid name 'a--b':/)
         })
 
         it('does not take identifiers from query and body at once', async () => {

@@ -145,6 +145,7 @@ describe('HTTP', () => {
     assert.match(answer, /^HTTP\/1\.1 431 /)
     assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('{'))), {
       status: 'error',
+      message: 'The request headers are too large',
       errors: [{ status: 431, error: 22, message: 'The request headers are too large' }],
     })
   })

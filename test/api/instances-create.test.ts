@@ -176,7 +176,8 @@ describe('creating instances', () => {
     const messages = [theirs, nobodys].map(
       ({ entries: [entry] }) => entry && 'message' in entry && entry.message,
     )
-    assert.deepEqual(messages, [`No image '${user.name}/own'`, `No image '${user.name}/none'`])
+    const hint = '; /v1/images/list shows those there are'
+    assert.deepEqual(messages, [`No image '${user.name}/own'${hint}`, `No image '${user.name}/none'${hint}`])
   })
 
   const unsupported = {
@@ -223,7 +224,7 @@ describe('creating instances', () => {
       { image: 'hello', features: ['smth'] },
       /^'smth' is not a valid flag for 'features'/,
     ],
-    ['a bad name', { image: 'hello', name: '-x' }, /^Invalid name '-x'$/],
+    ['a bad name', { image: 'hello', name: '-x' }, /^Invalid name '-x': expected letters/],
     ['a malformed image', { image: 'a b' }, /^Invalid image 'a b'/],
     ['waiting without autostart', { image: 'hello', wait_timeout_ms: 5 }, /'wait_timeout_ms' .* 'autostart'/],
     ['a number in the environment', { image: 'hello', env: { A: 1 } }, /^'env.A' .* has type 'integer'/],

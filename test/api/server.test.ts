@@ -43,7 +43,11 @@ describe('the HTTP server', () => {
       const answer = await exchange(text)
       assert.match(answer, /^HTTP\/1\.1 408 /)
       const error = { status: 408, error: 12, message: 'The request took too long to arrive' }
-      assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('{'))), { status: 'error', errors: [error] })
+      assert.deepEqual(JSON.parse(answer.slice(answer.indexOf('{'))), {
+        status: 'error',
+        message: error.message,
+        errors: [error],
+      })
     })
   }
 

@@ -25,7 +25,9 @@ function unmatched(ctx: ApiContext): RequestError {
   const allowed = allowedMethods(ctx.path)
   if (allowed.length === 0) return new RequestError([problem('noEndpoint', { path: ctx.path })])
   const list = allowed.join(', ')
-  return new RequestError([problem('wrongMethod', { method: ctx.method, allowed: list })], { Allow: list })
+  return new RequestError([problem('wrongMethod', { method: ctx.method, path: ctx.path, allowed: list })], {
+    Allow: list,
+  })
 }
 
 /** What nobody foresaw is a client that went away, a database that did, or a fault of ours. */
@@ -46,6 +48,7 @@ async function unexpected(
 export function failureBody(problems: readonly Problem[]): RequestFailure {
   return {
     status: 'error',
+    message: problems.map((each) => each.message).join('; '),
     errors: problems.map(({ httpStatus, code, message }) => ({ status: httpStatus, error: code, message })),
   }
 }
