@@ -9,8 +9,9 @@ import { createWorld } from '../workflow/world.ts'
 import type { World, WorldOptions } from '../workflow/world.ts'
 
 /**
- * Records what the workflows do now, for a release: `node test/replay/record.ts <release>`. Each file is a life that
- * every later version of the workflows has to be able to go on with. Files of earlier releases are never recorded again.
+ * Records what the workflows do now, for a release: `node test/replay/record.ts <release>`, or with the names of
+ * stories those alone. Each file is a life that every later version of the workflows has to be able to go on with. Files
+ * of earlier releases are never recorded again.
  */
 const directory = path.resolve(import.meta.dirname, 'histories')
 const graceful = { force: false, drainTimeoutMs: 0 }
@@ -62,6 +63,20 @@ const stories: Readonly<Record<string, Story>> = {
       await world.reachesState(InstanceState.Stopped)
     },
   },
+  'goes-on-from-its-row': {
+    options: {},
+    async lived(world, env) {
+      await world.reachesState(InstanceState.Running)
+      await env.client.workflow.getHandle(world.id).terminate('recorded is what follows')
+      const { revision, projection } = world.row
+      const settings = { ...world.settings, ...(projection && { recorded: { revision, projection } }) }
+      await world.control.start(settings, 'start')
+      await world.reachesState(InstanceState.Starting)
+      await world.reachesState(InstanceState.Running)
+      await world.control.stop(settings, graceful, 'stop')
+      await world.reachesState(InstanceState.Stopped)
+    },
+  },
   'delete-on-stop': {
     options: { settings: { deleteOnStop: true } },
     async lived(world) {
@@ -73,7 +88,8 @@ const stories: Readonly<Record<string, Story>> = {
 }
 
 async function record(env: TestWorkflowEnvironment, name: string, release: string): Promise<void> {
-  const story = stories[name]!
+  const story = stories[name]
+  if (story === undefined) throw new Error(`there is no story '${name}'`)
   const world = await createWorld(env, story.options)
   await world.control.ensureStarted(world.settings)
   await story.lived(world, env)
@@ -87,12 +103,13 @@ async function record(env: TestWorkflowEnvironment, name: string, release: strin
 
 const release = process.argv[2]
 if (release === undefined || !/^\d+\.\d+\.\d+$/.test(release)) {
-  process.stderr.write('node test/replay/record.ts <release, such as 0.1.0>\n')
+  process.stderr.write('node test/replay/record.ts <release, such as 0.1.0> [story ...]\n')
   process.exit(2)
 }
 mkdirSync(directory, { recursive: true })
 const env = await startDevServer()
-for (const name of Object.keys(stories)) {
+const chosen = process.argv.slice(3)
+for (const name of chosen.length > 0 ? chosen : Object.keys(stories)) {
   await record(env, name, release)
   process.stdout.write(`${name}\n`)
 }
