@@ -20,6 +20,7 @@ import { benchStarts, startIdle } from './start-times.ts'
  */
 
 const parts = ['postgres', 'temporal', 'registry', 'api', 'worker', 'agent', 'gateway']
+const maxShown = 6_000
 /** Freshly started guests go on allocating for a moment. */
 const idleSettleMs = 5_000
 
@@ -38,7 +39,7 @@ async function main(names: readonly string[]): Promise<void> {
   const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
   printSection(describeMachine({ qemuPath: facts.qemuPath, accelerator }))
   if (wants('starts') || wants('memory')) {
-    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+    await withStack({ ROOST_ACCEL: accelerator, ROOST_LOG_LEVEL: 'info' }, async (stack) => {
       if (wants('starts')) printSection(await benchStarts(stack, { facts, assets, accelerator }))
       if (wants('memory')) printSection(await benchMemory(stack))
     })
@@ -56,6 +57,9 @@ async function withStack(env: Readonly<Record<string, string>>, work: (stack: St
   const stack = await startStack({ ROOST_LOG_LEVEL: 'warn', ...env })
   try {
     await work(stack)
+  } catch (error) {
+    process.stderr.write(`the stack said last:\n${stack.output().slice(-maxShown)}\n`)
+    throw error
   } finally {
     await stack.remove()
   }
