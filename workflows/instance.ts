@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import { decide, newLifecycle } from '../src/domain/instance-lifecycle.ts'
+import type { HostEvent } from '../src/domain/host-work.ts'
 import { InstanceState } from '../src/domain/instance-state.ts'
 import { effectsOf } from '../src/domain/lifecycle-effects.ts'
 import { EventKind } from '../src/domain/lifecycle-state.ts'
@@ -131,8 +132,8 @@ function receive(mind: Mind): void {
   setHandler(message.deleteSignal, () => void mind.say({ kind: EventKind.Delete }), {
     description: 'End it and remove all of it',
   })
-  setHandler(message.hostEventSignal, ({ exit }) => void mind.say({ kind: EventKind.Exited, exit }), {
-    description: 'A boot ended; may be repeated',
+  setHandler(message.hostEventSignal, (event) => hearHost(mind, event), {
+    description: 'A boot ended, or more is known of its start; may be repeated',
   })
   setHandler(
     message.refreshSignal,
@@ -144,6 +145,12 @@ function receive(mind: Mind): void {
   )
   setHandler(message.lifecycleQuery, () => mind.life, { description: 'All that the lifecycle knows' })
   setDefaultSignalHandler(() => undefined)
+}
+
+/** The agent of a host may be newer than this worker, and know of more to tell: that is left aside. */
+function hearHost(mind: Mind, event: HostEvent): void {
+  if (event.kind === 'exited') mind.say({ kind: EventKind.Exited, exit: event.exit })
+  else if (event.kind === 'started') mind.say({ kind: EventKind.Started, report: event.started })
 }
 
 function wantsNewRun(mind: Mind): boolean {

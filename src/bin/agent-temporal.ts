@@ -3,7 +3,7 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { HostActivities } from '../domain/host-work.ts'
 import { hostEventSignalName, nodeTaskQueue } from '../domain/host-work.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
-import type { HostEvents } from '../host/agent/exit-outbox.ts'
+import type { HostEvents } from '../host/agent/event-outbox.ts'
 
 export interface TemporalPlace {
   readonly address: string
@@ -28,11 +28,11 @@ export function createHostEvents(place: TemporalPlace): {
   const client = new Client({ connection, namespace: place.namespace })
   return {
     events: {
-      async exited(instanceUuid, exit) {
+      async tell(instanceUuid, event) {
         const handle = client.workflow.getHandle(`instance/${instanceUuid}`)
         try {
           await connection.withDeadline(Date.now() + signalDeadlineMs, async () => {
-            await handle.signal(hostEventSignalName, { kind: 'exited', exit })
+            await handle.signal(hostEventSignalName, event)
           })
           return 'taken'
         } catch (error) {

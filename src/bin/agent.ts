@@ -7,7 +7,7 @@ import { AgentMetrics } from '../host/agent/agent-metrics.ts'
 import type { AgentPorts } from '../host/agent/agent-ports.ts'
 import { ApiClient } from '../host/agent/api-client.ts'
 import { DirectoryInUseError, lockDirectory } from '../host/agent/directory-lock.ts'
-import { ExitOutbox } from '../host/agent/exit-outbox.ts'
+import { EventOutbox } from '../host/agent/event-outbox.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
@@ -22,7 +22,7 @@ import { openDrivers } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { readSettings } from './settings.ts'
 
-/** Ends are told as they happen; this finds the one that could not be recorded then. */
+/** Ends and first sockets are told as they happen; this finds what could not be recorded then. */
 const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
 const version = '0.1.0'
@@ -102,8 +102,8 @@ const temporal = {
   namespace: settings.temporalNamespace,
 }
 const hostEvents = createHostEvents(temporal)
-const outbox = new ExitOutbox({ entries: () => entries.values(), events: hostEvents.events, log })
-agent.end.onEnd(() => {
+const outbox = new EventOutbox({ entries: () => entries.values(), events: hostEvents.events, log })
+agent.end.onNews(() => {
   outbox.wake()
 })
 

@@ -33,8 +33,13 @@ export type StartResult = { readonly started: StartReport; readonly exit?: ExitR
 /** `exit` is absent only where the host never knew that boot. */
 export type StopResult = { readonly exit?: ExitReport }
 
-/** Signal `hostEvent` of `instance/<uuid>`: sent at least once per boot that ended; repeats are dropped by boot. */
-export type HostEvent = { readonly kind: 'exited'; readonly exit: ExitReport }
+/**
+ * Signal `hostEvent` of `instance/<uuid>`, sent at least once; repeats are dropped by boot. `exited` tells of every boot
+ * that ended, `started` what became known of a start after it was reported: when the first socket listened.
+ */
+export type HostEvent =
+  | { readonly kind: 'exited'; readonly exit: ExitReport }
+  | { readonly kind: 'started'; readonly started: StartReport }
 export const hostEventSignalName = 'hostEvent'
 
 /** Why a host could not start an instance. Types of the ApplicationFailure, not messages. */

@@ -73,10 +73,18 @@ export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started
   return noteReport({ ...life, state: InstanceState.Running, failure: undefined }, event)
 }
 
-/** The report of a start may come after that boot's end: they travel apart. The state stays, the times are filled in. */
+/**
+ * The report of a start may come after that boot's end: they travel apart. The state stays, the times are filled in.
+ * When the first socket listened becomes known later still; a repeat of what was known before takes nothing back.
+ */
 export function noteReport(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const { report } = event
-  if (report.boot !== life.boot || life.report?.boot === life.boot) return life
+  if (report.boot !== life.boot) return life
+  if (life.report?.boot === life.boot) {
+    return life.report.netTimeUs === undefined && report.netTimeUs !== undefined
+      ? { ...life, report: { ...life.report, netTimeUs: report.netTimeUs } }
+      : life
+  }
   const ranMs = life.stoppedAtMs === undefined ? 0 : Math.max(0, life.stoppedAtMs - report.startedAtMs)
   return { ...life, report, uptimeMs: life.uptimeMs + ranMs }
 }

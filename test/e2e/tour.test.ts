@@ -35,6 +35,19 @@ describe('the life of one instance', () => {
     assert.equal(log.available.start, 0)
   })
 
+  it('tells a developer when its first socket listened', async () => {
+    const { net_time_us: netTimeUs } = await until(
+      'the time of the first socket is known',
+      async () => {
+        const view = await viewOf(stack.api, 'tour')
+        return view.net_time_us !== undefined && view
+      },
+      { limitMs: 10_000 },
+    )
+    const { boot_time_us: bootTimeUs } = await viewOf(stack.api, 'tour')
+    assert.ok((netTimeUs ?? 0) > (bootTimeUs ?? 0), `net ${netTimeUs} µs, boot ${bootTimeUs} µs`)
+  })
+
   it('answers HTTP on its private address with its name', async function () {
     if (!asRoot) return this.skip()
     const { private_ip: ip } = await viewOf(stack.api, 'tour')

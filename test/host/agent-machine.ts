@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExitReport } from '../../src/domain/exit-report.ts'
 import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
+import type { StartReport } from '../../src/domain/start-report.ts'
 import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
-import { ExitOutbox } from '../../src/host/agent/exit-outbox.ts'
-import type { HostEvents } from '../../src/host/agent/exit-outbox.ts'
+import { EventOutbox } from '../../src/host/agent/event-outbox.ts'
+import type { HostEvents } from '../../src/host/agent/event-outbox.ts'
 import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { InstanceStore } from '../../src/host/agent/instance-store.ts'
@@ -17,6 +18,7 @@ import { FakeNetwork } from '../../src/host/network/fake-network.ts'
 import { FakeHost } from '../../src/host/vmm/fake-host.ts'
 import { FakeVmm } from '../../src/host/vmm/fake-vmm.ts'
 import type { FakeVmmOptions } from '../../src/host/vmm/fake-vmm.ts'
+import { until } from '../support/until.ts'
 import { Crash } from './crash.ts'
 
 export const uuid = '00000000-0000-4000-8000-000000000001'
@@ -36,6 +38,10 @@ export class Machine {
   readonly network = new FakeNetwork()
   /** Every report that a workflow took. */
   readonly reports: ExitReport[] = []
+  /** What workflows took of starts, beyond what their calls were answered with. */
+  readonly starts: StartReport[] = []
+  /** The kinds of all that workflows took, in order. */
+  readonly told: string[] = []
   readonly specs = new Map<string, LaunchSpec>()
   readonly directory: string
   nowMs = 1_000_000
@@ -75,7 +81,7 @@ export class Machine {
 export class LiveAgent {
   readonly agent: HostAgent
   readonly ports: AgentPorts
-  readonly outbox: ExitOutbox
+  readonly outbox: EventOutbox
   readonly log: string[] = []
   readonly #machine: Machine
   readonly #crash: Crash
@@ -103,8 +109,8 @@ export class LiveAgent {
     }
     this.agent = new HostAgent(this.ports)
     const events = wrap('events', this.#events(options.events ?? []))
-    this.outbox = new ExitOutbox({ entries: () => this.agent.entries.values(), events, log: this.ports.log })
-    this.agent.end.onEnd(() => {
+    this.outbox = new EventOutbox({ entries: () => this.agent.entries.values(), events, log: this.ports.log })
+    this.agent.end.onNews(() => {
       this.outbox.wake()
     })
   }
@@ -116,13 +122,22 @@ export class LiveAgent {
     this.outbox.wake()
   }
 
-  /** Everything that ended is reported and on disk as reported. */
+  /** The books say when the first socket of the instance listened. */
+  async listened(): Promise<void> {
+    await until('a socket listens', () => this.agent.entries.get(uuid)?.record?.started?.netTimeUs, {
+      limitMs: 5_000,
+    })
+  }
+
+  /** Everything that is to be reported is, and on disk as reported. */
   async reported(): Promise<void> {
     const deadlineMs = performance.now() + 5_000
     const pending = (): boolean =>
-      [...this.agent.entries.values()].some(({ record }) => record?.exit !== undefined && !record.reported)
+      [...this.agent.entries.values()].some(
+        ({ record }) => record?.startDue === true || (record?.exit !== undefined && !record.reported),
+      )
     while (pending() && !this.#crash.dead) {
-      assert.ok(performance.now() < deadlineMs, 'an end was not reported within 5 s')
+      assert.ok(performance.now() < deadlineMs, 'an event was not reported within 5 s')
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -153,11 +168,15 @@ export class LiveAgent {
   #events(answers: readonly ('fail' | 'gone')[]): HostEvents {
     let calls = 0
     return {
-      exited: async (_, exit) => {
+      tell: async (_, event) => {
         const answer = answers[calls]
         calls += 1
         if (answer === 'fail') throw new Error('Temporal is away')
-        if (answer === undefined) this.#machine.reports.push(exit)
+        if (answer === undefined) {
+          this.#machine.told.push(event.kind)
+          if (event.kind === 'exited') this.#machine.reports.push(event.exit)
+          else this.#machine.starts.push(event.started)
+        }
         return await Promise.resolve(answer ?? 'taken')
       },
     }

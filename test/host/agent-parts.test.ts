@@ -209,6 +209,51 @@ describe('reports of ended boots', () => {
   })
 })
 
+describe('reports of sockets that listen', () => {
+  const boot = { instanceUuid: uuid, boot: 1 }
+  let machine: Machine
+  beforeEach(async () => {
+    machine = await Machine.make()
+  })
+  afterEach(async () => {
+    await machine.remove()
+  })
+
+  it('the first socket that listens is reported with its start, once', async () => {
+    const live = await machine.readyAgent({ vmm: { listenAfterMs: 20 } })
+    const { started } = await live.agent.start(boot)
+    assert.equal(started.netTimeUs, undefined)
+    await live.listened()
+    await live.reported()
+    await live.agent.check()
+    const { started: now } = await live.agent.start(boot)
+    assert.ok((now.netTimeUs ?? 0) > 0)
+    assert.deepEqual(machine.starts, [now])
+  })
+
+  it('a socket that listened while nobody could be told is reported later, before the end', async () => {
+    const live = await machine.readyAgent({ vmm: { listenAfterMs: 0 }, events: ['fail', 'fail'] })
+    await live.agent.start(boot)
+    await live.listened()
+    await live.agent.stop({ ...boot, forced: true, graceMs: 0 })
+    await live.reported()
+    assert.deepEqual(machine.told, ['started', 'exited'])
+  })
+
+  it('a socket that listened while there was no agent is reported by the next', async () => {
+    const first = await machine.readyAgent()
+    const { started } = await first.agent.start(boot)
+    first.kill()
+    machine.host.openSocket(boot)
+    const next = await machine.readyAgent()
+    await next.reported()
+    assert.deepEqual(
+      machine.starts.map(({ netTimeUs, ...rest }) => [rest, typeof netTimeUs]),
+      [[started, 'number']],
+    )
+  })
+})
+
 describe('the directory of an agent', () => {
   let directory: string
   beforeEach(async () => {

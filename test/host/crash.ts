@@ -5,7 +5,7 @@ export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
 type AnyFunction = (...args: unknown[]) => unknown
 
 /** Calls that only compute: no process dies in them. */
-const instant = new Set(['onExit', 'directory', 'consoleDirectory'])
+const instant = new Set(['onExit', 'onListening', 'directory', 'consoleDirectory'])
 
 /**
  * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and nothing returns
@@ -50,7 +50,8 @@ export class Crash {
         if (typeof member !== 'function') return member
         const call = (...args: unknown[]): unknown => (member as AnyFunction).apply(target, args)
         const method = String(key)
-        if (method === 'onExit') return (listener: AnyFunction) => call(this.#whileAlive(listener))
+        if (method === 'onExit' || method === 'onListening')
+          return (listener: AnyFunction) => call(this.#whileAlive(listener))
         return instant.has(method)
           ? call
           : async (...args: unknown[]) => await this.#call(`${name}.${method}`, () => call(...args))

@@ -12,6 +12,8 @@ export interface Behaviour {
   readonly signal?: number
   /** Its end is one of the whole kernel. */
   readonly panic?: boolean
+  /** Listens on a socket after this time. */
+  readonly listenAfterMs?: number
   /** Goes on after the shutdown signal. */
   readonly ignoresShutdown?: boolean
 }
@@ -149,6 +151,20 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.deepEqual({ ...beside, netTimeUs: 0 }, { ...first, netTimeUs: 0 })
     assert.equal(later.bootTimeUs, first.bootTimeUs)
     assert.equal(later.startedAtMs, first.startedAtMs)
+  })
+
+  it('the first socket that listens is told of, and its time is in the report from then on', async () => {
+    const told = Promise.withResolvers<VmName>()
+    vmm.onListening(told.resolve)
+    const spec = await start({ listenAfterMs: 1_000 })
+    assert.equal((await vmm.status(spec))?.started?.netTimeUs, undefined)
+    assert.deepEqual(await told.promise, { instanceUuid: spec.instanceUuid, boot: 1 })
+    const report = (await vmm.status(spec))?.started
+    assert.ok(report !== undefined && (report.netTimeUs ?? 0) > report.bootTimeUs)
+    await vmm.close()
+    vmm = world.open()
+    const found = (await vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
+    assert.deepEqual(found?.started, report)
   })
 
   it('a start that is aborted leaves no VM', async () => {

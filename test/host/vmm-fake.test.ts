@@ -49,13 +49,14 @@ describe('the fake VMM', () => {
 })
 
 function argumentsFor(behaviour: Behaviour): readonly string[] {
-  const { exitAfterMs, exitCode, signal, panic, ignoresShutdown } = behaviour
+  const { exitAfterMs, exitCode, signal, panic, listenAfterMs, ignoresShutdown } = behaviour
   return [
     'application',
     ...(exitAfterMs === undefined ? [] : [`exit-after=${exitAfterMs}`]),
     ...(exitCode === undefined ? [] : [`exit-code=${exitCode}`]),
     ...(signal === undefined ? [] : [`signal=${signal}`]),
     ...(panic === true ? ['panic'] : []),
+    ...(listenAfterMs === undefined ? [] : [`listen-after=${listenAfterMs}`]),
     ...(ignoresShutdown === true ? ['ignore-shutdown'] : []),
   ]
 }

@@ -32,8 +32,9 @@ describe('the QEMU VMM', () => {
 })
 
 function scriptFor(behaviour: Behaviour): string {
-  const { exitAfterMs, exitCode, signal, panic, ignoresShutdown } = behaviour
+  const { exitAfterMs, exitCode, signal, panic, listenAfterMs, ignoresShutdown } = behaviour
   if (ignoresShutdown === true) return 'trap "" TERM; echo deaf; while :; do sleep 0.1; done'
+  if (listenAfterMs !== undefined) return `sleep ${listenAfterMs / 1000}; exec nc -l -p 8080`
   if (exitAfterMs === undefined) return 'exec sleep 1000000'
   const wait = `sleep ${exitAfterMs / 1000}`
   if (panic === true) return `${wait}; echo c > /proc/sysrq-trigger`

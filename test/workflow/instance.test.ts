@@ -5,7 +5,7 @@ import { HostFailure } from '../../src/domain/host-work.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
 import { hostEventSignal, lifecycleQuery } from '../../workflows/instance-messages.ts'
-import { exitReport } from '../support/fake-host.ts'
+import { exitReport, startReport } from '../support/fake-host.ts'
 import { startTimeSkipping } from '../support/temporal.ts'
 import { createWorld } from './world.ts'
 import type { World, WorldOptions } from './world.ts'
@@ -117,6 +117,17 @@ describe('an instance as a workflow', () => {
     assert.deepEqual([again.restartCount, again.startCount], [1, 2])
     const life = await handle.query(lifecycleQuery)
     assert.deepEqual([life.boot, life.state], [2, InstanceState.Running])
+  })
+
+  it('the first socket that its host saw listening is in its row, and a repeat writes nothing', async () => {
+    await beginRunning()
+    const handle = env.client.workflow.getHandle(world.id)
+    const startedAtMs = world.row.projection?.startedAtMs ?? 0
+    const started = { ...startReport(1, startedAtMs), netTimeUs: 40_000 }
+    for (let times = 0; times < 2; times++) await handle.signal(hostEventSignal, { kind: 'started', started })
+    const listening = await world.reaches(({ netTimeUs }) => netTimeUs === 40_000)
+    assert.deepEqual([listening.state, listening.boot], [InstanceState.Running, 1])
+    assert.equal((await handle.query(lifecycleQuery)).revision, 2)
   })
 
   it('a halted host starts its instance again, whatever the restart policy', async () => {

@@ -3,6 +3,7 @@ import type { ExitReport } from '../../domain/exit-report.ts'
 import type { VmName } from '../vmm/vmm.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { InstanceEntry } from './instance-entry.ts'
+import { runs, withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 import { sampleUsage } from './usage-sample.ts'
 
@@ -17,7 +18,7 @@ export class BootEnd {
   readonly #ports: AgentPorts
   /** Set when the platform halts: from then on a VM that ends does so on the platform's account. */
   #halting = false
-  #onEnd: () => void = () => undefined
+  #onNews: () => void = () => undefined
 
   constructor(ports: AgentPorts) {
     this.#ports = ports
@@ -27,16 +28,25 @@ export class BootEnd {
     this.#halting = true
   }
 
-  onEnd(listener: () => void): void {
-    this.#onEnd = listener
+  /** Some record holds an event that is to be reported. */
+  onNews(listener: () => void): void {
+    this.#onNews = listener
   }
 
-  /** Reads what the VMM has of the current boot and closes the books if it ended. Returns the exit, if there is one. */
+  /**
+   * Reads what the VMM has of the current boot: notes what became known of its start, and closes the books if it ended.
+   * Returns the exit, if there is one.
+   */
   async settle(entry: InstanceEntry): Promise<ExitReport | undefined> {
     const { record } = entry
     if (record === undefined || record.exit !== undefined) return record?.exit
     const status = await this.#ports.vmm.status(vmOf(record))
-    if (status?.exit !== undefined) return await this.finish(entry, record, status.exit)
+    const known = runs(record) ? withStart(record, status?.started) : record
+    if (status?.exit !== undefined) return await this.finish(entry, known, status.exit)
+    if (known !== record) {
+      await entry.save(known)
+      this.#onNews()
+    }
     const lost = status === undefined && record.started !== undefined
     return lost ? await this.finish(entry, record, this.#lost(record)) : undefined
   }
@@ -60,7 +70,7 @@ export class BootEnd {
     this.#ports.observer.ended(exit.cause)
     this.#ports.log.info({ instance: entry.instanceUuid, boot: record.boot, exit }, 'the VM ended')
     await this.release(record)
-    this.#onEnd()
+    this.#onNews()
     return exit
   }
 

@@ -9,6 +9,7 @@ import { InstanceEntry } from './instance-entry.ts'
 import type { StartJob } from './instance-entry.ts'
 import { runs } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
+import type { VmName } from '../vmm/vmm.ts'
 
 /** The guest kills the application after its grace; past this, what the guest was to do the agent does. */
 const shutdownSlackMs = 3_000
@@ -32,15 +33,8 @@ export class HostAgent {
     this.#ports = ports
     this.end = new BootEnd(ports)
     this.#start = new BootStart(ports, this.end)
-    ports.vmm.onExit((vm) => {
-      const entry = this.entries.get(vm.instanceUuid)
-      if (entry === undefined) return
-      entry.queue
-        .run(async () => await this.end.settle(entry))
-        .catch((error: unknown) => {
-          ports.log.error({ instance: vm.instanceUuid, err: error }, 'the end of a VM could not be recorded')
-        })
-    })
+    ports.vmm.onExit((vm) => this.#look(vm))
+    ports.vmm.onListening((vm) => this.#look(vm))
   }
 
   /** See `HostActivities.startInstance`. A start of the same boot that is under way is joined. */
@@ -99,7 +93,7 @@ export class HostAgent {
     this.entries.delete(input.instanceUuid)
   }
 
-  /** Looks at every VM that should run: whatever kept an end from being recorded when it happened, it is found here. */
+  /** Looks at every VM that should run: what could not be recorded when it happened, or went unheard, is found here. */
   async check(): Promise<void> {
     for (const entry of this.entries.values()) {
       if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
@@ -124,6 +118,20 @@ export class HostAgent {
         await entry.queue.run(async () => await this.end.kill(entry, 'host-halted'))
       }),
     )
+  }
+
+  /** Something happened to a VM. */
+  #look({ instanceUuid }: VmName): void {
+    const entry = this.entries.get(instanceUuid)
+    if (entry === undefined) return
+    entry.queue
+      .run(async () => await this.end.settle(entry))
+      .catch((error: unknown) => {
+        this.#ports.log.error(
+          { instance: instanceUuid, err: error },
+          'what became of a VM could not be recorded',
+        )
+      })
   }
 
   async #askToEnd(record: InstanceRecord): Promise<void> {

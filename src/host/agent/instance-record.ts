@@ -23,6 +23,8 @@ export interface InstanceRecord {
   /** What the attachment had counted before this boot. */
   readonly nicBase?: NicCounters
   readonly started?: StartReport
+  /** More became known of the start than its caller was told, and the instance's workflow has not taken it yet. */
+  readonly startDue?: boolean
   readonly exit?: ExitReport
   readonly reported: boolean
   /** Of all earlier boots. */
@@ -48,6 +50,15 @@ export function newRecord(
 function usageBefore(boot: number, previous: InstanceRecord | undefined): Usage {
   if (previous === undefined) return noUsage
   return previous.boot === boot ? previous.usageBefore : totalUsage(previous)
+}
+
+/** With what the VMM knows of the start by now: the first socket may listen long after the start was reported. */
+export function withStart(record: InstanceRecord, known: StartReport | undefined): InstanceRecord {
+  const { started } = record
+  if (known === undefined || started?.netTimeUs !== undefined) return record
+  if (started === undefined) return { ...record, started: known }
+  const { netTimeUs } = known
+  return netTimeUs === undefined ? record : { ...record, started: { ...started, netTimeUs }, startDue: true }
 }
 
 /** Over all boots; memory is that of the last sample, which is 0 once the VM ended. */

@@ -5,6 +5,7 @@ import type { AgentPorts } from './agent-ports.ts'
 import { haltedExit, vmOf } from './boot-end.ts'
 import type { HostAgent } from './host-agent.ts'
 import { InstanceEntry } from './instance-entry.ts'
+import { withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 
 export interface RecoveryOptions {
@@ -57,8 +58,8 @@ async function recoverOne(
   const status = found.get(nameOf(vmOf(record)))
   if (record.exit !== undefined) await agent.end.release(record)
   else if (status?.exit !== undefined) {
-    const withStart = { ...record, ...(status.started === undefined ? {} : { started: status.started }) }
-    await agent.end.finish(entry, withStart, trueExit(options, record, status.exit))
+    const known = withStart(record, status.started)
+    await agent.end.finish(entry, known, trueExit(options, record, status.exit))
   } else if (status !== undefined) await takeOver(options, entry, record, status)
   else if (record.started !== undefined) await agent.end.finish(entry, record, goneExit(options, record))
   else await ports.network.detach(record.nic)
@@ -71,9 +72,8 @@ async function takeOver(
   status: VmStatus,
 ): Promise<void> {
   const { agent, ports, haltedAtMs } = options
-  if (record.started === undefined && status.started !== undefined) {
-    await entry.save({ ...record, started: status.started })
-  }
+  const known = withStart(record, status.started)
+  if (known !== record) await entry.save(known)
   if (haltedAtMs !== undefined) {
     await agent.end.kill(entry, 'host-halted')
     return

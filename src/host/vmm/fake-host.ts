@@ -11,6 +11,7 @@ interface FakeVm {
   exit?: ExitReport
   ignoresShutdown: boolean
   timer?: NodeJS.Timeout
+  socketTimer?: NodeJS.Timeout
 }
 
 /**
@@ -24,6 +25,7 @@ export class FakeHost {
   mostOfOneInstance = 0
   readonly #awaiting: (() => void)[] = []
   readonly #listeners = new Set<(vm: VmName, exit: ExitReport) => void>()
+  readonly #socketListeners = new Set<(vm: VmName) => void>()
 
   /** How many VMs run now: of one instance, or of all. */
   running(instanceUuid?: string): number {
@@ -60,21 +62,30 @@ export class FakeHost {
   end(name: VmName, how: Partial<ExitReport> & Pick<ExitReport, 'cause'>): void {
     const vm = this.find(name)
     if (vm === undefined || vm.exit !== undefined) return
-    clearTimeout(vm.timer)
+    clearTimers(vm)
     vm.exit = { boot: name.boot, applicationStarted: vm.started !== undefined, atMs: Date.now(), ...how }
     for (const listener of this.#listeners)
       listener({ instanceUuid: name.instanceUuid, boot: name.boot }, vm.exit)
   }
 
+  /** The application of a VM begins to listen on a socket. */
+  openSocket(name: VmName): void {
+    const vm = this.find(name)
+    if (vm?.started === undefined || vm.exit !== undefined) return
+    vm.started = { netTimeUs: Math.max(1, (Date.now() - vm.bornAtMs) * 1_000), ...vm.started }
+    for (const listener of this.#socketListeners)
+      listener({ instanceUuid: name.instanceUuid, boot: name.boot })
+  }
+
   /** The machine reboots: every VM is gone, and nothing was written about how. */
   reboot(): void {
-    for (const vm of this.#vms.values()) clearTimeout(vm.timer)
+    for (const vm of this.#vms.values()) clearTimers(vm)
     this.#vms.clear()
   }
 
   /** A VM's files and process vanish without a trace. */
   lose(name: VmName): void {
-    clearTimeout(this.find(name)?.timer)
+    clearTimers(this.find(name))
     this.#vms.delete(keyOf(name))
   }
 
@@ -87,6 +98,16 @@ export class FakeHost {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
+
+  listenForSockets(listener: (vm: VmName) => void): () => void {
+    this.#socketListeners.add(listener)
+    return () => this.#socketListeners.delete(listener)
+  }
+}
+
+function clearTimers(vm: FakeVm | undefined): void {
+  clearTimeout(vm?.timer)
+  clearTimeout(vm?.socketTimer)
 }
 
 export function statusOf(vm: FakeVm): VmStatus {

@@ -17,6 +17,8 @@ export interface FakeVmmOptions {
   /** What an application does when nothing in its arguments says so. */
   readonly exitAfterMs?: number
   readonly exitCode?: number
+  /** Likewise, when it begins to listen on a socket; without it, it never does. */
+  readonly listenAfterMs?: number
 }
 
 /**
@@ -25,6 +27,7 @@ export interface FakeVmmOptions {
  *
  *   exit-after=MS  ends by itself after MS        exit-code=N  with this code (0)     signal=N  by this signal
  *   panic          its end is a kernel panic      ignore-shutdown  it has to be killed when its grace is over
+ *   listen-after=MS  its first socket listens after MS
  */
 export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
@@ -92,6 +95,10 @@ export class FakeVmm implements Vmm {
     this.#unlisten.push(this.host.listen(listener))
   }
 
+  onListening(listener: (vm: VmName) => void): void {
+    this.#unlisten.push(this.host.listenForSockets(listener))
+  }
+
   /** A hundredth of a CPU while it runs, and 32 MiB. */
   async usage(name: VmName): Promise<VmUsage | undefined> {
     const vm = this.host.find(name)
@@ -132,6 +139,13 @@ export class FakeVmm implements Vmm {
       Buffer.from(`running ${spec.process.argv.join(' ')}\n`),
     )
     vm.ignoresShutdown = told.has('ignore-shutdown')
+    const listenMs = numberOf(told.get('listen-after')) ?? this.#options.listenAfterMs
+    if (listenMs !== undefined) {
+      vm.socketTimer = setTimeout(() => {
+        this.host.openSocket(spec)
+      }, listenMs)
+      vm.socketTimer.unref()
+    }
     const afterMs = numberOf(told.get('exit-after')) ?? this.#options.exitAfterMs
     if (afterMs === undefined) return
     vm.timer = setTimeout(() => {

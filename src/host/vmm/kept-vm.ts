@@ -17,9 +17,9 @@ const keeperPollMs = 2
 
 /**
  * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it left on
- * disk is the truth afterwards. Emits `change` whenever more is known, and `ended` once.
+ * disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once.
  */
-export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
+export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [ExitReport] }> {
   readonly directory: string
   readonly record: VmRecord
   readonly #currentHostBootId: string
@@ -157,10 +157,12 @@ export class KeptVm extends EventEmitter<{ change: []; ended: [ExitReport] }> {
 
   #learn(text: string): void {
     const before = this.exit
+    const listenedBefore = findEvent(this.#events, 'listen') !== undefined
     const events = parseVmEvents(text)
     if (events.length <= this.#events.length) return
     this.#events = events
     this.emit('change')
+    if (!listenedBefore && findEvent(events, 'listen') !== undefined) this.emit('listening')
     const { exit } = this
     if (before === undefined && exit !== undefined) this.emit('ended', exit)
   }

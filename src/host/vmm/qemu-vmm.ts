@@ -41,7 +41,8 @@ export class QemuVmm implements Vmm {
   readonly #vms = new Map<string, KeptVm>()
   /** Starts under way, so that asking twice starts once. */
   readonly #starts = new Map<string, Promise<StartReport>>()
-  readonly #listeners: ((vm: VmName, exit: ExitReport) => void)[] = []
+  readonly #exitListeners: ((vm: VmName, exit: ExitReport) => void)[] = []
+  readonly #socketListeners: ((vm: VmName) => void)[] = []
   /** Emulated guests boot in one thread each: more at once than cores only make all of them late. */
   readonly #bootSlots: Slots
 
@@ -88,7 +89,11 @@ export class QemuVmm implements Vmm {
   }
 
   onExit(listener: (vm: VmName, exit: ExitReport) => void): void {
-    this.#listeners.push(listener)
+    this.#exitListeners.push(listener)
+  }
+
+  onListening(listener: (vm: VmName) => void): void {
+    this.#socketListeners.push(listener)
   }
 
   async usage(name: VmName): Promise<VmUsage | undefined> {
@@ -194,6 +199,7 @@ export class QemuVmm implements Vmm {
   }
 
   async #discard(vm: KeptVm): Promise<void> {
+    vm.removeAllListeners('listening')
     vm.removeAllListeners('ended')
     await killVm(vm, 'forced')
     await this.forget(vm.name)
@@ -201,8 +207,11 @@ export class QemuVmm implements Vmm {
 
   #follow(vm: KeptVm): void {
     this.#vms.set(vm.record.instanceUuid, vm)
+    vm.once('listening', () => {
+      for (const listener of this.#socketListeners) listener(vm.name)
+    })
     vm.once('ended', (exit) => {
-      for (const listener of this.#listeners) listener(vm.name, exit)
+      for (const listener of this.#exitListeners) listener(vm.name, exit)
     })
   }
 }

@@ -7,8 +7,8 @@ import type { Attachment } from '../network/network.ts'
  * The port through which an agent runs virtual machines: one VM per instance at most, named by instance and boot.
  * VMs outlive the process that holds this object; `recover` finds them again.
  *
- * Exits are level-triggered: `exitOf` tells of a VM that ended, however long ago, until `forget` is called, and
- * `onExit` is only the wake-up that says one is there.
+ * Exits are level-triggered: `status` tells of a VM that ended, however long ago, until `forget` is called, and
+ * `onExit` is only the wake-up that says one is there. So is the time of the first listening socket, with `onListening`.
  */
 export interface Vmm {
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
@@ -27,6 +27,8 @@ export interface Vmm {
   status(vm: VmName): Promise<VmStatus | undefined>
   /** Called with every VM that ended, after its report is durable on disk. */
   onExit(listener: (vm: VmName, exit: ExitReport) => void): void
+  /** Called with a VM whose application listens on a socket for the first time: its start report has that time now. */
+  onListening(listener: (vm: VmName) => void): void
   /** Memory and CPU of the VM's own process; the last known CPU time once it ended; undefined if never started. */
   usage(vm: VmName): Promise<VmUsage | undefined>
   /** Deletes what is kept of an ended VM, so that a next boot can start. The console is not its business. */

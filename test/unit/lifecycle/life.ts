@@ -3,7 +3,12 @@ import { ExitCause } from '../../../src/domain/exit-report.ts'
 import type { ExitReport } from '../../../src/domain/exit-report.ts'
 import { decide, newLifecycle } from '../../../src/domain/instance-lifecycle.ts'
 import { EventKind } from '../../../src/domain/lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../../src/domain/lifecycle-state.ts'
+import type {
+  EventOf,
+  Lifecycle,
+  LifecycleEvent,
+  LifecycleRules,
+} from '../../../src/domain/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/restart-policy.ts'
 import { StartKind } from '../../../src/domain/start-report.ts'
 
@@ -20,9 +25,15 @@ export function drainingStop(drainTimeoutMs: number): LifecycleEvent {
   return { kind: EventKind.Stop, force: false, drainTimeoutMs }
 }
 
-export function started(boot: number, startedAtMs: number): LifecycleEvent {
+export function started(boot: number, startedAtMs: number): EventOf<typeof EventKind.Started> {
   const times = { bootTimeUs: 30_000, vmmStartTimeUs: 1, vmmLoadTimeUs: 2, vmmReadyTimeUs: 3 }
   return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
+}
+
+/** Its host learned when the first socket listened. */
+export function listening(boot: number, startedAtMs: number): LifecycleEvent {
+  const { report } = started(boot, startedAtMs)
+  return { kind: EventKind.Started, report: { ...report, netTimeUs: 40_000 } }
 }
 
 export function startFailed(

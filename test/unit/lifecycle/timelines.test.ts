@@ -13,6 +13,7 @@ import {
   drainingStop,
   exited,
   forcedStop,
+  listening,
   start,
   started,
   startFailed,
@@ -243,6 +244,28 @@ describe('reports that come late, twice or for another boot', () => {
   it('an end before the report of its start keeps the times of the start', () => {
     const life = after(created({ autostart: true }), [50, exited(1, 50)], [60, started(1, 20)])
     assert.deepEqual([life.state, life.uptimeMs, projectionOf(life).startedAtMs], [Phase.Stopped, 30, 20])
+  })
+
+  it('the first listening socket, known later, fills in its time and changes nothing else, whatever came since', () => {
+    const late = listening(1, 100)
+    const since = [[], [[200, drainingStop(1_000)]], [[200, stop]], [[200, exited(1, 200)]]] as const
+    for (const events of since) {
+      const life = after(running({}), ...events)
+      const filled = after(life, [300, late])
+      assert.deepEqual(projectionOf(filled), { ...projectionOf(life), netTimeUs: 40_000 })
+      assert.equal(filled.revision, life.revision + 1)
+      assert.deepEqual(after(filled, [400, late], [500, started(1, 100)]), filled)
+    }
+  })
+
+  it('the first listening socket of an earlier boot is of no interest', () => {
+    const life = after(running(), [200, exited(1, 200)], [300, start], [400, started(2, 400)])
+    assert.deepEqual(after(life, [500, listening(1, 100)]), life)
+  })
+
+  it('the news of a listening socket that overtakes the report of its start says the same', () => {
+    const life = after(created({ autostart: true }), [30, listening(1, 20)], [40, started(1, 20)])
+    assert.deepEqual([life.state, projectionOf(life).netTimeUs], [Phase.Running, 40_000])
   })
 
   it('an end that is reported twice counts once', () => {

@@ -1,10 +1,11 @@
-import type { ExitReport } from '../../domain/exit-report.ts'
+import type { HostEvent } from '../../domain/host-work.ts'
 import type { AgentLog } from './agent-ports.ts'
 import type { InstanceEntry } from './instance-entry.ts'
+import type { InstanceRecord } from './instance-record.ts'
 
-/** Where the ends of boots are reported. `gone`: there is no such workflow any more, so nobody to tell. */
+/** Where workflows hear of their boots. `gone`: there is no such workflow any more, so nobody to tell. */
 export interface HostEvents {
-  exited(instanceUuid: string, exit: ExitReport): Promise<'taken' | 'gone'>
+  tell(instanceUuid: string, event: HostEvent): Promise<'taken' | 'gone'>
 }
 
 /** Reports under way at once; after a reboot of a host there may be hundreds to make. */
@@ -14,10 +15,10 @@ const deliveriesAtOnce = 8
 const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
 
 /**
- * Reports every end that is on disk and not yet taken, at least once, for as long as it takes. Level-triggered: `wake` only
- * says that there may be something; the records say what.
+ * Reports every event that is on disk and not yet taken, at least once, for as long as it takes. Level-triggered: `wake`
+ * only says that there may be something; the records say what.
  */
-export class ExitOutbox {
+export class EventOutbox {
   readonly #entries: () => Iterable<InstanceEntry>
   readonly #events: HostEvents
   readonly #log: AgentLog
@@ -74,7 +75,7 @@ export class ExitOutbox {
 
   async #deliverAll(): Promise<boolean> {
     const due = [...this.#entries()].filter(
-      (entry) => entry.record?.exit !== undefined && !entry.record.reported,
+      ({ record }) => record !== undefined && dueEvents(record).length > 0,
     )
     let allTaken = true
     const workers = Array.from({ length: deliveriesAtOnce }, async () => {
@@ -87,22 +88,38 @@ export class ExitOutbox {
   }
 
   async #deliver(entry: InstanceEntry): Promise<boolean> {
-    const exit = entry.record?.exit
-    if (exit === undefined || this.#closed) return true
+    const { record } = entry
+    if (record === undefined) return true
     try {
-      await this.#events.exited(entry.instanceUuid, exit)
-      await entry.queue.run(async () => {
-        const { record } = entry
-        if (record?.exit !== undefined && record.boot === exit.boot)
-          await entry.save({ ...record, reported: true })
-      })
+      for (const event of dueEvents(record)) {
+        if (this.#closed) return true
+        await this.#events.tell(entry.instanceUuid, event)
+        await this.#noteTaken(entry, record.boot, event)
+      }
       return true
     } catch (error) {
       this.#log.warn(
-        { instance: entry.instanceUuid, boot: exit.boot, err: error },
-        'an end could not be reported yet',
+        { instance: entry.instanceUuid, boot: record.boot, err: error },
+        'an event could not be reported yet',
       )
       return false
     }
   }
+
+  async #noteTaken(entry: InstanceEntry, boot: number, event: HostEvent): Promise<void> {
+    await entry.queue.run(async () => {
+      const { record } = entry
+      if (record?.boot !== boot) return
+      await entry.save({ ...record, ...(event.kind === 'exited' ? { reported: true } : { startDue: false }) })
+    })
+  }
+}
+
+/** In the order in which they happened. */
+function dueEvents(record: InstanceRecord): readonly HostEvent[] {
+  const { started, startDue, exit, reported } = record
+  return [
+    ...(started !== undefined && startDue === true ? [{ kind: 'started', started } as const] : []),
+    ...(exit !== undefined && !reported ? [{ kind: 'exited', exit } as const] : []),
+  ]
 }
