@@ -6,18 +6,26 @@ import { problemFreeAtMs } from '../src/domain/lifecycle-moves.ts'
 /** What the Web UI shows of an instance: its state, why it is in it, and what comes next. */
 export function instanceDetails(
   life: Lifecycle,
-  host: { readonly nodeId: string; readonly nodeAway: boolean },
+  of: { readonly name: string; readonly nodeId: string; readonly nodeAway: boolean },
 ): string {
+  const { nodeId } = of
   const lines = [
-    `**${life.deletion === undefined ? life.state : 'deleting'}** ${why(life)}`,
+    `${of.name}: ${life.deletion === undefined ? `**${life.state}** ${why(life)}` : '**deleting**'}`,
     '',
-    `- next: ${whatComesNext(life, host.nodeId)}`,
-    `- boot ${life.boot} on host ${host.nodeId}, started ${life.startCount} times`,
+    `- next: ${whatComesNext(life, nodeId)}`,
+    life.boot === 0
+      ? `- on host ${nodeId}, never started`
+      : `- boot ${life.boot} on host ${nodeId}, started ${times(life.startCount)}`,
     `- restarts: ${life.restartCount} in all, ${life.restartAttempt} in this sequence, policy \`${life.restartPolicy}\``,
   ]
-  if (host.nodeAway) lines.push(`- **waiting for node ${host.nodeId}**: it takes no work at present`)
+  if (of.nodeAway) lines.push(`- **waiting for node ${nodeId}**: it takes no work at present`)
   if (life.failure !== undefined) lines.push(`- the last try failed: ${life.failure}`)
   return lines.join('\n')
+}
+
+function times(count: number): string {
+  if (count === 1) return 'once'
+  return count === 2 ? 'twice' : `${count} times`
 }
 
 const startedBy = {
@@ -45,7 +53,7 @@ function stoppedBy(life: Lifecycle): string {
   const { outcome } = life
   const exit = outcome?.exitCode === undefined ? '' : `, exit code ${outcome.exitCode}`
   const code = outcome?.stopCode === undefined ? '' : `, stop code ${outcome.stopCode}`
-  return `since ${timeOf(life.stoppedAtMs)}, stop reason ${outcome?.stopReason ?? 0}${exit}${code}`
+  return `at ${timeOf(life.stoppedAtMs)}, stop reason ${outcome?.stopReason ?? 0}${exit}${code}`
 }
 
 /** One line for people, also the summary of the timer that leads there. */

@@ -15,6 +15,8 @@ export function instanceWorkflowId(instanceUuid: string): string {
 
 export interface InstanceSettings {
   readonly instanceUuid: string
+  /** What its user calls it: for people who look at its workflow. */
+  readonly name: string
   readonly userUuid: string
   readonly nodeId: string
   readonly autostart: boolean

@@ -102,7 +102,7 @@ async function live(settings: InstanceSettings, carried: Carried | undefined): P
     recorder.align(life, effects)
     if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
     shownState = life.state
-    setCurrentDetails(instanceDetails(life, { nodeId, nodeAway: host.nodeAway }))
+    setCurrentDetails(instanceDetails(life, { name: settings.name, nodeId, nodeAway: host.nodeAway }))
     // Nothing leads connections to an instance yet, so there are none to wait for.
     if (life.state === InstanceState.Draining) mind.say({ kind: EventKind.ConnectionsClosed })
     await untilChanged(mind, effects.wakeAtMs, whatComesNext(life, nodeId))

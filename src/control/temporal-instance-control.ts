@@ -104,7 +104,7 @@ export function createInstanceControl(client: Client): InstanceControl {
  * what its row says. Otherwise its first state is what its row was inserted with.
  */
 function startOptions(settings: InstanceSettings): WorkflowStartOptions {
-  const { instanceUuid, userUuid, nodeId } = settings
+  const { instanceUuid, name, userUuid, nodeId } = settings
   return {
     workflowId: instanceWorkflowId(instanceUuid),
     taskQueue: controlTaskQueue,
@@ -116,7 +116,8 @@ function startOptions(settings: InstanceSettings): WorkflowStartOptions {
       { key: nodeAttribute, value: nodeId },
       { key: stateAttribute, value: newLifecycle(settings, settings.recorded).state },
     ],
-    staticSummary: `instance on host ${nodeId}, restart policy ${settings.restartPolicy}`,
+    memo: { name },
+    staticSummary: `${name}, on host ${nodeId}, restart policy ${settings.restartPolicy}`,
   }
 }
 

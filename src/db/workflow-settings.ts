@@ -6,6 +6,7 @@ import type { InstanceRow } from './instance-row.ts'
 /** What the workflow of an instance is started with, should it not run. */
 export interface WorkflowSettings {
   readonly instanceUuid: string
+  readonly name: string
   readonly userUuid: string
   readonly nodeId: string
   readonly autostart: boolean
@@ -16,8 +17,8 @@ export interface WorkflowSettings {
 }
 
 export function workflowSettings(row: InstanceRow): WorkflowSettings {
-  const { uuid, userUuid, nodeId, autostart, deleteOnStop, restartPolicy, revision } = row
-  const settings = { instanceUuid: uuid, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
+  const { uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy, revision } = row
+  const settings = { instanceUuid: uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
   return revision === 0 ? settings : { ...settings, recorded: { revision, projection: projectionIn(row) } }
 }
 

@@ -39,7 +39,7 @@ describe("an instance in Temporal's Web UI", () => {
     }
   })
 
-  it('says what state it is in and why', async () => {
+  it('says its name, what state it is in and why', async () => {
     const first = await fetch(`${stack.temporalUiUrl}/api/v1/settings`)
     const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? ''
     const answer = await fetch(`${workflowUrl()}/query/__temporal_workflow_metadata`, {
@@ -55,7 +55,7 @@ describe("an instance in Temporal's Web UI", () => {
     assert.equal(answer.status, 200, text)
     const { queryResult } = JSON.parse(text) as { queryResult: { payloads: readonly Payload[] } }
     const metadata = decoded(queryResult.payloads[0]) as { currentDetails?: string }
-    assert.match(metadata.currentDetails ?? '', /running/i)
+    assert.match(metadata.currentDetails ?? '', /^visible: \*\*running\*\* since .*started once/s)
   })
 })
 

@@ -44,6 +44,24 @@ describe('an instance on the server that the stack runs', () => {
       { limitMs: 10_000 },
     )
   })
+
+  it('is shown by its name; memo and details have it in its next run too', async () => {
+    world = await createWorld(env, { settings: { name: 'shop' } })
+    await world.control.ensureStarted(world.settings)
+    await world.reachesState(InstanceState.Running)
+    const handle = env.client.workflow.getHandle(world.id)
+    const { runId } = await handle.describe()
+    const summary = `shop, on host ${world.settings.nodeId}, restart policy never`
+    assert.equal(await (await handle.describe()).staticSummary(), summary)
+    await world.control.refresh(world.settings.instanceUuid)
+    await until('the next run', async () => (await handle.describe()).runId !== runId, { limitMs: 10_000 })
+    const next = await handle.describe()
+    assert.deepEqual(next.memo, { name: 'shop' })
+    assert.match(
+      await currentDetails(env, world),
+      /^shop: \*\*running\*\* since .*on host \S+, started once\n/s,
+    )
+  })
 })
 
 /** Where the Web UI reads it: metadata of the workflow, answered by the worker. */

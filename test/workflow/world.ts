@@ -106,6 +106,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
 function settingsOf(given: Partial<InstanceSettings> | undefined): InstanceSettings {
   return {
     instanceUuid: randomUUID(),
+    name: 'hello',
     userUuid: randomUUID(),
     nodeId: `node-${randomUUID().slice(0, 8)}`,
     autostart: true,
