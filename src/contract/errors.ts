@@ -110,7 +110,11 @@ export const failures = {
   malformedBody: failure(ErrorCode.Malformed, 400, 'The request body is not valid JSON: {reason}'),
   malformedPath: failure(ErrorCode.Malformed, 400, 'The request path is not validly encoded'),
   badRequest: failure(ErrorCode.Malformed, 400, 'Malformed HTTP request'),
-  unauthenticated: failure(ErrorCode.NotAllowed, 401, 'Missing or invalid API token'),
+  unauthenticated: failure(
+    ErrorCode.NotAllowed,
+    401,
+    "Missing or invalid API token; send the header 'Authorization: Bearer <token>'",
+  ),
   bodyTooLarge: failure(ErrorCode.TooLong, 413, 'The request body is too large: at most {limit} bytes'),
   mediaType: failure(
     ErrorCode.Malformed,
@@ -133,7 +137,11 @@ export const failures = {
   ),
   unusableImage: failure(ErrorCode.CannotBeUsed, 200, "Image '{value}' can not run: {reason}"),
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
-  quotaExceeded: failure(ErrorCode.Quota, 200, "Quota '{quota}' exceeded: {wanted} wanted, {limit} allowed"),
+  quotaExceeded: failure(
+    ErrorCode.Quota,
+    200,
+    "Quota '{quota}' exceeded: {wanted} with this request, {limit} allowed",
+  ),
   noCapacity: failure(
     ErrorCode.NoneFree,
     200,

@@ -84,10 +84,11 @@ describe('the conventions of the API hold for every operation', () => {
             body: valid(),
           })
           assert.equal(answer.status, 401)
+          const message = "Missing or invalid API token; send the header 'Authorization: Bearer <token>'"
           assert.deepEqual(answer.json, {
             status: 'error',
-            message: 'Missing or invalid API token',
-            errors: [{ status: 401, error: 14, message: 'Missing or invalid API token' }],
+            message,
+            errors: [{ status: 401, error: 14, message }],
           })
         }
       })

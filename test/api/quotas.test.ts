@@ -43,7 +43,7 @@ describe('quotas', () => {
     const refused = answers.find((answer) => answer.status === 'error')?.entries[0]
     assert.ok(refused && 'error' in refused)
     assert.equal(refused.error, 19)
-    assert.match(refused.message, /^Quota 'instances' exceeded: 8 wanted, 7 allowed$/)
+    assert.match(refused.message, /^Quota 'instances' exceeded: 8 with this request, 7 allowed$/)
   })
 
   it('can not be passed by starts that come at the same time', async () => {

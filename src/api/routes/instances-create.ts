@@ -62,7 +62,12 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
   const problems = bodies.flatMap((body): readonly Problem[] => {
     const found: Problem[] = []
     if (parseImageReference(body.image) === undefined) {
-      found.push(problem('invalidImage', { value: body.image, reason: 'it is no reference to an image' }))
+      found.push(
+        problem('invalidImage', {
+          value: body.image,
+          reason: 'expected <app>:<tag> or <user>/<app>:<tag>, or a digest after @',
+        }),
+      )
     }
     if ((body.wait_timeout_ms ?? 0) !== 0 && body.autostart !== true) {
       found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
