@@ -4,6 +4,8 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import { hostEventSignal } from '../../workflows/instance-messages.ts'
+import { startReport } from '../support/fake-host.ts'
 import { startDevServer } from '../support/temporal.ts'
 import { createWorld } from '../workflow/world.ts'
 import type { World, WorldOptions } from '../workflow/world.ts'
@@ -74,6 +76,17 @@ const stories: Readonly<Record<string, Story>> = {
       await world.reachesState(InstanceState.Starting)
       await world.reachesState(InstanceState.Running)
       await world.control.stop(settings, graceful, 'stop')
+      await world.reachesState(InstanceState.Stopped)
+    },
+  },
+  'listens-while-running': {
+    options: {},
+    async lived(world, env) {
+      const { startedAtMs = 0 } = await world.reachesState(InstanceState.Running)
+      const started = { ...startReport(1, startedAtMs), netTimeUs: 40_000 }
+      await env.client.workflow.getHandle(world.id).signal(hostEventSignal, { kind: 'started', started })
+      await world.reaches(({ netTimeUs }) => netTimeUs !== undefined)
+      await world.control.stop(world.settings, graceful, 'stop')
       await world.reachesState(InstanceState.Stopped)
     },
   },
