@@ -20,9 +20,12 @@ import {
 } from './limits.ts'
 import { scaleToZeroRequest, serviceGroupRequest, volumeRequest } from './service-fields.ts'
 
-/** What a request says of one object, beside its identifier. Defaults are in `src/domain/instance-defaults.ts`. */
-const noNul = '^[^\\u0000]*$'
-const argument = Type.String({ maxLength: maxArgumentLength, pattern: noNul })
+// What a request says of one object, beside its identifier. Defaults are in `src/domain/instance-defaults.ts`.
+
+/** A guest takes no NUL; half a surrogate pair is a character in JSON, but in no database and in no UTF-8. */
+const noCharacter = '\\u0000\\ud800-\\udfff'
+const plainText = `^[^${noCharacter}]*$`
+const argument = Type.String({ maxLength: maxArgumentLength, pattern: plainText })
 
 const waitTimeout = Type.Integer({
   minimum: -1,
@@ -56,8 +59,8 @@ export const createInstanceBody = closed({
   ),
   env: Type.Optional(
     Type.Record(
-      Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` }),
-      Type.String({ maxLength: maxEnvValueLength, pattern: noNul }),
+      Type.String({ pattern: `^[^=${noCharacter}]{1,${maxEnvNameLength}}$` }),
+      Type.String({ maxLength: maxEnvValueLength, pattern: plainText }),
       {
         maxProperties: maxEnvVariables,
         additionalProperties: false,

@@ -2,16 +2,20 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
+import { maxReportedErrors } from './limits.ts'
 
 /**
  * Turns what the validator found into sentences for the user, in terms of the request: `place` is what its
- * parameters are called, `prefix` stands before every path (`[2].` for the third object of an array).
+ * parameters are called, `prefix` stands before every path (`[2].` for the third object of an array). No more than an
+ * answer names: a body of 1 MiB can hold an error per two bytes.
  */
 export function problemsOf(
   errors: readonly ErrorObject[],
   where: { readonly place: string; readonly prefix: string; readonly schema: TSchema },
 ): readonly Problem[] {
-  return withoutBranches(errors).map((error) => problemOf(error, where))
+  return withoutBranches(errors)
+    .slice(0, maxReportedErrors)
+    .map((error) => problemOf(error, where))
 }
 
 type Where = Parameters<typeof problemsOf>[1]

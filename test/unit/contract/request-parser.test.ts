@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { RequestError } from '../../../src/contract/errors.ts'
+import { maxReportedErrors } from '../../../src/contract/limits.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { operations } from '../../../src/contract/operations.ts'
 import type { OperationId } from '../../../src/contract/operations.ts'
@@ -123,6 +124,24 @@ describe('a request', () => {
     }
     assert.equal(messages('createInstances', { body: { image: 'a', env: { A: '\u0000' } } }).length, 1)
     parse('createInstances', { body: { image: 'a', env: JSON.parse('{"__proto__":"x","ä b":"\\n"}') } })
+  })
+
+  it('holds no half of a surrogate pair, which no database keeps and no guest can be given', () => {
+    const half = '\ud800'
+    for (const parameters of [
+      { args: [half] },
+      { args: half },
+      { env: { A: half } },
+      { env: { [half]: 'A' } },
+    ]) {
+      assert.ok(messages('createInstances', { body: { image: 'a', ...parameters } }).length > 0)
+    }
+    parse('createInstances', { body: { image: 'a', args: ['😀'], env: { '😀': '😀' } } })
+  })
+
+  it('with more errors than a stack has room for is answered with the first ones', () => {
+    const body = { image: 'a', args: Array.from({ length: 500_000 }, () => 1) }
+    assert.equal(messages('createInstances', { body }).length, maxReportedErrors)
   })
 
   it('does not mistake inherited properties for parameters', () => {
