@@ -135,7 +135,10 @@ export class QemuVmm implements Vmm {
     }
     return await this.#bootSlots.run(async () => {
       signal.throwIfAborted()
-      return await this.#bringUp(spec, planMachine(spec, this.#options), askedAtUs, signal)
+      const report = await this.#bringUp(spec, planMachine(spec, this.#options), askedAtUs, signal)
+      // Not earlier: beside the boot that somebody waits for, it would take half of its processor.
+      this.#options.templates?.provide(spec)
+      return report
     })
   }
 

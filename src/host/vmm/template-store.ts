@@ -35,18 +35,22 @@ export class TemplateStore {
     this.#onProblem = onProblem
   }
 
-  /** A template that fits, if one is ready. Otherwise one is made in the background for a later start. */
+  /** A template that fits, if one is ready. */
   take(spec: VmSpec): TemplateFiles | undefined {
     if (this.#closed || spec.image.kind !== 'container') return undefined
     const key = templateKey(spec, this.#context)
     const entry = this.#entries.get(key)
-    if (entry === undefined) {
-      this.#make(key, spec)
-      return undefined
-    }
+    if (entry === undefined) return undefined
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     return entry.template
+  }
+
+  /** Has a template made in the background for later starts like this one, unless that was tried before. */
+  provide(spec: VmSpec): void {
+    if (this.#closed || spec.image.kind !== 'container') return
+    const key = templateKey(spec, this.#context)
+    if (!this.#entries.has(key)) this.#make(key, spec)
   }
 
   /** A start from the template for `spec` failed: no other start waits for the same failure. */
