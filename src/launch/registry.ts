@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { registryConfig } from '../registry/registry-config.ts'
 import type { Part } from './part.ts'
@@ -28,6 +28,8 @@ export function registryPart(options: EmbeddedRegistry): Part {
     stopLimitMs: 2_000,
     async prepare() {
       await mkdir(path.join(options.directory, 'storage'), { recursive: true })
+      // The registry makes files that everybody can read, and most images are their user's alone.
+      await chmod(options.directory, 0o700)
       await writeFile(
         configFile,
         registryConfig({

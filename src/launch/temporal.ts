@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client'
+import { chmod } from 'node:fs/promises'
 import type { Part } from './part.ts'
 import { untilSucceeds } from './readiness.ts'
 import { readDynamicConfig, readNamespaceConfig } from './temporal-config.ts'
@@ -25,8 +26,11 @@ export function temporalPart(options: EmbeddedTemporal): Part {
     stopSignal: 'SIGINT',
     stopLimitMs: 5_000,
     ready: (signal) => untilSucceeds(() => checkTemporal(address), signal),
-    afterFirstReady: () =>
-      registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() }),
+    async afterFirstReady() {
+      // It names every user and instance. The server makes its tables only where there is no file yet, so not earlier.
+      await chmod(options.databaseFile, 0o600)
+      await registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() })
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
@@ -38,6 +38,10 @@ describe("Temporal's dev server", () => {
     const answer = await fetch(`http://127.0.0.1:${options.uiPort}/namespaces/roost/workflows`)
     assert.equal(answer.status, 200)
     await answer.body?.cancel()
+  })
+
+  it('keeps its database from other users of the machine', () => {
+    assert.equal(statSync(options.databaseFile).mode & 0o077, 0)
   })
 
   it('gets every value of the dynamic configuration as a flag', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** `flock`'s own exit status when somebody else holds the lock. */
@@ -17,9 +17,12 @@ export interface DirectoryLock {
 /**
  * Makes this process the only agent of a directory, or throws `DirectoryInUseError` at once. The lock is the kernel's, on a file
  * that stays open here: `flock` takes it on the descriptor it inherits and ends, and the lock goes with this process however that dies. VMs do not inherit it.
+ * The directory is its user's alone: it holds what instances print and the content of private images. VMs have users of their own and get
+ * descriptors of what they may read, so they need no way in.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true })
+  chmodSync(directory, 0o700)
   const path = join(directory, 'agent.lock')
   const descriptor = openSync(path, 'a+')
   const { status, error, stderr } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
