@@ -9,6 +9,7 @@ import { internalRouter } from './internal/node-endpoints.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { below } from './middleware/below.ts'
+import { concurrencyLimit } from './middleware/concurrency-limit.ts'
 import { errorEnvelope } from './middleware/error-envelope.ts'
 import { jsonText } from './middleware/json-text.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
@@ -65,6 +66,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
       rateLimit({ rate: deps.settings.rate, refused: deps.metrics.rateLimited, nowMs: deps.nowMs }),
     ),
   )
+  app.use(below('/v1', concurrencyLimit()))
   app.use(below('/v1', readBody()))
   app.use(operationRouter(deps).routes())
   // Koa reports what it could not send here; the client is gone by then.

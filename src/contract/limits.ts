@@ -28,6 +28,8 @@ export const maxWaitMs = 600_000
 export const maxDrainMs = 3_600_000
 /** Connections of the HTTP server; further ones are closed at once. */
 export const maxConnections = 2_048
+/** 429. Requests of one account under way at a time: a quarter of the connections, so that its waits keep nobody out. */
+export const maxRequestsUnderWay = 512
 /** Requests that may follow each other on one kept-alive connection before it is renewed. */
 export const maxRequestsPerConnection = 10_000
 /** An idle kept-alive connection is closed after this; longer than the common proxies' 60 s. */

@@ -1,0 +1,28 @@
+import { requestError } from '../../contract/errors.ts'
+import { maxRequestsUnderWay } from '../../contract/limits.ts'
+import { identityOf } from '../request-state.ts'
+import type { ApiMiddleware } from '../request-state.ts'
+
+/** When to try again; one of the caller's own requests has to end first. */
+const retryAfterSeconds = 1
+
+/** Bounds the requests that one account has under way, over all its tokens: a wait holds a connection for minutes. */
+export function concurrencyLimit(): ApiMiddleware {
+  const underWay = new Map<string, number>()
+  return async (ctx, next) => {
+    const { userUuid } = identityOf(ctx)
+    const count = underWay.get(userUuid) ?? 0
+    if (count >= maxRequestsUnderWay) {
+      const seconds = retryAfterSeconds
+      throw requestError('rateLimited', { seconds }, { 'Retry-After': String(seconds), Connection: 'close' })
+    }
+    underWay.set(userUuid, count + 1)
+    try {
+      await next()
+    } finally {
+      const left = (underWay.get(userUuid) ?? 1) - 1
+      if (left === 0) underWay.delete(userUuid)
+      else underWay.set(userUuid, left)
+    }
+  }
+}
