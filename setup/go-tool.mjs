@@ -13,7 +13,8 @@ export async function goInstall({ module, binary, directory, say }) {
   try {
     say('go install: about 3 minutes')
     await run(go, ['install', module], {
-      env: { GOBIN: unfinished },
+      // No C: a machine may have a compiler and not the headers of its library.
+      env: { GOBIN: unfinished, CGO_ENABLED: '0' },
       onLine: say,
     })
     await rename(path.join(unfinished, binary), path.join(directory, binary))
