@@ -32,7 +32,7 @@ export interface ApiDeps {
 
 export interface ApiSettings {
   readonly rate: BucketRate
-  /** What hosts prove themselves with. */
+  /** What hosts join with. */
   readonly joinToken: string
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string

@@ -38,12 +38,13 @@ try {
   process.exit(1)
 }
 
+const agentSecret = await loadAgentSecret(settings.agentDir)
 const api = new ApiClient({
   apiUrl: settings.apiUrl,
   nodeId: settings.nodeId,
   joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
+  agentSecret,
 })
-const agentSecret = await loadAgentSecret(settings.agentDir)
 const drivers = await openDrivers(settings, api, log)
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
@@ -53,6 +54,7 @@ let notReady: string | undefined = 'the API has not assigned a network yet'
 
 const registration = new Registration({
   agentDirectory: settings.agentDir,
+  nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
   describe: () => ({
     agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
@@ -63,6 +65,10 @@ const registration = new Registration({
   }),
   onReassigned: ({ subnet }) => {
     log.fatal({ subnet }, 'the API assigns another network now; the agent starts again with it')
+    process.exit(1)
+  },
+  onRefused: () => {
+    log.fatal({ node: settings.nodeId }, 'the agent must not take the work of another host, and ends')
     process.exit(1)
   },
   log,

@@ -143,7 +143,7 @@ export const settingsTable = {
   }),
   joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
     defaultText: joinToken.text,
-    meaning: 'The secret with which agents join.',
+    meaning: 'The secret with which hosts join: an agent needs a copy of the one that the API has.',
   }),
   secretKeyFile: setting('ROOST_SECRET_KEY_FILE', read.asPath, secretKey.of, {
     defaultText: secretKey.text,

@@ -3,6 +3,7 @@ import type { CliDeps } from './cli-deps.ts'
 import { CliFailure, ExitCode } from './cli-failure.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addImageCommands } from './image-commands.ts'
+import { addNodeCommands } from './node-commands.ts'
 import { addTokenCommands } from './token-commands.ts'
 import { addUserCommands } from './user-commands.ts'
 
@@ -26,7 +27,9 @@ export async function runCli(args: readonly string[], deps: CliDeps): Promise<Ex
 function createProgram(deps: CliDeps): Command {
   // Subcommands inherit these settings when they are made, so they come first.
   const program = new Command('roost')
-    .description('Administers a Roost stack: accounts, tokens, images, and what works on this machine.')
+    .description(
+      'Administers a Roost stack: accounts, tokens, images, hosts, and what works on this machine.',
+    )
     .exitOverride()
     .configureOutput({ writeOut: deps.write, writeErr: deps.note })
     .showHelpAfterError('(add --help for what is possible)')
@@ -34,6 +37,7 @@ function createProgram(deps: CliDeps): Command {
   addUserCommands(program, deps)
   addTokenCommands(program, deps)
   addImageCommands(program, deps)
+  addNodeCommands(program, deps)
   addDoctorCommand(program, deps)
   return program
 }

@@ -1,7 +1,10 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../domain/node-protocol.ts'
 import { firstInstanceIndex, freeSubnet } from '../domain/private-address.ts'
 import type { Database } from './database.ts'
+import { sameSecret } from './same-secret.ts'
+import { SecretBoxError } from './secret-box.ts'
 import type { SecretBox } from './secret-box.ts'
 
 /** How a host's agent is reached. */
@@ -26,68 +29,97 @@ export interface NodesDeps {
 const subnetLock = 7_070_002
 
 /**
+ * Stands in place of an agent's secret that an administrator has let go: whoever joins under the id next brings the new
+ * one. Nothing else is an empty text, because what is sealed never is.
+ */
+export const releasedSecret = ''
+
+interface StoredNode {
+  readonly subnet: string
+  readonly agent_secret: string
+}
+
+/**
  * Notes that the host is alive, and on its first call gives it a network of its own: `firstSubnet`, or the next one
- * that is free. The assignment never changes afterwards. Throws where all networks are taken.
+ * that is free. The assignment never changes afterwards, and the id belongs to the agent with this secret from then on:
+ * undefined, and nothing changed, where the secret is not that of the host with this id. Throws where all networks are taken.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,
   node: { readonly id: string; readonly firstSubnet: string },
   heartbeat: NodeHeartbeat,
-): Promise<NodeAssignment> {
-  const subnet = (await refreshNode(deps, node.id, heartbeat)) ?? (await addNode(deps, node, heartbeat))
-  return { nodeId: node.id, subnet }
-}
-
-async function refreshNode(
-  deps: NodesDeps,
-  nodeId: string,
-  heartbeat: NodeHeartbeat,
-): Promise<string | undefined> {
-  const [node] = await deps.database.rows<{ subnet: string }>({
-    name: 'refresh-node',
-    text: `update nodes set agent_url = $2, agent_secret = $3, accelerator = $4, memory_mb = $5, version = $6,
-             heartbeat_at = now() where id = $1 returning subnet`,
-    values: [
-      nodeId,
-      heartbeat.agentUrl,
-      deps.secretBox.seal(heartbeat.agentSecret, secretContext(nodeId)),
-      heartbeat.accelerator,
-      heartbeat.memoryMb,
-      heartbeat.version,
-    ],
-  })
-  return node?.subnet
-}
-
-async function addNode(
-  deps: NodesDeps,
-  node: { readonly id: string; readonly firstSubnet: string },
-  heartbeat: NodeHeartbeat,
-): Promise<string> {
+): Promise<NodeAssignment | undefined> {
   return deps.database.em().transactional(async (em) => {
-    await em.execute('select pg_advisory_xact_lock(?)', [subnetLock])
-    const nodes = await em.execute<{ id: string; subnet: string }[]>('select id, subnet from nodes')
-    const added = nodes.find(({ id }) => id === node.id)
-    if (added) return added.subnet
-    const subnet = freeSubnet(node.firstSubnet, new Set(nodes.map((other) => other.subnet)))
-    if (subnet === undefined) throw new Error('every network of 10.64.0.0/10 belongs to a node already')
+    const sealed = deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id))
+    const stored = (await storedNode(em, node.id)) ?? (await addNode(em, node, { heartbeat, sealed }))
+    const isReleased = stored.agent_secret === releasedSecret
+    if (
+      !isReleased &&
+      !isSealed(deps, node.id, { sealed: stored.agent_secret, secret: heartbeat.agentSecret })
+    )
+      return undefined
+    const { agentUrl, accelerator, memoryMb, version } = heartbeat
     await em.execute(
-      `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, version, subnet, next_address, heartbeat_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, now())`,
-      [
-        node.id,
-        heartbeat.agentUrl,
-        deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id)),
-        heartbeat.accelerator,
-        heartbeat.memoryMb,
-        heartbeat.version,
-        subnet,
-        firstInstanceIndex,
-      ],
+      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, version = ?,
+         heartbeat_at = now() where id = ?`,
+      [agentUrl, isReleased ? sealed : stored.agent_secret, accelerator, memoryMb, version, node.id],
       'run',
     )
-    return subnet
+    return { nodeId: node.id, subnet: stored.subnet }
   })
+}
+
+/** Locked, so that of several that join under a released id one is first. */
+async function storedNode(em: EntityManager, nodeId: string): Promise<StoredNode | undefined> {
+  const text = 'select subnet, agent_secret from nodes where id = ? for update'
+  const [stored] = await em.execute<StoredNode[]>(text, [nodeId])
+  return stored
+}
+
+/** Answers what there is where another call was faster. */
+async function addNode(
+  em: EntityManager,
+  node: { readonly id: string; readonly firstSubnet: string },
+  { heartbeat, sealed }: { readonly heartbeat: NodeHeartbeat; readonly sealed: string },
+): Promise<StoredNode> {
+  await em.execute('select pg_advisory_xact_lock(?)', [subnetLock])
+  const added = await storedNode(em, node.id)
+  if (added) return added
+  const nodes = await em.execute<{ subnet: string }[]>('select subnet from nodes')
+  const subnet = freeSubnet(node.firstSubnet, new Set(nodes.map((other) => other.subnet)))
+  if (subnet === undefined) throw new Error('every network of 10.64.0.0/10 belongs to a node already')
+  const { agentUrl, accelerator, memoryMb, version } = heartbeat
+  await em.execute(
+    `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, version, subnet, next_address, heartbeat_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, now())`,
+    [node.id, agentUrl, sealed, accelerator, memoryMb, version, subnet, firstInstanceIndex],
+    'run',
+  )
+  return { subnet, agent_secret: sealed }
+}
+
+/** Whether this is the secret that the host with this id joined with. */
+export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: string): Promise<boolean> {
+  const [stored] = await deps.database.rows<Pick<StoredNode, 'agent_secret'>>({
+    name: 'read-node-secret',
+    text: 'select agent_secret from nodes where id = $1',
+    values: [nodeId],
+  })
+  return stored !== undefined && isSealed(deps, nodeId, { sealed: stored.agent_secret, secret })
+}
+
+/** False as well for what was sealed with a key that is lost: an administrator has to release the host then. */
+function isSealed(
+  { secretBox }: NodesDeps,
+  nodeId: string,
+  { sealed, secret }: { readonly sealed: string; readonly secret: string },
+): boolean {
+  try {
+    return sameSecret(secretBox.open(sealed, secretContext(nodeId)), secret)
+  } catch (error) {
+    if (error instanceof SecretBoxError) return false
+    throw error
+  }
 }
 
 /** Undefined where there is none. */
@@ -111,7 +143,10 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   })
   return rows.map((row) => ({
     ...row,
-    agentSecret: deps.secretBox.open(row.agentSecret, secretContext(row.id)),
+    agentSecret:
+      row.agentSecret === releasedSecret
+        ? releasedSecret
+        : deps.secretBox.open(row.agentSecret, secretContext(row.id)),
   }))
 }
 

@@ -5,8 +5,13 @@ import type { InstanceState } from './instance-state.ts'
  * What a host and the API say to each other over HTTP. Lifecycle work goes through Temporal; this carries what must
  * not be in a workflow's history (environment, credentials) and what a reader wants at once (log, usage).
  *
- * Host to API, `Authorization: Bearer <join token>`, all below `/internal/nodes/<node id>`:
- *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`
+ * Host to API, all below `/internal/nodes/<node id>`. The join token only lets an agent join under an id that nobody has;
+ * from its first heartbeat on the id belongs to the agent with that `agentSecret`.
+ *
+ * `Authorization: Bearer <join token>`:
+ *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`;
+ *                                           401: not the join token, 403: the id belongs to another agent
+ * `Authorization: Bearer <NodeHeartbeat.agentSecret>`; 401: not the secret that this id belongs to:
  *   GET  /instances                         -> { instances: NodeInstance[] }, to collect what is not theirs any more
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   POST /registry-token  { repository }    -> { token }, to pull that repository

@@ -3,14 +3,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeClient, NodeUnavailable } from '../../src/api/node-client.ts'
-import { listNodes } from '../../src/db/nodes.ts'
-import { addNode, testSecretBox } from '../support/accounts.ts'
+import { findNode, listNodes } from '../../src/db/nodes.ts'
+import { addNode, testAgentSecret, testSecretBox } from '../support/accounts.ts'
 import { fakeDigest, startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 
+const joinToken = 'the-join-token-of-the-tests'
+/** Of the host `second`. */
 const heartbeat = {
   agentUrl: 'http://127.0.0.1:7171',
-  agentSecret: 'a secret of an agent',
+  agentSecret: testAgentSecret('second'),
   accelerator: 'tcg',
   memoryMb: 4_096,
   version: '0.1.0',
@@ -25,48 +27,58 @@ describe('hosts and the API', () => {
   })
   after(() => api.close())
 
-  const asNode = (method: string, path: string, body?: unknown) =>
+  const ask = (method: string, path: string, { credential, body }: { credential: string; body?: unknown }) =>
     api.send({
       method,
       path: `/internal/nodes/${path}`,
-      headers: { authorization: 'Bearer the-join-token-of-the-tests' },
+      headers: { authorization: `Bearer ${credential}` },
       ...(body === undefined ? {} : { body }),
     })
+  const beat = (id: string, body: unknown) => ask('PUT', id, { credential: joinToken, body })
+  const asNode = (method: string, path: string, body?: unknown) =>
+    ask(method, path, { credential: testAgentSecret(path.split('/')[0]!), body })
+  const addressOf = async (id: string) =>
+    (await findNode({ database: api.database, secretBox: testSecretBox }, id))?.agentUrl
 
   it('let in only who has the join token', async () => {
-    for (const authorization of ['', 'Bearer nonsense', `Bearer ${user.token}`]) {
-      const answer = await api.send({
-        method: 'PUT',
-        path: '/internal/nodes/local',
-        headers: { authorization },
-        body: heartbeat,
-      })
-      assert.equal(answer.status, 401)
+    for (const credential of ['', 'nonsense', user.token, testAgentSecret('local')]) {
+      assert.equal((await ask('PUT', 'stranger', { credential, body: heartbeat })).status, 401)
     }
-    assert.equal(
-      (await api.send({ path: '/v1/instances', token: 'the-join-token-of-the-tests' })).status,
-      401,
-    )
+    assert.equal(await addressOf('stranger'), undefined)
+    assert.equal((await api.send({ path: '/v1/instances', token: joinToken })).status, 401)
+  })
+
+  it('leave an id to the agent that joined under it first, whoever has the join token', async () => {
+    const before = await addressOf('local')
+    const taken = await beat('local', { ...heartbeat, agentUrl: 'http://127.0.0.1:6666' })
+    assert.equal(taken.status, 403)
+    assert.equal(await addressOf('local'), before)
+    const agentSecret = testAgentSecret('local')
+    const own = await beat('local', { ...heartbeat, agentSecret, agentUrl: 'http://127.0.0.1:7777' })
+    assert.equal(own.status, 200)
+    assert.equal(await addressOf('local'), 'http://127.0.0.1:7777')
+    assert.ok(!api.logLines.join('').includes(agentSecret))
   })
 
   it('agree on a network with the first heartbeat, and keep it', async () => {
-    const first = await asNode('PUT', 'second', heartbeat)
+    const first = await beat('second', heartbeat)
     assert.equal(first.status, 200, first.text)
     assert.equal(first.json.nodeId, 'second')
     assert.match(first.json.subnet, /^10\.\d+\.0\.0\/16$/)
-    assert.deepEqual((await asNode('PUT', 'second', heartbeat)).json, first.json)
+    assert.deepEqual((await beat('second', heartbeat)).json, first.json)
   })
 
   it('refuse a heartbeat that is malformed', async () => {
     for (const body of [
       {},
       { ...heartbeat, agentSecret: 'x' },
+      { ...heartbeat, agentSecret: 'words that no header takes' },
       { ...heartbeat, more: 1 },
       { ...heartbeat, agentUrl: 'file:///' },
     ]) {
-      assert.equal((await asNode('PUT', 'second', body)).status, 400)
+      assert.equal((await beat('second', body)).status, 400)
     }
-    assert.equal((await asNode('PUT', 'x'.repeat(65), heartbeat)).status, 400)
+    assert.equal((await beat('x'.repeat(65), heartbeat)).status, 400)
   })
 
   it('give a launch, with the environment in clear, to the host of the instance alone', async () => {
@@ -91,6 +103,26 @@ describe('hosts and the API', () => {
     assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
   })
 
+  it('tell what an instance holds to nobody but the agent that its host’s id belongs to', async () => {
+    const { uuid } = await user.api.one('createInstances', {
+      body: { image: 'hello', env: { KEY: 'hidden' } },
+    })
+    const questions = [
+      ['GET', `local/instances/${uuid}/launch`],
+      ['GET', 'local/instances'],
+      ['POST', 'local/registry-token', { repository: 'official/hello' }],
+    ] as const
+    for (const [method, path, body] of questions) {
+      for (const credential of ['', 'x', joinToken, testAgentSecret('second'), user.token]) {
+        const answer = await ask(method, path, { credential, body })
+        assert.equal(answer.status, 401)
+        assert.ok(!answer.text.includes('hidden'))
+      }
+      assert.equal((await asNode(method, path, body)).status, 200)
+    }
+    assert.equal((await asNode('GET', 'nobody/instances')).status, 401)
+  })
+
   it('give tokens only for repositories of which the host runs an image', async () => {
     const pull = (node: string, repository: string) =>
       asNode('POST', `${node}/registry-token`, { repository })
@@ -108,7 +140,7 @@ describe('the API as a client of hosts', () => {
   after(() => api.close())
 
   it('asks with the secret of the host, and again with the new one after the agent was started anew', async () => {
-    let secret = 'secret of local'
+    let secret = 'a secret'
     const asked: string[] = []
     const server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`)

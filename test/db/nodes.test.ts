@@ -1,15 +1,25 @@
 import { strict as assert } from 'node:assert'
+import { randomBytes } from 'node:crypto'
 import { createInstances } from '../../src/db/create-instances.ts'
 import type { NewInstances } from '../../src/db/create-instances.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { markDeleted } from '../../src/db/instances.ts'
 import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../src/db/node-instances.ts'
-import { findNode, listNodes } from '../../src/db/nodes.ts'
+import { overlookNodes, releaseNode, removeNode } from '../../src/db/node-administration.ts'
+import { findNode, isNodeSecret, listNodes, recordHeartbeat } from '../../src/db/nodes.ts'
+import { createSecretBox, secretKeyBytes } from '../../src/db/secret-box.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted, removeInstanceRow } from '../../src/db/sweep.ts'
 import type { UserRecord } from '../../src/db/users.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
-import { addNode, addUser, testImage, testSecretBox, wantedInstance } from '../support/accounts.ts'
+import {
+  addNode,
+  addUser,
+  testAgentSecret,
+  testImage,
+  testSecretBox,
+  wantedInstance,
+} from '../support/accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
@@ -54,14 +64,76 @@ describe('hosts', () => {
 
   it('are known with the secret of their agent, which no column holds in clear', async () => {
     await addNode(database, { id: 'a' })
-    assert.equal((await findNode(deps(), 'a'))?.agentSecret, 'secret of a')
+    assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
     assert.equal(await findNode(deps(), 'b'), undefined)
     const [stored] = await database.rows<{ text: string }>({
       name: 'node-columns',
       text: 'select nodes::text as text from nodes',
     })
     assert.ok(stored && stored.text.includes('10.64.0.0/16'))
-    assert.ok(!stored.text.includes('secret of a'))
+    assert.ok(!stored.text.includes(testAgentSecret('a')))
+  })
+
+  const beat = (id: string, agentSecret: string) =>
+    recordHeartbeat(
+      deps(),
+      { id, firstSubnet: '10.64.0.0/16' },
+      { agentUrl: `http://${agentSecret}`, agentSecret, accelerator: 'tcg', memoryMb: 1, version: '' },
+    )
+
+  it('belong to the agent that joined first, even of many at once', async () => {
+    const secrets = ['one', 'two', 'three', 'four']
+    await Promise.all(secrets.map(() => database.check()))
+    const outcomes = await Promise.all(secrets.map((secret) => beat('a', secret)))
+    const winners = secrets.filter((_, index) => outcomes[index] !== undefined)
+    assert.equal(winners.length, 1)
+    const [winner] = winners
+    for (const secret of [...secrets, '']) {
+      assert.equal(await isNodeSecret(deps(), 'a', secret), secret === winner)
+      assert.equal((await beat('a', secret)) !== undefined, secret === winner)
+    }
+    const node = await findNode(deps(), 'a')
+    assert.deepEqual([node?.agentUrl, node?.agentSecret], [`http://${winner}`, winner])
+  })
+
+  it('whose secret was sealed with a key that is lost are nobody’s', async () => {
+    await beat('a', 'kept')
+    const other = { database, secretBox: createSecretBox(randomBytes(secretKeyBytes)) }
+    assert.equal(await isNodeSecret(other, 'a', 'kept'), false)
+    assert.equal(await isNodeSecret(deps(), 'a', 'kept'), true)
+  })
+
+  it('that are released go, with instances and network, to the next that joins, and to no one else after that', async () => {
+    await addNode(database, { id: 'a' })
+    await create()
+    const [{ subnet } = { subnet: '' }] = await listNodes(deps())
+    assert.deepEqual(await releaseNode(database, 'a'), { ok: false, refusal: 'live' })
+    assert.equal(await beat('a', 'new'), undefined)
+    await silence('a')
+    assert.deepEqual(await releaseNode(database, 'a'), { ok: true })
+    assert.partialDeepStrictEqual(await overlookNodes(database), [{ id: 'a', released: true, instances: 1 }])
+    for (const secret of ['', testAgentSecret('a'), 'new']) {
+      assert.equal(await isNodeSecret(deps(), 'a', secret), false)
+    }
+    assert.equal((await findNode(deps(), 'a'))?.agentSecret, '')
+    assert.deepEqual(await beat('a', 'new'), { nodeId: 'a', subnet })
+    assert.equal(await beat('a', testAgentSecret('a')), undefined)
+    assert.equal(await isNodeSecret(deps(), 'a', 'new'), true)
+  })
+
+  it('are removed only when they are silent and have no instances left', async () => {
+    await addNode(database, { id: 'a' })
+    const [row] = await create()
+    assert.deepEqual(await removeNode(database, 'a'), { ok: false, refusal: 'live' })
+    await silence('a')
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.deepEqual(await removeNode(database, 'a'), { ok: false, refusal: 'has-instances' })
+    await removeInstanceRow(database, row!.uuid)
+    assert.deepEqual(await removeNode(database, 'a'), { ok: true })
+    assert.deepEqual(await listNodes(deps()), [])
+    for (const change of [removeNode, releaseNode]) {
+      assert.deepEqual(await change(database, 'a'), { ok: false, refusal: 'unknown' })
+    }
   })
 
   it('that were silent for a while are not live and get no new instances', async () => {
@@ -128,6 +200,7 @@ describe('hosts', () => {
     assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())
     assert.deepEqual(unstarted[0], {
       instanceUuid: unstarted[0]?.instanceUuid,
+      name: rows.find(({ uuid }) => uuid === unstarted[0]?.instanceUuid)?.name,
       userUuid: user.uuid,
       nodeId: 'a',
       autostart: true,

@@ -118,7 +118,12 @@ describe("the agent's client of the API", () => {
       const { status, body } = answers.shift() ?? { status: 200, body: {} }
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
     })
-    client = new ApiClient({ apiUrl: await listen(api), nodeId: 'local', joinToken: 'join-secret' })
+    client = new ApiClient({
+      apiUrl: await listen(api),
+      nodeId: 'local',
+      joinToken: 'join-secret',
+      agentSecret: 'own-secret',
+    })
   })
   beforeEach(() => {
     requests.length = 0
@@ -129,12 +134,33 @@ describe("the agent's client of the API", () => {
     api.close()
   })
 
-  it('asks as its node, with the join token', async () => {
-    answers = [{ status: 200, body: { instances: [{ uuid, state: 'running' }] } }]
+  it('asks as its node, with the agent’s secret', async () => {
+    answers = [
+      { status: 200, body: { instances: [{ uuid, state: 'running' }] } },
+      { status: 200, body: { token: 'pull' } },
+      { status: 200, body: { uuid } },
+    ]
     assert.deepEqual(await client.instances(), [{ uuid, state: 'running' }])
+    await client.registryToken('a/b')
+    await client.launchSpec(uuid, new AbortController().signal)
+    const authorization = 'Bearer own-secret'
     assert.deepEqual(requests, [
-      { line: 'GET /internal/nodes/local/instances', authorization: 'Bearer join-secret' },
+      { line: 'GET /internal/nodes/local/instances', authorization },
+      { line: 'POST /internal/nodes/local/registry-token', authorization },
+      { line: `GET /internal/nodes/local/instances/${uuid}/launch`, authorization },
     ])
+  })
+
+  it('shows the join token with its heartbeat alone', async () => {
+    answers = [{ status: 200, body: { nodeId: 'local', subnet: '10.64.0.0/16' } }]
+    await client.heartbeat({
+      agentUrl: 'http://127.0.0.1:1',
+      agentSecret: 'own-secret',
+      accelerator: 'fake',
+      memoryMb: 1,
+      version: '',
+    })
+    assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])
   })
 
   it('an answer that lists nothing at all is no list', async () => {
@@ -169,7 +195,7 @@ describe("the agent's client of the API", () => {
   it('errors never hold the token or what the API answered', async () => {
     answers = [{ status: 403, body: { message: 'some secret' } }]
     await assert.rejects(client.registryToken('a/b'), (error: Error) => {
-      assert.doesNotMatch(error.message, /join-secret|some secret/)
+      assert.doesNotMatch(error.message, /join-secret|own-secret|some secret/)
       return true
     })
   })

@@ -8,13 +8,11 @@ import { DirectoryInUseError, lockDirectory } from '../../src/host/agent/directo
 import { GarbageSweep } from '../../src/host/agent/garbage-sweep.ts'
 import { guestProcess, processMaxBytes } from '../../src/host/agent/guest-process.ts'
 import { HostStartError } from '../../src/host/agent/host-start-error.ts'
-import { Registration } from '../../src/host/agent/registration.ts'
 import { SerialQueue } from '../../src/host/agent/serial-queue.ts'
 import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
 import type { ContainerImage, KernelImage } from '../../src/host/images/images.ts'
 import { Machine, otherUuid, uuid } from './agent-machine.ts'
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const minuteMs = 60_000
 
 describe('what a guest is to run', () => {
@@ -298,59 +296,6 @@ describe('the directory of an agent', () => {
     } finally {
       process.kill(Number(line.toString()))
     }
-  })
-})
-
-describe('the registration of a host', () => {
-  let directory: string
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'roost-registration-'))
-  })
-  afterEach(async () => {
-    await rm(directory, { recursive: true, force: true })
-  })
-
-  const assignment = { nodeId: 'local', subnet: '10.70.0.0/16' }
-  const other = { nodeId: 'local', subnet: '10.71.0.0/16' }
-
-  /** `answers` in turn; undefined: the API is away. The last one holds for all further. */
-  function register(answers: readonly (typeof assignment | undefined)[]): {
-    registration: Registration
-    reassigned: Promise<string>
-  } {
-    let calls = 0
-    let tell: (subnet: string) => void
-    const reassigned = new Promise<string>((resolve) => (tell = resolve))
-    const registration = new Registration({
-      agentDirectory: directory,
-      send: async () => {
-        const answer = answers[Math.min(calls, answers.length - 1)]
-        calls += 1
-        if (answer === undefined) throw new Error('the API is away')
-        return await Promise.resolve(answer)
-      },
-      describe: () => ({ agentUrl: '', agentSecret: '', accelerator: 'fake', memoryMb: 1, version: '' }),
-      onReassigned: ({ subnet }) => {
-        tell(subnet)
-      },
-      log: silent,
-    })
-    return { registration, reassigned }
-  }
-
-  it('waits for its first assignment and keeps it for agents that start while the API is away', async () => {
-    assert.deepEqual(await register([undefined, assignment]).registration.assignment(), assignment)
-    assert.deepEqual(await register([undefined]).registration.assignment(), assignment)
-  })
-
-  it('tells of an assignment that is no longer the one in use', async () => {
-    await register([assignment]).registration.assignment()
-    const { registration, reassigned } = register([other])
-    await registration.assignment()
-    registration.start()
-    assert.equal(await reassigned, other.subnet)
-    registration.stop()
-    assert.deepEqual(await register([undefined]).registration.assignment(), other)
   })
 })
 

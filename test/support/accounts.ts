@@ -20,21 +20,27 @@ export async function addUser(database: Database, user: NewUser): Promise<UserRe
 
 export async function addNode(
   database: Database,
-  node: { readonly id?: string; readonly memoryMb?: number } = {},
+  node: { readonly id?: string; readonly memoryMb?: number; readonly agentSecret?: string } = {},
 ): Promise<string> {
   const id = node.id ?? 'local'
-  await recordHeartbeat(
+  const assignment = await recordHeartbeat(
     { database, secretBox: testSecretBox },
     { id, firstSubnet: '10.64.0.0/16' },
     {
       agentUrl: 'http://127.0.0.1:7171',
-      agentSecret: `secret of ${id}`,
+      agentSecret: node.agentSecret ?? testAgentSecret(id),
       accelerator: 'fake',
       memoryMb: node.memoryMb ?? 65_536,
       version: '0.1.0',
     },
   )
+  assert.ok(assignment !== undefined, `node ${id} was refused`)
   return id
+}
+
+/** What the agent of `addNode` shows. */
+export function testAgentSecret(nodeId: string): string {
+  return `the-secret-of-${nodeId}`
 }
 
 export function wantedInstance(

@@ -6,7 +6,7 @@ import { recordHeartbeat } from '../../db/nodes.ts'
 import type { ApiDeps } from '../deps.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
-import { requireJoinToken } from './join-token.ts'
+import { requireJoinToken, requireNodeSecret } from './host-credentials.ts'
 import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
 
 /** A node's id stands in queue names and log lines. */
@@ -15,22 +15,30 @@ const nodeIdPattern = /^[\w.-]{1,64}$/
 /** What hosts say to the API: see `src/domain/node-protocol.ts`. A host sees only the instances placed on it. */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
-  router.use(requireJoinToken(deps.settings.joinToken))
-  router.use(readBody())
+  const joining = requireJoinToken(deps.settings.joinToken)
+  const joined = requireNodeSecret(deps)
 
-  router.put('/', async (ctx) => {
+  router.put('/', joining, readBody(), async (ctx) => {
     ctx.state.route = 'internal.heartbeat'
     const { firstSubnet } = deps.settings
     const node = { id: nodeId(ctx.params['node']), firstSubnet }
-    ctx.body = await recordHeartbeat(deps, node, parseHeartbeat(ctx.state.body))
+    const assignment = await recordHeartbeat(deps, node, parseHeartbeat(ctx.state.body))
+    if (assignment === undefined) {
+      ctx.state.log.debug(
+        { node: node.id },
+        'a host was refused: its id belongs to an agent with another secret',
+      )
+      ctx.status = 403
+    }
+    ctx.body = assignment ?? { message: `the id '${node.id}' belongs to another host` }
   })
 
-  router.get('/instances', async (ctx) => {
+  router.get('/instances', joined, async (ctx) => {
     ctx.state.route = 'internal.instances'
     ctx.body = { instances: await instancesOfNode(deps.database, nodeId(ctx.params['node'])) }
   })
 
-  router.get('/instances/:uuid/launch', async (ctx) => {
+  router.get('/instances/:uuid/launch', joined, async (ctx) => {
     ctx.state.route = 'internal.launch'
     const uuid = ctx.params['uuid'] ?? ''
     const wanted = { nodeId: nodeId(ctx.params['node']), uuid }
@@ -40,7 +48,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.body = spec
   })
 
-  router.post('/registry-token', async (ctx) => {
+  router.post('/registry-token', joined, readBody(), async (ctx) => {
     ctx.state.route = 'internal.registry-token'
     const { repository } = parseRegistryTokenRequest(ctx.state.body)
     const images = await imagesInUse(deps.database, nodeId(ctx.params['node']))

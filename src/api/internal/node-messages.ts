@@ -9,7 +9,8 @@ import type { NodeHeartbeat } from '../../domain/node-protocol.ts'
 /** What hosts send; the words are those of `src/domain/node-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
-  agentSecret: Type.String({ minLength: 16, maxLength: 512 }),
+  /** It has to go into a header as it is. */
+  agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   version: Type.String({ maxLength: 128 }),

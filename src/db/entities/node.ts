@@ -7,7 +7,7 @@ export const Node = defineEntity({
   properties: {
     id: p.text().primary(),
     agentUrl: p.text(),
-    /** Sealed by the secret box. */
+    /** Sealed by the secret box; empty where an administrator released the host. */
     agentSecret: p.text(),
     accelerator: p.text(),
     memoryMb: p.integer(),

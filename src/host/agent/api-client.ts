@@ -26,10 +26,11 @@ export class ApiError extends Error {
   }
 }
 
-/** The host's side of `src/domain/node-protocol.ts`. Messages never hold the token or an answer's body. */
+/** The host's side of `src/domain/node-protocol.ts`. Messages never hold a credential or an answer's body. */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string
   readonly #joinToken: string
+  readonly #agentSecret: string
   readonly #dispatcher = new Agent({
     connections: connectionsMax,
     bodyTimeout: requestTimeoutMs,
@@ -37,13 +38,19 @@ export class ApiClient implements LaunchSource {
     maxResponseSize: responseMaxBytes,
   })
 
-  constructor(options: { readonly apiUrl: string; readonly nodeId: string; readonly joinToken: string }) {
+  constructor(options: {
+    readonly apiUrl: string
+    readonly nodeId: string
+    readonly joinToken: string
+    readonly agentSecret: string
+  }) {
     this.#baseUrl = `${options.apiUrl.replace(/\/$/, '')}/internal/nodes/${encodeURIComponent(options.nodeId)}`
     this.#joinToken = options.joinToken
+    this.#agentSecret = options.agentSecret
   }
 
   async heartbeat(beat: NodeHeartbeat): Promise<NodeAssignment> {
-    return await this.#ask<NodeAssignment>('PUT', '', { body: beat })
+    return await this.#ask<NodeAssignment>('PUT', '', { body: beat, credential: this.#joinToken })
   }
 
   async instances(): Promise<readonly NodeInstance[]> {
@@ -81,7 +88,7 @@ export class ApiClient implements LaunchSource {
   async #ask<T>(
     method: 'GET' | 'PUT' | 'POST',
     path: string,
-    options: { readonly body?: object; readonly signal?: AbortSignal },
+    options: { readonly body?: object; readonly signal?: AbortSignal; readonly credential?: string },
   ): Promise<T> {
     const url = this.#baseUrl + path
     try {
@@ -89,7 +96,10 @@ export class ApiClient implements LaunchSource {
         origin: new URL(url).origin,
         path: new URL(url).pathname,
         method,
-        headers: { authorization: `Bearer ${this.#joinToken}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${options.credential ?? this.#agentSecret}`,
+          'content-type': 'application/json',
+        },
         body: options.body === undefined ? null : JSON.stringify(options.body),
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       })

@@ -4,16 +4,29 @@ import { join } from 'node:path'
 import { heartbeatIntervalMs } from '../../domain/node-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/node-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
+import { ApiError } from './api-client.ts'
 
-/** The secret the API authenticates with; kept, so that an API that has not heard from the new agent can ask it already. */
+/**
+ * The secret that the host's id belongs to at the API, and that the API asks with. Made once: without it the API takes this
+ * host for another one, so a file that can not be read is an error, and the file is on the disk before the secret is used.
+ */
 export async function loadAgentSecret(agentDirectory: string): Promise<string> {
   const path = join(agentDirectory, 'agent-secret')
-  const known = await readFile(path, 'utf8').catch(() => '')
+  const known = await readIfThere(path)
   if (known !== '') return known
   const secret = randomBytes(32).toString('base64url')
-  await writeFile(`${path}.tmp`, secret, { mode: 0o600 })
+  await writeFile(`${path}.tmp`, secret, { mode: 0o600, flush: true })
   await rename(`${path}.tmp`, path)
   return secret
+}
+
+async function readIfThere(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
 }
 
 /**
@@ -22,23 +35,32 @@ export async function loadAgentSecret(agentDirectory: string): Promise<string> {
  */
 export class Registration {
   readonly #path: string
+  readonly #nodeId: string
   readonly #beat: () => Promise<NodeAssignment>
   readonly #onReassigned: (assigned: NodeAssignment) => void
+  readonly #onRefused: () => void
   readonly #log: AgentLog
   #inUse: NodeAssignment | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  /** True while the API answers; a change is logged, not every miss. */
+  /** True while the API answers. */
   #heard: boolean | undefined
+  /** Why it does not; a change is logged, not every miss. */
+  #complaint: string | undefined
 
   constructor(options: {
     readonly agentDirectory: string
+    readonly nodeId: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
     readonly describe: () => NodeHeartbeat
     /** The API now assigns another network than the one this agent was told before: it can not go on with that. */
     readonly onReassigned: (assigned: NodeAssignment) => void
+    /** The id that this agent has worked under belongs to another one: it must not go on taking that one's work. */
+    readonly onRefused: () => void
     readonly log: AgentLog
   }) {
+    this.#nodeId = options.nodeId
+    this.#onRefused = options.onRefused
     this.#onReassigned = options.onReassigned
     this.#path = join(options.agentDirectory, 'assignment.json')
     this.#beat = async () => await options.send(options.describe())
@@ -89,13 +111,43 @@ export class Registration {
         await rename(`${this.#path}.tmp`, this.#path)
       }
       this.#heard = true
+      this.#complaint = undefined
       this.#inUse ??= assigned
       if (this.#inUse.subnet !== assigned.subnet) this.#onReassigned(assigned)
       return assigned
     } catch (error) {
-      if (this.#heard !== false) this.#log.warn({ err: error }, 'the API does not answer this host')
       this.#heard = false
+      this.#complain(error)
+      if (this.#inUse !== undefined && statusOf(error) === idTaken) this.#onRefused()
       return undefined
     }
   }
+
+  #complain(error: unknown): void {
+    const complaint = complaintOf(error, this.#nodeId)
+    if (complaint === this.#complaint) return
+    this.#complaint = complaint
+    this.#log.warn({ err: error }, complaint)
+  }
+}
+
+const joinTokenUnknown = 401
+const idTaken = 403
+
+function complaintOf(error: unknown, nodeId: string): string {
+  const status = statusOf(error)
+  if (status === idTaken) {
+    return (
+      `another host has the id '${nodeId}': choose another one (ROOST_NODE_ID); or, if this is that host set up anew, ` +
+      `let it in with \`roost node release ${nodeId}\``
+    )
+  }
+  if (status === joinTokenUnknown) {
+    return 'the API does not take the join token: ROOST_JOIN_TOKEN_FILE has to hold the one that the API has'
+  }
+  return 'the API does not answer this host'
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof ApiError ? error.status : undefined
 }

@@ -5,6 +5,7 @@ import { runCli } from '../../../src/cli/program.ts'
 import { createTokenAuthenticator } from '../../../src/db/tokens.ts'
 import type { DoctorReport } from '../../../src/launch/doctor.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/quotas.ts'
+import { addNode } from '../../support/accounts.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 
@@ -157,6 +158,26 @@ describe('the roost command', () => {
       assert.match(out, /^Usage: roost /)
     })
   }
+
+  it('lists, releases and removes hosts that are silent', async () => {
+    await withDatabase(own.url, (database) => addNode(database, { id: 'attic' }))
+    assert.partialDeepStrictEqual(await json('node', 'list'), [
+      { id: 'attic', live: true, released: false, instances: 0 },
+    ])
+    const live = await roost('node', 'remove', 'attic')
+    assert.equal(live.code, 1)
+    assert.match(live.notes, /stop its agent first/)
+    await withDatabase(own.url, (database) =>
+      database.em().execute("update nodes set heartbeat_at = now() - interval '1 minute'", [], 'run'),
+    )
+    assert.match((await roost('node', 'list')).out, /^ID +STATE .*\nattic +silent +0 /)
+    assert.deepEqual(await json('node', 'release', 'attic'), { id: 'attic', released: true })
+    assert.match((await roost('node', 'list')).out, /\nattic +released /)
+    assert.deepEqual(await json('node', 'remove', 'attic'), { id: 'attic', removed: true })
+    const gone = await roost('node', 'release', 'attic')
+    assert.deepEqual([gone.code, gone.out], [1, ''])
+    assert.match(gone.notes, /no host 'attic'/)
+  })
 
   it('stores images under the name that is given', async () => {
     assert.deepEqual(await json('image', 'import', '/tmp/image.tar', 'official/hello:1'), {

@@ -1,0 +1,34 @@
+import type { RouterMiddleware } from '@koa/router'
+import { requestError } from '../../contract/errors.ts'
+import { isNodeSecret } from '../../db/nodes.ts'
+import type { NodesDeps } from '../../db/nodes.ts'
+import { sameSecret } from '../../db/same-secret.ts'
+import { bearerToken } from '../middleware/authenticate.ts'
+import type { RequestState } from '../request-state.ts'
+
+type HostMiddleware = RouterMiddleware<RequestState>
+
+/** Lets in who may join; whose id it is, the heartbeat's own secret decides. */
+export function requireJoinToken(joinToken: string): HostMiddleware {
+  return async (ctx, next) => {
+    const token = bearerToken(ctx.get('Authorization'))
+    if (joinToken === '' || token === undefined || !sameSecret(token, joinToken)) throw unauthenticated()
+    await next()
+  }
+}
+
+/** Lets in the agent that the id in the path belongs to, and nobody else. */
+export function requireNodeSecret(deps: NodesDeps): HostMiddleware {
+  return async (ctx, next) => {
+    const secret = bearerToken(ctx.get('Authorization'))
+    const nodeId = ctx.params['node']
+    if (secret === undefined || nodeId === undefined || !(await isNodeSecret(deps, nodeId, secret))) {
+      throw unauthenticated()
+    }
+    await next()
+  }
+}
+
+function unauthenticated() {
+  return requestError('unauthenticated', {}, { 'WWW-Authenticate': 'Bearer' })
+}

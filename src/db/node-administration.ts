@@ -1,0 +1,64 @@
+import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
+import type { Database } from './database.ts'
+import { releasedSecret } from './nodes.ts'
+
+/** A host as its administrator sees it; without its secret, so that no key is needed. */
+export interface NodeOverview {
+  readonly id: string
+  readonly agentUrl: string
+  readonly accelerator: string
+  readonly memoryMb: number
+  readonly subnet: string
+  /** Those included that are being deleted. */
+  readonly instances: number
+  readonly heartbeatAt: Date
+  readonly live: boolean
+  /** The next host that joins under the id gets it. */
+  readonly released: boolean
+}
+
+export type NodeChange =
+  { readonly ok: true } | { readonly ok: false; readonly refusal: 'unknown' | 'live' | 'has-instances' }
+
+/** All hosts, by id. */
+export async function overlookNodes(database: Database): Promise<readonly NodeOverview[]> {
+  return database.rows<NodeOverview>({
+    name: 'overlook-nodes',
+    text: `select id, agent_url as "agentUrl", accelerator, memory_mb as "memoryMb", subnet,
+             (select count(*) from instances where node_id = nodes.id) as instances, heartbeat_at as "heartbeatAt",
+             heartbeat_at > now() - make_interval(secs => $1) as live, agent_secret = $2 as released
+           from nodes order by id`,
+    values: [nodeSilentAfterMs / 1_000, releasedSecret],
+  })
+}
+
+/** Forgets a silent host that has no instances; its id and its network are free then. */
+export async function removeNode(database: Database, nodeId: string): Promise<NodeChange> {
+  const removed = await database.rows({
+    name: 'remove-node',
+    text: `delete from nodes where id = $1 and heartbeat_at <= now() - make_interval(secs => $2)
+             and not exists (select from instances where node_id = $1) returning id`,
+    values: [nodeId, nodeSilentAfterMs / 1_000],
+  })
+  return removed.length > 0 ? { ok: true } : refused(database, nodeId)
+}
+
+/**
+ * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its instances. A
+ * host that still beats would take the id back at once, so it is refused.
+ */
+export async function releaseNode(database: Database, nodeId: string): Promise<NodeChange> {
+  const released = await database.rows({
+    name: 'release-node',
+    text: `update nodes set agent_secret = $3
+           where id = $1 and heartbeat_at <= now() - make_interval(secs => $2) returning id`,
+    values: [nodeId, nodeSilentAfterMs / 1_000, releasedSecret],
+  })
+  return released.length > 0 ? { ok: true } : refused(database, nodeId)
+}
+
+async function refused(database: Database, nodeId: string): Promise<NodeChange> {
+  const node = (await overlookNodes(database)).find(({ id }) => id === nodeId)
+  if (node === undefined) return { ok: false, refusal: 'unknown' }
+  return { ok: false, refusal: node.live ? 'live' : 'has-instances' }
+}
