@@ -63,6 +63,11 @@ export const failures = {
     400,
     'Too many objects: {count}, but at most {limit} per request',
   ),
+  tooManyElements: failure(
+    ErrorCode.TooMany,
+    400,
+    "Value of '{name}'{in} has too many elements: {count}, but at most {limit}",
+  ),
   unknownParameter: failure(ErrorCode.UnknownParameter, 400, "Unknown parameter '{name}' in {place}"),
   wrongType: failure(
     ErrorCode.Invalid,
@@ -71,6 +76,7 @@ export const failures = {
   ),
   missingParameter: failure(ErrorCode.Invalid, 400, "Missing '{name}' in {place}"),
   outOfRange: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} must be in the range {min} to {max}"),
+  notTheOnlyValue: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} must be {min}"),
   invalidFlag: failure(ErrorCode.Invalid, 400, "'{value}' is not a valid flag for '{name}'; valid: {valid}"),
   invalidValue: failure(
     ErrorCode.Invalid,
@@ -103,7 +109,7 @@ export const failures = {
   identifierInLocalScope: failure(
     ErrorCode.NotBoth,
     400,
-    "'{name}' is not allowed in {place}: the path already names the object",
+    "'{name}' is not allowed in {place}: the path already names the object '{object}'",
   ),
   missingBody: failure(ErrorCode.Malformed, 400, 'The request has no body, but {place} are required'),
   bodyNotAllowed: failure(ErrorCode.Malformed, 400, 'This endpoint takes no body'),
@@ -178,6 +184,16 @@ export function problem(name: FailureName, values: Readonly<Record<string, strin
   const { code, httpStatus, sentence } = failures[name]
   const message = sentence.replaceAll(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''))
   return { failure: name, code, httpStatus, message }
+}
+
+/** A number out of a range, which an account's limits can make one of a single value. */
+export function rangeProblem(values: {
+  readonly name: string
+  readonly in?: string
+  readonly min: number
+  readonly max: number
+}): Problem {
+  return problem(values.min === values.max ? 'notTheOnlyValue' : 'outOfRange', { in: '', ...values })
 }
 
 /** The request as a whole fails; thrown anywhere below the envelope middleware. */

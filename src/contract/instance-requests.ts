@@ -15,6 +15,7 @@ import {
   maxEnvVariables,
   maxImageReferenceLength,
   maxLogBytes,
+  maxObjectsPerRequest,
   maxReplicas,
   maxWaitMs,
 } from './limits.ts'
@@ -145,6 +146,7 @@ export const waitInstanceBody = closed({ ...awaited, ...timeout })
 export const waitInstanceIdsBody = closed({
   ids: Type.Array(closed({ ...identifierFields, ...awaited }, { 'x-place': 'instance wait identifier' }), {
     minItems: 1,
+    maxItems: maxObjectsPerRequest,
   }),
   ...timeout,
 })

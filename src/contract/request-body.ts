@@ -1,14 +1,16 @@
 import { Type } from 'typebox'
 import type { TObject } from 'typebox'
+import { countProblems } from './body-counts.ts'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { identifierFields } from './fields.ts'
+import { maxReportedErrors } from './limits.ts'
 import { Scope } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem, withoutEmptyIdentifiers } from './request-objects.ts'
 import type { JsonObject } from './request-objects.ts'
-import { problemsOf } from './validation-problems.ts'
+import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
 
 /** One object of a body: who it is about, if it says so, and its parameters, which fit the schema if there are no problems. */
@@ -33,33 +35,40 @@ export function globalBody(operation: Operation): TObject {
 }
 
 /** Reads a body: one object or an array of them in global scope, one object without identifiers in local scope. */
-export function bodyParser(operation: Operation): (body: unknown, local: boolean) => ParsedBody {
+export function bodyParser(operation: Operation): (body: unknown, object: string | undefined) => ParsedBody {
   const { place } = operation
   const schemas = { global: globalBody(operation), local: operation.body }
   const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
   const idsForm = operation.idsForm === undefined ? undefined : idsFormParser(operation.idsForm, place)
 
-  return (raw, local) => {
-    const body = withoutEmptyIdentifiers(raw)
-    if (body === undefined) return { objects: [], problems: [] }
-    if (local && Array.isArray(body)) {
+  return (raw, object) => {
+    const local = object !== undefined
+    if (raw === undefined) return { objects: [], problems: [] }
+    if (local && Array.isArray(raw)) {
       return failed(problem('wrongType', { name: 'body', place, actual: 'array', expected: 'object' }))
     }
-    if (!local && idsForm !== undefined && isJsonObject(body) && 'ids' in body) return idsForm(body)
+    if (!local && idsForm !== undefined && isJsonObject(raw) && 'ids' in raw) return idsForm(raw)
 
-    const items: readonly unknown[] = Array.isArray(body) ? body : [body]
+    const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw]
     const tooMany = tooManyProblem(items.length)
     if (tooMany.length > 0) return { objects: [], problems: tooMany }
     const scope = local ? 'local' : 'global'
     const problems: Problem[] = []
-    const objects = items.map((item, index): BodyObject => {
-      const prefix = Array.isArray(body) ? `[${index}].` : ''
+    const objects = items.map((rawItem, index): BodyObject => {
+      if (problems.length >= maxReportedErrors) return { parameters: {} }
+      const prefix = Array.isArray(raw) ? `[${index}].` : ''
+      const crowded = countProblems(rawItem, schemas.global, { place, prefix })
+      if (crowded.length > 0) {
+        problems.push(...crowded)
+        return { parameters: {} }
+      }
+      const item = withoutEmptyIdentifiers(rawItem)
       if (!isJsonObject(item)) {
         const name = prefix === '' ? 'body' : prefix.slice(0, -1)
         problems.push(problem('wrongType', { name, place, actual: kindOf(item), expected: 'object' }))
         return { parameters: {} }
       }
-      const named = local ? refusedIdentifiers(item, operation) : []
+      const named = local ? refusedIdentifiers(item, operation, object) : []
       problems.push(...named)
       const checked = named.length === 0 ? item : takeIdentifier(item, place).rest
       problems.push(...problemsOf(validate[scope](checked), { place, prefix, schema: schemas[scope] }))
@@ -80,23 +89,30 @@ function splitObject(
   return target === undefined ? { parameters: rest } : { target, parameters: rest }
 }
 
-function refusedIdentifiers(item: JsonObject, { place, idsForm }: Operation): readonly Problem[] {
+function refusedIdentifiers(
+  item: JsonObject,
+  { place, idsForm }: Operation,
+  object: string,
+): readonly Problem[] {
   const names = idsForm === undefined ? ['uuid', 'name'] : ['uuid', 'name', 'ids']
   return names
     .filter((name) => name in item)
-    .map((name) => problem('identifierInLocalScope', { name, place }))
+    .map((name) => problem('identifierInLocalScope', { name, place, object: shortened(object) }))
 }
 
 function idsFormParser(schema: TObject, place: string): (body: JsonObject) => ParsedBody {
   const validate = strictValidator(schema)
-  return (body) => {
+  return (raw) => {
+    const tooMany = tooManyProblem(Array.isArray(raw['ids']) ? raw['ids'].length : 0)
+    if (tooMany.length > 0) return { objects: [], problems: tooMany }
+    const crowded = countProblems(raw, schema, { place, prefix: '' })
+    if (crowded.length > 0) return { objects: [], problems: crowded }
+    const body = withoutEmptyIdentifiers(raw) as JsonObject
     const other = ['uuid', 'name', 'state'].find((key) => key in body)
     if (other !== undefined) return failed(problem('notBoth', { name: 'ids', other, place }))
     const problems = [...problemsOf(validate(body), { place, prefix: '', schema })]
     const { ids, ...shared } = body
     if (problems.length > 0 || !Array.isArray(ids)) return { objects: [], problems }
-    const tooMany = tooManyProblem(ids.length)
-    if (tooMany.length > 0) return { objects: [], problems: tooMany }
     const objects = (ids as readonly JsonObject[]).map((id): BodyObject => {
       const { target, rest, problem: wrong } = takeIdentifier(id, place)
       if (wrong !== undefined) problems.push(wrong)

@@ -28,8 +28,8 @@ export function requestParser<O extends Operation>(
 
   return (raw) => {
     const local = raw.object !== undefined
-    const query = parseQuery(raw.query, local)
-    const body = parseBody(raw.body, local)
+    const query = parseQuery(raw.query, raw.object)
+    const body = parseBody(raw.body, raw.object)
     refuse([...query.problems, ...body.problems])
     const named = local ? localObjects(raw.object, body) : globalObjects(operation, query, body)
     const { objects, problems } = withQueryParameters(named, query.parameters, coerce)

@@ -7,7 +7,7 @@ import { maxPageCount } from './limits.ts'
 import { Scope } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Page, Target } from './parsed-request.ts'
-import { problemsOf } from './validation-problems.ts'
+import { problemsOf, shortened } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
 const pageFields = {
@@ -44,7 +44,9 @@ export interface ParsedQuery {
 }
 
 /** Reads the query: lists are comma-separated or repeated, everything else is given once. */
-export function queryParser(operation: Operation): (query: URLSearchParams, local: boolean) => ParsedQuery {
+export function queryParser(
+  operation: Operation,
+): (query: URLSearchParams, object: string | undefined) => ParsedQuery {
   const schema = querySchema(operation)
   const validate = coercingValidator(schema)
   const names = new Set(Object.keys(schema.properties))
@@ -52,7 +54,7 @@ export function queryParser(operation: Operation): (query: URLSearchParams, loca
   const takesIdentifiers = operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
   const place = 'the query'
 
-  return (raw, local) => {
+  return (raw, object) => {
     const problems: Problem[] = []
     const targets = takesIdentifiers ? targetsOf(raw) : []
     const parameters = new Map<string, readonly string[]>()
@@ -60,8 +62,8 @@ export function queryParser(operation: Operation): (query: URLSearchParams, loca
     for (const name of new Set(raw.keys())) {
       const values = raw.getAll(name)
       if (isIdentifier(name) && takesIdentifiers) {
-        if (local && listed(values).length > 0) {
-          problems.push(problem('identifierInLocalScope', { name, place }))
+        if (object !== undefined && listed(values).length > 0) {
+          problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
         }
       } else if (objectNames.has(name)) {
         parameters.set(name, listed(values))

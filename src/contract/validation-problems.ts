@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
-import { problem } from './errors.ts'
+import { problem, rangeProblem } from './errors.ts'
 import type { Problem } from './errors.ts'
-import { maxReportedErrors } from './limits.ts'
+import { maxEnvNameLength, maxReportedErrors } from './limits.ts'
 
 /**
  * Turns what the validator found into sentences for the user, in terms of the request: `place` is what its
@@ -65,16 +65,13 @@ function problemOf(error: ErrorObject, where: Where): Problem {
       return notInVocabulary(error, where)
     case 'minimum':
     case 'maximum':
-      return problem('outOfRange', { ...inPlace, ...bounds(error) })
+      return rangeProblem({ ...inPlace, ...bounds(error) })
     case 'format':
       return problem(error.params['format'] === 'uuid' ? 'invalidUuid' : 'invalidName', { value })
     case 'maxLength':
       return problem('tooLong', { ...inPlace, limit, unit: 'characters' })
     case 'minLength':
       return problem('tooShort', { ...inPlace, limit, unit: 'characters' })
-    case 'maxItems':
-    case 'maxProperties':
-      return problem('tooLong', { ...inPlace, limit, unit: 'elements' })
     case 'minItems':
       return problem('tooShort', { ...inPlace, limit, unit: 'elements' })
     case 'pattern':
@@ -84,11 +81,15 @@ function problemOf(error: ErrorObject, where: Where): Problem {
   }
 }
 
+/** The only parameter whose keys the user chooses is `env`. */
+const envNameRule = `1 to ${maxEnvNameLength} characters without '=', NUL and halves of surrogate pairs`
+
 function unknownProperty(error: ErrorObject, { place, prefix }: Where): Problem {
   const key = String(error.params['additionalProperty'])
   const path = prefix + dotted(error.instancePath)
   if (error.parentSchema?.['patternProperties'] !== undefined) {
-    return problem('invalidContent', { name: path, place, reason: `'${shortened(key)}' is not a valid name` })
+    const reason = `'${shortened(key)}' cannot be the name of a variable: expected ${envNameRule}`
+    return problem('invalidContent', { name: path, place, reason })
   }
   return problem('unknownParameter', { name: joined(path, shortened(key)), place })
 }
@@ -126,7 +127,7 @@ function dotted(instancePath: string): string {
   )
 }
 
-function joined(path: string, key: string): string {
+export function joined(path: string, key: string): string {
   return path === '' || path.endsWith('.') ? `${path}${key}` : `${path}.${key}`
 }
 
@@ -166,6 +167,6 @@ function text(value: unknown): string {
 }
 
 /** An offending value is repeated to its sender, but not a megabyte of it. */
-function shortened(value: string): string {
+export function shortened(value: string): string {
   return value.length <= longestQuoted ? value : `${value.slice(0, longestQuoted)}…`
 }

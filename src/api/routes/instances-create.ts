@@ -1,4 +1,4 @@
-import { RequestError, problem, requestError } from '../../contract/errors.ts'
+import { RequestError, problem, rangeProblem, requestError } from '../../contract/errors.ts'
 import type { Problem } from '../../contract/errors.ts'
 import { createInstances } from '../../contract/instance-operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
@@ -77,7 +77,7 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
       vcpus: body.vcpus ?? Math.max(defaultVcpus, quotas.limits.minVcpus),
     })
     if (breach !== undefined && body[breach.parameter] !== undefined) {
-      found.push(problem('outOfRange', { name: breach.parameter, min: breach.min, max: breach.max }))
+      found.push(rangeProblem({ name: breach.parameter, min: breach.min, max: breach.max }))
     }
     return found
   })
@@ -114,7 +114,7 @@ function refusalProblem(refusal: CreateRefusal): Problem {
   switch (refusal.kind) {
     case 'limit': {
       const { parameter, min, max } = refusal.breach
-      return problem('outOfRange', { name: parameter, min, max })
+      return rangeProblem({ name: parameter, min, max })
     }
     case 'quota': {
       const { quota, value, bound } = refusal.excess
