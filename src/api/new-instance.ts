@@ -1,6 +1,6 @@
 import { problem } from '../contract/errors.ts'
 import type { Problem } from '../contract/errors.ts'
-import type { createInstances } from '../contract/instance-operations.ts'
+import { createInstances } from '../contract/instance-operations.ts'
 import type { OperationBody } from '../contract/operation.ts'
 import type { NewInstances } from '../db/create-instances.ts'
 import { splitArgumentLine } from '../domain/argument-line.ts'
@@ -8,6 +8,7 @@ import { readImageLabels } from '../domain/image-labels.ts'
 import { resolveInstanceDefaults } from '../domain/instance-defaults.ts'
 import { InstanceFeature } from '../domain/instance-feature.ts'
 import { parseObjectName } from '../domain/object-name.ts'
+import { findProcessExcess } from '../domain/process-size.ts'
 import type { ResolvedImage } from '../registry/image-resolver.ts'
 
 export type InstanceBody = OperationBody<typeof createInstances>
@@ -22,6 +23,15 @@ export function unsupportedParameter(body: InstanceBody): Problem | undefined {
     (body.scale_to_zero !== undefined && body.scale_to_zero.policy !== 'off' && 'scale_to_zero') ||
     (body.features?.includes(InstanceFeature.ScaleToZero) && 'scale-to-zero')
   return name ? problem('notSupported', { name }) : undefined
+}
+
+/** What is too long for a process. What its image adds is counted at its start, by the same bounds. */
+export function oversizedProcess(body: InstanceBody): Problem | undefined {
+  const { args = [], env = {} } = body
+  const excess = findProcessExcess(typeof args === 'string' ? splitArgumentLine(args) : args, env)
+  return excess === undefined
+    ? undefined
+    : problem('tooManyBytes', { ...excess, place: createInstances.place })
 }
 
 /** What is to be written into the database, with everything that was left out filled in. */

@@ -93,6 +93,11 @@ export const failures = {
   invalidImage: failure(ErrorCode.Invalid, 400, "Invalid image '{value}': {reason}"),
   invalidContent: failure(ErrorCode.Invalid, 400, "Invalid value of '{name}' in {place}: {reason}"),
   tooLong: failure(ErrorCode.TooLong, 400, "Value of '{name}'{in} is too long: at most {limit} {unit}"),
+  tooManyBytes: failure(
+    ErrorCode.TooLong,
+    400,
+    "'{what}' in {place} is too long: {bytes} bytes, but at most {limit}",
+  ),
   tooShort: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} is too short: at least {limit} {unit}"),
   repeatedParameter: failure(
     ErrorCode.Invalid,

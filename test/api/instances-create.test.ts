@@ -218,6 +218,11 @@ describe('creating instances', () => {
       { image: 'hello', memory_mb: -5 },
       /^Value of 'memory_mb' must be in the range 16 to/,
     ],
+    [
+      'a variable that is over what a process takes only in UTF-8',
+      { image: 'hello', env: { TEXT: '€'.repeat(60_000) } },
+      /^'variable TEXT' in instance creation arguments is too long: 180005 bytes, but at most 131071$/,
+    ],
     ['too many virtual CPUs', { image: 'hello', vcpus: 2 }, /^Value of 'vcpus' must be 1$/],
     [
       'an unknown feature',

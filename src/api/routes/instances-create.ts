@@ -19,7 +19,7 @@ import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { waitMs } from '../instance-waiting.ts'
-import { newInstances, unsupportedParameter } from '../new-instance.ts'
+import { newInstances, oversizedProcess, unsupportedParameter } from '../new-instance.ts'
 import type { InstanceBody } from '../new-instance.ts'
 import { privateFqdn } from '../present/instance.ts'
 import { quotaNames } from '../present/quotas.ts'
@@ -72,6 +72,8 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
     if ((body.wait_timeout_ms ?? 0) !== 0 && body.autostart !== true) {
       found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
     }
+    const oversized = oversizedProcess(body)
+    if (oversized !== undefined) found.push(oversized)
     const breach = findLimitBreach(quotas.limits, {
       memoryMb: body.memory_mb ?? Math.max(defaultMemoryMb, quotas.limits.minMemoryMb),
       vcpus: body.vcpus ?? Math.max(defaultVcpus, quotas.limits.minVcpus),

@@ -1,13 +1,10 @@
 import { HostFailure } from '../../domain/host-work.ts'
 import type { LaunchSpec } from '../../domain/node-protocol.ts'
+import { findProcessExcess, namedStrings } from '../../domain/process-size.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { GuestProcess } from '../vmm/vmm.ts'
 import { HostStartError } from './host-start-error.ts'
 
-/** Linux takes no longer single argument or variable (32 pages), terminator included. */
-const stringMaxBytes = 128 * 1024 - 1
-/** Of all arguments and variables together: far below the kernel's own bound (2 MiB), so that exec never refuses. */
-export const processMaxBytes = 1024 * 1024
 /** The kernel's bound of a host name; longer instance names are cut in the guest's host name only. */
 const hostnameMaxLength = 63
 
@@ -71,23 +68,12 @@ function imageEnv(image: PreparedImage): Record<string, string> {
 
 /** Values may be secrets: a message names a variable, never what it holds. */
 function checkStrings(process: GuestProcess): void {
-  const named: (readonly [string, string])[] = [
-    ...process.argv.map((argument, index) => [`argument ${String(index)}`, argument] as const),
-    ...Object.entries(process.env).map(([name, value]) => [`variable ${name}`, `${name}=${value}`] as const),
-  ]
-  let total = 0
-  for (const [what, text] of named) {
-    if (text.includes('\0')) throw unusable(`${what} holds a NUL byte, which no process can be given`)
-    const size = Buffer.byteLength(text)
-    if (size > stringMaxBytes)
-      throw unusable(`${what} has ${String(size)} bytes; at most ${String(stringMaxBytes)} are possible`)
-    total += size + 1
-  }
-  if (total > processMaxBytes) {
-    throw unusable(
-      `arguments and environment have ${String(total)} bytes; at most ${String(processMaxBytes)} are possible`,
-    )
-  }
+  const nul = namedStrings(process.argv, process.env).find(([, text]) => text.includes('\0'))
+  if (nul !== undefined) throw unusable(`${nul[0]} holds a NUL byte, which no process can be given`)
+  const excess = findProcessExcess(process.argv, process.env)
+  if (excess === undefined) return
+  const { what, bytes, limit } = excess
+  throw unusable(`${what}: ${String(bytes)} bytes, but at most ${String(limit)} are possible`)
 }
 
 function unusable(message: string): HostStartError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
+import { findProcessExcess } from '../../domain/process-size.ts'
 import { StartKind } from '../../domain/start-report.ts'
 import type { ContainerImage, KernelImage } from '../images/images.ts'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
@@ -122,9 +123,13 @@ function machineBase(spec: VmSpec, { facts, accelerator }: PlanContext) {
 
 function configOf(spec: VmSpec): Buffer {
   if (spec.process.argv.length === 0) throw new VmmError('ImageUnusable', 'the image names nothing to run')
+  const excess = findProcessExcess(spec.process.argv, spec.process.env)
+  if (excess !== undefined) {
+    throw new VmmError('ImageUnusable', `${excess.what}: ${excess.bytes} bytes, but at most ${excess.limit}`)
+  }
   const config = encodeGuestConfig(spec.process, spec.attachment)
   if (config !== undefined) return config
-  throw new VmmError('ImageUnusable', 'arguments and environment hold a NUL byte or exceed 4 MiB')
+  throw new VmmError('ImageUnusable', 'what the guest is to be told holds a NUL byte or is too long')
 }
 
 /** Numbers the files in the order in which they are added, as they will be inherited. */

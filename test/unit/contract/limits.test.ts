@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'
 import * as limits from '../../../src/contract/limits.ts'
+import { maxProcessBytes, maxProcessStringBytes } from '../../../src/domain/process-size.ts'
 
 describe('docs/limits.md', () => {
   const shown: readonly [keyof typeof limits, string][] = [
@@ -26,6 +27,11 @@ describe('docs/limits.md', () => {
     ['maxEnvVariables', `${limits.maxEnvVariables} variables`],
     ['maxImageReferenceLength', `\`image\` | ${limits.maxImageReferenceLength}`],
   ]
+  it('has the sizes of a process as the hosts have them', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    assert.ok(document.includes(`one of them ${maxProcessStringBytes} bytes`))
+    assert.ok(document.includes(`all together ${maxProcessBytes} bytes`))
+  })
   for (const [name, text] of shown) {
     it(`has ${name} as the code has it`, async () => {
       const document = await readFile('docs/limits.md', 'utf8')
