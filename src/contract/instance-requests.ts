@@ -28,18 +28,20 @@ const noCharacter = '\\u0000\\ud800-\\udfff'
 const plainText = `^[^${noCharacter}]*$`
 const argument = Type.String({ maxLength: maxArgumentLength, pattern: plainText })
 
+/** Clients send what they like for "long": a larger wait is cut to the longest, and no error. */
+const waitBounds = { minimum: -1 }
+const longestWait = `as long as possible (${maxWaitMs} ms), and so does everything larger`
+
 const waitTimeout = Type.Integer({
-  minimum: -1,
-  maximum: maxWaitMs,
-  description: `How long to wait for it to run; 0 does not wait, -1 waits as long as possible (${maxWaitMs} ms).`,
+  ...waitBounds,
+  description: `How long to wait for it to run; 0 does not wait, -1 waits ${longestWait}.`,
 })
 
 /** The newer clients wait in whole seconds; `src/contract/timeout-seconds.ts` makes milliseconds of them. */
 const timeoutSeconds = {
   timeout_s: Type.Optional(
     Type.Integer({
-      minimum: -1,
-      maximum: maxWaitMs / 1_000,
+      ...waitBounds,
       description: 'The same wait in seconds, as newer clients give it; taken where both are given.',
     }),
   ),
@@ -132,9 +134,8 @@ const awaited = {
 const timeout = {
   timeout_ms: Type.Optional(
     Type.Integer({
-      minimum: -1,
-      maximum: maxWaitMs,
-      description: `How long to wait; default -1, which is as long as possible (${maxWaitMs} ms).`,
+      ...waitBounds,
+      description: `How long to wait; default -1, which waits ${longestWait}.`,
     }),
   ),
   ...timeoutSeconds,

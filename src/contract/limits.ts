@@ -22,8 +22,11 @@ export const headersTimeoutMs = 10_000
 export const receiveTimeoutMs = 30_000
 /** 503 with code 12. How long the server works on a request that does not wait for a state. */
 export const handlingTimeoutMs = 30_000
-/** What -1 stands for in `wait_timeout_ms` and `timeout_ms`, and the most they can be. Proxies cut off later. */
-export const maxWaitMs = 600_000
+/**
+ * What -1 and everything larger stand for in `wait_timeout_ms` and `timeout_ms`: clients in JavaScript give up on an
+ * answer whose headers take 300 s.
+ */
+export const maxWaitMs = 290_000
 /** What -1 stands for in `drain_timeout_ms`, and the most it can be. */
 export const maxDrainMs = 3_600_000
 /** Connections of the HTTP server; further ones are closed at once. */
