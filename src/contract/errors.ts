@@ -76,6 +76,7 @@ export const failures = {
   ),
   missingParameter: failure(ErrorCode.Invalid, 400, "Missing '{name}' in {place}"),
   outOfRange: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} must be in the range {min} to {max}"),
+  tooSmall: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} must be at least {min}"),
   notTheOnlyValue: failure(ErrorCode.Invalid, 400, "Value of '{name}'{in} must be {min}"),
   invalidFlag: failure(ErrorCode.Invalid, 400, "'{value}' is not a valid flag for '{name}'; valid: {valid}"),
   invalidValue: failure(

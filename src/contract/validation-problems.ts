@@ -65,7 +65,7 @@ function problemOf(error: ErrorObject, where: Where): Problem {
       return notInVocabulary(error, where)
     case 'minimum':
     case 'maximum':
-      return rangeProblem({ ...inPlace, ...bounds(error) })
+      return outOfBounds(error, inPlace)
     case 'format':
       return problem(error.params['format'] === 'uuid' ? 'invalidUuid' : 'invalidName', { value })
     case 'maxLength':
@@ -102,9 +102,10 @@ function notInVocabulary(error: ErrorObject, { prefix }: Where): Problem {
   return problem(inList ? 'invalidFlag' : 'invalidValue', { value: text(error.data), name, valid })
 }
 
-function bounds(error: ErrorObject): { readonly min: number; readonly max: number } {
+function outOfBounds(error: ErrorObject, name: { readonly name: string; readonly in: string }): Problem {
   const { minimum, maximum } = error.parentSchema as { readonly minimum?: number; readonly maximum?: number }
-  return { min: minimum ?? Number.MIN_SAFE_INTEGER, max: maximum ?? Number.MAX_SAFE_INTEGER }
+  if (maximum === undefined) return problem('tooSmall', { ...name, min: minimum ?? Number.MIN_SAFE_INTEGER })
+  return rangeProblem({ ...name, min: minimum ?? Number.MIN_SAFE_INTEGER, max: maximum })
 }
 
 function expectedType(error: ErrorObject): string {
