@@ -1,7 +1,7 @@
 import { isUuid, parseObjectName } from '../domain/object-name.ts'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
-import { maxObjectsPerRequest } from './limits.ts'
+import { maxArguments, maxObjectsPerRequest } from './limits.ts'
 import type { Target } from './parsed-request.ts'
 
 /** A JSON object, as yet unchecked. */
@@ -20,6 +20,8 @@ const maxDepth = 8
 /** Drops every `uuid` and `name` that is an empty string: clients send both keys, one of them empty. */
 export function withoutEmptyIdentifiers(value: unknown, depth = 0): unknown {
   if (depth > maxDepth) return value
+  // No list is longer that will be accepted: see `body-counts.ts`.
+  if (Array.isArray(value) && value.length > maxArguments) return value
   if (Array.isArray(value)) return value.map((item) => withoutEmptyIdentifiers(item, depth + 1))
   if (!isJsonObject(value)) return value
   const kept = Object.entries(value).filter(

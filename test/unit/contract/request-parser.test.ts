@@ -241,6 +241,7 @@ describe('a request', () => {
       ['createInstances', keys],
       ['createInstances', { image: 'x', env: keys }],
       ['createInstances', { image: 'x', args: ids }],
+      ['createInstances', { image: 'x', unknown: ids }],
       ['waitInstances', { ids }],
     ] as const) {
       const before = process.cpuUsage()
