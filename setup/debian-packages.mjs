@@ -15,6 +15,7 @@ const runtime = [
   ['gcc', '/usr/bin/gcc', 'the same'],
   ['linux-libc-dev', '/usr/include/linux/fuse.h', 'the same'],
   ['busybox-static', '/bin/busybox', 'is the sample image official/busybox'],
+  ['curl', '/usr/bin/curl', 'calls the API as the printed example and the tour do'],
   ['lz4', '/usr/bin/lz4', 'unpacks the guest kernel'],
   ['xz-utils', '/usr/bin/xz', 'the same'],
 ]
