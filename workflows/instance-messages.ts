@@ -1,32 +1,14 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { hostEventSignalName } from '../src/domain/host-work.ts'
 import type { HostEvent } from '../src/domain/host-work.ts'
-import type { RecordedLife } from '../src/domain/lifecycle-continuation.ts'
 import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import type { InstanceState } from '../src/domain/instance-state.ts'
-import type { RestartPolicy } from '../src/domain/restart-policy.ts'
 
 /** What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through here. */
 export const instanceWorkflowType = 'instance'
 
 export function instanceWorkflowId(instanceUuid: string): string {
   return `instance/${instanceUuid}`
-}
-
-export interface InstanceSettings {
-  readonly instanceUuid: string
-  /** What its user calls it: for people who look at its workflow. */
-  readonly name: string
-  readonly userUuid: string
-  readonly nodeId: string
-  readonly autostart: boolean
-  readonly deleteOnStop: boolean
-  readonly restartPolicy: RestartPolicy
-  /**
-   * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's workflow
-   * was terminated, and this one goes on from there.
-   */
-  readonly recorded?: RecordedLife
 }
 
 export interface StopRequest {

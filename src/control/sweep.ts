@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/sweep.ts'
-import type { WorkflowSettings } from '../db/workflow-settings.ts'
+import type { InstanceSettings } from '../domain/instance-settings.ts'
 import { ControlUnavailable } from './instance-control.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { ResendSchedule } from './resend-schedule.ts'
@@ -54,14 +54,14 @@ export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
 }
 
 interface Outcome {
-  readonly done: WorkflowSettings[]
+  readonly done: InstanceSettings[]
   failure?: unknown
 }
 
 /** Where nobody answers, the rest is left to the next sweep. A failure of one instance's own stops no other. */
 async function eachOf(
-  instances: readonly WorkflowSettings[],
-  call: (one: WorkflowSettings) => Promise<void>,
+  instances: readonly InstanceSettings[],
+  call: (one: InstanceSettings) => Promise<void>,
 ): Promise<Outcome> {
   const outcome: Outcome = { done: [] }
   const rest = [...instances]

@@ -20,7 +20,8 @@ import {
   startUpdate,
   stopUpdate,
 } from '../../workflows/instance-messages.ts'
-import type { InstanceSettings, StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
+import type { InstanceSettings } from '../domain/instance-settings.ts'
+import type { StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import { callDeadlineMs, ControlUnavailable, InstanceGone } from './instance-control.ts'
 import type { InstanceControl } from './instance-control.ts'

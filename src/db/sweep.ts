@@ -3,7 +3,7 @@ import { notifyInstanceSql } from './instance-channel.ts'
 import { instanceColumns } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
 import { workflowSettings } from './workflow-settings.ts'
-import type { WorkflowSettings } from './workflow-settings.ts'
+import type { InstanceSettings } from '../domain/instance-settings.ts'
 
 export interface SweepBounds {
   /** Younger ones are left to the process that made them. */
@@ -16,7 +16,7 @@ export interface SweepBounds {
 export async function findUnstarted(
   database: Database,
   bounds: SweepBounds,
-): Promise<readonly WorkflowSettings[]> {
+): Promise<readonly InstanceSettings[]> {
   const rows = await database.rows<InstanceRow>({
     name: 'find-unstarted',
     text: `select ${instanceColumns} from instances
@@ -41,7 +41,7 @@ export async function markWorkflowStarted(database: Database, uuids: readonly st
 export async function findDeletedRows(
   database: Database,
   bounds: SweepBounds,
-): Promise<readonly WorkflowSettings[]> {
+): Promise<readonly InstanceSettings[]> {
   const rows = await database.rows<InstanceRow>({
     name: 'find-deleted-rows',
     text: `select ${instanceColumns} from instances

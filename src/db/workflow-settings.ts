@@ -1,22 +1,8 @@
-import type { RecordedLife } from '../domain/lifecycle-continuation.ts'
 import type { InstanceProjection } from '../domain/instance-projection.ts'
-import type { RestartPolicy } from '../domain/restart-policy.ts'
+import type { InstanceSettings } from '../domain/instance-settings.ts'
 import type { InstanceRow } from './instance-row.ts'
 
-/** What the workflow of an instance is started with, should it not run. */
-export interface WorkflowSettings {
-  readonly instanceUuid: string
-  readonly name: string
-  readonly userUuid: string
-  readonly nodeId: string
-  readonly autostart: boolean
-  readonly deleteOnStop: boolean
-  readonly restartPolicy: RestartPolicy
-  /** Absent where no workflow has written the row yet: it says what it was inserted with. */
-  readonly recorded?: RecordedLife
-}
-
-export function workflowSettings(row: InstanceRow): WorkflowSettings {
+export function workflowSettings(row: InstanceRow): InstanceSettings {
   const { uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy, revision } = row
   const settings = { instanceUuid: uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
   return revision === 0 ? settings : { ...settings, recorded: { revision, projection: projectionIn(row) } }

@@ -7,7 +7,7 @@ import type { InstanceProjection } from '../../src/domain/instance-projection.ts
 import type { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
 import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
-import type { InstanceSettings } from '../../workflows/instance-messages.ts'
+import type { InstanceSettings } from '../../src/domain/instance-settings.ts'
 import { FakeHost } from '../support/fake-host.ts'
 import type { FakeHostOptions } from '../support/fake-host.ts'
 import { runWorkers } from '../support/temporal.ts'
