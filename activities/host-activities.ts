@@ -1,7 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import { CancelledFailure } from '@temporalio/common'
-import type { HostActivities } from '../src/domain/host-work.ts'
+import type { HostActivities, VolumeActivities } from '../src/domain/host-work.ts'
 import type { HostAgent } from '../src/host/agent/host-agent.ts'
+import type { HostVolumes } from '../src/host/agent/host-volumes.ts'
 import { asHostStartError } from '../src/host/agent/host-start-error.ts'
 
 /** Often enough for a heartbeat timeout of a few seconds; the SDK sends only as many as that timeout needs. */
@@ -25,6 +26,20 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
     async stopInstance(input) {
       return await attended({ work: async () => await agent.stop(input) })
     },
+    async standByInstance(input) {
+      return await attended({ work: async () => await agent.standBy(input) })
+    },
+    async drainInstance(input) {
+      await attended({
+        work: async () => {
+          await agent.drain(input)
+        },
+        onCancelRequest: async () => {
+          agent.undrain(input)
+          await Promise.resolve()
+        },
+      })
+    },
     async removeInstance(input) {
       await attended({
         work: async () => {
@@ -33,6 +48,44 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
       })
     },
   }
+}
+
+/** As above, of volumes: work that its workflow calls off ends before the activity does. */
+export function createVolumeActivities(deps: { readonly volumes: HostVolumes }): VolumeActivities {
+  const { volumes } = deps
+  return {
+    async makeVolume({ volumeUuid, sizeMb }) {
+      await revocable(async (signal) => {
+        await volumes.make({ uuid: volumeUuid, sizeMb }, signal)
+      })
+    },
+    async repairVolume({ volumeUuid }) {
+      await revocable(async (signal) => {
+        await volumes.repair(volumeUuid, signal)
+      })
+    },
+    async removeVolume({ volumeUuid }) {
+      await revocable(async (signal) => {
+        await volumes.remove(volumeUuid, signal)
+      })
+    },
+  }
+}
+
+async function revocable(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const controller = new AbortController()
+  const done = Promise.withResolvers<undefined>()
+  await attended({
+    work: async () => {
+      await work(controller.signal).finally(() => {
+        done.resolve(undefined)
+      })
+    },
+    onCancelRequest: async () => {
+      controller.abort()
+      await done.promise
+    },
+  })
 }
 
 /** Heartbeats while the work goes on, and ends with it or with the activity's cancellation, whichever comes first. */

@@ -1,6 +1,6 @@
 /**
  * Builds what runs below the application: the kernel in the form that boots fastest, the initrd with our init and the
- * drivers, and the keeper. Plain Node 20 and musl-gcc, no packages, so that set-up can run it first of all.
+ * drivers, the keeper and the watch over sleepers. Plain Node 20 and musl-gcc, no packages, so that set-up can run it first of all.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 const sourceDirectory = path.dirname(fileURLToPath(import.meta.url))
 
 /** Raised when the result changes for the same sources. */
-const buildVersion = 1
+const buildVersion = 2
 
 /** In load order. The guest loads the first list at once and the second when it has become an instance. */
 const modulesBefore = [
@@ -26,13 +26,14 @@ const modulesBefore = [
   'pvpanic',
   'pvpanic-mmio',
   'squashfs',
+  'fuse',
   'overlay',
 ]
 const modulesAfter = ['failover', 'net_failover', 'virtio_net', 'virtio_blk']
 
 /**
  * `kernelPackageDirectory` holds an unpacked Debian kernel package (`boot/`, `lib/modules/`). Makes `vmlinux`,
- * `initrd.cpio`, `keeper`, `kvm-probe` and `manifest.json` in `outputDirectory`; a repeat with the same sources is free.
+ * `initrd.cpio`, `keeper`, `peer-watch`, `kvm-probe` and `manifest.json` in `outputDirectory`; a repeat with the same sources is free.
  */
 export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
   const kernelPath = await findKernel(kernelPackageDirectory)
@@ -45,6 +46,7 @@ export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
   const work = await mkdtemp(path.join(outputDirectory, '.build-'))
   try {
     await compile('keeper', path.join(work, 'keeper'))
+    await compile('peer-watch', path.join(work, 'peer-watch'))
     await compile('init', path.join(work, 'init'))
     await compileProbe(path.join(work, 'kvm-probe'))
     await writeFile(path.join(work, 'vmlinux'), extractKernel(await readFile(kernelPath)))
@@ -71,7 +73,7 @@ async function findKernel(directory) {
 async function hashInputs(kernelPath) {
   const hash = createHash('sha256').update(`${buildVersion}\n${path.basename(kernelPath)}\n`)
   const sources = ['build.mjs', 'kernel-image.mjs', 'cpio.mjs']
-  for (const part of ['init', 'keeper', 'probe']) {
+  for (const part of ['init', 'keeper', 'peer-watch', 'probe']) {
     for (const name of (await readdir(path.join(sourceDirectory, part))).sort())
       sources.push(path.join(part, name))
   }
@@ -122,7 +124,13 @@ async function packInitrd(work, kernelPackageDirectory) {
   ])
 }
 
-const outputs = { vmlinux: 0o644, 'initrd.cpio': 0o644, keeper: 0o755, 'kvm-probe': 0o644 }
+const outputs = {
+  vmlinux: 0o644,
+  'initrd.cpio': 0o644,
+  keeper: 0o755,
+  'peer-watch': 0o755,
+  'kvm-probe': 0o644,
+}
 
 async function describe(work, inputs, kernelRelease) {
   const files = {}

@@ -13,19 +13,20 @@ import type { SampleFile, SampleImage } from './oci-layout.ts'
 const run = promisify(execFile)
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-async function hello(): Promise<SampleImage> {
-  const directory = await mkdtemp(join(tmpdir(), 'roost-hello-'))
-  const binary = join(directory, 'hello')
+/** One static program as an image of its own. */
+async function program(name: string, ports: readonly number[]): Promise<SampleImage> {
+  const directory = await mkdtemp(join(tmpdir(), `roost-${name}-`))
+  const binary = join(directory, name)
   const flags = ['-static', '-Os', '-Wall', '-Wextra', '-Werror', '-s', '-Wl,--build-id=none']
   try {
-    await run('musl-gcc', [...flags, '-o', binary, join(import.meta.dirname, 'hello', 'hello.c')])
+    await run('musl-gcc', [...flags, '-o', binary, join(import.meta.dirname, name, `${name}.c`)])
     return {
-      name: 'hello:latest',
-      files: [{ path: 'hello', content: await readFile(binary) }],
+      name: `${name}:latest`,
+      files: [{ path: name, content: await readFile(binary) }],
       config: {
-        Cmd: ['/hello'],
-        ExposedPorts: { '8080/tcp': {} },
-        Labels: { 'org.opencontainers.image.title': 'hello', 'roost.memory_mb': '128' },
+        Cmd: [`/${name}`],
+        ExposedPorts: Object.fromEntries(ports.map((port) => [`${port}/tcp`, {}])),
+        Labels: { 'org.opencontainers.image.title': name, 'roost.memory_mb': '128' },
       },
     }
   } finally {
@@ -76,4 +77,9 @@ async function busybox(): Promise<SampleImage> {
 
 const [directory] = process.argv.slice(2)
 if (directory === undefined) throw new Error('usage: node samples/build.ts <directory>')
-await writeOciLayout(directory, [await hello(), await busybox()])
+await writeOciLayout(directory, [
+  await program('hello', [8080]),
+  await program('counter', [8080, 7000]),
+  await program('busy', [8080]),
+  await busybox(),
+])

@@ -2,17 +2,18 @@ import { CancellationScope, isCancellation, sleep } from '@temporalio/workflow'
 import { HostWorkKind } from '../src/domain/lifecycle-effects.ts'
 import type { HostWork } from '../src/domain/lifecycle-effects.ts'
 import type { LifecycleEvent } from '../src/domain/lifecycle-state.ts'
-import { eventOfFailure, isNodeAway, nameOfWork, perform } from './host-calls.ts'
-
-/** A failure that is not meant to be repeated, of work that has to be done all the same: a defect of the host's. */
-const unexpectedPauseMs = 10_000
+import { eventOfFailure, nameOfWork, perform } from './host-calls.ts'
+import { isNodeAway, unexpectedPauseMs } from './node-calls.ts'
 
 /**
  * Carries out the host's share of the effects. Several calls may be under way: a forced stop beside the graceful one
  * that it overtakes, a start whose boot already ended beside the start of the next.
  */
 export interface HostWorker {
-  /** Begins the wanted work unless it is under way, and calls starts off that a stop or a removal replaces. */
+  /**
+   * Begins the wanted work unless it is under way, and calls off what is replaced: a start by a stop or a removal, a drain by
+   * anything that runs on. A stop ends the drain at the host itself; calling it off would let traffic in again before that.
+   */
   align(work: HostWork | undefined): void
   readonly busy: boolean
   /** The host took no work when it was last asked. */
@@ -58,11 +59,8 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
 
   return {
     align(work) {
-      if (work === undefined) return
-      if (work.kind !== HostWorkKind.Start) {
-        for (const one of underWay.values()) if (one.work.kind === HostWorkKind.Start) one.scope.cancel()
-      }
-      if (!underWay.has(nameOfWork(work))) void launch(work)
+      for (const one of underWay.values()) if (isReplaced(one.work, work)) one.scope.cancel()
+      if (work !== undefined && !underWay.has(nameOfWork(work))) void launch(work)
     },
     get busy() {
       return underWay.size > 0
@@ -71,4 +69,10 @@ export function createHostWorker(options: HostWorkerOptions): HostWorker {
       return nodeAway
     },
   }
+}
+
+function isReplaced(old: HostWork, by: HostWork | undefined): boolean {
+  const ends = by?.kind === HostWorkKind.Stop || by?.kind === HostWorkKind.Remove
+  if (old.kind === HostWorkKind.Start) return ends
+  return old.kind === HostWorkKind.Drain && !ends && by?.kind !== HostWorkKind.Drain
 }

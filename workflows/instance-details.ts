@@ -2,6 +2,8 @@ import { InstanceState } from '../src/domain/instance-state.ts'
 import { Deletion, StartOrigin } from '../src/domain/lifecycle-state.ts'
 import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import { problemFreeAtMs } from '../src/domain/lifecycle-moves.ts'
+import { speaksAgainstStandby } from '../src/domain/lifecycle-projection.ts'
+import { standbyDueAtMs, wakePatienceMs } from '../src/domain/lifecycle-standby.ts'
 
 /** What the Web UI shows of an instance: its state, why it is in it, and what comes next. */
 export function instanceDetails(
@@ -32,6 +34,7 @@ const startedBy = {
   [StartOrigin.User]: 'as asked',
   [StartOrigin.Policy]: 'again, by its restart policy',
   [StartOrigin.Platform]: 'again, because its host had been halted',
+  [StartOrigin.Traffic]: 'by traffic, out of standby',
 } satisfies Record<StartOrigin, string>
 
 function why(life: Lifecycle): string {
@@ -41,12 +44,27 @@ function why(life: Lifecycle): string {
 const reasons = {
   [InstanceState.Starting]: (life) => startedBy[life.startOrigin],
   [InstanceState.Running]: (life) =>
-    `since ${timeOf(life.report?.startedAtMs)}, started ${startedBy[life.startOrigin]}`,
+    `since ${timeOf(life.report?.startedAtMs)}, started ${startedBy[life.startOrigin]}${whyAwake(life)}`,
   [InstanceState.Draining]: () => 'as asked',
   [InstanceState.Stopping]: (life) => (life.asked?.forced === true ? 'by force, as asked' : 'as asked'),
   [InstanceState.Stopped]: (life) => stoppedBy(life),
-  [InstanceState.Standby]: () => '',
+  [InstanceState.Standby]: (life) => whyAsleep(life),
 } satisfies Record<InstanceState, (life: Lifecycle) => string>
+
+function whyAwake(life: Lifecycle): string {
+  if (life.scaleToZero === undefined) return ''
+  if (speaksAgainstStandby(life)) return '; kept awake by itself: its scale_to_zero_disable count is above 0'
+  if (life.order !== undefined) return '; idle, and being sent to standby'
+  const idle = standbyDueAtMs(life) === undefined ? undefined : life.idle
+  return idle === undefined ? '; kept awake by traffic' : `; idle since ${timeOf(idle.sinceMs)}`
+}
+
+function whyAsleep({ sleep, stoppedAtMs }: Lifecycle): string {
+  if (sleep?.boot === 0) return 'from its creation: nothing has asked for it yet'
+  const memory =
+    sleep?.snapshotUuid === undefined ? '' : `, its memory is kept in snapshot ${sleep.snapshotUuid}`
+  return `since ${timeOf(stoppedAtMs)}, because nothing asked for it${memory}`
+}
 
 function stoppedBy(life: Lifecycle): string {
   if (life.boot === 0) return 'because nobody started it yet'
@@ -64,22 +82,45 @@ export function whatComesNext(life: Lifecycle, nodeId: string): string {
 }
 
 const plans = {
-  [InstanceState.Starting]: (life, nodeId) =>
-    life.retryAtMs === undefined ? `host ${nodeId} brings it up` : `another try at ${timeOf(life.retryAtMs)}`,
-  [InstanceState.Running]: (life) => {
-    const atMs = problemFreeAtMs(life)
-    return atMs === undefined ? 'nothing, it runs' : `the restart sequence ends at ${timeOf(atMs)}`
+  [InstanceState.Starting]: (life, nodeId) => {
+    if (life.retryAtMs !== undefined) return `another try at ${timeOf(life.retryAtMs)}`
+    if (life.wakingSinceMs === undefined) return `host ${nodeId} brings it up`
+    return `host ${nodeId} wakes it; it is asked how that goes at ${timeOf(life.wakingSinceMs + wakePatienceMs)}`
+  },
+  [InstanceState.Running]: (life, nodeId) => {
+    if (life.order !== undefined) return `host ${nodeId} sends it to standby, unless traffic comes`
+    const problemFree = problemFreeAtMs(life)
+    const standby = standbyDueAtMs(life)
+    if (standby !== undefined && standby <= (problemFree ?? Infinity)) {
+      return `standby at ${timeOf(standby)} unless traffic comes`
+    }
+    return problemFree === undefined
+      ? 'nothing, it runs'
+      : `the restart sequence ends at ${timeOf(problemFree)}`
   },
   [InstanceState.Draining]: (life) =>
-    `shut down when nothing is connected, at the latest ${timeOf(life.drainUntilMs)}`,
+    `shut down when nothing is connected, at the latest ${timeOf(life.drainUntilMs)}${thenGoes(life)}`,
   [InstanceState.Stopping]: (life, nodeId) =>
-    life.startAgain === true ? `host ${nodeId} ends it, then it starts again` : `host ${nodeId} ends it`,
-  [InstanceState.Stopped]: (life) =>
-    life.restartAtMs === undefined
+    life.startAgain === true
+      ? `host ${nodeId} ends it, then it starts again`
+      : `host ${nodeId} ends it${thenGoes(life)}`,
+  [InstanceState.Stopped]: (life, nodeId) => {
+    if (life.restartAtMs !== undefined) return `restart at ${timeOf(life.restartAtMs)}`
+    return life.givenUp === undefined
       ? 'nothing, until it is started'
-      : `restart at ${timeOf(life.restartAtMs)}`,
-  [InstanceState.Standby]: () => 'nothing',
+      : `host ${nodeId} ends what its last try may have left`
+  },
+  [InstanceState.Standby]: (life, nodeId) => {
+    if (life.retryAtMs !== undefined) return `host ${nodeId} is told again at ${timeOf(life.retryAtMs)}`
+    return life.order === undefined
+      ? 'nothing, until traffic or a start wakes it'
+      : `host ${nodeId} takes it into standby`
+  },
 } satisfies Record<InstanceState, (life: Lifecycle, nodeId: string) => string>
+
+function thenGoes({ retired }: Lifecycle): string {
+  return retired === true ? '; then it is deleted' : ''
+}
 
 function timeOf(atMs: number | undefined): string {
   return atMs === undefined ? 'an unknown time' : new Date(atMs).toISOString()

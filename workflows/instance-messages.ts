@@ -14,6 +14,8 @@ export function instanceWorkflowId(instanceUuid: string): string {
 export interface StopRequest {
   readonly force: boolean
   readonly drainTimeoutMs: number
+  /** It goes when it has stopped, and no start takes that back. */
+  readonly thenDelete?: boolean
 }
 
 /** `revision` is that of the state the answer tells of: a reader that waits for it in PostgreSQL sees that state. */
@@ -25,11 +27,7 @@ export interface TransitionAnswer {
 
 export const startUpdate = defineUpdate<TransitionAnswer>('start')
 export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
-/** The row is marked deleted before this is sent; losing it is mended by the sweep. */
-export const deleteSignal = defineSignal('delete')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
-/** Continue-as-new at the next idle point, so that a code patch lives for days and not for years. */
-export const refreshSignal = defineSignal('refresh')
 /** For people and tests; readers of the API are answered from PostgreSQL. */
 export const lifecycleQuery = defineQuery<Lifecycle>('lifecycle')
 

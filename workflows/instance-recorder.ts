@@ -1,18 +1,7 @@
-import { proxyLocalActivities } from '@temporalio/workflow'
-import type { ControlActivities } from '../activities/control-activities.ts'
 import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import type { Effects } from '../src/domain/lifecycle-effects.ts'
 import { projectionOf } from '../src/domain/lifecycle-projection.ts'
-
-/**
- * PostgreSQL may be away for as long as it likes: the writes are tried for ever. Beyond `localRetryThreshold` the wait
- * is a timer of the server, so that the workflow's task is not held open and the host's work goes on.
- */
-const row = proxyLocalActivities<ControlActivities>({
-  startToCloseTimeout: '5s',
-  localRetryThreshold: '1s',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
-})
+import { rowWrites } from './row-writes.ts'
 
 export interface Recorder {
   /** Writes the newest state unless it is written or being written. Readers may miss states, never their order. */
@@ -38,11 +27,11 @@ export function createRecorder(of: {
     busy = true
     if (recorded < life.revision) {
       const { revision } = life
-      await row.recordInstance({ instanceUuid, revision, projection: projectionOf(life) })
+      await rowWrites.recordInstance({ instanceUuid, revision, projection: projectionOf(life) })
       recorded = revision
     }
     if (effects.hideRow && !hidden) {
-      await row.hideInstance({ instanceUuid })
+      await rowWrites.hideInstance({ instanceUuid })
       hidden = true
     }
     busy = false
@@ -60,6 +49,6 @@ export function createRecorder(of: {
     get busy() {
       return busy
     },
-    deleteRow: () => row.deleteInstanceRow({ instanceUuid }),
+    deleteRow: () => rowWrites.deleteInstanceRow({ instanceUuid }),
   }
 }

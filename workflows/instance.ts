@@ -4,18 +4,21 @@ import {
   condition,
   continueAsNew,
   currentUpdateInfo,
+  patched,
   setCurrentDetails,
-  setDefaultSignalHandler,
   setHandler,
   upsertSearchAttributes,
-  workflowInfo,
 } from '@temporalio/workflow'
 import { decide, newLifecycle } from '../src/domain/instance-lifecycle.ts'
 import type { HostEvent } from '../src/domain/host-work.ts'
 import { InstanceState } from '../src/domain/instance-state.ts'
-import { effectsOf } from '../src/domain/lifecycle-effects.ts'
+import { effectsOf, HostWorkKind } from '../src/domain/lifecycle-effects.ts'
+import type { Effects } from '../src/domain/lifecycle-effects.ts'
 import { EventKind } from '../src/domain/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../src/domain/lifecycle-state.ts'
+import { receiveTheRest, untilChanged, wantsNewRun } from './entity-loop.ts'
+import type { LoopState } from './entity-loop.ts'
+import { deleteSignal } from './entity-messages.ts'
 import { createHostWorker } from './host-worker.ts'
 import { instanceDetails, whatComesNext } from './instance-details.ts'
 import * as message from './instance-messages.ts'
@@ -25,6 +28,12 @@ import { createRecorder } from './instance-recorder.ts'
 import { keepAnswers } from './kept-answers.ts'
 import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import { stateAttribute } from './search-attributes.ts'
+
+/** Since then hosts tell when nothing is connected any more. Lives that drained before had nothing to wait for. */
+const drainedByHost = 'drained-by-host'
+
+/** Since then hosts end what failed starts may have left; before, they were not asked to. */
+const endedByHost = 'failed-starts-ended-by-host'
 
 /** What one run hands to the next: plain JSON, times absolute. A change that old values do not fit gets a new number. */
 export interface Carried {
@@ -44,11 +53,8 @@ export async function instance(settings: InstanceSettings, carried?: Carried): P
 }
 
 /** What handlers and finished work share with the loop. */
-interface Mind {
+interface Mind extends LoopState {
   life: Lifecycle
-  /** The loop has something to look at. */
-  changed: boolean
-  refreshWanted: boolean
   readonly answers: KeptAnswers
   /** Whether the lifecycle took the event. */
   say(event: LifecycleEvent): boolean
@@ -98,28 +104,44 @@ async function live(settings: InstanceSettings, carried: Carried | undefined): P
         answers: mind.answers.kept,
       })
     }
+    const drainsAtOnce = life.state === InstanceState.Draining && !patched(drainedByHost)
     // The host first: its call leaves with this task, beside the write and not after it.
-    host.align(effects.hostWork)
+    host.align(drainsAtOnce || restsAtOnce(life, effects) ? undefined : effects.hostWork)
     recorder.align(life, effects)
     if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
     shownState = life.state
     setCurrentDetails(instanceDetails(life, { name: settings.name, nodeId, nodeAway: host.nodeAway }))
-    // Nothing leads connections to an instance yet, so there are none to wait for.
-    if (life.state === InstanceState.Draining) mind.say({ kind: EventKind.ConnectionsClosed })
-    await untilChanged(mind, effects.wakeAtMs, whatComesNext(life, nodeId))
+    if (drainsAtOnce) mind.say({ kind: EventKind.ConnectionsClosed })
+    await untilChanged(mind, {
+      atMs: effects.wakeAtMs,
+      summary: whatComesNext(life, nodeId),
+      onTick: () => void mind.say({ kind: EventKind.Tick }),
+    })
   }
   await condition(() => !recorder.busy)
   await recorder.deleteRow()
+}
+
+function restsAtOnce({ state }: Lifecycle, { hostWork }: Effects): boolean {
+  return state === InstanceState.Stopped && hostWork?.kind === HostWorkKind.Stop && !patched(endedByHost)
+}
+
+/** A stop between two tries of a start, of a host that has no permit either. */
+function stopsAtOnce({ state, retryAtMs, permit }: Lifecycle, { kind }: LifecycleEvent): boolean {
+  const betweenTries = state === InstanceState.Starting && retryAtMs !== undefined && permit === undefined
+  return betweenTries && kind === EventKind.Stop && !patched(endedByHost)
 }
 
 /** Handlers are synchronous, so none is ever unfinished when a run ends. */
 function receive(mind: Mind): void {
   const answer = (event: LifecycleEvent): TransitionAnswer =>
     mind.answers.once(currentUpdateInfo()?.id, () => {
-      const previousState = mind.life.state
+      const before = mind.life
+      const previousState = before.state
       if (!mind.say(event)) {
         throw ApplicationFailure.nonRetryable('the instance is deleted', message.instanceDeletedFailure)
       }
+      if (stopsAtOnce(before, event)) mind.say({ kind: EventKind.Absent, boot: before.boot })
       return { previousState, state: mind.life.state, revision: mind.life.revision }
     })
   setHandler(message.startUpdate, () => answer({ kind: EventKind.Start }), {
@@ -127,41 +149,35 @@ function receive(mind: Mind): void {
   })
   setHandler(
     message.stopUpdate,
-    ({ force, drainTimeoutMs }) => answer({ kind: EventKind.Stop, force, drainTimeoutMs }),
+    ({ force, drainTimeoutMs, thenDelete }) => {
+      const retires = thenDelete === true ? { thenDelete } : {}
+      return answer({ kind: EventKind.Stop, force, drainTimeoutMs, ...retires })
+    },
     { description: 'Shut down: after draining, or at once when forced' },
   )
-  setHandler(message.deleteSignal, () => void mind.say({ kind: EventKind.Delete }), {
+  setHandler(deleteSignal, () => void mind.say({ kind: EventKind.Delete }), {
     description: 'End it and remove all of it',
   })
   setHandler(message.hostEventSignal, (event) => hearHost(mind, event), {
-    description: 'A boot ended, or more is known of its start; may be repeated',
+    description: 'What became of a boot, or how busy it is; may be repeated',
   })
-  setHandler(
-    message.refreshSignal,
-    () => {
-      mind.refreshWanted = true
-      mind.changed = true
-    },
-    { description: 'Continue as new when nothing is under way' },
-  )
   setHandler(message.lifecycleQuery, () => mind.life, { description: 'All that the lifecycle knows' })
-  setDefaultSignalHandler(() => undefined)
+  receiveTheRest(mind)
 }
 
 /** The agent of a host may be newer than this worker, and know of more to tell: that is left aside. */
 function hearHost(mind: Mind, event: HostEvent): void {
-  if (event.kind === 'exited') mind.say({ kind: EventKind.Exited, exit: event.exit })
-  else if (event.kind === 'started') mind.say({ kind: EventKind.Started, report: event.started })
+  const heard = heardAs[event.kind] as ((event: HostEvent) => LifecycleEvent) | undefined
+  if (heard !== undefined) mind.say(heard(event))
 }
 
-function wantsNewRun(mind: Mind): boolean {
-  return mind.refreshWanted || workflowInfo().continueAsNewSuggested
-}
-
-async function untilChanged(mind: Mind, wakeAtMs: number | undefined, summary: string): Promise<void> {
-  const changed = (): boolean => mind.changed
-  if (wakeAtMs === undefined) return condition(changed)
-  const delayMs = wakeAtMs - Date.now()
-  const early = delayMs > 0 && (await condition(changed, delayMs, { summary }))
-  if (!early) mind.say({ kind: EventKind.Tick })
+const heardAs = {
+  exited: ({ exit }) => ({ kind: EventKind.Exited, exit }),
+  started: ({ started }) => ({ kind: EventKind.Started, report: started }),
+  idle: ({ boot, epoch, sinceMs }) => ({ kind: EventKind.Idle, boot, epoch, sinceMs }),
+  waking: ({ boot, atMs }) => ({ kind: EventKind.Waking, boot, atMs }),
+  'wake-failed': ({ boot, message }) => ({ kind: EventKind.WakeFailed, boot, message }),
+  disabled: ({ boot, disabled }) => ({ kind: EventKind.Disabled, boot, disabled }),
+} satisfies {
+  readonly [K in HostEvent['kind']]: (event: Extract<HostEvent, { readonly kind: K }>) => LifecycleEvent
 }

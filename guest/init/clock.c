@@ -14,11 +14,14 @@ struct rand_pool_info {
   int buf_size;      /* bytes */
 };
 
-/* Two guests copied from one template have one pool; each mixes in bytes of its own before the application exists. */
+/*
+ * Two guests copied from one template, or from one snapshot, have one pool; each mixes in bytes of its own, the former
+ * before the application exists.
+ */
 void reseed_random(const char *entropy, size_t length) {
   struct {
     struct rand_pool_info info;
-    char bytes[256];
+    char bytes[MAX_ENTROPY_BYTES];
   } pool;
   if (length == 0 || length > sizeof pool.bytes) die("no random bytes of its own");
   int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);

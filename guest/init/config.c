@@ -27,7 +27,7 @@ static int hex_digit(char c) {
 }
 
 /* In place: the bytes never need more room than their digits. */
-static size_t decode_hex(char *text) {
+size_t decode_hex(char *text) {
   size_t length = 0;
   for (char *at = text; hex_digit(at[0]) >= 0 && hex_digit(at[1]) >= 0; at += 2) {
     text[length++] = (char)(hex_digit(at[0]) << 4 | hex_digit(at[1]));
@@ -47,6 +47,8 @@ static void take_record(struct config *config, char *record, size_t *arguments, 
   else if (take(record, "gateway", &value)) config->gateway = value;
   else if (take(record, "nameserver", &value)) config->nameserver = value;
   else if (take(record, "mac", &value)) config->mac = value;
+  else if (take(record, "volume", &value)) config->volume = value;
+  else if (take(record, "volume_readonly", &value)) config->volume_readonly = strcmp(value, "1") == 0;
   else if (take(record, "entropy", &value)) {
     config->entropy_bytes = decode_hex((char *)value);
     config->entropy = value;
@@ -58,8 +60,8 @@ bool config_parse(struct config *config, char *records, size_t length) {
   size_t count = count_records(records, length);
   memset(config, 0, sizeof *config);
   config->argv = calloc(count + 1, sizeof(char *));
-  /* Two more: PATH and HOME, when the image sets none. */
-  config->env = calloc(count + 3, sizeof(char *));
+  /* Three more: PATH and HOME, when the image sets none, and the name of a file. */
+  config->env = calloc(count + 4, sizeof(char *));
   if (config->argv == NULL || config->env == NULL) return false;
   config->working_directory = config->user = config->hostname = "";
   size_t arguments = 0, variables = 0;

@@ -10,11 +10,18 @@
  *   time?                           wants `time`
  *   app <pid>                       the application has been entered
  *   listen                          the first listening socket is there
+ *   disabled 0|1                    the application ceased or began to speak against standby
+ *   sleep ready|disabled            the answer to `sleep?`; after `ready` a writable volume is frozen, until `awake`
+ *   volume <why> <errno>            the volume can not be used, see volume.c; the machine goes off, there is no `app`
  *   exit code|signal <n> oom <0|1> killed <0|1> output <bytes written to port `log`>
  * Host to guest:
  *   config <length>\n<records>      see config.c
  *   time <ns since the epoch>
+ *   entropy <hex>                   for the random pool
+ *   sleep?                          may it go to standby? After `ready` the file by which one speaks against it rests
+ *   awake                           it did not, or does no more: the file goes on
  *   shutdown <grace ms>
+ * A guest that goes on from its snapshot finds `entropy`, `time` and `awake` in its port before its CPUs run.
  *   bye                             all output has arrived; the machine may go off
  */
 #ifndef ROOST_INIT_H
@@ -28,6 +35,14 @@
 /* Bounds what the host may send; the host has the same number (src/host/vmm/guest-config.ts). */
 #define MAX_CONFIG_BYTES (4u << 20)
 #define MAX_GROUPS 64
+#define MAX_ENTROPY_BYTES 256
+/* As little as the kernel lets be asked for; more than any number that counts has digits. */
+#define MAX_DISABLE_TEXT 4096
+/* The last words, before the machine goes off. */
+#define REPORT_WAIT_MS 2000
+#define DISABLE_FILE "/uk/libukp/scale_to_zero_disable"
+/* Where an application finds the name of that file. */
+#define DISABLE_FILE_VARIABLE "ROOST_SCALE_TO_ZERO_FILE"
 
 struct config {
   char **argv; /* ends with NULL */
@@ -39,6 +54,8 @@ struct config {
   const char *gateway;
   const char *nameserver;
   const char *mac;
+  const char *volume; /* where; NULL: none */
+  bool volume_readonly;
   int prefix_length;
   const char *entropy;
   size_t entropy_bytes;
@@ -46,6 +63,8 @@ struct config {
 
 /* config.c: parses `key=value` records, each ended by NUL. The strings point into `records`, which stays. */
 bool config_parse(struct config *config, char *records, size_t length);
+/* Decodes in place; returns how many bytes there are. */
+size_t decode_hex(char *text);
 
 /* boot.c */
 void mount_kernel_file_systems(void);
@@ -77,7 +96,31 @@ void network_configure(const struct config *config);
 
 /* root.c: makes the image's file system, writable, the root. */
 void root_enter(void);
+/* Waits, bounded, for the disk with this serial; its device file. */
+bool disk_find(const char *serial, char *device, size_t size);
 void root_write_host_files(const struct config *config);
+
+/* volume.c */
+/* Does not return where it can not be mounted: the host has been told and the machine goes off. */
+void volume_mount(const struct config *config);
+/* Has it written back and frozen. True where that is so already; else, unless it is not wanted any more when it is. */
+bool volume_hush(void);
+int volume_hush_fd(void);
+bool volume_hush_ended(void);
+void volume_thaw(void);
+/* Ends every process but ours and leaves the file system clean. */
+void volume_close(void);
+
+/* disable-count.c: writes of the file `scale_to_zero_disable`; returns 0, EINVAL or ERANGE. */
+int disable_count_write(const char *bytes, size_t length);
+/* Writes `=<count>` and a newline, without NUL; returns the length, 64 at most. */
+size_t disable_count_text(char *text);
+bool disable_count_is_set(void);
+
+/* disable-file.c */
+bool disable_file_open(void);
+int disable_file_fd(void);
+void disable_file_serve(void);
 
 /* user.c: resolves `name`, `uid`, `name:group`, `uid:gid` by the image's own tables. */
 struct identity {
@@ -94,9 +137,8 @@ pid_t application_start(const struct config *config, int output_fd, int *exit_co
 
 /* output.c: the application's output, from its pipe to port `log`. */
 void output_open(int from_pipe_fd);
-/* What to poll for; `fd` is -1 when there is nothing to wait for. */
-struct pollfd output_interest(void);
-void output_pump(void);
+/* From here on a thread carries it, which inherits what signals are blocked. */
+void output_start(void);
 /* Takes what is left in the pipe, bounded in time. */
 void output_drain(void);
 long long output_written(void);
@@ -105,6 +147,7 @@ long long output_written(void);
 _Noreturn void supervise(pid_t application);
 /* Reports how the application ended and powers off. */
 _Noreturn void finish(const char *how, int value, bool out_of_memory, bool killed);
+_Noreturn void power_off(void);
 
 /* watch.c */
 bool socket_listens(void);

@@ -54,6 +54,8 @@ int main(void) {
   network_configure(&config);
   root_enter();
   root_write_host_files(&config);
+  disable_file_open();
+  volume_mount(&config);
 
   /* The boot is quiet; from here on the user should see the kernel's errors, as of memory running out. */
   klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);

@@ -2,10 +2,17 @@
  * The application writes into a pipe, so that it may open /dev/stdout by name, and init carries that to port `log`.
  * The port is never written to in blocking mode: its driver would spin with interrupts off for as long as the host
  * throttles, which stops the whole guest. Throttling then stops only who writes, through the full pipe.
+ *
+ * This has a thread of its own, which touches nothing but the pipe and the port: the kernel holds the lock of a pipe while it
+ * splices a file into it (`cat` of the file that speaks against standby does that), and who serves that file must not wait
+ * for that lock.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "init.h"
@@ -15,9 +22,10 @@
 #define DRAIN_WAIT_MS 2000
 
 static int pipe_fd = -1, log_fd = -1;
-static char chunk[CHUNK_BYTES];
-static size_t chunk_length, chunk_sent;
-static long long written;
+/* Wakes the thread where the pipe is open and nothing comes. */
+static int wake_fd = -1;
+static _Atomic long long written;
+static atomic_bool draining, drained;
 
 void output_open(int from_pipe_fd) {
   pipe_fd = from_pipe_fd;
@@ -25,47 +33,52 @@ void output_open(int from_pipe_fd) {
   log_fd = port_open("log", O_WRONLY | O_NONBLOCK);
 }
 
-struct pollfd output_interest(void) {
-  if (chunk_sent < chunk_length) return (struct pollfd){.fd = log_fd, .events = POLLOUT};
-  return (struct pollfd){.fd = pipe_fd, .events = POLLIN};
-}
-
-/* False when the pipe is empty or closed. */
-static bool refill(void) {
-  ssize_t got = pipe_fd < 0 ? 0 : read(pipe_fd, chunk, sizeof chunk);
-  if (got == 0 && pipe_fd >= 0) {
-    close(pipe_fd); /* every writer is gone; a closed pipe would wake poll for ever */
-    pipe_fd = -1;
-  }
-  if (got <= 0) return false;
-  chunk_length = (size_t)got;
-  chunk_sent = 0;
-  return true;
-}
-
-/* False when the port takes no more for now. */
-static bool send_chunk(void) {
-  while (chunk_sent < chunk_length) {
-    ssize_t taken = write(log_fd, chunk + chunk_sent, chunk_length - chunk_sent);
-    if (taken <= 0) return false;
-    chunk_sent += (size_t)taken;
-    written += taken;
-  }
-  return true;
-}
-
-void output_pump(void) {
-  if (send_chunk() && refill()) send_chunk();
-}
-
-void output_drain(void) {
-  for (int waited_ms = 0; waited_ms < DRAIN_WAIT_MS;) {
-    if (send_chunk()) {
-      if (!refill()) return;
+static void send_chunk(const char *chunk, size_t length) {
+  for (size_t sent = 0; sent < length;) {
+    ssize_t taken = write(log_fd, chunk + sent, length - sent);
+    if (taken > 0) {
+      sent += (size_t)taken;
+      written += taken;
       continue;
     }
     struct pollfd port = {.fd = log_fd, .events = POLLOUT};
-    if (poll(&port, 1, 1) == 0) waited_ms++;
+    poll(&port, 1, -1);
+    if (port.revents & POLLHUP) usleep(1000);
+  }
+}
+
+/* Until every writer is gone, or the pipe is empty after the application's end. */
+static void *pump_output(void *unused) {
+  static char chunk[CHUNK_BYTES];
+  for (;;) {
+    bool last = draining;
+    ssize_t got = read(pipe_fd, chunk, sizeof chunk);
+    if (got > 0) {
+      send_chunk(chunk, (size_t)got);
+      continue;
+    }
+    if (got == 0 || last) break;
+    struct pollfd sources[2] = {{.fd = pipe_fd, .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
+    poll(sources, 2, -1);
+  }
+  drained = true;
+  return unused;
+}
+
+void output_start(void) {
+  pthread_t pump;
+  wake_fd = eventfd(0, EFD_CLOEXEC);
+  if (wake_fd < 0 || pthread_create(&pump, NULL, pump_output, NULL) != 0) die("no thread for the output: %s", strerror(errno));
+}
+
+void output_drain(void) {
+  draining = true;
+  if (eventfd_write(wake_fd, 1) < 0) errno = 0;
+  long long before = -1;
+  for (int waited_ms = 0; !drained && waited_ms < DRAIN_WAIT_MS;) {
+    usleep(1000);
+    if (written == before) waited_ms++;
+    before = written;
   }
 }
 

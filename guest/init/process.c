@@ -107,6 +107,7 @@ pid_t application_start(const struct config *config, int output_fd, int *exit_co
   }
   add_default(config->env, "PATH", DEFAULT_PATH);
   add_default(config->env, "HOME", identity.home);
+  if (disable_file_fd() >= 0) add_default(config->env, DISABLE_FILE_VARIABLE, DISABLE_FILE);
   const char *directory = config->working_directory[0] == '/' ? config->working_directory : "/";
   make_directories(directory);
   if (chdir(directory) < 0) say("can not enter '%s': %s", directory, strerror(errno));

@@ -23,7 +23,7 @@ static bool disk_has_serial(const char *disk, const char *serial) {
   return found;
 }
 
-static bool find_disk(const char *serial, char *device, size_t size) {
+static bool look_for_disk(const char *serial, char *device, size_t size) {
   DIR *disks = opendir("/sys/block");
   bool found = false;
   for (struct dirent *entry; disks != NULL && !found && (entry = readdir(disks)) != NULL;) {
@@ -34,13 +34,17 @@ static bool find_disk(const char *serial, char *device, size_t size) {
   return found && access(device, F_OK) == 0;
 }
 
-static void mount_image(void) {
-  char device[64];
-  int waited_ms = 0;
-  while (!find_disk("root", device, sizeof device)) {
-    if (waited_ms++ > DISK_WAIT_MS) die("no root disk");
+bool disk_find(const char *serial, char *device, size_t size) {
+  for (int waited_ms = 0; !look_for_disk(serial, device, size); waited_ms++) {
+    if (waited_ms > DISK_WAIT_MS) return false;
     usleep(1000);
   }
+  return true;
+}
+
+static void mount_image(void) {
+  char device[64];
+  if (!disk_find("root", device, sizeof device)) die("no root disk");
   if (mount(device, "/image", "squashfs", MS_RDONLY, NULL) < 0) die("can not mount the image: %s", strerror(errno));
 }
 

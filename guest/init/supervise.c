@@ -1,5 +1,5 @@
 /*
- * Life beside the application: its output is pumped to the host, orphans are reaped, the shutdown signal is passed on,
+ * Life beside the application: orphans are reaped, the shutdown signal is passed on,
  * and its end is reported before the machine goes off.
  */
 #include <errno.h>
@@ -22,7 +22,8 @@
 #define LISTEN_FIRST_WAIT_MS 4
 #define LISTEN_LONGEST_WAIT_MS 500
 #define LISTEN_WATCH_MS 600000
-#define REPORT_WAIT_MS 2000
+/* However often an application changes its mind, the host hears of it ten times a second at most, and of the last. */
+#define DISABLED_PAUSE_MS 100
 #define NEVER (-1LL)
 
 struct watch {
@@ -32,6 +33,12 @@ struct watch {
   long long kill_at_ms;
   long long started_at_ms, listen_at_ms;
   bool killed;
+  /* It said that standby suits it: whoever wants to speak against it waits. */
+  bool rests;
+  /* It is asked whether standby suits it, and its volume is not still yet. */
+  bool hushes;
+  bool disabled_told;
+  long long disabled_at_ms; /* not to be told earlier */
 };
 
 static long long now_ms(void) {
@@ -63,6 +70,11 @@ void finish(const char *how, int value, bool out_of_memory, bool killed) {
            output_written());
   channel_send(line);
   wait_for_bye();
+  volume_close();
+  power_off();
+}
+
+void power_off(void) {
   sync();
   silence_console();
   reboot(RB_POWER_OFF);
@@ -86,16 +98,65 @@ static void reap(struct watch *watch) {
   }
 }
 
+static void be_awake(struct watch *watch) {
+  watch->rests = watch->hushes = false;
+  volume_thaw();
+}
+
+static void shut_down(struct watch *watch, long long grace_ms) {
+  be_awake(watch); /* what is said from now on keeps nobody awake, but nobody should wait for it */
+  kill(watch->application, SIGTERM);
+  /* A repeated request may shorten the grace, never stretch it. */
+  long long at_ms = now_ms() + grace_ms;
+  if (watch->kill_at_ms == NEVER || at_ms < watch->kill_at_ms) watch->kill_at_ms = at_ms;
+}
+
+/* Once the volume is still, or there is none. */
+static void answer_sleep(struct watch *watch) {
+  disable_file_serve(); /* who spoke before was first */
+  watch->hushes = false;
+  watch->rests = !disable_count_is_set();
+  if (!watch->rests) volume_thaw();
+  channel_send(watch->rests ? "sleep ready\n" : "sleep disabled\n");
+}
+
+static void think_of_sleep(struct watch *watch) {
+  disable_file_serve();
+  if (disable_count_is_set() || volume_hush()) answer_sleep(watch);
+  else watch->hushes = true;
+}
+
+static void take_stillness(struct watch *watch) {
+  if (volume_hush_ended() && watch->hushes) answer_sleep(watch);
+}
+
+static void take_entropy(char *hex) {
+  if (strlen(hex) > 2 * MAX_ENTROPY_BYTES) return;
+  size_t length = decode_hex(hex);
+  if (length > 0) reseed_random(hex, length);
+  explicit_bzero(hex, length);
+}
+
 static void obey(struct watch *watch) {
   channel_pump();
   for (char *line; (line = channel_line()) != NULL;) {
-    long long grace_ms;
-    if (sscanf(line, "shutdown %lld", &grace_ms) != 1) continue;
-    kill(watch->application, SIGTERM);
-    /* A repeated request may shorten the grace, never stretch it. */
-    long long at_ms = now_ms() + grace_ms;
-    if (watch->kill_at_ms == NEVER || at_ms < watch->kill_at_ms) watch->kill_at_ms = at_ms;
+    long long value;
+    if (sscanf(line, "shutdown %lld", &value) == 1) shut_down(watch, value);
+    else if (sscanf(line, "time %lld", &value) == 1) set_clock_ns(value);
+    else if (strncmp(line, "entropy ", 8) == 0) take_entropy(line + 8);
+    else if (strcmp(line, "sleep?") == 0) think_of_sleep(watch);
+    else if (strcmp(line, "awake") == 0) be_awake(watch);
   }
+}
+
+/* With lines still to be sent it waits: a host that is away must not make them more. */
+static void tell_disabled(struct watch *watch) {
+  bool disabled = disable_count_is_set();
+  long long now = now_ms();
+  if (disabled == watch->disabled_told || now < watch->disabled_at_ms || channel_has_outbox()) return;
+  channel_send(disabled ? "disabled 1\n" : "disabled 0\n");
+  watch->disabled_told = disabled;
+  watch->disabled_at_ms = now + DISABLED_PAUSE_MS;
 }
 
 static void look_for_listener(struct watch *watch) {
@@ -120,9 +181,14 @@ static void enforce_grace(struct watch *watch) {
   kill(watch->application, SIGKILL);
 }
 
+static long long earlier(long long one, long long other) {
+  if (one == NEVER || other == NEVER) return one == NEVER ? other : one;
+  return one < other ? one : other;
+}
+
 static int next_wait_ms(const struct watch *watch) {
-  long long next = watch->listen_at_ms;
-  if (next == NEVER || (watch->kill_at_ms != NEVER && watch->kill_at_ms < next)) next = watch->kill_at_ms;
+  bool untold = disable_count_is_set() != watch->disabled_told && !channel_has_outbox();
+  long long next = earlier(earlier(watch->listen_at_ms, watch->kill_at_ms), untold ? watch->disabled_at_ms : NEVER);
   if (next == NEVER) return -1;
   long long wait = next - now_ms();
   return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
@@ -142,18 +208,22 @@ void supervise(pid_t application) {
       .application = application, .signal_fd = open_signals(),
       .oom_kills_at_start = oom_kill_count(), .kill_at_ms = NEVER,
       .started_at_ms = now, .listen_at_ms = now + LISTEN_FIRST_WAIT_MS};
+  output_start();
   reap(&watch); /* it may have ended before the signal was blocked */
   for (;;) {
-    struct pollfd ready[3] = {
+    struct pollfd ready[4] = {
         {.fd = watch.signal_fd, .events = POLLIN},
         {.fd = channel_fd(), .events = POLLIN | (channel_has_outbox() ? POLLOUT : 0)},
-        output_interest()};
-    poll(ready, 3, next_wait_ms(&watch));
+        {.fd = watch.rests ? -1 : disable_file_fd(), .events = POLLIN},
+        {.fd = volume_hush_fd(), .events = POLLIN}};
+    poll(ready, 4, next_wait_ms(&watch));
     if (ready[1].revents) obey(&watch);
     if (ready[1].revents & POLLHUP) usleep(1000);
-    if (ready[2].revents) output_pump();
+    if (ready[2].revents) disable_file_serve();
+    if (ready[3].revents) take_stillness(&watch);
     if (ready[0].revents) reap(&watch);
     enforce_grace(&watch);
     look_for_listener(&watch);
+    tell_disabled(&watch);
   }
 }

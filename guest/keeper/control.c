@@ -1,10 +1,17 @@
 /*
  * Agents connect here. Each gets every event so far and then each new one, and may send
  *   shutdown <grace ms>      kill <cause>
+ *   sleep?                   answered by `~ sleep ready|disabled`
+ *   awake                    it shall not sleep after all; also understood when an agent goes that had asked
+ *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
+ *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
+ * Lines that begin with `~` are of the moment and in no record; the last `~ disabled 0|1` is said again to whoever comes, and
+ * `~ stalled 0|1` of stall.c.
  * The socket is in a directory that only the agent's user may enter, and its path is relative: absolute ones may be
  * longer than a socket's address can be.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,12 +23,13 @@
 
 struct client {
   int fd; /* 0: free */
-  char inbox[128];
-  size_t inbox_length;
+  struct lines inbox;
 };
 
 static int listener = -1;
 static struct client clients[MAX_CLIENTS];
+/* Who asked last for a guest that sleeps; without it nobody would wake what now holds its breath. */
+static struct client *asker;
 
 bool control_open(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "keeper.sock"};
@@ -35,6 +43,10 @@ bool control_open(void) {
 static void drop(struct client *client) {
   close(client->fd);
   memset(client, 0, sizeof *client);
+  if (client != asker) return;
+  asker = NULL;
+  suspend_cancel("its agent is gone");
+  guest_awake();
 }
 
 /* Everything ever said to a client fits into a socket's buffer; one that does not read is let go and may come again. */
@@ -48,6 +60,23 @@ void control_broadcast(const char *line, size_t length) {
   }
 }
 
+void control_tell(const char *format, ...) {
+  char line[128] = "~ ";
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + 2, sizeof line - 3, format, arguments);
+  va_end(arguments);
+  strcat(line, "\n");
+  control_broadcast(line, strlen(line));
+}
+
+static void greet(struct client *client) {
+  char line[64];
+  int length = snprintf(line, sizeof line, "~ stalled %d\n", stall_is_known());
+  if (guest_disabled() >= 0) length += snprintf(line + length, sizeof line - (size_t)length, "~ disabled %d\n", guest_disabled());
+  if (client->fd != 0) tell(client, line, (size_t)length);
+}
+
 static void welcome(void) {
   int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
@@ -57,37 +86,39 @@ static void welcome(void) {
     size_t length;
     const char *text = events_text(&length);
     tell(&clients[i], text, length);
+    greet(&clients[i]);
     return;
   }
   close(fd);
 }
 
-static void obey(const char *line) {
+static void obey(const char *line, void *from) {
   long long grace_ms;
   char cause[32];
   if (sscanf(line, "shutdown %lld", &grace_ms) == 1 && grace_ms >= 0) {
+    suspend_cancel("it is to shut down");
     guest_shutdown(grace_ms);
+  } else if (strcmp(line, "sleep?") == 0) {
+    asker = from;
+    guest_ask_to_sleep();
+  } else if (strcmp(line, "awake") == 0) {
+    asker = NULL;
+    guest_awake();
+  } else if (strcmp(line, "settle") == 0) {
+    suspend_settle();
+  } else if (strcmp(line, "suspend") == 0) {
+    asker = from;
+    suspend_begin();
   } else if (sscanf(line, "kill %31[a-z-]", cause) == 1) {
     event("kill %s", cause);
+    suspend_cancel("it is to end");
     kill_vm();
   }
 }
 
 static void listen_to(struct client *client) {
-  ssize_t got = read(client->fd, client->inbox + client->inbox_length, sizeof client->inbox - client->inbox_length);
-  if (got < 0 && errno == EAGAIN) return;
-  if (got <= 0) {
-    drop(client);
-    return;
-  }
-  client->inbox_length += (size_t)got;
-  for (char *end; (end = memchr(client->inbox, '\n', client->inbox_length)) != NULL;) {
-    *end = '\0';
-    obey(client->inbox);
-    client->inbox_length -= (size_t)(end + 1 - client->inbox);
-    memmove(client->inbox, end + 1, client->inbox_length);
-  }
-  if (client->inbox_length == sizeof client->inbox) drop(client);
+  enum lines_end end = lines_read(client->fd, &client->inbox, obey, client);
+  if (end == LINES_CLOSED || end == LINES_TOO_LONG) drop(client);
 }
 
 size_t control_poll(struct pollfd *slots) {

@@ -7,9 +7,11 @@
  *   running                            its CPUs run
  *   ready                              the guest asks for its configuration
  *   app <pid>                          listen
+ *   volume-unusable <why> <errno>      the guest's word, and it goes off; guest/init/volume.c has the reasons
  *   exit code|signal <n> oom <0|1> killed <0|1>
  *   shutdown-asked <grace ms>          kill <cause>
  *   shutdown <reason>                  as the VMM gave it: guest-shutdown, guest-panic, guest-reset, ...
+ *   suspended                          it is a snapshot now, and its end is no exit
  *   ended exit|signal <n> cpu_us <n>   the last line
  */
 #include <fcntl.h>

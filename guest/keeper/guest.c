@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,22 +18,40 @@
 #define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
 /* The guest has this long beyond the grace to kill the application and go off by itself. */
 #define SHUTDOWN_MARGIN_MS 5000
+/* Beyond that it may have to write back what its volume has in memory, as after the report of the exit; src/host/vmm/vmm.ts has it too. */
+#define WRITE_BACK_MS 15000
 /* Between the report of the exit and the machine being off; usually 20 ms. */
 #define POWER_OFF_MS 5000
+/* Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest as much. */
+#define ENTROPY_BYTES 64
 
 static int fd = -1;
 static enum guest_kind kind;
 static char *outbox;
 static size_t outbox_length, outbox_sent;
-static char inbox[512];
-static size_t inbox_length;
-static bool ready, entered, listening, exited, said_bye;
+static struct lines inbox;
+static int disabled = -1;
+static long long write_back_ms;
+static bool ready, entered, unusable, listening, exited, said_bye;
 static long long expected_output = -1, received_output;
 static long long kill_at_ms = -1, grace_until_ms = -1;
 
-void guest_open(int control_fd, enum guest_kind guest_kind) {
+void guest_open(int control_fd, const struct options *options) {
   fd = control_fd;
-  kind = guest_kind;
+  kind = options->kind;
+  write_back_ms = options->volume_fd >= 0 ? WRITE_BACK_MS : 0;
+  if (!options->from_snapshot) return;
+  ready = entered = true;
+  listening = options->listening > 0;
+  received_output = options->output;
+  disabled = (int)options->disabled;
+}
+
+int guest_disabled(void) { return disabled; }
+bool guest_may_suspend(void) { return (entered || kind == GUEST_KERNEL) && !exited && grace_until_ms < 0; }
+
+int guest_describe(char *text, size_t size) {
+  return snprintf(text, size, "output %lld listening %d disabled %d\n", received_output, listening, disabled);
 }
 
 static bool read_fully(int from_fd, char *buffer, size_t length) {
@@ -79,12 +98,43 @@ static void send_line(const char *line) {
   guest_write();
 }
 
-static void send_time(void) {
-  char line[64];
+static int describe_time(char *line, size_t size) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  snprintf(line, sizeof line, "time %lld\n", now.tv_sec * 1000000000LL + now.tv_nsec);
+  return snprintf(line, size, "time %lld\n", now.tv_sec * 1000000000LL + now.tv_nsec);
+}
+
+static void send_time(void) {
+  char line[64];
+  describe_time(line, sizeof line);
   send_line(line);
+}
+
+void guest_ask_to_sleep(void) {
+  if (guest_may_suspend() && kind == GUEST_CONTAINER) send_line("sleep?\n");
+  else control_tell("sleep %s", guest_may_suspend() ? "ready" : "disabled");
+}
+
+void guest_awake(void) {
+  if (kind == GUEST_CONTAINER && entered) send_line("awake\n");
+}
+
+/* In one piece, which the guest takes in one turn: whoever waits for its first answer waits for this too. */
+void guest_greet(void) {
+  if (kind == GUEST_KERNEL) return;
+  unsigned char bytes[ENTROPY_BYTES];
+  char text[2 * ENTROPY_BYTES + 96] = "";
+  size_t length = 0;
+  if (getrandom(bytes, sizeof bytes, 0) == sizeof bytes) {
+    length += (size_t)sprintf(text, "entropy ");
+    for (size_t i = 0; i < sizeof bytes; i++) length += (size_t)sprintf(text + length, "%02x", bytes[i]);
+    text[length++] = '\n';
+  }
+  length += (size_t)describe_time(text + length, sizeof text - length);
+  if (entered) strcpy(text + length, "awake\n");
+  send_line(text);
+  explicit_bzero(bytes, sizeof bytes);
+  explicit_bzero(text, sizeof text);
 }
 
 /* The guest goes off once everything it printed has arrived here. */
@@ -116,7 +166,7 @@ void guest_shutdown(long long grace_ms) {
     power_down();
     return;
   }
-  kill_at_ms = until_ms + SHUTDOWN_MARGIN_MS;
+  kill_at_ms = until_ms + SHUTDOWN_MARGIN_MS + write_back_ms;
   /* Before the application is there, nothing could take the signal: the guest is told when it is. */
   if (entered) send_shutdown();
 }
@@ -132,14 +182,30 @@ static void take_exit(const char *line) {
   exited = true;
   expected_output = output;
   event("exit %s %d oom %d killed %d", how, value, out_of_memory != 0, killed != 0);
-  long long off_by_ms = now_ms() + POWER_OFF_MS;
+  long long off_by_ms = now_ms() + POWER_OFF_MS + write_back_ms;
   if (kill_at_ms < 0 || kill_at_ms > off_by_ms) kill_at_ms = off_by_ms;
   meter_lift();
   maybe_say_bye();
 }
 
-static void take_line(const char *line) {
-  int pid;
+static void take_disabled(int value) {
+  if (value == disabled) return;
+  disabled = value;
+  control_tell("disabled %d", value);
+}
+
+static void take_unusable(const char *line) {
+  char why[16];
+  int reason;
+  if (entered || unusable || sscanf(line, "volume %15[a-z-] %d", why, &reason) != 2) return;
+  unusable = true;
+  event("volume-unusable %s %d", why, reason);
+  kill_at_ms = now_ms() + POWER_OFF_MS;
+}
+
+static void take_line(const char *line, void *context) {
+  int pid, value;
+  (void)context;
   if (strcmp(line, "time?") == 0) {
     send_time();
   } else if (strcmp(line, "ready") == 0 && !ready) {
@@ -152,19 +218,17 @@ static void take_line(const char *line) {
   } else if (strcmp(line, "listen") == 0 && !listening) {
     listening = true;
     event("listen");
+  } else if (sscanf(line, "disabled %d", &value) == 1 && (value == 0 || value == 1)) {
+    take_disabled(value);
+  } else if (strcmp(line, "sleep ready") == 0 || strcmp(line, "sleep disabled") == 0) {
+    control_tell("%s", line);
+  } else if (strncmp(line, "volume ", 7) == 0) {
+    take_unusable(line);
   } else if (strncmp(line, "exit ", 5) == 0 && !exited) {
     take_exit(line);
   }
 }
 
 void guest_read(void) {
-  ssize_t got = read(fd, inbox + inbox_length, sizeof inbox - 1 - inbox_length);
-  if (got > 0) inbox_length += (size_t)got;
-  for (char *end; (end = memchr(inbox, '\n', inbox_length)) != NULL;) {
-    *end = '\0';
-    take_line(inbox);
-    inbox_length -= (size_t)(end + 1 - inbox);
-    memmove(inbox, end + 1, inbox_length);
-  }
-  if (inbox_length == sizeof inbox - 1) inbox_length = 0; /* no statement is that long */
+  if (lines_read(fd, &inbox, take_line, NULL) == LINES_READ) suspend_heard_guest();
 }

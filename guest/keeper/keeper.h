@@ -4,6 +4,7 @@
  *
  *   keeper run key=value... -- <qemu> <arguments...>     see options.c
  *   keeper ram <MiB>                                     see ram.c
+ *   keeper wait                                          see waiting.c
  *
  * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to the VMM.
  * In the directory of the VM it keeps:
@@ -35,10 +36,22 @@ struct options {
   const char *cgroup; /* NULL: none */
   long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
   long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
+  long volume_fd;                  /* the VMM's alone once it runs: it is locked for as long as anybody has it; -1: none */
+  bool from_snapshot;              /* it is the instance's own, with its memory; else a template's */
+  /* What the keeper before knew of a guest that goes on from its snapshot; disabled -1: nothing. */
+  long output, listening, disabled;
   enum guest_kind kind;
   char **command;
 };
 bool options_parse(struct options *options, char **arguments);
+
+/* lines.c: the one reader of lines. Reads once; a line that does not fit is dropped. */
+struct lines {
+  size_t length;
+  char bytes[8192];
+};
+enum lines_end { LINES_READ, LINES_PENDING, LINES_CLOSED, LINES_TOO_LONG };
+enum lines_end lines_read(int fd, struct lines *lines, void (*take)(const char *line, void *context), void *context);
 
 /* events.c */
 bool events_open(int directory_fd);
@@ -65,34 +78,74 @@ bool vm_start(struct vm *vm, const struct options *options);
 void keeper_drop_privileges(void);
 
 /* guest.c: the control channel, and the application's output as far as the end depends on it. */
-void guest_open(int fd, enum guest_kind kind);
+void guest_open(int fd, const struct options *options);
 bool guest_set_config(int from_fd);
 void guest_read(void);
 void guest_write(void);
 bool guest_wants_write(void);
 void guest_log_received(size_t bytes);
 void guest_shutdown(long long grace_ms);
+void guest_ask_to_sleep(void);
+void guest_awake(void);
+/* Neither has it ended nor was it asked to. */
+bool guest_may_suspend(void);
+/* What the next keeper has to know, as one line; returns its length. */
+int guest_describe(char *text, size_t size);
+/* For a guest that goes on from its snapshot: clock, random bytes, the end of its rest. */
+void guest_greet(void);
+/* -1: it never said. */
+int guest_disabled(void);
 /* When the VM must be killed because the guest did not end it, in ms of now_ms(); -1: never. */
 long long guest_deadline_ms(void);
 
 /* monitor.c: QMP. */
-void monitor_open(int fd, long incoming_fd);
+void monitor_open(int fd, const struct options *options);
+void monitor_command(const char *text);
+void monitor_command_with_fd(const char *text, int passed_fd);
+bool monitor_vm_runs(void);
+bool monitor_vm_ended(void);
 void monitor_read(void);
 void monitor_power_down(void);
 bool monitor_finds_vm_stuck(void);
+
+/* suspend.c */
+void suspend_begin(void);
+void suspend_settle(void);
+void suspend_cancel(const char *why);
+bool suspend_under_way(void);
+bool suspend_is_done(void);
+/* A line of the monitor; its VM runs again; the guest sent something. */
+void suspend_take(const char *line);
+void suspend_resumed(void);
+void suspend_heard_guest(void);
+int suspend_wait_ms(void);
+void suspend_tick(void);
+
+/* stall.c */
+bool stall_is_known(void);
+/* A line of the monitor; its VM runs again. */
+void stall_take(const char *line);
+void stall_resumed(void);
+int stall_wait_ms(void);
+void stall_tick(void);
 
 /* control.c: agents. */
 bool control_open(void);
 size_t control_poll(struct pollfd *slots);
 void control_handle(const struct pollfd *slots, size_t count);
 void control_broadcast(const char *line, size_t length);
+/* Tells the agents that are there, and keeps nothing. */
+void control_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* main.c */
 long long now_ms(void);
 void kill_vm(void);
 void power_down(void);
+/* Takes what the VMM has sent of the guest's, throttled or not. */
+void collect_output(void);
 
 int ram_main(const char *size_mb);
+int waiting_main(void);
 
 #define MAX_CLIENTS 4
 

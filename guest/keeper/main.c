@@ -53,6 +53,7 @@ static bool pump_console(int fd, bool counted) {
   meter_count((size_t)got);
   console_write(buffer, (size_t)got);
   if (counted) guest_log_received((size_t)got);
+  suspend_heard_guest();
   return true;
 }
 
@@ -82,6 +83,10 @@ static int next_wait_ms(bool throttled) {
   long long wait_ms = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
   if (deadline_ms >= 0 && wait_ms < 0) wait_ms = 0;
   if (throttled && (wait_ms < 0 || wait_ms > THROTTLE_WAIT_MS)) wait_ms = THROTTLE_WAIT_MS;
+  int ticks_ms[2] = {suspend_wait_ms(), stall_wait_ms()};
+  for (int i = 0; i < 2; i++) {
+    if (ticks_ms[i] >= 0 && (wait_ms < 0 || wait_ms > ticks_ms[i])) wait_ms = ticks_ms[i];
+  }
   return wait_ms > 60000 ? 60000 : (int)wait_ms;
 }
 
@@ -118,6 +123,8 @@ static void watch_vm(int signal_fd) {
     if (ready[1].revents & POLLIN) guest_read();
     if (ready[2].revents & POLLIN) monitor_read();
     control_handle(ready + 6, count);
+    suspend_tick();
+    stall_tick();
     enforce_deadline();
     control_gone = control_gone || hung_up(&ready[1]);
     monitor_gone = monitor_gone || hung_up(&ready[2]);
@@ -125,10 +132,14 @@ static void watch_vm(int signal_fd) {
   }
 }
 
-/* What the VMM wrote before it ended is still in the sockets, and not more than they hold. */
-static void collect_rest(void) {
+void collect_output(void) {
   for (int rounds = 0; rounds < 64 && vm.log_fd >= 0 && pump_console(vm.log_fd, true) && errno != EAGAIN; rounds++) errno = 0;
   for (int rounds = 0; rounds < 64 && vm.console_fd >= 0 && pump_console(vm.console_fd, false) && errno != EAGAIN; rounds++) errno = 0;
+}
+
+/* What the VMM wrote before it ended is still in the sockets, and not more than they hold. */
+static void collect_rest(void) {
+  collect_output();
   for (int rounds = 0; rounds < 16; rounds++) {
     guest_read();
     monitor_read();
@@ -149,6 +160,9 @@ static int block_signals(void) {
   sigemptyset(&handled);
   sigaddset(&handled, SIGCHLD);
   sigprocmask(SIG_BLOCK, &handled, NULL);
+  /* A VMM that somebody stops and continues has not ended. */
+  struct sigaction ends_alone = {.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP};
+  sigaction(SIGCHLD, &ends_alone, NULL);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   return signalfd(-1, &handled, SFD_CLOEXEC);
@@ -166,14 +180,15 @@ static bool prepare(void) {
 
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "ram") == 0) return ram_main(arguments[2]);
+  if (count == 2 && strcmp(arguments[1], "wait") == 0) return waiting_main();
   if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
   umask(077);
   int signal_fd = block_signals();
   if (!prepare() || !vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
   keeper_drop_privileges();
-  guest_open(vm.control_fd, options.kind);
-  monitor_open(vm.monitor_fd, options.incoming_fd);
+  guest_open(vm.control_fd, &options);
+  monitor_open(vm.monitor_fd, &options);
   guest_write();
 
   watch_vm(signal_fd);

@@ -1,43 +1,70 @@
 /*
- * QMP, as little of it as the verdict needs: that the machine runs, and why it shut down. Replies are looked through
+ * QMP, as little of it as is needed: that the machine runs, why it shut down, and how a snapshot comes along. Replies are looked through
  * by eye for known words and not parsed: the VMM is the only writer and its order of fields is fixed.
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "keeper.h"
 
 static int fd = -1;
-static long incoming_fd = -1;
-static char inbox[8192];
-static size_t inbox_length;
-static bool greeted, running, shut_down, stuck;
+static const struct options *options;
+static struct lines inbox;
+static bool greeted, running, paused, shut_down, stuck, loaded;
 
-void monitor_open(int monitor_fd, long state_fd) {
+void monitor_open(int monitor_fd, const struct options *given) {
   fd = monitor_fd;
-  incoming_fd = state_fd;
+  options = given;
 }
 
 bool monitor_finds_vm_stuck(void) { return stuck; }
+bool monitor_vm_runs(void) { return running && !paused && !shut_down && !stuck; }
+bool monitor_vm_ended(void) { return shut_down || stuck; }
 
-static void command(const char *text) {
+void monitor_command(const char *text) {
   if (write(fd, text, strlen(text)) < 0) return; /* it is gone, and its end will be seen elsewhere */
 }
 
-void monitor_power_down(void) { command("{\"execute\":\"system_powerdown\"}\n"); }
+void monitor_command_with_fd(const char *text, int passed_fd) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {0};
+  struct iovec body = {(void *)text, strlen(text)};
+  struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+  memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof passed_fd);
+  if (sendmsg(fd, &message, MSG_NOSIGNAL) < 0) return;
+}
+
+void monitor_power_down(void) { monitor_command("{\"execute\":\"system_powerdown\"}\n"); }
 
 /* A VM from a template: its memory is mapped and must not be looked for in the state, which takes a capability. */
 static void negotiate(void) {
-  char text[128];
-  command("{\"execute\":\"qmp_capabilities\"}\n");
-  if (incoming_fd >= 0) {
-    command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
-            "[{\"capability\":\"x-ignore-shared\",\"state\":true}]}}\n");
-    snprintf(text, sizeof text, "{\"execute\":\"migrate-incoming\",\"arguments\":{\"uri\":\"fd:%ld\"}}\n", incoming_fd);
-    command(text);
+  char text[512];
+  bool from_template = options->incoming_fd >= 0 && !options->from_snapshot;
+  snprintf(text, sizeof text,
+           "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":["
+           "{\"capability\":\"events\",\"state\":true},{\"capability\":\"x-ignore-shared\",\"state\":%s}]}}\n",
+           from_template ? "true" : "false");
+  monitor_command(text);
+  if (options->incoming_fd >= 0) {
+    snprintf(text, sizeof text, "{\"execute\":\"migrate-incoming\",\"arguments\":{\"uri\":\"fd:%ld\"}}\n", options->incoming_fd);
+    monitor_command(text);
   }
-  command("{\"execute\":\"query-status\"}\n");
+  monitor_command("{\"execute\":\"query-status\"}\n");
+}
+
+/*
+ * The snapshot is in its memory. What it has to be told is sent first, so that it lies in the guest's port when its CPUs
+ * begin to run, before anything else happens to it.
+ */
+static void take_loaded(void) {
+  loaded = true;
+  guest_greet();
+  monitor_command("{\"execute\":\"cont\"}\n");
 }
 
 static void take_shutdown(const char *line) {
@@ -49,12 +76,20 @@ static void take_shutdown(const char *line) {
 }
 
 static void take_running(void) {
+  paused = false;
+  stall_resumed();
+  suspend_resumed();
   if (running) return;
   running = true;
   event("running");
+  /* The application's socket was there already when it fell asleep. */
+  if (options->from_snapshot && options->listening > 0) event("listen");
 }
 
-static void take_line(const char *line) {
+static void take_line(const char *line, void *context) {
+  (void)context;
+  suspend_take(line);
+  stall_take(line);
   if (strstr(line, "\"QMP\": {") != NULL && !greeted) {
     greeted = true;
     event("monitor");
@@ -63,8 +98,12 @@ static void take_line(const char *line) {
     take_shutdown(line);
   } else if (strstr(line, "\"event\": \"RESUME\"") != NULL || strstr(line, "\"running\": true") != NULL) {
     take_running();
+  } else if (strstr(line, "\"event\": \"MIGRATION\"") != NULL) {
+    bool complete = strstr(line, "\"status\": \"completed\"") != NULL;
+    if (complete && options->from_snapshot && !loaded) take_loaded();
   } else if (strstr(line, "\"event\": \"STOP\"") != NULL) {
-    command("{\"execute\":\"query-status\"}\n");
+    paused = true;
+    monitor_command("{\"execute\":\"query-status\"}\n");
   } else if (strstr(line, "\"status\": \"internal-error\"") != NULL && !stuck) {
     /* The accelerator gave up on the guest; the VMM would stay like this for ever. */
     stuck = true;
@@ -72,14 +111,4 @@ static void take_line(const char *line) {
   }
 }
 
-void monitor_read(void) {
-  ssize_t got = read(fd, inbox + inbox_length, sizeof inbox - 1 - inbox_length);
-  if (got > 0) inbox_length += (size_t)got;
-  for (char *end; (end = memchr(inbox, '\n', inbox_length)) != NULL;) {
-    *end = '\0';
-    take_line(inbox);
-    inbox_length -= (size_t)(end + 1 - inbox);
-    memmove(inbox, end + 1, inbox_length);
-  }
-  if (inbox_length == sizeof inbox - 1) inbox_length = 0;
-}
+void monitor_read(void) { lines_read(fd, &inbox, take_line, NULL); }

@@ -19,13 +19,18 @@ static bool take_option(struct options *options, const char *argument) {
   else if (take(argument, "gid", &value)) options->gid = atol(value);
   else if (take(argument, "address_space_mb", &value)) options->address_space_mb = atol(value);
   else if (take(argument, "incoming", &value)) options->incoming_fd = atol(value);
+  else if (take(argument, "volume", &value)) options->volume_fd = atol(value);
+  else if (take(argument, "source", &value)) options->from_snapshot = strcmp(value, "snapshot") == 0;
+  else if (take(argument, "output", &value)) options->output = atol(value);
+  else if (take(argument, "listening", &value)) options->listening = atol(value);
+  else if (take(argument, "disabled", &value)) options->disabled = atol(value);
   else if (take(argument, "guest", &value)) options->kind = strcmp(value, "kernel") == 0 ? GUEST_KERNEL : GUEST_CONTAINER;
   else return false;
   return true;
 }
 
 bool options_parse(struct options *options, char **arguments) {
-  *options = (struct options){.uid = -1, .gid = -1, .incoming_fd = -1};
+  *options = (struct options){.uid = -1, .gid = -1, .incoming_fd = -1, .volume_fd = -1, .disabled = -1};
   for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {
     if (!take_option(options, *arguments)) return false;
   }

@@ -125,5 +125,6 @@ bool vm_start(struct vm *vm, const struct options *options) {
   if (vm->pid == 0) become_vmm(options, theirs, error_pipe[1], keeper);
   for (int i = 0; i < 4; i++) close(theirs[i]);
   close(error_pipe[1]);
+  if (options->volume_fd >= 0) close((int)options->volume_fd);
   return true;
 }

@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../listening.h"
+
 enum { PORT = 8080, MAX_CONNECTIONS = 512, MAX_HEAD_BYTES = 8192 };
 
 struct connection {
@@ -113,18 +115,6 @@ static int receive(nfds_t at) {
   if (got < 0) return errno == EAGAIN || errno == EINTR;
   c->used += (size_t)got;
   return got > 0 && serve(polled[at].fd, c);
-}
-
-static int listen_on(int port) {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  int on = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 512) < 0) {
-    perror("listen");
-    exit(1);
-  }
-  return fd;
 }
 
 int main(void) {

@@ -3,6 +3,7 @@ import type { Effects } from './lifecycle-effects.ts'
 import { continuedLifecycle } from './lifecycle-continuation.ts'
 import type { RecordedLife } from './lifecycle-continuation.ts'
 import * as move from './lifecycle-moves.ts'
+import * as standby from './lifecycle-standby.ts'
 import { projectionOf } from './lifecycle-projection.ts'
 import { Deletion, EventKind, Phase, phaseOf, unstarted } from './lifecycle-state.ts'
 import type { EventOf, Lifecycle, LifecycleEvent, LifecycleRules } from './lifecycle-state.ts'
@@ -28,23 +29,35 @@ import type { AskedStop } from './stop-reason.ts'
  *        │                        └─ timeout,   ┌────────┐ ◄──────────┘
  *        └──── ended ────────────── closed ───► │stopping│ ── ended, and a start came meanwhile ──► starting
  *                                               └────────┘
+ *
+ *                   idle for the cooldown, and the host did it
+ *      ┌───────┐ ──────────────────────────────────────────► ┌───────┐ ── stop ──► stopping: the host's permit is revoked
+ *      │running│                                             │standby│
+ *      └───────┘ ◄── started ── starting ◄── waking, start ─ └───────┘ ◄── the wake failed; creation without autostart
+ *
  *      any ── delete ──► deleting ── host is clean ──► deleted
  *      stopped and to stay so ── delete-on-stop ──► deleting
+ *      any but a deletion ── stop that retires it ──► as by a stop, to stopped ──► deleting
  *
  * - A start while stopping is remembered, and a stop after it forgets it: the user's last word counts. A start while
- *   draining takes the stop back, as nothing was shut down. A stop while starting shuts that boot down.
+ *   draining takes the stop back, as nothing was shut down. A stop while starting shuts that boot down, between two tries
+ *   too: an attempt that was cut off may still come up. For that reason the host is to stop the last boot of a start that
+ *   was given up, although the instance is stopped already.
  * - A forced stop overtakes a graceful one; a graceful one never softens a forced one. Of two drains the earlier end counts.
  * - A restart is first the policy's: delete-on-stop deletes what is stopped and will not restart. A stop by hand during
  *   the wait for a restart therefore deletes.
- * - `standby` is a word of the API that nothing here leads to yet; commands treat it as a stopped instance.
- * - Draining without anything that can be connected is over as soon as `connections-closed` is said.
+ * - A stop may retire the instance: then it goes when it has stopped, and at once where it is stopped already. That is never taken
+ *   back: from then on a start is refused, and other stops only bring the end nearer.
+ * - While the host carries an order to stand by out, the state is still `running`. Standby is no stop: restart policy and
+ *   delete-on-stop do not look at it. More on it, and on what may come in which order, in `lifecycle-standby.ts`.
+ * - Draining ends with `connections-closed`, or when its time is over; what drains never goes to standby.
  */
 export type Decision =
   | { readonly accepted: true; readonly life: Lifecycle; readonly effects: Effects }
   | { readonly accepted: false; readonly refusal: Refusal }
 
 export const Refusal = {
-  /** The instance is being deleted or is deleted. */
+  /** The instance is being deleted, is deleted, or goes as soon as it has stopped, for good. */
   Deleted: 'deleted',
 } as const
 export type Refusal = (typeof Refusal)[keyof typeof Refusal]
@@ -64,7 +77,8 @@ export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): D
 export function newLifecycle(rules: LifecycleRules, recorded?: RecordedLife): Lifecycle {
   if (recorded !== undefined && recorded.revision > 0) return continuedLifecycle(rules, recorded)
   const life = unstarted(rules)
-  return rules.autostart ? move.beginByHand(life) : life
+  if (rules.autostart) return move.beginByHand(life)
+  return life.scaleToZero === undefined ? life : standby.inStandby(life, { boot: 0 })
 }
 
 type Rule<K extends EventKind> = (life: Lifecycle, event: EventOf<K>, nowMs: number) => Lifecycle | Refusal
@@ -82,8 +96,24 @@ const byUser = (event: EventOf<typeof EventKind.Stop>): AskedStop => ({
   forced: event.force,
 })
 
+/** The same stop, and where it says so it is the last one. */
+function retiring(stop: Rule<typeof EventKind.Stop>): Rule<typeof EventKind.Stop> {
+  return (life, event, nowMs) =>
+    stop(event.thenDelete === true ? { ...life, retired: true } : life, event, nowMs)
+}
+
+/** What is retired takes no start any more. */
+function unlessRetired(start: (life: Lifecycle) => Lifecycle): Rule<typeof EventKind.Start> {
+  return (life) => (life.retired === true ? Refusal.Deleted : start(life))
+}
+
+const shutDownAtOnce: Rule<typeof EventKind.Stop> = (life, event, nowMs) =>
+  move.shutDown(life, byUser(event), nowMs)
+
 function stopRunning(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, nowMs: number): Lifecycle {
-  if (event.force || event.drainTimeoutMs <= 0) return move.shutDown(life, byUser(event), nowMs)
+  // What is being sent to standby has nothing connected that could be waited for.
+  const atOnce = event.force || event.drainTimeoutMs <= 0 || life.order !== undefined
+  if (atOnce) return move.shutDown(life, byUser(event), nowMs)
   return move.drain(life, byUser(event), nowMs + event.drainTimeoutMs)
 }
 
@@ -102,17 +132,24 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
   return life.asked === undefined ? life : move.shutDown(life, life.asked, nowMs)
 }
 
-/** What is down keeps the times of a start whose report came late, and hears no more of its host. */
+/**
+ * What is down keeps the times of a start whose report came late. Of its host it hears what that did with a permit: one that
+ * sleeps has it, and one that is stopped may have it where the workflow that gave it was lost.
+ */
 const down = {
   [EventKind.Start]: move.beginByHand,
   [EventKind.Delete]: move.startDeletion,
-  [EventKind.Started]: move.noteReport,
+  [EventKind.Started]: standby.startedByPermit,
   [EventKind.StartFailed]: ignore,
-  [EventKind.Exited]: ignore,
+  [EventKind.Exited]: (life, { exit }, nowMs) => standby.exitedByPermit(life, exit, nowMs),
+  [EventKind.Waking]: standby.waking,
+  [EventKind.WakeFailed]: standby.wakeFailed,
+  [EventKind.Idle]: standby.idleByPermit,
+  [EventKind.Disabled]: standby.noteDisabled,
   [EventKind.Absent]: ignore,
   [EventKind.Removed]: ignore,
   [EventKind.ConnectionsClosed]: ignore,
-} as const
+} satisfies Partial<Row>
 
 const gone = {
   [EventKind.Start]: refuse,
@@ -123,60 +160,95 @@ const gone = {
   [EventKind.Exited]: ignore,
   [EventKind.Absent]: ignore,
   [EventKind.ConnectionsClosed]: ignore,
+  [EventKind.Idle]: ignore,
+  [EventKind.Waking]: ignore,
+  [EventKind.WakeFailed]: ignore,
+  [EventKind.Disabled]: ignore,
+  [EventKind.Slept]: ignore,
+  [EventKind.StandByRefused]: ignore,
   [EventKind.Tick]: ignore,
 } as const
 
 const table = {
   [Phase.Stopped]: {
     ...down,
-    [EventKind.Stop]: move.endSequence,
+    [EventKind.Stop]: (life, { thenDelete }) =>
+      thenDelete === true ? move.retireStopped(life) : move.endSequence(life),
+    [EventKind.Exited]: (life, { exit }, nowMs) =>
+      standby.exitedByPermit(move.givenUpOver(life, exit.boot), exit, nowMs),
+    [EventKind.Absent]: (life, { boot }) => move.givenUpOver(life, boot),
+    [EventKind.Slept]: standby.sleptBefore,
+    [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
     [EventKind.Tick]: (life, _event, nowMs) => move.restartIfDue(life, nowMs),
   },
   [Phase.Standby]: {
     ...down,
-    [EventKind.Stop]: move.leaveStandby,
-    [EventKind.Tick]: ignore,
+    [EventKind.Stop]: retiring(shutDownAtOnce),
+    [EventKind.Slept]: standby.sleptOn,
+    [EventKind.StandByRefused]: standby.sleepRefused,
+    [EventKind.Tick]: (life, _event, nowMs) => standby.orderAgainIfDue(life, nowMs),
   },
   [Phase.Starting]: {
-    [EventKind.Start]: (life) => ({ ...life, restartAttempt: 0 }),
-    [EventKind.Stop]: (life, event, nowMs) => move.shutDown(life, byUser(event), nowMs),
+    [EventKind.Start]: standby.startWaking,
+    [EventKind.Stop]: retiring(shutDownAtOnce),
     [EventKind.Delete]: move.startDeletion,
-    [EventKind.Started]: move.started,
+    [EventKind.Started]: standby.startedStarting,
     [EventKind.StartFailed]: move.startFailed,
-    [EventKind.Exited]: (life, { exit }, nowMs) => move.endedByItself(life, exit, nowMs),
+    [EventKind.Exited]: (life, { exit }, nowMs) => standby.ended(life, exit, nowMs),
     [EventKind.Absent]: ignore,
     [EventKind.Removed]: ignore,
     [EventKind.ConnectionsClosed]: ignore,
-    [EventKind.Tick]: (life, _event, nowMs) => move.retryIfDue(life, nowMs),
+    [EventKind.Idle]: standby.idleByPermit,
+    [EventKind.Waking]: standby.waking,
+    [EventKind.WakeFailed]: standby.wakeFailedStarting,
+    [EventKind.Disabled]: standby.noteDisabled,
+    [EventKind.Slept]: standby.slept,
+    [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
+    [EventKind.Tick]: (life, _event, nowMs) => move.retryIfDue(standby.askIfSilent(life, nowMs), nowMs),
   },
   [Phase.Running]: {
     [EventKind.Start]: ignore,
-    [EventKind.Stop]: stopRunning,
+    [EventKind.Stop]: retiring(stopRunning),
     [EventKind.Delete]: move.startDeletion,
-    [EventKind.Started]: move.noteReport,
-    [EventKind.StartFailed]: ignore,
-    [EventKind.Exited]: (life, { exit }, nowMs) => move.endedByItself(life, exit, nowMs),
+    [EventKind.Started]: standby.startedRunning,
+    [EventKind.StartFailed]: (life, { boot }) => (boot === life.boot ? standby.reopened(life) : life),
+    [EventKind.Exited]: (life, { exit }, nowMs) => standby.ended(life, exit, nowMs),
     [EventKind.Absent]: ignore,
     [EventKind.Removed]: ignore,
     [EventKind.ConnectionsClosed]: ignore,
-    [EventKind.Tick]: (life, _event, nowMs) => move.endSequenceIfDue(life, nowMs),
+    [EventKind.Idle]: standby.idleRunning,
+    [EventKind.Waking]: standby.waking,
+    [EventKind.WakeFailed]: standby.wakeFailed,
+    [EventKind.Disabled]: (life, event, nowMs) =>
+      standby.standByIfDue(standby.noteDisabled(life, event), nowMs),
+    [EventKind.Slept]: standby.slept,
+    [EventKind.StandByRefused]: standby.standByRefused,
+    [EventKind.Tick]: (life, _event, nowMs) => standby.runOn(life, nowMs),
   },
   [Phase.Draining]: {
-    [EventKind.Start]: move.undrain,
-    [EventKind.Stop]: stopDraining,
+    [EventKind.Start]: unlessRetired(move.undrain),
+    [EventKind.Stop]: retiring(stopDraining),
     [EventKind.Delete]: move.startDeletion,
-    [EventKind.Started]: move.noteReport,
+    [EventKind.Started]: (life, event, nowMs) =>
+      standby.wokenDraining(move.noteReport(life, event), event.report.boot, nowMs),
     [EventKind.StartFailed]: ignore,
-    [EventKind.Exited]: (life, { exit }, nowMs) => move.endedAsAsked(life, exit, nowMs),
+    [EventKind.Exited]: (life, { exit }, nowMs) =>
+      move.endedAsAsked(standby.wokenDraining(life, exit.boot, nowMs), exit, nowMs),
     [EventKind.Absent]: ignore,
     [EventKind.Removed]: ignore,
     [EventKind.ConnectionsClosed]: drained,
+    [EventKind.Idle]: ignore,
+    [EventKind.Waking]: (life, { boot }, nowMs) => standby.wokenDraining(life, boot, nowMs),
+    [EventKind.WakeFailed]: ignore,
+    [EventKind.Disabled]: standby.noteDisabled,
+    [EventKind.Slept]: standby.sleptBefore,
+    [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
     [EventKind.Tick]: (life, event, nowMs) =>
       (life.drainUntilMs ?? 0) <= nowMs ? drained(life, event, nowMs) : life,
   },
   [Phase.Stopping]: {
-    [EventKind.Start]: (life) => ({ ...life, startAgain: true }),
-    [EventKind.Stop]: stopStopping,
+    [EventKind.Start]: unlessRetired((life) => ({ ...life, startAgain: true })),
+    [EventKind.Stop]: retiring(stopStopping),
     [EventKind.Delete]: move.startDeletion,
     [EventKind.Started]: move.noteReport,
     [EventKind.StartFailed]: ignore,
@@ -185,6 +257,12 @@ const table = {
       boot === life.boot ? move.endedAsAsked(life, undefined, nowMs) : life,
     [EventKind.Removed]: ignore,
     [EventKind.ConnectionsClosed]: ignore,
+    [EventKind.Idle]: ignore,
+    [EventKind.Waking]: ignore,
+    [EventKind.WakeFailed]: ignore,
+    [EventKind.Disabled]: ignore,
+    [EventKind.Slept]: standby.sleptStopping,
+    [EventKind.StandByRefused]: ignore,
     [EventKind.Tick]: ignore,
   },
   [Phase.Deleting]: {

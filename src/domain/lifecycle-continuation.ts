@@ -1,7 +1,8 @@
 import type { InstanceProjection } from './instance-projection.ts'
 import { InstanceState } from './instance-state.ts'
 import { Deletion, unstarted } from './lifecycle-state.ts'
-import type { Lifecycle, LifecycleRules } from './lifecycle-state.ts'
+import { inStandby } from './lifecycle-standby.ts'
+import type { Lifecycle, LifecycleRules, Sleep } from './lifecycle-state.ts'
 import { StartKind } from './start-report.ts'
 import type { StartReport } from './start-report.ts'
 import { StopBit, StopOrigin } from './stop-reason.ts'
@@ -26,7 +27,8 @@ const earlierBoot = 0
  * its revision. Nobody heard what the host reported meanwhile, so a host that should have something running is asked
  * again for the same boot: it answers with what has become of it, and starts nothing twice.
  *
- * Lost is what no row has: that a start was to follow a stop under way, how long a drain was to last, tries of a start.
+ * What was in standby is ordered there once more, which its host answers as the first time, even after a wake; where that is
+ * not so it is started with a boot above all that there may have been. Lost is what no row has: that a start was to follow a stop under way, how long a drain was to last, tries of a start.
  */
 export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife): Lifecycle {
   const { projection } = recorded
@@ -48,7 +50,18 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
     failure: projection.failure,
     asked: state === InstanceState.Stopping ? askedOf(projection) : undefined,
   }
-  return wasToGo(life) ? { ...life, deletion: Deletion.Wanted } : life
+  if (state === InstanceState.Standby) return inStandby(life, sleepOf(projection))
+  return wasToGo(life) ? { ...life, deletion: Deletion.Wanted } : { ...life, permit: permitOf(life) }
+}
+
+function sleepOf(projection: InstanceProjection): Sleep {
+  const { boot, stoppedAtMs: sinceMs, snapshotUuid } = projection
+  return { boot, sinceMs, outcome: outcomeOf(projection), snapshotUuid }
+}
+
+/** An order to stand by may have been under way when the workflow was lost, and the host may have carried it out. */
+function permitOf({ scaleToZero, state, boot }: Lifecycle): number | undefined {
+  return scaleToZero === undefined || state === InstanceState.Stopped ? undefined : boot + 1
 }
 
 const continuedStates = {

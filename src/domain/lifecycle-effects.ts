@@ -1,11 +1,18 @@
 import { Phase, phaseOf } from './lifecycle-state.ts'
 import type { Lifecycle } from './lifecycle-state.ts'
-import { problemFreeAtMs } from './lifecycle-moves.ts'
+import { goesByItself, problemFreeAtMs } from './lifecycle-moves.ts'
+import { standbyDueAtMs, wakePatienceMs } from './lifecycle-standby.ts'
 
 /** Between the shutdown signal and the guest's SIGKILL. */
 export const shutdownGraceMs = 10_000
 
-export const HostWorkKind = { Start: 'start', Stop: 'stop', Remove: 'remove' } as const
+export const HostWorkKind = {
+  Start: 'start',
+  Stop: 'stop',
+  Remove: 'remove',
+  StandBy: 'stand-by',
+  Drain: 'drain',
+} as const
 export type HostWorkKind = (typeof HostWorkKind)[keyof typeof HostWorkKind]
 
 export type HostWork =
@@ -17,6 +24,15 @@ export type HostWork =
       readonly graceMs: number
     }
   | { readonly kind: typeof HostWorkKind.Remove }
+  | {
+      readonly kind: typeof HostWorkKind.StandBy
+      readonly boot: number
+      readonly epoch: number
+      readonly permit: number
+      readonly stateful: boolean
+      readonly graceMs: number
+    }
+  | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
 
 /**
  * What has to be going on while an instance is in a state. They are standing orders, not steps: whoever carries them
@@ -36,24 +52,51 @@ export function effectsOf(life: Lifecycle): Effects {
   const phase = phaseOf(life)
   return {
     ...orders[phase](life),
-    hideRow: phase === Phase.Deleting && life.deleteOnStop,
+    hideRow: phase === Phase.Deleting && goesByItself(life),
     deleteRow: phase === Phase.Deleted,
   }
 }
 
 const orders = {
-  [Phase.Stopped]: (life) => ({ wakeAtMs: life.restartAtMs }),
-  [Phase.Starting]: (life) =>
-    life.retryAtMs === undefined
-      ? { hostWork: { kind: HostWorkKind.Start, boot: life.boot } }
-      : { wakeAtMs: life.retryAtMs },
-  [Phase.Running]: (life) => ({ wakeAtMs: problemFreeAtMs(life) }),
-  [Phase.Draining]: (life) => ({ wakeAtMs: life.drainUntilMs }),
+  [Phase.Stopped]: ({ givenUp: boot, restartAtMs }) => ({
+    ...(boot === undefined
+      ? {}
+      : { hostWork: { kind: HostWorkKind.Stop, boot, forced: true, graceMs: 0 } as const }),
+    wakeAtMs: restartAtMs,
+  }),
+  [Phase.Starting]: startOf,
+  [Phase.Running]: (life) => ({
+    hostWork: life.reopen === true ? { kind: HostWorkKind.Start, boot: life.boot } : standByOf(life),
+    wakeAtMs: earliest(problemFreeAtMs(life), standbyDueAtMs(life)),
+  }),
+  [Phase.Draining]: (life) => ({
+    hostWork: { kind: HostWorkKind.Drain, boot: life.boot },
+    wakeAtMs: life.drainUntilMs,
+  }),
   [Phase.Stopping]: (life) => ({ hostWork: stopOf(life) }),
-  [Phase.Standby]: () => ({}),
+  [Phase.Standby]: (life) =>
+    life.retryAtMs === undefined ? { hostWork: standByOf(life) } : { wakeAtMs: life.retryAtMs },
   [Phase.Deleting]: () => ({ hostWork: { kind: HostWorkKind.Remove } }),
   [Phase.Deleted]: () => ({}),
 } satisfies Record<Phase, (life: Lifecycle) => Pick<Effects, 'hostWork' | 'wakeAtMs'>>
+
+/** A wake that the host began goes on by itself; only one that takes too long is asked for. */
+function startOf(life: Lifecycle): Pick<Effects, 'hostWork' | 'wakeAtMs'> {
+  if (life.retryAtMs !== undefined) return { wakeAtMs: life.retryAtMs }
+  if (life.wakingSinceMs !== undefined) return { wakeAtMs: life.wakingSinceMs + wakePatienceMs }
+  return { hostWork: { kind: HostWorkKind.Start, boot: life.boot } }
+}
+
+function standByOf({ order, scaleToZero }: Lifecycle): HostWork | undefined {
+  if (order === undefined) return undefined
+  const stateful = scaleToZero?.stateful ?? false
+  return { kind: HostWorkKind.StandBy, ...order, stateful, graceMs: shutdownGraceMs }
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
 
 function stopOf(life: Lifecycle): HostWork {
   const forced = life.asked?.forced ?? false

@@ -3,7 +3,7 @@ import type { ExitReport } from './exit-report.ts'
 import { finalHostFailures } from './host-work.ts'
 import { InstanceState } from './instance-state.ts'
 import { Deletion, StartOrigin } from './lifecycle-state.ts'
-import type { EventKind, EventOf, Lifecycle } from './lifecycle-state.ts'
+import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
 import { problemFreeMs, restartDelayMs, restartsAfter } from './restart-schedule.ts'
 import { askedBits, stopOutcome } from './stop-reason.ts'
 import type { AskedStop } from './stop-reason.ts'
@@ -18,17 +18,22 @@ const longestRetryMs = 30_000
 export const maxFailureLength = 300
 
 /** Everything that belongs to one start, one stop or one wait. */
-const nothingUnderWay = {
+export const nothingUnderWay = {
   retryAtMs: undefined,
   startAgain: undefined,
   asked: undefined,
   drainUntilMs: undefined,
+  reopen: undefined,
   restartAtMs: undefined,
+  givenUp: undefined,
+  order: undefined,
+  awakeUntilMs: undefined,
+  wakingSinceMs: undefined,
 } as const
 
-function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
+export function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
   return {
-    ...life,
+    ...endOverdue(life),
     ...nothingUnderWay,
     state: InstanceState.Starting,
     startOrigin,
@@ -58,19 +63,22 @@ export function endSequence(life: Lifecycle): Lifecycle {
   return life.restartAtMs === undefined ? ended : stayStopped(ended)
 }
 
-/** Nothing leads to standby yet; a stop by hand would make it an ordinary stop. */
-export function leaveStandby(life: Lifecycle, _event: unknown, nowMs: number): Lifecycle {
-  return stayStopped(stop({ ...life, restartAttempt: 0 }, nowMs))
-}
-
-/** A host that was never asked for a boot has nothing to clean. */
+/** A host that was never asked for a boot, nor given a permit for one, has nothing to clean. */
 export function startDeletion(life: Lifecycle): Lifecycle {
-  return { ...life, deletion: life.boot === 0 ? Deletion.Done : Deletion.Wanted }
+  const unknown = life.boot === 0 && life.permit === undefined
+  return { ...life, deletion: unknown ? Deletion.Done : Deletion.Wanted }
 }
 
 export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   if (event.report.boot !== life.boot) return life
-  return noteReport({ ...life, state: InstanceState.Running, failure: undefined }, event)
+  const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, failure: undefined }
+  return noteReport({ ...up, state: InstanceState.Running }, event)
+}
+
+/** The boot of the permit came up or ended, or was stopped: the host can not start it any more. */
+export function permitOver(life: Lifecycle): Pick<Lifecycle, 'permit' | 'sleep'> {
+  const over = life.permit !== undefined && life.permit <= life.boot
+  return over ? { permit: undefined, sleep: undefined } : { permit: life.permit, sleep: life.sleep }
 }
 
 /**
@@ -95,19 +103,51 @@ export function startFailed(
   nowMs: number,
 ): Lifecycle {
   if (event.boot !== life.boot || life.retryAtMs !== undefined) return life
-  const failed = { ...life, failure: event.message.slice(0, maxFailureLength) }
+  const failed = { ...life, failure: failureText(event.message), wakingSinceMs: undefined }
   const final = event.failure !== undefined && finalHostFailures.includes(event.failure)
   if (!final && (life.startOrigin === StartOrigin.Platform || life.startTries < maxStartTries)) {
     const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (life.startTries - 1))
     return { ...failed, retryAtMs: nowMs + delayMs }
   }
+  // The host still has its permit.
+  if (life.sleep !== undefined) return orderAgain(backToSleep(failed, life.sleep))
   const stopped = stop({ ...failed, outcome: { stopReason: 0 } }, nowMs)
-  return final ? stayStopped(stopped) : restartOrStay(stopped, nowMs)
+  if (final) return stayStopped(stopped)
+  return restartOrStay({ ...stopped, givenUp: life.boot }, nowMs)
+}
+
+/** Its host has nothing of that boot any more. */
+export function givenUpOver(life: Lifecycle, boot: number): Lifecycle {
+  return life.givenUp === boot ? { ...life, givenUp: undefined } : life
 }
 
 export function retryIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   if (life.retryAtMs === undefined || life.retryAtMs > nowMs) return life
-  return { ...life, retryAtMs: undefined, boot: life.boot + 1, startTries: life.startTries + 1 }
+  // Of what sleeps, the host wakes the permit's boot and no other: with a new one its memory would be lost.
+  const boot = life.sleep === undefined ? life.boot + 1 : life.boot
+  return { ...life, retryAtMs: undefined, boot, startTries: life.startTries + 1 }
+}
+
+/** Whether the host heard of the first order before it was asked to start is not known; a repeat does no harm. */
+function orderAgain(life: Lifecycle): Lifecycle {
+  return { ...life, order: { boot: life.boot, epoch: 0, permit: life.boot + 1 } }
+}
+
+export function failureText(message: string): string {
+  return message.slice(0, maxFailureLength)
+}
+
+/** The boot of the permit did not come up, so it never was one; the next attempt is for it again. */
+export function backToSleep(life: Lifecycle, sleep: Sleep): Lifecycle {
+  return {
+    ...life,
+    ...nothingUnderWay,
+    state: InstanceState.Standby,
+    boot: life.boot - 1,
+    startCount: life.startCount - 1,
+    stoppedAtMs: sleep.sinceMs,
+    outcome: sleep.outcome,
+  }
 }
 
 export function restartIfDue(life: Lifecycle, nowMs: number): Lifecycle {
@@ -125,17 +165,21 @@ export function endSequenceIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return atMs === undefined || atMs > nowMs ? life : { ...life, restartAttempt: 0 }
 }
 
+/**
+ * What the host may start by itself is stopped with it: from here on that boot is used up. Also between two tries of a start:
+ * an attempt that was cut off may still come up.
+ */
 export function shutDown(life: Lifecycle, asked: AskedStop, nowMs: number): Lifecycle {
-  const wanted = {
-    ...life,
+  const boot = Math.max(life.boot, life.permit ?? 0)
+  return {
+    ...(boot === life.boot ? life : leaveRunOpen(life, nowMs)),
     ...nothingUnderWay,
+    boot,
     restartAttempt: 0,
     asked,
     outcome: { stopReason: askedBits(asked) },
+    state: InstanceState.Stopping,
   }
-  // Between two tries of a start the host has no VM that could be shut down.
-  if (life.retryAtMs !== undefined) return stayStopped(stop(wanted, nowMs))
-  return { ...wanted, state: InstanceState.Stopping }
 }
 
 export function drain(life: Lifecycle, asked: AskedStop, drainUntilMs: number): Lifecycle {
@@ -151,26 +195,55 @@ export function drain(life: Lifecycle, asked: AskedStop, drainUntilMs: number): 
 
 /** Nothing was shut down yet, so a start by hand just takes the stop back. */
 export function undrain(life: Lifecycle): Lifecycle {
-  return { ...life, ...nothingUnderWay, state: InstanceState.Running, outcome: undefined }
+  return { ...life, ...nothingUnderWay, state: InstanceState.Running, outcome: undefined, reopen: true }
 }
 
 /** A boot ended that nobody wanted to end. */
 export function endedByItself(life: Lifecycle, exit: ExitReport, nowMs: number): Lifecycle {
   if (exit.boot !== life.boot || life.retryAtMs !== undefined) return life
-  const ran = endSequenceIfDue(addUptime(life, exit), exit.atMs)
+  const ran = { ...endSequenceIfDue(addUptime(life, exit), exit.atMs), ...permitOver(life) }
   if (exit.cause === ExitCause.HostHalted) return begin(ran, StartOrigin.Platform)
   return restartOrStay(stop({ ...ran, outcome: stopOutcome(exit, undefined) }, exit.atMs), nowMs)
 }
 
-/** A boot ended as it was asked to; without `exit` the host never knew it. */
+/** A boot ended as it was asked to; without `exit` the host never knew it, or knows no end of it. */
 export function endedAsAsked(life: Lifecycle, exit: ExitReport | undefined, nowMs: number): Lifecycle {
-  if (exit !== undefined && exit.boot !== life.boot) return life
-  const ran = exit === undefined ? life : addUptime(life, exit)
+  if (exit !== undefined && exit.boot !== life.boot) return endedBefore(life, exit)
+  const ran = { ...(exit === undefined ? life : addUptime(life, exit)), ...permitOver(life) }
   if (life.startAgain === true) return beginByHand(ran)
-  return stayStopped(stop({ ...ran, outcome: stopOutcome(exit, life.asked) }, exit?.atMs ?? nowMs))
+  const outcome = exit === undefined ? life.outcome : stopOutcome(exit, life.asked)
+  return stayStopped(stop({ ...ran, outcome }, exit?.atMs ?? nowMs))
 }
 
-function addUptime(life: Lifecycle, exit: ExitReport): Lifecycle {
+/** The stop is one of the permit's boot, and this is the end of the boot before it. */
+function endedBefore(life: Lifecycle, exit: ExitReport): Lifecycle {
+  if (life.unended?.boot !== exit.boot) return life
+  return { ...endRun(life, exit.boot, exit.atMs), outcome: stopOutcome(exit, life.asked) }
+}
+
+/** The present run goes over into what comes next before its end is known. */
+export function leaveRunOpen(life: Lifecycle, untilMs: number): Lifecycle {
+  const { report } = life
+  const runs = life.state === InstanceState.Running || life.state === InstanceState.Draining
+  if (!runs || report?.boot !== life.boot) return life
+  const { startedAtMs } = report
+  return { ...endOverdue(life), unended: { boot: life.boot, startedAtMs, untilMs } }
+}
+
+/** It became known when a run ended whose end was open. */
+export function endRun(life: Lifecycle, boot: number, atMs: number): Lifecycle {
+  const { unended } = life
+  if (unended?.boot !== boot) return life
+  const ranMs = Math.max(0, atMs - unended.startedAtMs)
+  return { ...life, uptimeMs: life.uptimeMs + ranMs, unended: undefined }
+}
+
+/** It was not told, and what would be told now is of later runs. */
+function endOverdue(life: Lifecycle): Lifecycle {
+  return life.unended === undefined ? life : endRun(life, life.unended.boot, life.unended.untilMs)
+}
+
+export function addUptime(life: Lifecycle, exit: ExitReport): Lifecycle {
   if (life.report?.boot !== exit.boot) return life
   return { ...life, uptimeMs: life.uptimeMs + Math.max(0, exit.atMs - life.report.startedAtMs) }
 }
@@ -188,6 +261,16 @@ function restartOrStay(life: Lifecycle, nowMs: number): Lifecycle {
   return delayMs === 0 ? beginByPolicy(life) : { ...life, restartAtMs: nowMs + delayMs }
 }
 
-function stayStopped(life: Lifecycle): Lifecycle {
-  return life.deleteOnStop ? { ...life, deletion: Deletion.Wanted } : life
+export function stayStopped(life: Lifecycle): Lifecycle {
+  return goesByItself(life) ? { ...life, deletion: Deletion.Wanted } : life
+}
+
+/** It is deleted by having stopped, and by nobody else. */
+export function goesByItself({ deleteOnStop, retired }: Lifecycle): boolean {
+  return deleteOnStop || retired === true
+}
+
+/** What is stopped already goes at once, whatever it waits for. */
+export function retireStopped(life: Lifecycle): Lifecycle {
+  return startDeletion({ ...endSequence(life), retired: true })
 }

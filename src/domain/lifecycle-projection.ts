@@ -1,4 +1,5 @@
 import type { InstanceProjection } from './instance-projection.ts'
+import { InstanceState } from './instance-state.ts'
 import type { Lifecycle } from './lifecycle-state.ts'
 
 /** What readers see of a lifecycle. */
@@ -24,5 +25,13 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     exitCode: outcome?.exitCode,
     stopCode: outcome?.stopCode,
     failure: life.failure,
+    snapshotUuid: life.state === InstanceState.Standby ? life.sleep?.snapshotUuid : undefined,
+    standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
   }
+}
+
+/** Only what runs has a say. */
+export function speaksAgainstStandby({ state, boot, disabledBoot }: Lifecycle): boolean {
+  const runs = state === InstanceState.Running || state === InstanceState.Draining
+  return runs && disabledBoot === boot
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runInstance, viewOf, waitFor } from '../support/instances.ts'
-import { familyOf, virtualMachinesOf } from '../support/processes.ts'
+import { signalAll, stopFamily, virtualMachinesOf } from '../support/processes.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
@@ -11,12 +11,11 @@ const outageMs = 8_000
 
 /** Takes a part and all that it started out of service without ending it, as a machine that swaps or a cut cable does. */
 async function during(stack: Stack, part: string, work: () => Promise<void>): Promise<void> {
-  const family = familyOf(stack.pidOf(part))
-  for (const pid of family) process.kill(pid, 'SIGSTOP')
+  const family = stopFamily(stack.pidOf(part))
   try {
     await work()
   } finally {
-    for (const pid of family) process.kill(pid, 'SIGCONT')
+    signalAll(family, 'SIGCONT')
   }
 }
 

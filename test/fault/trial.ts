@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiClient, Answer } from '../support/api-client.ts'
-import { isUnknown, runInstance, viewOf, waitFor } from '../support/instances.ts'
+import { isUnknown, runInstance, waitFor } from '../support/instances.ts'
 import { virtualMachinesOf } from '../support/processes.ts'
 import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
@@ -66,7 +66,8 @@ export async function prepareTrial(stack: Stack, name: string): Promise<Trial> {
 async function createOnce(api: ApiClient, name: string): Promise<void> {
   const body = { name, image: 'busybox', autostart: true }
   await repeated(() => api.attempt('createInstances', { body }), alreadyExistsCode)
-  await viewOf(api, name)
+  // The fault may come between the two.
+  await repeated(() => api.attempt('getInstances', { object: name }))
 }
 
 async function deleteOnce(api: ApiClient, uuid: string): Promise<void> {
@@ -75,7 +76,9 @@ async function deleteOnce(api: ApiClient, uuid: string): Promise<void> {
 
 /** Until it is answered with success, or with `settledCode`, which says that an earlier attempt had got through. */
 async function repeated(
-  attempt: () => Promise<Answer<'createInstances' | 'startInstances' | 'stopInstances' | 'deleteInstances'>>,
+  attempt: () => Promise<
+    Answer<'createInstances' | 'getInstances' | 'startInstances' | 'stopInstances' | 'deleteInstances'>
+  >,
   settledCode?: number,
 ): Promise<void> {
   await until(

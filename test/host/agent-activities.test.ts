@@ -4,7 +4,8 @@ import { MockActivityEnvironment } from '@temporalio/testing'
 import { DefaultLogger } from '@temporalio/worker'
 import { createHostActivities } from '../../activities/host-activities.ts'
 import { HostFailure } from '../../src/domain/host-work.ts'
-import type { StartResult } from '../../src/domain/host-work.ts'
+import type { StandByResult, StartResult } from '../../src/domain/host-work.ts'
+import { TestGateway } from './agent-gateway.ts'
 import { Machine, uuid } from './agent-machine.ts'
 
 const boot = { instanceUuid: uuid, boot: 1 }
@@ -85,5 +86,47 @@ describe('the activities of a host', () => {
     await mockEnvironment().run(startInstance, boot)
     assert.equal(machine.host.starts, 1)
     assert.equal(machine.host.running(uuid), 1)
+  })
+
+  it('send an instance to standby, and answer a refusal as a value', async () => {
+    machine.scalesToZero({ policy: 'on', cooldownMs: 0, stateful: false })
+    const { agent } = await machine.readyAgent()
+    const { startInstance, standByInstance } = createHostActivities({ agent })
+    await mockEnvironment().run(startInstance, boot)
+    const order = { ...boot, epoch: 1, permit: 2, stateful: false, graceMs: 0 }
+    assert.deepEqual(await mockEnvironment().run(standByInstance, order), { slept: false, reason: 'busy' })
+    machine.nowMs += 10_000
+    agent.gatekeeper.tick()
+    const epoch = agent.entries.get(uuid)?.attention.idle?.epoch ?? 0
+    const result: StandByResult = await mockEnvironment().run(standByInstance, { ...order, epoch })
+    assert.equal(result.slept, true)
+  })
+
+  it('a drain that is cancelled lets traffic in again; one that only lost its heartbeat goes on', async () => {
+    for (const [cancelRequested, phase] of [
+      [true, 'running'],
+      [false, 'draining'],
+    ] as const) {
+      await machine.remove()
+      machine = await Machine.make()
+      const live = await machine.readyAgent()
+      await live.agent.start(boot)
+      const gateway = new TestGateway(live).connect()
+      await gateway.opened()
+      const environment = mockEnvironment()
+      const run = environment.run(createHostActivities(live).drainInstance, boot)
+      run.catch(() => undefined)
+      await gateway.next('drain')
+      environment.cancel(cancelRequested ? 'CANCELLED' : 'TIMED_OUT', {
+        cancelRequested,
+        notFound: false,
+        paused: false,
+        reset: false,
+        timedOut: !cancelRequested,
+        workerShutdown: false,
+      })
+      await assert.rejects(run, CancelledFailure)
+      assert.equal(live.agent.entries.get(uuid)?.attention.phase, phase)
+    }
   })
 })

@@ -2,62 +2,12 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExitCause } from '../../src/domain/exit-report.ts'
-import { Machine, uuid } from './agent-machine.ts'
-import type { LiveAgent } from './agent-machine.ts'
-import { Crash, CrashMoment } from './crash.ts'
-
-/** One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the end. */
-interface Timeline {
-  /** Before the agent that dies; its own life is without faults. */
-  readonly prepare?: (machine: Machine) => Promise<void>
-  readonly script: (live: LiveAgent, machine: Machine) => Promise<void>
-  /** What the agent after it is asked for, where that is not the same again. */
-  readonly next?: (live: LiveAgent) => Promise<void>
-  readonly check: (machine: Machine) => void | Promise<void>
-}
+import { dieEverywhere } from './agent-death.ts'
+import { uuid } from './agent-machine.ts'
+import type { Machine } from './agent-machine.ts'
 
 const boot = { instanceUuid: uuid, boot: 1 }
 const exitedBy3 = { cause: ExitCause.Guest, exitCode: 3 } as const
-/** Far more calls than any timeline makes. */
-const callsMax = 100
-
-/** Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were. */
-async function dieEverywhere(timeline: Timeline): Promise<number> {
-  let deaths = 0
-  for (const moment of Object.values(CrashMoment)) {
-    for (let at = 1; at < callsMax; at += 1) {
-      const crash = new Crash(at, moment)
-      const machine = await Machine.make()
-      try {
-        await timeline.prepare?.(machine)
-        const first = machine.agent({ crash })
-        const life = first.recovered().then(async () => {
-          await timeline.script(first, machine)
-        })
-        await Promise.race([crash.happened, life])
-        if (!crash.dead) {
-          await first.outbox.close()
-          break
-        }
-        first.bury()
-        await crash.written()
-        deaths += 1
-        const next = machine.agent()
-        await next.recovered()
-        await (timeline.next ?? timeline.script)(next, machine)
-        await next.outbox.close()
-        await timeline.check(machine)
-        assert.ok(machine.host.mostOfOneInstance <= 1, 'two VMs of one instance ran at once')
-      } catch (error) {
-        throw new Error(`death ${moment} call ${String(at)}: ${crash.calls.join(', ')}`, { cause: error })
-      } finally {
-        await machine.remove()
-      }
-    }
-  }
-  return deaths
-}
-
 function everyReportIs(machine: Machine, expected: object): void {
   assert.ok(machine.reports.length >= 1, 'the end was never reported')
   for (const { atMs: _, ...report } of machine.reports) assert.deepEqual(report, { boot: 1, ...expected })

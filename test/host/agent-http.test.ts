@@ -7,15 +7,30 @@ import { HostFailure } from '../../src/domain/host-work.ts'
 import { noUsage } from '../../src/domain/usage.ts'
 import { createAgentServer } from '../../src/host/agent/agent-http.ts'
 import { ApiClient, ApiError } from '../../src/host/agent/api-client.ts'
+import { Phase } from '../../src/domain/attention-state.ts'
 import { HostStartError } from '../../src/host/agent/host-start-error.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
+const otherUuid = '00000000-0000-4000-8000-000000000002'
+const noLoad = { cpuTimeMs: 0, inFlight: 0, handledPerSecond: 0 }
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+}
+
+const idleAttention = {
+  phase: Phase.Running,
+  boot: 3,
+  awake: true,
+  leases: 0,
+  connections: 0,
+  requests: 0,
+  queued: 0,
+  disabled: false,
+  idleSinceMs: 1_000,
 }
 
 describe("the agent's server", () => {
@@ -26,6 +41,7 @@ describe("the agent's server", () => {
     server = createAgentServer({
       agentSecret: 'the-secret',
       log: silent,
+      upgrade: (_, socket) => socket.destroy(),
       answers: {
         log: async (_, window) => {
           if (window.offset === 13) throw new Error('disk on fire')
@@ -39,6 +55,12 @@ describe("the agent's server", () => {
         },
         usage: async (uuids) =>
           await Promise.resolve(Object.fromEntries(uuids.map((each) => [each, noUsage]))),
+        loads: async (uuids) =>
+          await Promise.resolve({
+            atMs: 5,
+            loads: Object.fromEntries(uuids.map((each) => [each, noLoad])),
+          }),
+        attention: (each) => (each === uuid ? idleAttention : undefined),
         notReady: () => notReady,
         metrics: async () => await Promise.resolve('a_metric 1\n'),
       },
@@ -63,14 +85,31 @@ describe("the agent's server", () => {
     assert.deepEqual([window.rangeStart, window.rangeEnd], [-4096, 16383])
   })
 
+  it('gives loads with the time at which they were read', async () => {
+    const response = await ask('/loads', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
+    assert.deepEqual(await response.json(), { atMs: 5, loads: { [uuid]: noLoad } })
+    assert.equal((await ask('/loads', { method: 'POST', body: '{}' })).status, 400)
+    assert.equal((await ask('/loads', { method: 'POST', secret: 'another' })).status, 401)
+  })
+
   it('gives usage by instance', async () => {
     const response = await ask('/usage', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
     assert.deepEqual(await response.json(), { usage: { [uuid]: noUsage } })
   })
 
+  it('says what keeps an instance awake, and nothing of one that it does not know', async () => {
+    assert.deepEqual(await (await ask(`/instances/${uuid}/attention`)).json(), idleAttention)
+    assert.equal((await ask(`/instances/${otherUuid}/attention`)).status, 404)
+  })
+
   it('gives nothing of instances without its secret', async () => {
     for (const secret of ['', 'the-secre', 'the-secret2', 'other'])
-      for (const path of [`/instances/${uuid}/log?offset=0&limit=1`, '/usage', '/nothing'])
+      for (const path of [
+        `/instances/${uuid}/log?offset=0&limit=1`,
+        `/instances/${uuid}/attention`,
+        '/usage',
+        '/nothing',
+      ])
         assert.equal((await ask(path, { secret })).status, 401)
   })
 
@@ -158,6 +197,7 @@ describe("the agent's client of the API", () => {
       agentSecret: 'own-secret',
       accelerator: 'fake',
       memoryMb: 1,
+      volumeMb: 2,
       version: '',
     })
     assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])

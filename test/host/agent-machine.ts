@@ -3,10 +3,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExitReport } from '../../src/domain/exit-report.ts'
-import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
+import type { HostEvent, VolumeEvent } from '../../src/domain/host-work.ts'
+import { noScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import type { LaunchSpec, LaunchVolume } from '../../src/domain/node-protocol.ts'
 import type { StartReport } from '../../src/domain/start-report.ts'
 import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
-import { EventOutbox } from '../../src/host/agent/event-outbox.ts'
+import { dueEvents, EventOutbox } from '../../src/host/agent/event-outbox.ts'
 import type { HostEvents } from '../../src/host/agent/event-outbox.ts'
 import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
@@ -16,13 +19,14 @@ import { FakeImages } from '../../src/host/images/fake-images.ts'
 import type { FakeImagesOptions } from '../../src/host/images/fake-images.ts'
 import { FakeNetwork } from '../../src/host/network/fake-network.ts'
 import { FakeHost } from '../../src/host/vmm/fake-host.ts'
-import { FakeVmm } from '../../src/host/vmm/fake-vmm.ts'
 import type { FakeVmmOptions } from '../../src/host/vmm/fake-vmm.ts'
 import { until } from '../support/until.ts'
+import { WatchedVmm, WatchedVolumes } from './agent-volume-watch.ts'
 import { Crash } from './crash.ts'
 
 export const uuid = '00000000-0000-4000-8000-000000000001'
 export const otherUuid = '00000000-0000-4000-8000-000000000002'
+export const volumeUuid = '00000000-0000-4000-8000-00000000000f'
 
 export interface AgentOptions {
   readonly crash?: Crash
@@ -32,16 +36,26 @@ export interface AgentOptions {
   readonly events?: readonly ('fail' | 'gone')[]
 }
 
+/** Nothing but a hang takes as long. */
+const hangMs = 30_000
+
 /** One machine of a timeline: what survives its agents. Tests kill agents and start others on it. */
 export class Machine {
   readonly host = new FakeHost()
   readonly network = new FakeNetwork()
+  failVolumeEvents = false
+  readonly broken: string[] = []
+  readonly clean = new Set<string>()
+  volumes: WatchedVolumes
+  /** What volumes' workflows took. */
+  readonly volumeEvents: (VolumeEvent & { readonly volumeUuid: string })[] = []
   /** Every report that a workflow took. */
   readonly reports: ExitReport[] = []
   /** What workflows took of starts, beyond what their calls were answered with. */
   readonly starts: StartReport[] = []
   /** The kinds of all that workflows took, in order. */
   readonly told: string[] = []
+  readonly events: HostEvent[] = []
   readonly specs = new Map<string, LaunchSpec>()
   readonly directory: string
   nowMs = 1_000_000
@@ -49,6 +63,7 @@ export class Machine {
 
   constructor(directory: string) {
     this.directory = directory
+    this.volumes = new WatchedVolumes(this)
     for (const [index, each] of [uuid, otherUuid].entries()) this.specs.set(each, launchSpec(each, index + 2))
   }
 
@@ -59,11 +74,24 @@ export class Machine {
   async remove(): Promise<void> {
     this.host.reboot()
     await rm(this.directory, { recursive: true, force: true })
+    assert.deepEqual(this.broken, [], 'a volume was touched')
   }
 
   /** Sets how the application of an instance behaves; see `FakeVmm`. */
   runs(...args: string[]): void {
     for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, args: ['app', ...args] })
+  }
+
+  /** Its next launch spec has a volume. */
+  attach(instanceUuid: string, volume: Partial<LaunchVolume> = {}): void {
+    const spec = this.specs.get(instanceUuid)
+    assert.ok(spec !== undefined)
+    const base = { uuid: volumeUuid, sizeMb: 100, made: false, at: '/data', readonly: false }
+    this.specs.set(instanceUuid, { ...spec, volume: { ...base, ...volume } })
+  }
+
+  scalesToZero(scaleToZero: ScaleToZero): void {
+    for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, scaleToZero })
   }
 
   /** A new agent process on this machine; `recovered` when it takes work. */
@@ -83,6 +111,8 @@ export class LiveAgent {
   readonly ports: AgentPorts
   readonly outbox: EventOutbox
   readonly log: string[] = []
+  /** The kinds of the wakes that this agent made. */
+  readonly wakes: string[] = []
   readonly #machine: Machine
   readonly #crash: Crash
   readonly #marker: HaltMarker
@@ -93,12 +123,23 @@ export class LiveAgent {
     this.#marker = new HaltMarker(machine.directory)
     const wrap = <T extends object>(name: string, port: T): T => this.#crash.wrap(name, port)
     this.ports = {
-      vmm: wrap('vmm', new FakeVmm({ ...options.vmm, host: machine.host })),
+      vmm: wrap('vmm', new WatchedVmm(machine, () => machine.volumes, options.vmm ?? {})),
       network: wrap('network', machine.network),
       images: wrap('images', new FakeImages(options.images)),
+      volumes: wrap('volumes', machine.volumes),
+      volumeEvents: wrap('volumeEvents', this.#volumeEvents()),
       launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
       store: wrap('store', new InstanceStore(machine.directory)),
-      observer: { started: () => undefined, startFailed: () => undefined, ended: () => undefined },
+      observer: {
+        started: () => undefined,
+        startFailed: () => undefined,
+        ended: () => undefined,
+        woke: (kind) => this.wakes.push(kind),
+        wakeFailed: () => undefined,
+        slept: () => undefined,
+        standByRefused: () => undefined,
+        stalled: () => undefined,
+      },
       log: {
         info: () => undefined,
         warn: (_, message) => this.log.push(message),
@@ -125,19 +166,17 @@ export class LiveAgent {
   /** The books say when the first socket of the instance listened. */
   async listened(): Promise<void> {
     await until('a socket listens', () => this.agent.entries.get(uuid)?.record?.started?.netTimeUs, {
-      limitMs: 5_000,
+      limitMs: hangMs,
     })
   }
 
   /** Everything that is to be reported is, and on disk as reported. */
   async reported(): Promise<void> {
-    const deadlineMs = performance.now() + 5_000
+    const deadlineMs = performance.now() + hangMs
     const pending = (): boolean =>
-      [...this.agent.entries.values()].some(
-        ({ record }) => record?.startDue === true || (record?.exit !== undefined && !record.reported),
-      )
+      [...this.agent.entries.values()].some((entry) => dueEvents(entry).length > 0)
     while (pending() && !this.#crash.dead) {
-      assert.ok(performance.now() < deadlineMs, 'an event was not reported within 5 s')
+      assert.ok(performance.now() < deadlineMs, `an event was not reported within ${hangMs / 1_000} s`)
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
@@ -146,6 +185,11 @@ export class LiveAgent {
   kill(): void {
     this.#crash.now()
     this.bury()
+  }
+
+  /** What it wrote last is on disk. */
+  async written(): Promise<void> {
+    await this.#crash.written()
   }
 
   /** Ends the timers of an agent that died; what it waited for never comes. */
@@ -165,6 +209,16 @@ export class LiveAgent {
     return await Promise.resolve(spec)
   }
 
+  #volumeEvents(): AgentPorts['volumeEvents'] {
+    return {
+      tell: async (volumeUuid, event) => {
+        if (this.#machine.failVolumeEvents) throw new Error('Temporal is away')
+        this.#machine.volumeEvents.push({ ...event, volumeUuid })
+        return await Promise.resolve('taken')
+      },
+    }
+  }
+
   #events(answers: readonly ('fail' | 'gone')[]): HostEvents {
     let calls = 0
     return {
@@ -175,7 +229,8 @@ export class LiveAgent {
         if (answer === undefined) {
           this.#machine.told.push(event.kind)
           if (event.kind === 'exited') this.#machine.reports.push(event.exit)
-          else this.#machine.starts.push(event.started)
+          else if (event.kind === 'started') this.#machine.starts.push(event.started)
+          this.#machine.events.push(event)
         }
         return await Promise.resolve(answer ?? 'taken')
       },
@@ -194,5 +249,6 @@ function launchSpec(instanceUuid: string, host: number): LaunchSpec {
     env: {},
     privateIp: `10.64.0.${String(host)}`,
     mac: `12:b0:0a:40:00:0${String(host)}`,
+    scaleToZero: noScaleToZero,
   }
 }

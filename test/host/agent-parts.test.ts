@@ -9,6 +9,7 @@ import { GarbageSweep } from '../../src/host/agent/garbage-sweep.ts'
 import { guestProcess } from '../../src/host/agent/guest-process.ts'
 import { HostStartError } from '../../src/host/agent/host-start-error.ts'
 import { SerialQueue } from '../../src/host/agent/serial-queue.ts'
+import { noScaleToZero } from '../../src/domain/scale-to-zero.ts'
 import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
 import type { ContainerImage, KernelImage } from '../../src/host/images/images.ts'
 import { Machine, otherUuid, uuid } from './agent-machine.ts'
@@ -26,6 +27,7 @@ describe('what a guest is to run', () => {
     env: {},
     privateIp: '10.64.0.2',
     mac: '12:b0:0a:40:00:02',
+    scaleToZero: noScaleToZero,
   }
   const image: ContainerImage = {
     kind: 'container',

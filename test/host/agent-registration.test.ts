@@ -40,7 +40,15 @@ describe('the registration of a host', () => {
         if (typeof answer === 'number') throw new ApiError('refused', { status: answer })
         return await Promise.resolve(answer)
       },
-      describe: () => ({ agentUrl: '', agentSecret: '', accelerator: 'fake', memoryMb: 1, version: '' }),
+      describe: async () =>
+        await Promise.resolve({
+          agentUrl: '',
+          agentSecret: '',
+          accelerator: 'fake',
+          memoryMb: 1,
+          volumeMb: 2,
+          version: '',
+        }),
       onReassigned: ({ subnet }) => {
         tell(subnet)
       },

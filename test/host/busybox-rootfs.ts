@@ -1,13 +1,19 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A small Linux of Debian's static busybox, as one squashfs: enough to be an application in any way a test wants. */
-export async function makeBusyboxRootfs(directory: string): Promise<string> {
+/**
+ * A small Linux of Debian's static busybox, as one squashfs: enough to be an application in any way a test wants. `addTo` may put more
+ * into its root.
+ */
+export async function makeBusyboxRootfs(
+  directory: string,
+  addTo: (root: string) => Promise<void> = async () => await Promise.resolve(),
+): Promise<string> {
   const root = path.join(directory, 'busybox-root')
   for (const name of ['bin', 'etc', 'proc', 'sys', 'dev', 'tmp'])
     await mkdir(path.join(root, name), { recursive: true })
@@ -19,8 +25,9 @@ export async function makeBusyboxRootfs(directory: string): Promise<string> {
   const users = ['root:x:0:0:root:/root:/bin/sh', 'app:x:1000:1000::/home/app:/bin/sh']
   await writeFile(path.join(root, 'etc/passwd'), `${users.join('\n')}\n`)
   await writeFile(path.join(root, 'etc/group'), 'root:x:0:\napp:x:1000:\nextra:x:2000:app\n')
+  await addTo(root)
   const output = path.join(directory, 'busybox.squashfs')
-  const archive = spawn('tar', ['-C', root, '-cf', '-', 'bin', 'etc', 'proc', 'sys', 'dev', 'tmp'], {
+  const archive = spawn('tar', ['-C', root, '-cf', '-', ...(await readdir(root))], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const squash = spawn('sqfstar', ['-quiet', '-no-progress', output], {

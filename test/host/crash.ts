@@ -5,7 +5,12 @@ export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
 type AnyFunction = (...args: unknown[]) => unknown
 
 /** Calls that only compute: no process dies in them. */
-const instant = new Set(['onExit', 'onListening', 'directory', 'consoleDirectory'])
+const instant = new Set(['directory', 'consoleDirectory', 'sendFromPeer', 'cpuTimeMs'])
+/** Told by a port, as long as somebody is there to hear it. */
+const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', 'onPeerTraffic'])
+
+/** What is under way then comes to its end, before the next agent looks. */
+const outlasting = /^(store\.|vmm\.(suspend|dropSnapshot))/
 
 /**
  * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and nothing returns
@@ -50,8 +55,7 @@ export class Crash {
         if (typeof member !== 'function') return member
         const call = (...args: unknown[]): unknown => (member as AnyFunction).apply(target, args)
         const method = String(key)
-        if (method === 'onExit' || method === 'onListening')
-          return (listener: AnyFunction) => call(this.#whileAlive(listener))
+        if (listening.has(method)) return (listener: AnyFunction) => call(this.#whileAlive(listener))
         return instant.has(method)
           ? call
           : async (...args: unknown[]) => await this.#call(`${name}.${method}`, () => call(...args))
@@ -70,7 +74,7 @@ export class Crash {
     if (dies && this.#moment !== CrashMoment.After) this.now()
     if (dies && this.#moment === CrashMoment.Before) return await never()
     const made = Promise.resolve(call())
-    if (name.startsWith('store.')) this.#writes.push(made)
+    if (outlasting.test(name)) this.#writes.push(made)
     const result = await made.then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),

@@ -13,7 +13,7 @@ import type { VmEvent } from '../../src/host/vmm/vm-events.ts'
 import type { VmName, VmSpec } from '../../src/host/vmm/vmm.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { makeBusyboxRootfs } from './busybox-rootfs.ts'
-import { exitOf } from './vmm-conformance.ts'
+import { exitOf } from './vmm-scene.ts'
 import { vmSpec } from './vmm-spec.ts'
 import type { VmSpecInput } from './vmm-spec.ts'
 
@@ -91,9 +91,9 @@ export class QemuBench {
   }
 }
 
-export async function openQemuBench(): Promise<QemuBench> {
+export async function openQemuBench(addToRootfs?: (root: string) => Promise<void>): Promise<QemuBench> {
   const directory = await mkdtemp(path.join(tmpdir(), 'roost-qemu-'))
   const assets = await readGuestAssets(requireInstalled(readInstalled(), 'guestDirectory'))
   const context: PlanContext = { facts: await readHostFacts(), assets, accelerator: 'tcg' }
-  return new QemuBench(directory, context, await makeBusyboxRootfs(directory))
+  return new QemuBench(directory, context, await makeBusyboxRootfs(directory, addToRootfs))
 }

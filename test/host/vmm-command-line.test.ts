@@ -51,19 +51,32 @@ describe('the command line of the VMM', () => {
     assert.deepEqual(valuesOf(used, '-kernel'), [])
   })
 
+  it('of what goes on from a snapshot has the devices and the memory’s name of every machine that it may be of', () => {
+    const { kernel: _, ...withoutKernel } = machine
+    const restored = buildCommandLine({ ...withoutKernel, fromSnapshot: true })
+    const fromTemplate = buildCommandLine({ ...withoutKernel, template: { ramFd: 6, stateFd: 7 } })
+    for (const born of [buildCommandLine(machine), fromTemplate]) {
+      assert.deepEqual(valuesOf(restored, '-device'), valuesOf(born, '-device'))
+      assert.deepEqual(valuesOf(restored, '-M'), valuesOf(born, '-M'))
+      assert.match(valuesOf(born, '-object')[0] ?? '', /,id=ram,size=128M/)
+    }
+    assert.deepEqual(valuesOf(restored, '-object'), ['memory-backend-ram,id=ram,size=128M'])
+    assert.deepEqual(valuesOf(restored, '-incoming'), ['defer'])
+    assert.deepEqual(valuesOf(restored, '-kernel'), [])
+  })
+
   it('under emulation tells the guest its clock’s frequency, and under KVM leaves the timers alone', () => {
-    assert.match(platformKernelArguments('tcg', 2_300_000), /^tsc_early_khz=2300000 /)
+    assert.match(platformKernelArguments('tcg', 2_300_000), /^tsc_early_khz=2300000 tsc=reliable /)
     assert.doesNotMatch(platformKernelArguments('kvm', 2_300_000), /tsc/)
     assert.doesNotMatch(buildCommandLine({ ...machine, accelerator: 'kvm' }).join(' '), /pit=off/)
   })
 
-  it('keeps a guest without outbound access to its forwarded ports', () => {
+  it('lets a guest in the user-mode network connect to nothing, and the host to its forwarded ports', () => {
     const command = buildCommandLine({
       ...machine,
       attachment: {
         ...attachment,
         kind: 'user',
-        outbound: false,
         forwards: [{ hostPort: 18_080, guestPort: 80 }],
       },
     })

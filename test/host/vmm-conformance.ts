@@ -1,84 +1,20 @@
 import assert from 'node:assert/strict'
 import { ExitCause } from '../../src/domain/exit-report.ts'
 import type { ExitReport } from '../../src/domain/exit-report.ts'
-import type { Vmm, VmName, VmSpec } from '../../src/host/vmm/vmm.ts'
-
-/** What an application of the suite does once it is entered. */
-export interface Behaviour {
-  /** Ends by itself after this time; absent: runs until it is told to stop. */
-  readonly exitAfterMs?: number
-  readonly exitCode?: number
-  /** Ends by this signal instead of a code. */
-  readonly signal?: number
-  /** Its end is one of the whole kernel. */
-  readonly panic?: boolean
-  /** Listens on a socket after this time. */
-  readonly listenAfterMs?: number
-  /** Goes on after the shutdown signal. */
-  readonly ignoresShutdown?: boolean
-}
-
-/** One machine with a VMM on it; the machine outlives any one `Vmm` object. */
-export interface VmmWorld {
-  /** Another `Vmm` on the same machine, as the next agent would have. */
-  open(): Vmm
-  /** A VM nobody has yet, running an application that does this. */
-  spec(behaviour: Behaviour): Promise<VmSpec>
-  /** The VMM's process dies, and nobody asked for it. */
-  loseVmm(vmm: Vmm, name: VmName): Promise<void>
-  /** Resolves once the application does what its behaviour says. */
-  untilReady(name: VmName): Promise<unknown>
-  /** Resolves once the VM has ended, without a `Vmm` that watches it. */
-  untilEnded(name: VmName): Promise<unknown>
-}
+import type { VmName } from '../../src/host/vmm/vmm.ts'
+import { exitOf, VmmScene } from './vmm-scene.ts'
+import type { Behaviour, VmmWorld } from './vmm-scene.ts'
 
 const graceMs = 600
 const forever: Behaviour = {}
 
-/** Resolves with the report of the VM's end, whether it ended already or is still to end. */
-export async function exitOf(vmm: Vmm, name: VmName): Promise<ExitReport> {
-  return await new Promise((resolve, reject) => {
-    vmm.onExit((ended, exit) => {
-      if (ended.instanceUuid === name.instanceUuid && ended.boot === name.boot) resolve(exit)
-    })
-    vmm
-      .status(name)
-      .then((status) => status?.exit !== undefined && resolve(status.exit))
-      .catch(reject)
-  })
-}
-
 /** What every VMM must do. */
 export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
-  let world: VmmWorld
-  let vmm: Vmm
-  const started: VmSpec[] = []
-
-  before(async () => {
-    world = await makeWorld()
-  })
-  beforeEach(() => {
-    vmm = world.open()
-  })
-  afterEach(async () => {
-    for (const spec of started.splice(0)) {
-      await vmm.kill(spec, 'forced')
-      await vmm.forget(spec)
-    }
-    await vmm.close()
-  })
-
-  async function start(behaviour: Behaviour): Promise<VmSpec> {
-    const spec = await world.spec(behaviour)
-    started.push(spec)
-    await vmm.start(spec)
-    if (behaviour.ignoresShutdown === true) await world.untilReady(spec)
-    return spec
-  }
+  const scene = new VmmScene(makeWorld)
 
   async function endOf(behaviour: Behaviour): Promise<ExitReport> {
-    const spec = await start(behaviour)
-    return await exitOf(vmm, spec)
+    const spec = await scene.start(behaviour)
+    return await exitOf(scene.vmm, spec)
   }
 
   it('an application that ends well is reported with code 0', async () => {
@@ -112,42 +48,41 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
   })
 
   it('the shutdown signal ends an application that heeds it', async () => {
-    const spec = await start(forever)
-    await vmm.shutdown(spec, { graceMs: 10_000 })
-    const exit = await exitOf(vmm, spec)
+    const spec = await scene.start(forever)
+    await scene.vmm.shutdown(spec, { graceMs: 10_000 })
+    const exit = await exitOf(scene.vmm, spec)
     assert.equal(exit.cause, ExitCause.Guest)
     assert.notEqual(exit.killedAtShutdown, true)
   })
 
   it('an application that outlives its grace is killed by its guest, and not earlier', async () => {
-    const spec = await start({ ignoresShutdown: true })
+    const spec = await scene.start({ ignoresShutdown: true })
     const askedAtMs = Date.now()
-    await vmm.shutdown(spec, { graceMs })
-    const exit = await exitOf(vmm, spec)
+    await scene.vmm.shutdown(spec, { graceMs })
+    const exit = await exitOf(scene.vmm, spec)
     assert.partialDeepStrictEqual(exit, { cause: ExitCause.Guest, killedAtShutdown: true })
     assert.ok(Date.now() - askedAtMs >= graceMs - 5, 'it had its grace')
   })
 
   it('a kill is forced, or the platform’s, as its cause says', async () => {
-    const [forced, halted] = [await start(forever), await start(forever)]
-    await vmm.kill(forced, 'forced')
-    await vmm.kill(halted, 'host-halted')
-    assert.equal((await vmm.status(forced))?.exit?.cause, ExitCause.Forced)
-    assert.equal((await vmm.status(halted))?.exit?.cause, ExitCause.HostHalted)
-    assert.equal((await vmm.status(forced))?.exit?.exitCode, undefined)
+    const [forced, halted] = [await scene.start(forever), await scene.start(forever)]
+    await scene.vmm.kill(forced, 'forced')
+    await scene.vmm.kill(halted, 'host-halted')
+    assert.equal((await scene.vmm.status(forced))?.exit?.cause, ExitCause.Forced)
+    assert.equal((await scene.vmm.status(halted))?.exit?.cause, ExitCause.HostHalted)
+    assert.equal((await scene.vmm.status(forced))?.exit?.exitCode, undefined)
   })
 
   it('a VMM that dies by itself is reported as lost', async () => {
-    const spec = await start(forever)
-    await world.loseVmm(vmm, spec)
-    assert.equal((await exitOf(vmm, spec)).cause, ExitCause.VmmLost)
+    const spec = await scene.start(forever)
+    await scene.world.loseVmm(scene.vmm, spec)
+    assert.equal((await exitOf(scene.vmm, spec)).cause, ExitCause.VmmLost)
   })
 
   it('starting a VM that runs answers as the first time and starts nothing', async () => {
-    const spec = await world.spec(forever)
-    started.push(spec)
-    const [first, beside] = await Promise.all([vmm.start(spec), vmm.start(spec)])
-    const later = await vmm.start(spec)
+    const spec = await scene.prepare(forever)
+    const [first, beside] = await Promise.all([scene.vmm.start(spec), scene.vmm.start(spec)])
+    const later = await scene.vmm.start(spec)
     assert.deepEqual({ ...beside, netTimeUs: 0 }, { ...first, netTimeUs: 0 })
     assert.equal(later.bootTimeUs, first.bootTimeUs)
     assert.equal(later.startedAtMs, first.startedAtMs)
@@ -155,48 +90,46 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
 
   it('the first socket that listens is told of, and its time is in the report from then on', async () => {
     const told = Promise.withResolvers<VmName>()
-    vmm.onListening(told.resolve)
-    const spec = await start({ listenAfterMs: 1_000 })
-    assert.equal((await vmm.status(spec))?.started?.netTimeUs, undefined)
+    scene.vmm.onListening(told.resolve)
+    const spec = await scene.start({ listenAfterMs: 1_000 })
+    assert.equal((await scene.vmm.status(spec))?.started?.netTimeUs, undefined)
     assert.deepEqual(await told.promise, { instanceUuid: spec.instanceUuid, boot: 1 })
-    const report = (await vmm.status(spec))?.started
+    const report = (await scene.vmm.status(spec))?.started
     assert.ok(report !== undefined && (report.netTimeUs ?? 0) > report.bootTimeUs)
-    await vmm.close()
-    vmm = world.open()
-    const found = (await vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
+    await scene.reopen()
+    const found = (await scene.vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
     assert.deepEqual(found?.started, report)
   })
 
   it('a start that is aborted leaves no VM', async () => {
-    const spec = await world.spec(forever)
+    const spec = await scene.prepare(forever)
     await assert.rejects(
-      vmm.start(spec, AbortSignal.abort(new Error('not wanted any more'))),
+      scene.vmm.start(spec, AbortSignal.abort(new Error('not wanted any more'))),
       /not wanted any more/,
     )
-    const status = await vmm.status(spec)
+    const status = await scene.vmm.status(spec)
     assert.ok(status === undefined || status.exit !== undefined)
   })
 
   it('VMs outlive the object that started them and are found by the next', async () => {
-    const spec = await start(forever)
-    const report = (await vmm.status(spec))?.started
-    await vmm.close()
-    vmm = world.open()
-    const found = (await vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
+    const spec = await scene.start(forever)
+    const report = (await scene.vmm.status(spec))?.started
+    await scene.reopen()
+    const found = (await scene.vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
     assert.equal(found?.exit, undefined)
     assert.equal(found?.started?.bootTimeUs, report?.bootTimeUs)
-    await vmm.shutdown(spec, { graceMs: 10_000 })
-    assert.equal((await exitOf(vmm, spec)).cause, ExitCause.Guest)
+    await scene.vmm.shutdown(spec, { graceMs: 10_000 })
+    assert.equal((await exitOf(scene.vmm, spec)).cause, ExitCause.Guest)
   })
 
   it('an end that nobody watched is found with its true reason, the same each time', async () => {
-    const spec = await start({ exitAfterMs: 300, exitCode: 7 })
-    await vmm.close()
-    await world.untilEnded(spec)
-    vmm = world.open()
+    const spec = await scene.start({ exitAfterMs: 300, exitCode: 7 })
+    await scene.vmm.close()
+    await scene.world.untilEnded(spec)
+    await scene.reopen()
     const reports = []
     for (let round = 0; round < 2; round += 1) {
-      const found = (await vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
+      const found = (await scene.vmm.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
       reports.push(found?.exit)
     }
     assert.partialDeepStrictEqual(reports[0], { cause: ExitCause.Guest, exitCode: 7 })
@@ -204,31 +137,46 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
   })
 
   it('CPU time stays known after the end, memory does not', async () => {
-    const spec = await start(forever)
-    const running = await vmm.usage(spec)
+    const spec = await scene.start(forever)
+    const running = await scene.vmm.usage(spec)
     assert.ok(running !== undefined && running.rssBytes > 0)
-    await vmm.kill(spec, 'forced')
-    const ended = await vmm.usage(spec)
+    await scene.vmm.kill(spec, 'forced')
+    const ended = await scene.vmm.usage(spec)
     assert.ok(ended !== undefined && ended.cpuTimeMs >= running.cpuTimeMs)
     assert.equal(ended.rssBytes, 0)
   })
 
+  it('CPU time can be had at once, and is that of the usage', async () => {
+    const spec = await scene.start(forever)
+    const before = scene.vmm.cpuTimeMs(spec)
+    const usage = await scene.vmm.usage(spec)
+    const after = scene.vmm.cpuTimeMs(spec)
+    assert.ok(before !== undefined && usage !== undefined && after !== undefined)
+    assert.ok(before <= usage.cpuTimeMs && usage.cpuTimeMs <= after)
+    await scene.reopen()
+    await scene.vmm.recover()
+    assert.ok((scene.vmm.cpuTimeMs(spec) ?? 0) >= after)
+    await scene.vmm.kill(spec, 'forced')
+    assert.equal(scene.vmm.cpuTimeMs(spec), (await scene.vmm.usage(spec))?.cpuTimeMs)
+    await scene.vmm.forget(spec)
+    assert.equal(scene.vmm.cpuTimeMs(spec), undefined)
+  })
+
   it('what was forgotten is unknown, and the next boot can start', async () => {
-    const spec = await start(forever)
-    await vmm.kill(spec, 'forced')
-    await vmm.forget(spec)
-    assert.equal(await vmm.status(spec), undefined)
-    assert.equal(await vmm.usage(spec), undefined)
-    const next = { ...spec, boot: 2 }
-    started.push(next)
-    assert.equal((await vmm.start(next)).boot, 2)
+    const spec = await scene.start(forever)
+    await scene.vmm.kill(spec, 'forced')
+    await scene.vmm.forget(spec)
+    assert.equal(await scene.vmm.status(spec), undefined)
+    assert.equal(await scene.vmm.usage(spec), undefined)
+    const next = scene.follow({ ...spec, boot: 2 })
+    assert.equal((await scene.vmm.start(next)).boot, 2)
   })
 
   it('commands for a VM that is not there are harmless', async () => {
     const nobody = { instanceUuid: '00000000-0000-4000-8000-ffffffffffff', boot: 1 }
-    await vmm.shutdown(nobody, { graceMs })
-    await vmm.kill(nobody, 'forced')
-    await vmm.forget(nobody)
-    assert.equal(await vmm.status(nobody), undefined)
+    await scene.vmm.shutdown(nobody, { graceMs })
+    await scene.vmm.kill(nobody, 'forced')
+    await scene.vmm.forget(nobody)
+    assert.equal(await scene.vmm.status(nobody), undefined)
   })
 }

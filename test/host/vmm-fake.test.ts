@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { StartKind } from '../../src/domain/start-report.ts'
 import { ExitCause } from '../../src/domain/exit-report.ts'
 import { FakeHost } from '../../src/host/vmm/fake-host.ts'
 import { FakeVmm } from '../../src/host/vmm/fake-vmm.ts'
 import { vmmConformance } from './vmm-conformance.ts'
-import type { Behaviour } from './vmm-conformance.ts'
+import type { Behaviour, VmmWorld } from './vmm-scene.ts'
+import { standbyConformance } from './vmm-standby-conformance.ts'
+import { volumeConformance } from './vmm-volume-conformance.ts'
 import { until } from '../support/until.ts'
 import { vmSpec } from './vmm-spec.ts'
 
@@ -22,8 +25,8 @@ describe('the fake VMM', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  vmmConformance(async () => {
-    return await Promise.resolve({
+  const makeWorld = async () =>
+    await Promise.resolve({
       open: () => new FakeVmm({ host }),
       spec: async (behaviour) =>
         await vmSpec({
@@ -31,13 +34,34 @@ describe('the fake VMM', () => {
           instanceUuid: randomUUID(),
           rootfsPath: '/dev/null',
           argv: argumentsFor(behaviour),
+          ...(behaviour.volume === undefined
+            ? {}
+            : { volume: { uuid: randomUUID(), at: '/data', readonly: false } }),
         }),
       untilReady: async () => await Promise.resolve(),
-      untilEnded: async (name) => await until('the VM ends', () => host.find(name)?.exit, { limitMs: 5_000 }),
+      untilEnded: async (name) =>
+        await until('the VM ends', () => host.find(name)?.exit, { limitMs: 20_000 }),
       loseVmm: async (_vmm, name) => {
         await Promise.resolve(host.end(name, { cause: ExitCause.VmmLost }))
       },
-    })
+      makeRoom: async (name) => await Promise.resolve(host.setStalled(name, false)),
+    } satisfies VmmWorld)
+  vmmConformance(makeWorld)
+  standbyConformance(makeWorld)
+  volumeConformance(makeWorld)
+
+  it('fails the suspend, the fit and the restore that it is told to fail, and starts afresh', async () => {
+    const own = new FakeHost()
+    const failing = new FakeVmm({ host: own, failSuspend: 1, failRestore: 1 })
+    const spec = await vmSpec({ directory, instanceUuid: randomUUID(), rootfsPath: '/dev/null', argv: ['x'] })
+    await failing.start(spec)
+    await assert.rejects(failing.suspend(spec), { name: 'VmmError' })
+    assert.equal(own.running(), 1)
+    await failing.suspend(spec)
+    assert.equal((await failing.start({ ...spec, boot: 2, restore: true })).kind, StartKind.Boot)
+    await failing.suspend({ ...spec, boot: 2 })
+    const upgraded = new FakeVmm({ host: own, unfitSnapshots: true })
+    assert.equal((await upgraded.start({ ...spec, boot: 3, restore: true })).kind, StartKind.Boot)
   })
 
   it('fails the start it is told to fail', async () => {
@@ -49,7 +73,8 @@ describe('the fake VMM', () => {
 })
 
 function argumentsFor(behaviour: Behaviour): readonly string[] {
-  const { exitAfterMs, exitCode, signal, panic, listenAfterMs, ignoresShutdown } = behaviour
+  const { exitAfterMs, exitCode, signal, panic, listenAfterMs, ignoresShutdown, disabledAfterMs } = behaviour
+  const { volume } = behaviour
   return [
     'application',
     ...(exitAfterMs === undefined ? [] : [`exit-after=${exitAfterMs}`]),
@@ -57,6 +82,9 @@ function argumentsFor(behaviour: Behaviour): readonly string[] {
     ...(signal === undefined ? [] : [`signal=${signal}`]),
     ...(panic === true ? ['panic'] : []),
     ...(listenAfterMs === undefined ? [] : [`listen-after=${listenAfterMs}`]),
+    ...(disabledAfterMs === undefined ? [] : [`disabled-after=${disabledAfterMs}`]),
     ...(ignoresShutdown === true ? ['ignore-shutdown'] : []),
+    ...(volume === 'unusable' ? ['volume-unusable'] : []),
+    ...(volume === 'scarce' ? ['stalled'] : []),
   ]
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { ExitCause } from '../../src/domain/exit-report.ts'
+import { StartKind } from '../../src/domain/start-report.ts'
 import type { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
 import type { VmSpec } from '../../src/host/vmm/vmm.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
-import { exitOf } from './vmm-conformance.ts'
+import { exitOf } from './vmm-scene.ts'
 
 describe('an image that brings its own kernel', () => {
   let bench: QemuBench
@@ -38,7 +39,12 @@ describe('an image that brings its own kernel', () => {
       ...spec,
       image: {
         ...image,
-        kernelArgs: ['console=ttyS0', `tsc_early_khz=${bench.context.facts.tscKhz}`, ...kernelArgs],
+        kernelArgs: [
+          'console=ttyS0',
+          `tsc_early_khz=${bench.context.facts.tscKhz}`,
+          'tsc=reliable',
+          ...kernelArgs,
+        ],
       },
     }
   }
@@ -52,7 +58,7 @@ describe('an image that brings its own kernel', () => {
         const text = await bench.consoleOf(spec)
         return /Command line: ([^\r\n]+)/.exec(text)?.[1]
       },
-      { limitMs: 8_000 },
+      { limitMs: 30_000 },
     )
     assert.match(printed, /quick=1 TOKEN=hidden-from-ps -- shown words/)
     const processArguments = await readFile(`/proc/${await bench.pidOf(spec, 'qemu')}/cmdline`, 'utf8')
@@ -77,6 +83,21 @@ describe('an image that brings its own kernel', () => {
     await vmm.start(spec)
     assert.equal((await exitOf(vmm, spec)).cause, ExitCause.GuestShutdown)
     await vmm.forget(spec)
+  })
+
+  it('always agrees to sleep, and goes on from its snapshot', async () => {
+    const spec = await ownKernel(['panic=-1'])
+    await vmm.start(spec)
+    assert.equal(await vmm.askToSleep(spec), 'ready')
+    await vmm.suspend(spec)
+    const next = { ...spec, boot: 2, restore: true }
+    assert.equal((await vmm.start(next)).kind, StartKind.Restore)
+    await vmm.kill(next, 'forced')
+    assert.partialDeepStrictEqual(await exitOf(vmm, next), {
+      cause: ExitCause.Forced,
+      applicationStarted: true,
+    })
+    await vmm.forget(next)
   })
 
   it('is refused what its command line can not carry, naming it and not its value', async () => {

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { GuestProcess, VmSpec } from '../../src/host/vmm/vmm.ts'
+import type { GuestProcess, VmSpec, VmVolume } from '../../src/host/vmm/vmm.ts'
 
 export interface VmSpecInput extends Partial<GuestProcess> {
   /** Holds one directory per instance. */
@@ -9,6 +9,7 @@ export interface VmSpecInput extends Partial<GuestProcess> {
   readonly rootfsPath: string
   readonly argv: readonly string[]
   readonly memoryMb?: number
+  readonly volume?: VmVolume
 }
 
 /** A VM with a network that leads nowhere, for tests of the VMM alone. */
@@ -44,7 +45,6 @@ export async function vmSpec(input: VmSpecInput): Promise<VmSpec> {
     },
     attachment: {
       kind: 'user',
-      outbound: false,
       forwards: [],
       ip: '10.0.2.15',
       prefixLength: 24,
@@ -52,5 +52,7 @@ export async function vmSpec(input: VmSpecInput): Promise<VmSpec> {
       nameserver: '10.0.2.3',
       mac: `52:54:00:${instanceUuid.slice(-6, -4)}:${instanceUuid.slice(-4, -2)}:${instanceUuid.slice(-2)}`,
     },
+    ...(input.volume === undefined ? {} : { volume: input.volume }),
+    restore: false,
   }
 }

@@ -111,6 +111,13 @@ describe('the verdict on a VM that ended', () => {
     assert.equal(exitReportOf(record, parseVmEvents(`1 qemu 2 2\n2 ${ended}`)), undefined)
   })
 
+  it('there is none of a VM that became a snapshot, and what goes on from one has its application with it', () => {
+    assert.equal(exitReportOf(record, story(...running, 'suspended', killed)), undefined)
+    const restored = { ...record, kind: 'restore' } as const
+    assert.equal(startReportOf(restored, story(...up))?.bootTimeUs, 4_000)
+    assert.equal(exitReportOf(restored, story(...up, killed))?.applicationStarted, true)
+  })
+
   it('a start is measured from when it was asked for', () => {
     const report = startReportOf(record, story(...running, 'listen'))
     assert.deepEqual(report, {

@@ -7,10 +7,12 @@ import { ImageError } from '../../src/host/images/images.ts'
 import type { ContainerImage, Images } from '../../src/host/images/images.ts'
 import { openRegistryImages } from '../../src/host/images/registry-images.ts'
 import type { RegistryImagesOptions } from '../../src/host/images/registry-images.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { gzipLayer, pushTestImage } from '../support/oci-image.ts'
 import type { LayerMember, TestImage } from '../support/oci-image.ts'
 import { startTestRegistry } from '../support/registry.ts'
 import type { TestRegistry } from '../support/registry.ts'
+import type { HeldPulls } from './held-pulls.ts'
 
 export const repository = 'ann/app'
 
@@ -58,6 +60,17 @@ export function hostFixture(): HostFixture {
     },
   }
   return fixture
+}
+
+/** The same registry, whose images come when the test lets them. */
+export function pulledBy(client: RegistryClient, pulls: HeldPulls): RegistryClient {
+  return {
+    ...client,
+    async image(repository, digest, signal) {
+      await pulls.pull(signal ?? new AbortController().signal)
+      return await client.image(repository, digest, signal)
+    },
+  }
 }
 
 /** Mode, owner and path of everything in the image, sorted by path. */

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { digestOf } from '../../src/registry/verified-stream.ts'
 import { gzipLayer } from '../support/oci-image.ts'
-import { hostFixture, leftovers, stored, tamper } from './host-fixture.ts'
+import { until } from '../support/until.ts'
+import { HeldPulls } from './held-pulls.ts'
+import { hostFixture, leftovers, pulledBy, stored, tamper } from './host-fixture.ts'
 
 describe('images that a host keeps', () => {
   const host = hostFixture()
@@ -44,15 +47,71 @@ describe('images that a host keeps', () => {
       assert.equal((await second).kind, 'container')
     })
 
-    it('when the last one has given up, nothing is left and a later call succeeds', async () => {
-      const images = await host.open()
+    /** Somebody asks for the image and gives up when the pull has begun. */
+    it('when the last one has given up, what was begun is finished all the same, and kept', async () => {
+      const pulls = new HeldPulls()
+      const images = await host.open({ client: pulledBy(host.registry.client, pulls) })
       const reference = await host.push([{ name: 'given-up', content: 'x' }])
-      const impatient = new AbortController()
-      const only = images.prepare(reference, impatient.signal)
-      impatient.abort(new Error('no more'))
-      await assert.rejects(only, /no more/)
+      await pulls.askInVain(images, reference)
+      pulls.letGo()
+      const [, digest] = reference.split('@')
+      await until('it is kept', async () => (await stored(host.directory)).length, { limitMs: 10_000 })
+      await images.prepare(reference)
+      assert.deepEqual(await leftovers(host.directory), [digest])
+      assert.equal(pulls.count, 1)
+    })
+
+    it('what nobody has asked for during its limit is ended, and leaves nothing', async () => {
+      const pulls = new HeldPulls()
+      const client = pulledBy(host.registry.client, pulls)
+      const images = await host.open({ client, limits: { unattendedMs: 50 } })
+      const reference = await host.push([{ name: 'forgotten', content: 'x' }])
+      await pulls.askInVain(images, reference)
+      const begun = async (): Promise<number> => (await leftovers(host.directory)).length
+      assert.equal(await begun(), 1)
+      await until('it is ended', async () => (await begun()) === 0, { limitMs: 5_000 })
+      pulls.letGo()
       assert.equal((await images.prepare(reference)).kind, 'container')
-      assert.deepEqual(await readdir(join(host.directory, '.tmp')), [])
+      assert.equal(pulls.count, 2)
+    })
+
+    it('whoever asks again has all the time that it takes', async () => {
+      const pulls = new HeldPulls()
+      const client = pulledBy(host.registry.client, pulls)
+      const images = await host.open({ client, limits: { unattendedMs: 50 } })
+      const reference = await host.push([{ name: 'asked-in-time', content: 'x' }])
+      await pulls.askInVain(images, reference)
+      const again = images.prepare(reference)
+      await delay(150)
+      pulls.letGo()
+      assert.equal((await again).kind, 'container')
+      assert.equal(pulls.count, 1)
+    })
+
+    it('what waited for its turn when the last one gave up is not begun', async () => {
+      const pulls = new HeldPulls()
+      const client = pulledBy(host.registry.client, pulls)
+      const images = await host.open({ client, limits: { maxConcurrent: 1 } })
+      const first = images.prepare(await host.push([{ name: 'first' }]))
+      await pulls.begun()
+      const impatient = new AbortController()
+      const second = images.prepare(await host.push([{ name: 'second' }]), impatient.signal)
+      await delay(50)
+      impatient.abort(new Error('no more'))
+      await assert.rejects(second, /no more/)
+      pulls.letGo()
+      await first
+      assert.equal((await images.prepare(await host.push([{ name: 'third' }]))).kind, 'container')
+      assert.equal(pulls.count, 2)
+    })
+
+    it('closing leaves nothing half-made', async () => {
+      const pulls = new HeldPulls()
+      const images = await host.open({ client: pulledBy(host.registry.client, pulls) })
+      await pulls.askInVain(images, await host.push([{ name: 'closed', content: 'x' }]))
+      assert.equal((await leftovers(host.directory)).length, 1)
+      await images.close()
+      assert.deepEqual(await leftovers(host.directory), [])
     })
 
     it('a failure is not remembered', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { KernelImage } from '../../src/host/images/images.ts'
 import { digestOf } from '../../src/registry/verified-stream.ts'
@@ -163,10 +164,23 @@ describe('images of a host', () => {
       const bytes = await readFile(first.rootfsPath)
       await rm(host.directory, { recursive: true })
       await mkdir(host.directory)
+      // Nothing in it is of the time when it was made.
+      await delay(1_001 - (Date.now() % 1_000))
       const second = await host.prepareContainer(reference)
       assert.ok(bytes.equals(await readFile(second.rootfsPath)))
       assert.equal((await stat(second.rootfsPath)).mode & 0o777, 0o644)
     })
+
+    for (const files of [1, 200, 400, 800]) {
+      it(`the root has the time that its layer says, beside ${files} files`, async () => {
+        const members = Array.from({ length: files }, (_, index): LayerMember => ({ name: `f${index}` }))
+        const root: LayerMember = { name: './', type: 'directory', mtime: new Date('2001-09-09T01:46:40Z') }
+        const image = await host.prepareContainer(await host.push([root, ...members]))
+        const lines = execFileSync('unsquashfs', ['-UTC', '-lln', image.rootfsPath], { encoding: 'utf8' })
+        assert.match(lines, /2001-09-09 01:46 squashfs-root\n/)
+        assert.equal(lines.trim().split('\n').length, files + 1)
+      })
+    }
   })
 
   describe('made of an image with its own kernel', () => {

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict'
 import { FakeImages } from '../../src/host/images/fake-images.ts'
-import type { Images } from '../../src/host/images/images.ts'
-import { hostFixture } from './host-fixture.ts'
+import type { Images, PreparedImage } from '../../src/host/images/images.ts'
+import { until } from '../support/until.ts'
+import { hostFixture, pulledBy } from './host-fixture.ts'
+import { HeldPulls } from './held-pulls.ts'
 
 interface Subject {
   readonly images: Images
   readonly reference: string
 }
 
-/** What every implementation of the port must do. */
-function imagesConformance(subject: () => Promise<Subject>): void {
+/** What every implementation of the port must do. Each pull is held by what the subject is made with. */
+function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): void {
   it('a prepared image has the digest that was asked for, and repeats give the same', async () => {
     const { images, reference } = await subject()
     const first = await images.prepare(reference)
@@ -28,17 +30,58 @@ function imagesConformance(subject: () => Promise<Subject>): void {
     assert.deepEqual(await images.collect(new Set([digest])), [])
     assert.deepEqual(await images.collect(new Set()), [])
   })
+
+  it('who gives up during a pull is let go at once; the pull goes on, and the next one finds what it made', async () => {
+    const pulls = new HeldPulls()
+    const { images, reference } = await subject(pulls)
+    await pulls.askInVain(images, reference)
+    const second = images.prepare(reference)
+    pulls.letGo()
+    assert.equal((await second).digest, reference.split('@')[1])
+    assert.equal(pulls.count, 1)
+  })
+
+  it('a pull that fails after everybody has left fails nobody, and the next one tries again', async () => {
+    const pulls = new HeldPulls()
+    const { images, reference } = await subject(pulls)
+    await pulls.askInVain(images, reference)
+    pulls.fail(new Error('the registry is gone'))
+    // Until the failed one has put its things away it may be joined.
+    const prepared = async (): Promise<PreparedImage | undefined> =>
+      await images.prepare(reference).catch(() => undefined)
+    const image = await until('the image is there', prepared, { limitMs: 20_000 })
+    assert.equal(image.digest, reference.split('@')[1])
+    assert.equal(pulls.count, 2)
+  })
+
+  it('closing ends every pull, waited for or not, and begins none', async () => {
+    const pulls = new HeldPulls()
+    const { images, reference } = await subject(pulls)
+    const waiting = images.prepare(reference)
+    waiting.catch(() => undefined)
+    await pulls.begun()
+    await images.close()
+    await assert.rejects(waiting)
+    await assert.rejects(images.prepare(reference))
+    assert.equal(pulls.count, 1)
+  })
 }
 
 describe('images: the fake', () => {
   const reference = `ann/app@sha256:${'0'.repeat(64)}`
-  imagesConformance(() => Promise.resolve({ images: new FakeImages(), reference }))
+  imagesConformance(
+    async (pulls) =>
+      await Promise.resolve({
+        images: new FakeImages(pulls === undefined ? {} : { pull: pulls.pull }),
+        reference,
+      }),
+  )
 })
 
 describe('images: of a registry', () => {
   const host = hostFixture()
-  imagesConformance(async () => ({
-    images: await host.open(),
+  imagesConformance(async (pulls) => ({
+    images: await host.open(pulls === undefined ? {} : { client: pulledBy(host.registry.client, pulls) }),
     reference: await host.push([{ name: 'file', content: 'x' }]),
   }))
 })

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openRegistryImages } from '../../src/host/images/registry-images.ts'
 import type { ContainerImage, Images } from '../../src/host/images/images.ts'
+import { rememberedPorts } from '../../src/launch/ports.ts'
 import { createImageResolver } from '../../src/registry/image-resolver.ts'
 import { seedOfficialImages } from '../../src/registry/seed-official.ts'
 import { startTestRegistry } from '../support/registry.ts'
@@ -42,7 +45,12 @@ describe('the official images', () => {
 
   it('are put into the registry once', async () => {
     const seed = () => seedOfficialImages({ http: registry.http, directory: layout })
-    assert.deepEqual(await seed(), ['official/hello:latest', 'official/busybox:latest'])
+    assert.deepEqual(await seed(), [
+      'official/hello:latest',
+      'official/counter:latest',
+      'official/busy:latest',
+      'official/busybox:latest',
+    ])
     assert.deepEqual(await seed(), [])
   })
 
@@ -73,4 +81,77 @@ describe('the official images', () => {
     }
     assert.match(listing, /^drwxrwxrwt.*squashfs-root\/tmp$/m)
   })
+
+  describe('busy', () => {
+    let program: string
+    let port: number
+    before(async () => {
+      const image = await prepared('busy')
+      program = join(store, 'busy')
+      const content = execFileSync('unsquashfs', ['-cat', image.rootfsPath, 'busy'])
+      await writeFile(program, content, { mode: 0o755 })
+      ;({ port } = await rememberedPorts(join(store, 'ports.json'), ['port']))
+    })
+
+    /** Runs it on this machine; `ended` resolves with its exit code. */
+    async function started() {
+      const child = spawn(program, [String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
+      const agent = new Agent({ keepAlive: true, timeout: 30_000 })
+      const exit = once(child, 'exit')
+      await once(child.stdout, 'data')
+      return {
+        ask: (path: string) => answerOf(`http://127.0.0.1:${port}${path}`, agent),
+        async ended() {
+          child.kill('SIGTERM')
+          const [code] = (await exit) as [number | null]
+          agent.destroy()
+          return code
+        },
+      }
+    }
+
+    it('burns as much CPU as it is asked for, and names the instance', async () => {
+      const busy = await started()
+      const asked = process.hrtime.bigint()
+      const answer = await busy.ask('/?ms=150')
+      assert.ok(process.hrtime.bigint() - asked >= 150_000_000n)
+      assert.deepEqual(answer, { status: 200, text: `${hostname()} burned 150 ms\n` })
+      assert.equal((await busy.ask('/')).text, `${hostname()} burned 20 ms\n`)
+      assert.equal((await busy.ask('/?ms=-5')).text, `${hostname()} burned 0 ms\n`)
+      for (const path of ['/?ms=', '/?ms=1x', '/?s=1']) assert.equal((await busy.ask(path)).status, 400, path)
+      assert.equal((await busy.ask('/other')).status, 404)
+      assert.equal(await busy.ended(), 0)
+    })
+
+    it('answers others while it burns, 2 s at most', async () => {
+      const busy = await started()
+      const slow = busy.ask('/?ms=999999')
+      assert.deepEqual(await busy.ask('/healthz'), { status: 200, text: 'ok\n' })
+      const first = await Promise.race([slow, busy.ask('/?ms=1')])
+      assert.equal(first.text, `${hostname()} burned 1 ms\n`)
+      assert.equal((await slow).text, `${hostname()} burned 2000 ms\n`)
+      assert.equal(await busy.ended(), 0)
+    })
+
+    it('answers what is in flight when it is told to end, and ends', async () => {
+      const busy = await started()
+      await busy.ask('/healthz')
+      const slow = [busy.ask('/?ms=300'), busy.ask('/?ms=200')]
+      await busy.ask('/?ms=1')
+      const ended = busy.ended()
+      assert.deepEqual(
+        (await Promise.all(slow)).map(({ status }) => status),
+        [200, 200],
+      )
+      assert.equal(await ended, 0)
+      await assert.rejects(busy.ask('/healthz'))
+    })
+  })
 })
+
+async function answerOf(url: string, agent: Agent) {
+  const [answer] = await once(get(url, { agent }), 'response')
+  let text = ''
+  for await (const piece of answer.setEncoding('utf8')) text += piece
+  return { status: answer.statusCode as number, text }
+}

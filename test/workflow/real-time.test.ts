@@ -41,7 +41,7 @@ describe('an instance on the server that the stack runs', () => {
     await until(
       'the visibility store knows it',
       async () => (await env.client.workflow.count(query)).count === 1,
-      { limitMs: 10_000 },
+      { limitMs: 30_000 },
     )
   })
 
@@ -54,7 +54,7 @@ describe('an instance on the server that the stack runs', () => {
     const summary = `shop, on host ${world.settings.nodeId}, restart policy never`
     assert.equal(await (await handle.describe()).staticSummary(), summary)
     await world.control.refresh(world.settings.instanceUuid)
-    await until('the next run', async () => (await handle.describe()).runId !== runId, { limitMs: 10_000 })
+    await until('the next run', async () => (await handle.describe()).runId !== runId, { limitMs: 30_000 })
     const next = await handle.describe()
     assert.deepEqual(next.memo, { name: 'shop' })
     assert.match(

@@ -3,10 +3,11 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { ControlActivities } from '../../activities/control-activities.ts'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
 import type { InstanceControl } from '../../src/control/instance-control.ts'
+import type { HostEvent } from '../../src/domain/host-work.ts'
 import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
-import type { InstanceState } from '../../src/domain/instance-state.ts'
+import { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
-import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
+import { hostEventSignal, instanceWorkflowId } from '../../workflows/instance-messages.ts'
 import type { InstanceSettings } from '../../src/domain/instance-settings.ts'
 import { FakeHost } from '../support/fake-host.ts'
 import type { FakeHostOptions } from '../support/fake-host.ts'
@@ -25,7 +26,15 @@ export interface World {
   /** Resolves when the instance's row is deleted. */
   readonly gone: Promise<void>
   readonly id: string
+  /** The host's word, as its agent sends it. */
+  tells(...events: readonly HostEvent[]): Promise<void>
+  /** Nothing has happened since now. */
+  tellsIdle(boot: number, epoch?: number): Promise<void>
+  /** Traffic wakes it, and its host tells of that. */
+  wakes(): Promise<void>
   hostComesBack(): Promise<void>
+  /** Everything that runs the workflow and its host's work ends and is begun again. */
+  restartWorkers(): Promise<void>
   /** Deletes the instance: a workflow that is left under way would hold the time of the next test. */
   end(): Promise<void>
 }
@@ -52,7 +61,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
   const watchers = new Set<() => void>()
   const deleted = Promise.withResolvers<void>()
   let writes = 0
-  const control: ControlActivities = {
+  const control: Pick<ControlActivities, 'recordInstance' | 'hideInstance' | 'deleteInstanceRow'> = {
     async recordInstance({ revision, projection }) {
       writes += 1
       if (options.writeFails?.(writes) === true) throw new Error('the database is away')
@@ -83,6 +92,10 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
       watchers.add(look)
       look()
     })
+  const tells = async (...events: readonly HostEvent[]): Promise<void> => {
+    const handle = env.client.workflow.getHandle(instanceWorkflowId(settings.instanceUuid))
+    for (const event of events) await handle.signal(hostEventSignal, event)
+  }
   return {
     settings,
     control: instanceControl,
@@ -92,8 +105,23 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
     reachesState: (state) => reaches((projection) => projection.state === state),
     gone: deleted.promise,
     id: instanceWorkflowId(settings.instanceUuid),
+    tells,
+    async tellsIdle(boot, epoch = boot) {
+      await tells({ kind: 'idle', boot, epoch, sinceMs: await env.currentTimeMs() })
+    },
+    async wakes() {
+      const started = await host.wake()
+      await tells(
+        { kind: 'waking', boot: started.boot, atMs: started.startedAtMs },
+        { kind: 'started', started },
+      )
+    },
     async hostComesBack() {
       workers.push(await runWorkers(env, { hosts: { [settings.nodeId]: host.activities } }))
+    },
+    async restartWorkers() {
+      for (const one of workers.splice(0)) await one.stop()
+      workers.push(await runWorkers(env, { control, hosts: { [settings.nodeId]: host.activities } }))
     },
     async end() {
       await instanceControl.delete(settings)
@@ -101,6 +129,14 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
       for (const one of workers) await one.stop()
     },
   }
+}
+
+/** With autostart and running, or in whatever it is without it. */
+export async function beginWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
+  const world = await createWorld(env, options)
+  await world.control.ensureStarted(world.settings)
+  if (world.settings.autostart) await world.reachesState(InstanceState.Running)
+  return world
 }
 
 function settingsOf(given: Partial<InstanceSettings> | undefined): InstanceSettings {

@@ -1,13 +1,18 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { LogWindow, UsageByInstance } from '../../domain/node-protocol.ts'
+import type { Duplex } from 'node:stream'
+import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/node-protocol.ts'
+import type { Attention } from '../../domain/traffic-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
 
 /** What the API asks of a host, and what anyone may: health and metrics. */
 export interface AgentAnswers {
   log(instanceUuid: string, window: { readonly offset: number; readonly limit: number }): Promise<LogWindow>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
+  loads(instanceUuids: readonly string[]): Promise<HostLoads>
+  /** Undefined: the host does not know the instance. */
+  attention(instanceUuid: string): Attention | undefined
   /** Why the agent takes no work yet; undefined when it does. */
   notReady(): string | undefined
   metrics(): Promise<string>
@@ -16,7 +21,7 @@ export interface AgentAnswers {
 /** The UUIDs of every address a host has, 65 534 of 39 bytes. */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
-const logPattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/log$/
+const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|attention)$/
 
 /** A request that is refused, with what its sender is told. */
 class Refusal extends Error {
@@ -33,6 +38,8 @@ export function createAgentServer(options: {
   readonly agentSecret: string
   readonly answers: AgentAnswers
   readonly log: AgentLog
+  /** Takes connections over that are to be something else than HTTP. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }): Server {
   const server = createServer((request, response) => {
     answer(options, request, response).catch((error: unknown) => {
@@ -46,6 +53,7 @@ export function createAgentServer(options: {
     })
   })
   server.requestTimeout = requestTimeoutMs
+  server.on('upgrade', options.upgrade)
   return server
 }
 
@@ -75,7 +83,12 @@ async function answer(
 }
 
 async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: URL): Promise<object> {
-  const instanceUuid = logPattern.exec(url.pathname)?.[1]
+  const [, instanceUuid, subject] = instancePattern.exec(url.pathname) ?? []
+  if (request.method === 'GET' && instanceUuid !== undefined && subject === 'attention') {
+    const attention = answers.attention(instanceUuid)
+    if (attention !== undefined) return attention
+    throw new Refusal(404, `the host does not know instance ${instanceUuid}`)
+  }
   if (request.method === 'GET' && instanceUuid !== undefined) {
     return await answers.log(instanceUuid, {
       offset: wholeNumber(url, 'offset', Number.MIN_SAFE_INTEGER),
@@ -84,6 +97,9 @@ async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: U
   }
   if (request.method === 'POST' && url.pathname === '/usage') {
     return { usage: await answers.usage(uuidsOf(await readJson(request))) }
+  }
+  if (request.method === 'POST' && url.pathname === '/loads') {
+    return await answers.loads(uuidsOf(await readJson(request)))
   }
   throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
 }

@@ -1,12 +1,15 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { StartReport } from '../../domain/start-report.ts'
+import type { StartKind, StartReport } from '../../domain/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
+import type { VolumeRoom } from '../volumes/volumes.ts'
 import type { InstanceEntry } from './instance-entry.ts'
-import { runs } from './instance-record.ts'
+import { permitOf, runs } from './instance-record.ts'
 
 /** From a restore (0.1 s) to a boot on a machine that is overloaded; finer where the aims of the project lie. */
 const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 5, 10, 30]
 const prepareBucketsSeconds = [0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 1, 5, 30]
+
+const mebibyte = 1024 * 1024
 
 /** The agent's own Prometheus metrics; those of instances are the API's to show. */
 export class AgentMetrics implements AgentObserver {
@@ -43,7 +46,39 @@ export class AgentMetrics implements AgentObserver {
     registers: [this.registry],
   })
 
-  constructor(entries: ReadonlyMap<string, InstanceEntry>) {
+  readonly #wakeSeconds = new Histogram({
+    name: 'roost_agent_wake_seconds',
+    help: 'From the use of the permit to the entry of the application, by kind of start.',
+    labelNames: ['kind'],
+    buckets: startBucketsSeconds,
+    registers: [this.registry],
+  })
+  readonly #wakeFailures = new Counter({
+    name: 'roost_agent_wake_failures_total',
+    help: 'Wakes that failed, by failure.',
+    labelNames: ['failure'],
+    registers: [this.registry],
+  })
+  readonly #sleeps = new Counter({
+    name: 'roost_agent_standbys_total',
+    help: 'Instances that went to standby, with their memory (stateful) or without (cold).',
+    labelNames: ['kind'],
+    registers: [this.registry],
+  })
+  readonly #refusals = new Counter({
+    name: 'roost_agent_standby_refusals_total',
+    help: 'Orders to stand by that were refused, by reason.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  })
+
+  readonly #stalls = new Counter({
+    name: 'roost_agent_stalls_total',
+    help: "How often a VM began to stand still because the host's disk was full.",
+    registers: [this.registry],
+  })
+
+  constructor(entries: ReadonlyMap<string, InstanceEntry>, room?: () => Promise<VolumeRoom>) {
     collectDefaultMetrics({ register: this.registry })
     const vms: Gauge = new Gauge({
       name: 'roost_agent_instances',
@@ -51,9 +86,56 @@ export class AgentMetrics implements AgentObserver {
       labelNames: ['state'],
       registers: [this.registry],
       collect: () => {
-        const counts = { starting: 0, running: 0, ended: 0 }
+        const counts = { starting: 0, running: 0, standby: 0, ended: 0 }
         for (const entry of entries.values()) counts[stateOf(entry)] += 1
         for (const [state, count] of Object.entries(counts)) vms.set({ state }, count)
+      },
+    })
+    const leases: Gauge = new Gauge({
+      name: 'roost_agent_leases',
+      help: 'Leases of gateways, by status; waiting ones ask for an instance that is not up.',
+      labelNames: ['status'],
+      registers: [this.registry],
+      collect: () => {
+        const counts = { waiting: 0, held: 0 }
+        for (const { attention } of entries.values()) {
+          for (const { status } of attention.leases) if (status !== 'returned') counts[status] += 1
+        }
+        for (const [status, count] of Object.entries(counts)) leases.set({ status }, count)
+      },
+    })
+    const stalled: Gauge = new Gauge({
+      name: 'roost_agent_stalled_instances',
+      help: "VMs that stand still because the host's disk is full.",
+      registers: [this.registry],
+      collect: () => {
+        stalled.set([...entries.values()].filter(({ stalledSinceMs }) => stalledSinceMs !== undefined).length)
+      },
+    })
+    if (room !== undefined) this.#showRoom(room)
+  }
+
+  #showRoom(room: () => Promise<VolumeRoom>): void {
+    const volumes: Gauge = new Gauge({
+      name: 'roost_agent_volumes',
+      help: 'Volumes that are on this host, being made and being erased included.',
+      registers: [this.registry],
+      collect: async () => {
+        volumes.set((await room().catch(() => undefined))?.volumes ?? Number.NaN)
+      },
+    })
+    const gauge: Gauge = new Gauge({
+      name: 'roost_agent_volume_room_bytes',
+      help: 'Room for volumes: what they may promise together (total), what those here promise (promised), and what the disk has left (free).',
+      labelNames: ['of'],
+      registers: [this.registry],
+      collect: async () => {
+        const known = await room().catch(() => undefined)
+        gauge.reset()
+        if (known === undefined) return
+        gauge.set({ of: 'total' }, known.totalMb * mebibyte)
+        gauge.set({ of: 'promised' }, known.promisedMb * mebibyte)
+        gauge.set({ of: 'free' }, known.freeMb * mebibyte)
       },
     })
   }
@@ -71,9 +153,30 @@ export class AgentMetrics implements AgentObserver {
   ended(cause: string): void {
     this.#ends.inc({ cause })
   }
+
+  woke(kind: StartKind, wakeMs: number): void {
+    this.#wakeSeconds.observe({ kind }, wakeMs / 1e3)
+  }
+
+  wakeFailed(failure: string): void {
+    this.#wakeFailures.inc({ failure })
+  }
+
+  slept(stateful: boolean): void {
+    this.#sleeps.inc({ kind: stateful ? 'stateful' : 'cold' })
+  }
+
+  standByRefused(reason: string): void {
+    this.#refusals.inc({ reason })
+  }
+
+  stalled(): void {
+    this.#stalls.inc()
+  }
 }
 
-function stateOf(entry: InstanceEntry): 'starting' | 'running' | 'ended' {
+function stateOf(entry: InstanceEntry): 'starting' | 'running' | 'standby' | 'ended' {
   if (entry.job !== undefined) return 'starting'
+  if (permitOf(entry.record) !== undefined) return 'standby'
   return runs(entry.record) ? 'running' : 'ended'
 }

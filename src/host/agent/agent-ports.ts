@@ -1,8 +1,10 @@
-import type { StartReport } from '../../domain/start-report.ts'
+import type { StartKind, StartReport } from '../../domain/start-report.ts'
+import type { VolumeEvent } from '../../domain/host-work.ts'
 import type { LaunchSpec } from '../../domain/node-protocol.ts'
 import type { Images } from '../images/images.ts'
 import type { Network } from '../network/network.ts'
 import type { Vmm } from '../vmm/vmm.ts'
+import type { Volumes } from '../volumes/volumes.ts'
 import type { InstanceStore } from './instance-store.ts'
 
 /** What the agent's core acts on. */
@@ -10,6 +12,8 @@ export interface AgentPorts {
   readonly vmm: Vmm
   readonly network: Network
   readonly images: Images
+  readonly volumes: Volumes
+  readonly volumeEvents: VolumeEvents
   readonly launches: LaunchSource
   readonly store: InstanceStore
   readonly observer: AgentObserver
@@ -24,11 +28,23 @@ export interface LaunchSource {
   launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec>
 }
 
+/** Where volumes' workflows hear what a host found out. `gone`: there is no such workflow any more, so nobody to tell. */
+export interface VolumeEvents {
+  tell(volumeUuid: string, event: VolumeEvent): Promise<'taken' | 'gone'>
+}
+
 /** Told of what happens, for metrics. Must not throw. */
 export interface AgentObserver {
   started(report: StartReport, prepareMs: number): void
   startFailed(failure: string): void
   ended(cause: string): void
+  /** From the use of the permit to the entry of the application. */
+  woke(kind: StartKind, wakeMs: number): void
+  wakeFailed(failure: string): void
+  slept(stateful: boolean): void
+  standByRefused(reason: string): void
+  /** A VM began to wait for room on the host's disk. */
+  stalled(): void
 }
 
 export interface AgentLog {

@@ -1,6 +1,7 @@
 import { Agent } from 'undici'
 import { HostFailure } from '../../domain/host-work.ts'
 import type { LaunchSpec, NodeAssignment, NodeHeartbeat, NodeInstance } from '../../domain/node-protocol.ts'
+import type { LineStreamRequest } from '../../lines/line-stream.ts'
 import type { LaunchSource } from './agent-ports.ts'
 import { HostStartError } from './host-start-error.ts'
 
@@ -62,6 +63,13 @@ export class ApiClient implements LaunchSource {
   async registryToken(repository: string): Promise<string> {
     const { token } = await this.#ask<{ token: string }>('POST', '/registry-token', { body: { repository } })
     return token
+  }
+
+  /** How the names of this host's instances are asked for, from where `since` was told. */
+  namesRequest(since: string | undefined): LineStreamRequest {
+    const url = new URL(`${this.#baseUrl}/names`)
+    if (since !== undefined) url.searchParams.set('since', since)
+    return { url, headers: { authorization: `Bearer ${this.#agentSecret}` } }
   }
 
   async launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec> {

@@ -2,10 +2,19 @@ import { ExitCause } from '../../domain/exit-report.ts'
 import type { ExitReport } from '../../domain/exit-report.ts'
 import type { VmName } from '../vmm/vmm.ts'
 import type { AgentPorts } from './agent-ports.ts'
+import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry } from './instance-entry.ts'
-import { runs, withStart } from './instance-record.ts'
+import type { Gatekeeper } from './gatekeeper.ts'
+import { goesToSleep, permitOf, runs, withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
+import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
+
+/**
+ * What the workflow hears of a wake it need not hear at once, and the control plane's work on it would take the processor from a guest
+ * that somebody waits for: it is told after the first answer, and of the wake and its start together.
+ */
+const soonMs = 500
 
 /** A killed VM's report is there within milliseconds; this bounds the wait for a machine that is overloaded. */
 const reportLimitMs = 10_000
@@ -16,12 +25,19 @@ const reportLimitMs = 10_000
  */
 export class BootEnd {
   readonly #ports: AgentPorts
+  readonly #gatekeeper: Gatekeeper
+  readonly #volumes: HostVolumes
+  readonly stalls: StalledVms
   /** Set when the platform halts: from then on a VM that ends does so on the platform's account. */
   #halting = false
   #onNews: () => void = () => undefined
+  #soon: NodeJS.Timeout | undefined
 
-  constructor(ports: AgentPorts) {
+  constructor(ports: AgentPorts, gatekeeper: Gatekeeper, volumes: HostVolumes) {
     this.#ports = ports
+    this.#volumes = volumes
+    this.stalls = new StalledVms(ports)
+    this.#gatekeeper = gatekeeper
   }
 
   beginHalt(): void {
@@ -31,6 +47,18 @@ export class BootEnd {
   /** Some record holds an event that is to be reported. */
   onNews(listener: () => void): void {
     this.#onNews = listener
+  }
+
+  news(): void {
+    this.#onNews()
+  }
+
+  newsSoon(): void {
+    if (this.#soon !== undefined) return
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined
+      this.#onNews()
+    }, soonMs).unref()
   }
 
   /**
@@ -45,9 +73,18 @@ export class BootEnd {
     if (status?.exit !== undefined) return await this.finish(entry, known, status.exit)
     if (known !== record) {
       await entry.save(known)
-      this.#onNews()
+      this.newsSoon()
+      if (record.started !== undefined) this.#gatekeeper.tell(entry, { kind: 'listened', boot: record.boot })
     }
-    const lost = status === undefined && record.started !== undefined
+    if (runs(record) && status !== undefined) {
+      this.stalls.note(entry, status.stalled ?? false)
+      this.#gatekeeper.tell(entry, {
+        kind: 'disabled',
+        boot: record.boot,
+        disabled: status.disabled ?? false,
+      })
+    }
+    const lost = status === undefined && runs(record)
     return lost ? await this.finish(entry, record, this.#lost(record)) : undefined
   }
 
@@ -62,31 +99,93 @@ export class BootEnd {
     return await this.finish(entry, record, await this.#reportOf(vm, cause))
   }
 
+  /** The end of a boot that was ordered to sleep makes it asleep, however it came; of another one, or of one that is stopped, it is told. */
   async finish(entry: InstanceEntry, record: InstanceRecord, observed: ExitReport): Promise<ExitReport> {
     const halted = this.#halting && entry.stopAskedOfBoot !== record.boot
-    const exit = halted ? haltedExit(observed) : observed
     const usageOfBoot = { ...(await sampleUsage(this.#ports, record)), rssBytes: 0 }
-    await entry.save({ ...record, exit, usageOfBoot, reported: false })
+    if (goesToSleep(record) && entry.stopAskedOfBoot < record.boot) {
+      await this.noteAsleep(
+        entry,
+        { ...record, exit: observed, usageOfBoot, reported: true },
+        { exit: observed },
+      )
+      this.#ports.observer.ended(observed.cause)
+      return observed
+    }
+    const exit = halted ? haltedExit(observed) : observed
+    const { standby, ...ended } = record
+    const past = standby?.atMs === undefined ? {} : { standby }
+    await entry.save({ ...ended, ...past, exit, usageOfBoot, reported: false })
     this.#ports.observer.ended(exit.cause)
     this.#ports.log.info({ instance: entry.instanceUuid, boot: record.boot, exit }, 'the VM ended')
-    await this.release(record)
+    await this.release(entry, record)
+    this.#gatekeeper.tell(entry, { kind: 'exited', boot: record.boot })
     this.#onNews()
     return exit
   }
 
-  /** Gives back what a boot held. Failing here must not undo the end itself; the next start or recovery repeats it. */
-  async release(record: InstanceRecord): Promise<void> {
-    const { network, vmm, log } = this.#ports
-    const unable = (what: string) => (error: unknown) => {
+  /** The permit is there from here on. */
+  async noteAsleep(
+    entry: InstanceEntry,
+    record: InstanceRecord,
+    how: { readonly exit?: ExitReport; readonly snapshotUuid?: string },
+  ): Promise<void> {
+    const { standby } = record
+    if (standby === undefined) throw new Error('only a boot that was ordered to sleep can be asleep')
+    entry.nicBase = await this.#ports.network.counters(record.nic).catch(() => undefined)
+    const asleep = { ...record, standby: { ...standby, ...how, atMs: this.#ports.nowMs() } }
+    await entry.save(asleep, { durable: true })
+    const { boot } = record
+    this.#ports.log.info({ instance: entry.instanceUuid, boot, permit: standby.permit }, 'in standby')
+    this.#ports.observer.slept(standby.stateful)
+    await Promise.all([this.rest(entry), this.#forget(asleep)])
+    this.#gatekeeper.tell(entry, { kind: 'slept', boot, memoryKept: how.snapshotUuid !== undefined })
+  }
+
+  /** The address of a sleeping instance stays where it is, so that a wake finds it; without it only peers can not wake it. */
+  async rest(entry: InstanceEntry): Promise<void> {
+    const { network, log } = this.#ports
+    const { record } = entry
+    if (record === undefined) return
+    try {
+      await network.standBy(record.nic)
+    } catch (error) {
       log.warn(
-        { instance: record.instanceUuid, boot: record.boot, err: error },
-        `could not give back the ${what}`,
+        { instance: entry.instanceUuid, err: error },
+        'the address of a sleeping instance is not ready',
       )
     }
+  }
+
+  /**
+   * Gives back what a boot held; in standby the address and the volume are kept. Failing here must not undo the end itself; the next start or
+   * recovery repeats it.
+   */
+  async release(entry: InstanceEntry, record: InstanceRecord): Promise<void> {
+    const { network, store } = this.#ports
+    if (permitOf(entry.record) !== undefined) {
+      await Promise.all([this.rest(entry), this.#forget(record)])
+      return
+    }
+    entry.nicBase = undefined
+    entry.launch = undefined
     await Promise.all([
-      network.detach(record.nic).catch(unable('address')),
-      vmm.forget(vmOf(record)).catch(unable('files of the VM')),
+      network.detach(record.nic).catch(this.#unable(record, 'address')),
+      this.#volumes.release(record.instanceUuid).catch(this.#unable(record, 'volume')),
+      store.dropLaunch(record.instanceUuid).catch(this.#unable(record, 'copy of the launch spec')),
+      this.#forget(record),
     ])
+  }
+
+  async #forget(record: InstanceRecord): Promise<void> {
+    await this.#ports.vmm.forget(vmOf(record)).catch(this.#unable(record, 'files of the VM'))
+  }
+
+  #unable(record: InstanceRecord, what: string): (error: unknown) => void {
+    const { instanceUuid: instance, boot } = record
+    return (error) => {
+      this.#ports.log.warn({ instance, boot, err: error }, `could not give back the ${what}`)
+    }
   }
 
   #lost(record: InstanceRecord): ExitReport {

@@ -1,20 +1,27 @@
 import { HostFailure } from '../../domain/host-work.ts'
 import type { StartResult } from '../../domain/host-work.ts'
 import type { LaunchSpec } from '../../domain/node-protocol.ts'
+import { mayStandBy } from '../../domain/scale-to-zero.ts'
 import { StartKind } from '../../domain/start-report.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment, NicSpec } from '../network/network.ts'
 import { VmmError } from '../vmm/vmm.ts'
+import type { VmVolume } from '../vmm/vmm.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { vmOf } from './boot-end.ts'
 import type { BootEnd } from './boot-end.ts'
+import type { Gatekeeper } from './gatekeeper.ts'
 import { guestProcess } from './guest-process.ts'
 import { asHostStartError, HostStartError } from './host-start-error.ts'
+import { withVolumeMade } from './host-volumes.ts'
+import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry, StartJob } from './instance-entry.ts'
-import { newRecord } from './instance-record.ts'
+import { newRecord, permitOf, sleepOf, withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
+import type { LaunchCopy } from './instance-store.ts'
+import type { StandbyWork } from './standby-work.ts'
 
 /** A line of the platform in an instance's console stays a line. */
 const consoleLineMaxLength = 500
@@ -22,7 +29,11 @@ const consoleLineMaxLength = 500
 /**
  * Brings one boot up, within the instance's queue:
  *
- *   launch spec -> record -> image and address side by side -> VM -> record
+ *   launch spec -> record -> image, address and volume side by side -> VM -> record
+ *
+ * or, of an instance in standby, where all of that is kept (a volume is checked, unless a memory goes on with it):
+ *
+ *   record -> VM -> whoever waits -> record
  *
  * Cut off anywhere by the death of the agent, the same call goes on from what it finds: the VM of this boot, its
  * exit, or nothing yet. Cut off by `job.controller`, nothing of the boot is left running.
@@ -30,19 +41,40 @@ const consoleLineMaxLength = 500
 export class BootStart {
   readonly #ports: AgentPorts
   readonly #end: BootEnd
+  readonly #gatekeeper: Gatekeeper
+  readonly #standby: StandbyWork
+  readonly #volumes: HostVolumes
 
-  constructor(ports: AgentPorts, end: BootEnd) {
-    this.#ports = ports
-    this.#end = end
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly end: BootEnd
+    readonly gatekeeper: Gatekeeper
+    readonly standby: StandbyWork
+    readonly volumes: HostVolumes
+  }) {
+    this.#ports = parts.ports
+    this.#end = parts.end
+    this.#gatekeeper = parts.gatekeeper
+    this.#standby = parts.standby
+    this.#volumes = parts.volumes
   }
 
   async run(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
-    const earlier = await this.#earlierAttempt(entry, job)
-    if (earlier !== undefined) return earlier
     try {
+      const earlier = await this.#earlierAttempt(entry, job)
+      if (earlier !== undefined) return earlier
+      this.#gatekeeper.tell(entry, { kind: 'start', boot: job.boot })
+      if (permitOf(entry.record) === job.boot) return await this.#wake(entry, job)
       return await this.#bringUp(entry, job)
     } catch (error) {
       const failure = asHostStartError(error)
+      const { message } = failure
+      this.#gatekeeper.tell(entry, {
+        kind: 'start-failed',
+        boot: job.boot,
+        failure: failure.failure,
+        message,
+      })
       this.#ports.observer.startFailed(failure.failure)
       const subject = { instance: entry.instanceUuid, boot: job.boot, failure: failure.failure }
       if (!job.controller.signal.aborted) this.#ports.log.warn(subject, `a start failed: ${failure.message}`)
@@ -66,6 +98,9 @@ export class BootStart {
     if (job.boot > known) return undefined
     const exit = await this.#end.settle(entry)
     const { started } = entry.record ?? {}
+    // What was shut down for standby did not end by itself. Who ordered it may be lost, so the answer to that goes along.
+    const sleep = sleepOf(entry.record)
+    if (sleep?.boot === job.boot && started !== undefined) return { started, slept: sleep.slept }
     if (exit !== undefined) return { started: started ?? neverStarted(job.boot, exit.atMs), exit }
     return started === undefined ? undefined : { started }
   }
@@ -78,17 +113,24 @@ export class BootStart {
     await this.#endPrevious(entry, job.boot)
     let record = await this.#begin(entry, job.boot, spec)
     try {
-      const { image, attachment } = await this.#prepare(spec, record.nic, signal)
+      const { image, attachment, volume } = await this.#prepare(spec, record, signal)
       const process = guestProcess(spec, image)
       const nicBase = await this.#ports.network.counters(record.nic)
       record = { ...record, imageDigest: image.digest, ...(nicBase === undefined ? {} : { nicBase }) }
+      record = withVolume(record, volume)
       signal.throwIfAborted()
       const prepareMs = nowMs() - askedAtMs
       job.vmAsked = true
-      const started = await vmm.start(this.#vmSpec({ spec, record, image, attachment, process }), signal)
+      // Beside the start, which it must not hold up; kept before anything can be sent to standby.
+      const kept = mayStandBy(spec.scaleToZero)
+        ? this.#keep(entry, { spec: withVolumeMade(spec), image })
+        : undefined
+      const vmSpec = this.#vmSpec({ spec, record, image, attachment, volume, process, restore: false })
+      const [started] = await Promise.all([vmm.start(vmSpec, signal), kept])
       entry.lastComplaint = ''
       await entry.save({ ...record, started })
       observer.started(started, prepareMs)
+      this.#tellStarted(entry, started, spec)
       const exit = await this.#end.settle(entry)
       return exit === undefined ? { started } : { started, exit }
     } catch (error) {
@@ -98,12 +140,140 @@ export class BootStart {
     }
   }
 
+  /**
+   * All that a wake costs beside the VMM is one small file, the record, about 0.4 ms, and beside that the check of a volume where
+   * the VM is to boot: launch spec, image and address are kept. What can wait until the application runs does.
+   */
+  async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
+    const { vmm, observer, nowMs } = this.#ports
+    const askedAtMs = nowMs()
+    const { signal } = job.controller
+    const asleep = entry.record
+    if (asleep?.standby === undefined) throw new Error('only what is in standby can be woken')
+    const { stateful, boot, exit } = asleep.standby
+    // One that ended on its way has left no memory, whatever lies there.
+    const restore = stateful && boot !== 0 && exit === undefined
+    let record = this.#wakingRecord(entry, asleep, job)
+    try {
+      const { spec, image, attachment, volume } = await this.#rouse(entry, { record, restore }, signal)
+      record = withVolume(record, volume)
+      signal.throwIfAborted()
+      job.vmAsked = true
+      const prepareMs = nowMs() - askedAtMs
+      const parts = { spec, record, image, attachment, volume, process: guestProcess(spec, image) }
+      const vmSpec = this.#vmSpec({ ...parts, restore })
+      const started = await vmm.start(vmSpec, signal)
+      this.#tellStarted(entry, started, spec)
+      record = withStart(record, started)
+      await entry.save({ ...record, ...(job.byPermit ? { startDue: true } : {}) })
+      this.#end.newsSoon()
+      observer.started(started, prepareMs)
+      observer.woke(started.kind, nowMs() - askedAtMs)
+      const exit = await this.#end.settle(entry)
+      return exit === undefined ? { started } : { started, exit }
+    } catch (error) {
+      entry.imageDoubted = true
+      await this.#undo(entry, record, error)
+      const reason = await this.#orLostImage(entry, error)
+      await this.#tellUser(entry, reason, signal)
+      throw reason
+    }
+  }
+
+  /** A wake takes the image to be where it was, which costs nothing. Where it is not any more, that is the reason, whatever the VMM made of it. */
+  async #orLostImage({ launch }: InstanceEntry, error: unknown): Promise<unknown> {
+    if (launch === undefined || (await this.#ports.images.isKept(launch.image))) return error
+    const message = 'the image is not on this host any more; the next try fetches it again'
+    return new HostStartError(HostFailure.ImageUnavailable, message, { cause: error })
+  }
+
+  async #rouse(
+    entry: InstanceEntry,
+    waking: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<LaunchCopy & { readonly attachment: Attachment; readonly volume: VmVolume | undefined }> {
+    const { record, restore } = waking
+    // The VM can not have its device before the network has let go of it.
+    const [saved, attached, launched] = await Promise.allSettled([
+      entry.save(record).then(() => {
+        if (record.wakingDueMs !== undefined) this.#end.newsSoon()
+      }),
+      this.#ports.network.attach(record.nic),
+      this.#launchForWake(entry, { record, restore }, signal),
+    ])
+    if (saved.status === 'rejected') throw saved.reason
+    if (attached.status === 'rejected') throw attached.reason
+    if (launched.status === 'rejected') throw launched.reason
+    return { ...launched.value, attachment: attached.value }
+  }
+
+  async #launchForWake(
+    entry: InstanceEntry,
+    { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<LaunchCopy & { readonly volume: VmVolume | undefined }> {
+    const copy = await this.#standby.launchForWake(entry, signal)
+    const volume = await this.#holdVolume(copy.spec, { record, restore }, signal)
+    if (copy.spec.volume?.made === false)
+      await this.#standby.keepLaunch(entry, { ...copy, spec: withVolumeMade(copy.spec) })
+    return { ...copy, volume }
+  }
+
+  /** One that a VM of this very boot has already, or a memory that is to go on, is left alone. */
+  async #holdVolume(
+    { volume }: LaunchSpec,
+    { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<VmVolume | undefined> {
+    if (volume === undefined) return undefined
+    const there = await this.#ports.vmm.status(vmOf(record))
+    const continues = restore || (there !== undefined && there.exit === undefined)
+    return await this.#volumes.hold(volume, { instanceUuid: record.instanceUuid, continues }, signal)
+  }
+
+  #wakingRecord(entry: InstanceEntry, asleep: InstanceRecord, job: StartJob): InstanceRecord {
+    const { instanceUuid, nic, imageDigest, standby, volume } = asleep
+    const boot = { instanceUuid, boot: job.boot, hostBootId: this.#ports.hostBootId, nic, imageDigest }
+    const memory = this.#standby.memoryAfter(asleep)
+    return {
+      ...newRecord(boot, asleep),
+      ...(standby === undefined ? {} : { standby }),
+      ...(volume === undefined ? {} : { volume }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(entry.nicBase === undefined ? {} : { nicBase: entry.nicBase }),
+      ...(job.byPermit ? { wakingDueMs: this.#ports.nowMs() } : {}),
+    }
+  }
+
+  #tellStarted(entry: InstanceEntry, started: StartReport, spec: LaunchSpec): void {
+    this.#gatekeeper.tell(entry, {
+      kind: 'started',
+      boot: started.boot,
+      start: started.kind,
+      settings: spec.scaleToZero,
+      listens: started.netTimeUs !== undefined,
+    })
+  }
+
+  async #keep(entry: InstanceEntry, copy: LaunchCopy): Promise<void> {
+    await this.#standby.keepLaunch(entry, copy).catch((error: unknown) => {
+      // An order to stand by tries again; until then the instance only can not sleep.
+      this.#ports.log.warn({ instance: entry.instanceUuid, err: error }, 'a launch spec could not be kept')
+    })
+  }
+
   /** There is one VM of an instance at most: one that was thought to be lost goes before the next comes. */
   async #endPrevious(entry: InstanceEntry, boot: number): Promise<void> {
     const { record } = entry
-    if (record === undefined || record.boot === boot || record.exit !== undefined) return
+    if (record === undefined) return
+    // The instance was in standby, and its workflow has gone on from there.
+    if (permitOf(record) !== undefined) {
+      await this.#standby.revoke(entry, boot - 1)
+      return
+    }
+    if (record.boot === boot || record.exit !== undefined) return
     await this.#end.kill(entry, 'forced')
-    await this.#end.release(record)
+    await this.#end.release(entry, record)
   }
 
   async #begin(entry: InstanceEntry, boot: number, spec: LaunchSpec): Promise<InstanceRecord> {
@@ -118,18 +288,24 @@ export class BootStart {
 
   async #prepare(
     spec: LaunchSpec,
-    nic: NicSpec,
+    record: InstanceRecord,
     signal: AbortSignal,
-  ): Promise<{ readonly image: PreparedImage; readonly attachment: Attachment }> {
+  ): Promise<{
+    readonly image: PreparedImage
+    readonly attachment: Attachment
+    readonly volume: VmVolume | undefined
+  }> {
     const { images, network } = this.#ports
-    // Both are waited for even when one fails, so that nothing is attached after it was given back.
-    const [image, attachment] = await Promise.allSettled([
+    // All are waited for even when one fails, so that nothing is attached after it was given back.
+    const [image, attachment, volume] = await Promise.allSettled([
       images.prepare(spec.image, signal),
-      network.attach(nic),
+      network.attach(record.nic),
+      this.#holdVolume(spec, { record, restore: false }, signal),
     ])
     if (image.status === 'rejected') throw image.reason
     if (attachment.status === 'rejected') throw attachment.reason
-    return { image: image.value, attachment: attachment.value }
+    if (volume.status === 'rejected') throw volume.reason
+    return { image: image.value, attachment: attachment.value, volume: volume.value }
   }
 
   #vmSpec(parts: {
@@ -137,9 +313,11 @@ export class BootStart {
     readonly record: InstanceRecord
     readonly image: PreparedImage
     readonly attachment: Attachment
+    readonly volume: VmVolume | undefined
     readonly process: ReturnType<typeof guestProcess>
+    readonly restore: boolean
   }): Parameters<AgentPorts['vmm']['start']>[0] {
-    const { spec, record, image, attachment, process } = parts
+    const { spec, record, image, attachment, volume, process, restore } = parts
     const { store } = this.#ports
     return {
       ...vmOf(record),
@@ -150,15 +328,17 @@ export class BootStart {
       image,
       process,
       attachment,
+      ...(volume === undefined ? {} : { volume }),
+      restore,
     }
   }
 
   async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
-    // With the counters' base, so that an end that is recorded here counts right.
-    if (entry.record?.exit === undefined) await entry.save(record)
+    // With the counters' base, so that an end that is recorded here counts right. What follows is needed without it, too.
+    if (entry.record?.exit === undefined) await entry.note(record)
     // A VMM that refused has no VM, whatever it kept of the attempt: that boot did not end, it may be tried again.
     if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')
-    await this.#end.release(record)
+    await this.#end.release(entry, record)
   }
 
   /** There is no VM now, so the console has no other writer. */
@@ -172,6 +352,11 @@ export class BootStart {
       this.#ports.log.warn({ instance: entry.instanceUuid, err: cause }, 'could not write to the console')
     })
   }
+}
+
+function withVolume(record: InstanceRecord, volume: VmVolume | undefined): InstanceRecord {
+  if (volume === undefined) return record
+  return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
 }
 
 /** Of a boot that ended before there was anything to measure. */

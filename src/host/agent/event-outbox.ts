@@ -1,7 +1,8 @@
 import type { HostEvent } from '../../domain/host-work.ts'
 import type { AgentLog } from './agent-ports.ts'
 import type { InstanceEntry } from './instance-entry.ts'
-import type { InstanceRecord } from './instance-record.ts'
+import { permitOf, runs } from './instance-record.ts'
+import type { InstanceRecord, Standby } from './instance-record.ts'
 
 /** Where workflows hear of their boots. `gone`: there is no such workflow any more, so nobody to tell. */
 export interface HostEvents {
@@ -13,6 +14,11 @@ const deliveriesAtOnce = 8
 
 /** Waits after the nth failed round, the last one for all further: 16 s of silence, then every 10 s. */
 const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
+
+/** An instance makes these as often as it likes: so many at once, then one a second. The last word is told all the same. */
+const whims: ReadonlySet<HostEvent['kind']> = new Set(['idle', 'disabled'])
+const whimsAtOnce = 8
+const whimPauseMs = 1_000
 
 /**
  * Reports every event that is on disk and not yet taken, at least once, for as long as it takes. Level-triggered: `wake`
@@ -29,6 +35,10 @@ export class EventOutbox {
   #again = false
   /** The wait before the next attempt. */
   #timer: NodeJS.Timeout | undefined
+  /** Whims told of each instance, less one for every second since. */
+  readonly #whims = new Map<InstanceEntry, number>()
+  #whimTimer: NodeJS.Timeout | undefined
+  #whimsLeft = false
   /** Nothing is reported after `close`, or before the first `wake`. */
   #closed = false
 
@@ -62,7 +72,34 @@ export class EventOutbox {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
+    clearTimeout(this.#whimTimer)
     await this.#round
+  }
+
+  /** What may not be told now stays due. */
+  #mayTell(entry: InstanceEntry, { kind }: HostEvent): boolean {
+    if (!whims.has(kind)) return true
+    const told = this.#whims.get(entry) ?? 0
+    if (told >= whimsAtOnce) {
+      this.#whimsLeft = true
+      return false
+    }
+    this.#whims.set(entry, told + 1)
+    this.#whimTimer ??= this.#forgiveLater()
+    return true
+  }
+
+  #forgiveLater(): NodeJS.Timeout {
+    return setTimeout(() => {
+      for (const [entry, told] of this.#whims) {
+        if (told > 1) this.#whims.set(entry, told - 1)
+        else this.#whims.delete(entry)
+      }
+      this.#whimTimer = this.#whims.size > 0 ? this.#forgiveLater() : undefined
+      if (!this.#whimsLeft) return
+      this.#whimsLeft = false
+      this.wake()
+    }, whimPauseMs).unref()
   }
 
   #retryLater(): void {
@@ -74,9 +111,7 @@ export class EventOutbox {
   }
 
   async #deliverAll(): Promise<boolean> {
-    const due = [...this.#entries()].filter(
-      ({ record }) => record !== undefined && dueEvents(record).length > 0,
-    )
+    const due = [...this.#entries()].filter((entry) => dueEvents(entry).length > 0)
     let allTaken = true
     const workers = Array.from({ length: deliveriesAtOnce }, async () => {
       for (let entry = due.pop(); entry !== undefined; entry = due.pop()) {
@@ -91,8 +126,9 @@ export class EventOutbox {
     const { record } = entry
     if (record === undefined) return true
     try {
-      for (const event of dueEvents(record)) {
+      for (const event of dueEvents(entry)) {
         if (this.#closed) return true
+        if (!this.#mayTell(entry, event)) continue
         await this.#events.tell(entry.instanceUuid, event)
         await this.#noteTaken(entry, record.boot, event)
       }
@@ -107,19 +143,63 @@ export class EventOutbox {
   }
 
   async #noteTaken(entry: InstanceEntry, boot: number, event: HostEvent): Promise<void> {
+    if (event.kind === 'idle') {
+      if (entry.idleDue === event) entry.idleDue = undefined
+      return
+    }
     await entry.queue.run(async () => {
       const { record } = entry
       if (record?.boot !== boot) return
-      await entry.save({ ...record, ...(event.kind === 'exited' ? { reported: true } : { startDue: false }) })
+      const taken = { ...record, ...takenOf(record, event) }
+      await (event.kind === 'wake-failed' ? entry.note(taken) : entry.save(taken))
     })
   }
 }
 
+type LastingEvent = Exclude<HostEvent, { kind: 'idle' }>
+
 /** In the order in which they happened. */
-function dueEvents(record: InstanceRecord): readonly HostEvent[] {
-  const { started, startDue, exit, reported } = record
+export function dueEvents(entry: InstanceEntry): readonly HostEvent[] {
+  const { record, idleDue } = entry
+  if (record === undefined) return []
+  const { boot, started, startDue, wakingDueMs, exit, reported, standby } = record
+  const isTold = (record.disabledTold ?? false) === entry.attention.disabled
   return [
+    ...(wakingDueMs === undefined ? [] : [{ kind: 'waking', boot, atMs: wakingDueMs } as const]),
+    ...(standby === undefined || permitOf(record) === undefined ? [] : wakeFailed(standby)),
     ...(started !== undefined && startDue === true ? [{ kind: 'started', started } as const] : []),
+    ...(runs(record) && !isTold
+      ? [{ kind: 'disabled', boot, disabled: entry.attention.disabled } as const]
+      : []),
+    ...(runs(record) && idleDue?.boot === boot ? [idleDue] : []),
     ...(exit !== undefined && !reported ? [{ kind: 'exited', exit } as const] : []),
   ]
+}
+
+function wakeFailed({ permit, wakeFailure }: Standby): readonly LastingEvent[] {
+  if (wakeFailure?.due !== true) return []
+  const { failure, message } = wakeFailure
+  return [{ kind: 'wake-failed', boot: permit, failure, message }]
+}
+
+/** What changes in the record with that; what became known while it was told stays due. */
+function takenOf(record: InstanceRecord, event: LastingEvent): Partial<InstanceRecord> {
+  return taken[event.kind](record, event as never)
+}
+
+const taken: {
+  readonly [K in LastingEvent['kind']]: (
+    record: InstanceRecord,
+    event: Extract<LastingEvent, { kind: K }>,
+  ) => Partial<InstanceRecord>
+} = {
+  exited: () => ({ reported: true }),
+  started: (record, { started }) =>
+    record.started?.netTimeUs === started.netTimeUs ? { startDue: false } : {},
+  waking: ({ wakingDueMs }, { atMs }) => (wakingDueMs === atMs ? { wakingDueMs: undefined } : {}),
+  disabled: (_, { disabled }) => ({ disabledTold: disabled }),
+  'wake-failed': ({ standby }, { message }) =>
+    standby?.wakeFailure?.message === message
+      ? { standby: { ...standby, wakeFailure: { ...standby.wakeFailure, due: false } } }
+      : {},
 }

@@ -1,18 +1,23 @@
 import { ExitCause } from '../../domain/exit-report.ts'
-import type { StartResult, StopResult } from '../../domain/host-work.ts'
-import { HostFailure } from '../../domain/host-work.ts'
+import type { HostActivities, StandByResult, StartResult, StopResult } from '../../domain/host-work.ts'
+import { HostFailure, StandByRefusal } from '../../domain/host-work.ts'
+import type { AttentionEvent } from '../../domain/attention-state.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { BootEnd, vmOf } from './boot-end.ts'
 import { BootStart } from './boot-start.ts'
+import { Gatekeeper } from './gatekeeper.ts'
+import { settleHolds } from './hold-settlement.ts'
 import { HostStartError } from './host-start-error.ts'
+import { HostVolumes } from './host-volumes.ts'
 import { InstanceEntry } from './instance-entry.ts'
 import type { StartJob } from './instance-entry.ts'
-import { runs } from './instance-record.ts'
+import { goesToSleep, permitOf, runs, standByResult } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
+import { RemovedHere } from './removed-here.ts'
+import { shutdownLimitMs } from './shutdown-limit.ts'
+import { StandbyWork } from './standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
-/** The guest kills the application after its grace; past this, what the guest was to do the agent does. */
-const shutdownSlackMs = 3_000
 /** The whole halt: half of it for applications to end by themselves. The supervisor waits 10 s for all parts. */
 const haltLimitMs = 3_000
 
@@ -24,27 +29,97 @@ export class HostAgent {
   readonly entries: Map<string, InstanceEntry>
   readonly end: BootEnd
   readonly #ports: AgentPorts
+  readonly gatekeeper: Gatekeeper
+  readonly volumes: HostVolumes
+  readonly standby: StandbyWork
   readonly #start: BootStart
+  readonly #removed = new RemovedHere()
   #halting = false
 
   /** `entries` may be given by a caller that also shows them. */
   constructor(ports: AgentPorts, entries = new Map<string, InstanceEntry>()) {
     this.entries = entries
     this.#ports = ports
-    this.end = new BootEnd(ports)
-    this.#start = new BootStart(ports, this.end)
+    const gatekeeper = new Gatekeeper(ports, entries)
+    this.gatekeeper = gatekeeper
+    this.volumes = new HostVolumes(ports)
+    this.end = new BootEnd(ports, gatekeeper, this.volumes)
+    const parts = { ports, gatekeeper, end: this.end, volumes: this.volumes }
+    this.standby = new StandbyWork(parts)
+    this.#start = new BootStart({ ...parts, standby: this.standby })
+    this.#employ()
     ports.vmm.onExit((vm) => this.#look(vm))
     ports.vmm.onListening((vm) => this.#look(vm))
+    ports.vmm.onDisabled(({ instanceUuid, boot }, disabled) => {
+      this.#feed(instanceUuid, { kind: 'disabled', boot, disabled })
+    })
+    ports.vmm.onStalled(({ instanceUuid, boot }, stalled) => {
+      const entry = this.entries.get(instanceUuid)
+      if (entry?.record?.boot === boot) this.end.stalls.note(entry, stalled)
+    })
+    ports.network.onPeerTraffic(({ instanceUuid }) => {
+      this.#feed(instanceUuid, { kind: 'peers' })
+    })
   }
 
   /** See `HostActivities.startInstance`. A start of the same boot that is under way is joined. */
   async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
+    // Whoever asks for the boot that drains has taken the stop back, also where the drain was answered already.
+    this.gatekeeper.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
     if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
     if (job !== undefined && job.boot < input.boot) job.controller.abort()
-    return await this.#newJob(entry, input.boot).result
+    // The order to stand by comes first; what is asked for then is the boot of its permit.
+    await entry.sleep
+    return await this.#newJob(entry, { boot: input.boot, byPermit: false }).result
+  }
+
+  /** See `HostActivities.standByInstance`. */
+  async standBy(input: Parameters<HostActivities['standByInstance']>[0]): Promise<StandByResult> {
+    const { instanceUuid, ...order } = input
+    if (this.#removed.has(instanceUuid)) return { slept: false, reason: StandByRefusal.NotRunning }
+    const entry = this.entry(instanceUuid)
+    const done = standByResult(entry.record, order)
+    if (done !== undefined) {
+      await entry.queue.run(async () => await this.#tellAgain(entry, order.permit))
+      return done
+    }
+    if (this.#halting) return { slept: false, reason: StandByRefusal.NotRunning }
+    const peerPackets =
+      entry.record === undefined ? undefined : await this.#ports.network.peerPackets(entry.record.nic)
+    return await new Promise((resolve) => {
+      entry.standByCalls.add({ boot: order.boot, permit: order.permit, resolve })
+      this.gatekeeper.tell(entry, {
+        kind: 'stand-by',
+        ...order,
+        ...(peerPackets === undefined ? {} : { peerPackets }),
+      })
+    })
+  }
+
+  /** Within `queue`. Whoever asks for a sleep that is over may not have heard of the wake either. */
+  async #tellAgain(entry: InstanceEntry, permit: number): Promise<void> {
+    const { record } = entry
+    if (record?.boot !== permit || record.started === undefined) return
+    await entry.save({ ...record, startDue: true, ...(record.exit === undefined ? {} : { reported: false }) })
+    this.end.news()
+  }
+
+  /** See `HostActivities.drainInstance`. */
+  async drain(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void> {
+    const entry = this.entries.get(input.instanceUuid)
+    if (entry === undefined) return
+    await new Promise<void>((resolve) => {
+      entry.drainCalls.add({ boot: input.boot, resolve })
+      this.gatekeeper.tell(entry, { kind: 'drain', boot: input.boot })
+    })
+  }
+
+  /** A drain is called off, unless a stop came meanwhile. */
+  undrain(input: { readonly instanceUuid: string; readonly boot: number }): void {
+    this.#feed(input.instanceUuid, { kind: 'drain-cancelled', boot: input.boot })
   }
 
   /** Ends a start under way, because its caller no longer wants the boot. Resolves when nothing of it is left. */
@@ -64,32 +139,75 @@ export class HostAgent {
   }): Promise<StopResult> {
     const entry = this.entry(input.instanceUuid)
     entry.stopAskedOfBoot = Math.max(entry.stopAskedOfBoot, input.boot)
+    this.gatekeeper.tell(entry, { kind: 'stop', boot: input.boot })
     await this.#interruptStart(entry, input)
+    if (entry.sleep !== undefined) await this.#overtakeSleep(entry)
     const { record } = entry
-    if (record === undefined || record.boot < input.boot) {
-      entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, input.boot)
-      return {}
+    if (
+      record !== undefined &&
+      record.boot <= input.boot &&
+      !isRevoked(record) &&
+      permitOf(record) === undefined
+    ) {
+      await this.#endThrough(entry, record, input)
     }
-    if (record.boot > input.boot) return {}
-    if (record.exit === undefined && !input.forced && runs(record)) {
-      await this.#ports.vmm.shutdown(vmOf(record), { graceMs: input.graceMs })
-      await entry.ended(input.graceMs + shutdownSlackMs)
+    await entry.queue.run(async () => await this.#endStandby(entry, input.boot))
+    this.gatekeeper.tell(entry, { kind: 'stopped', boot: input.boot })
+    const after = entry.record
+    // Of the permit's boot, that before it: the stop may have met it on its way to standby.
+    const isOver = after?.exit !== undefined && after.boot <= input.boot && after.boot >= input.boot - 1
+    return isOver ? { exit: after.exit } : {}
+  }
+
+  async #endThrough(
+    entry: InstanceEntry,
+    record: InstanceRecord,
+    stop: { readonly forced: boolean; readonly graceMs: number },
+  ): Promise<void> {
+    if (!stop.forced && runs(record)) {
+      await this.#ports.vmm.shutdown(vmOf(record), { graceMs: stop.graceMs })
+      await entry.ended(shutdownLimitMs(record, stop.graceMs))
     }
-    const exit = await entry.queue.run(async () => await this.#endNow(entry, input.boot))
-    return exit === undefined ? {} : { exit }
+    await entry.queue.run(async () => await this.#endNow(entry, record.boot))
+    await entry.sleep
+  }
+
+  /** A shutdown for standby becomes that of the stop; a snapshot that is being written is waited for, and then dropped. */
+  async #overtakeSleep(entry: InstanceEntry): Promise<void> {
+    await entry.queue.run(async () => {
+      await Promise.resolve()
+    })
+    const { record } = entry
+    if (!goesToSleep(record) || record.standby.stateful) await entry.sleep
+  }
+
+  /** Within `queue`. What is in standby loses its permit, and a boot that comes late is not started any more. */
+  async #endStandby(entry: InstanceEntry, boot: number): Promise<void> {
+    const permit = permitOf(entry.record)
+    if (permit !== undefined && permit <= boot) await this.standby.revoke(entry, boot)
+    // An attempt before was cut off.
+    else if (entry.record?.stoppedThrough === boot) await this.standby.drop(entry)
+    if ((entry.record?.boot ?? 0) < boot) {
+      entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, boot)
+    }
   }
 
   /** See `HostActivities.removeInstance`. */
   async remove(input: { readonly instanceUuid: string }): Promise<void> {
     const entry = this.entry(input.instanceUuid)
     entry.removed = true
+    this.#removed.add(input.instanceUuid)
     entry.job?.controller.abort()
     await entry.queue.run(async () => {
       const { record } = entry
       await this.end.kill(entry, 'forced')
-      if (record !== undefined) await this.end.release(record)
+      if (record !== undefined) await this.standby.revoke(entry, record.boot)
+      await this.#ports.vmm.dropSnapshot(this.#ports.store.directory(input.instanceUuid))
+      await this.volumes.release(input.instanceUuid)
       await entry.remove()
     })
+    this.gatekeeper.tell(entry, { kind: 'remove' })
+    this.gatekeeper.forget(entry)
     this.entries.delete(input.instanceUuid)
   }
 
@@ -98,6 +216,8 @@ export class HostAgent {
     for (const entry of this.entries.values()) {
       if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
     }
+    await settleHolds({ ports: this.#ports, volumes: this.volumes, entries: this.entries })
+    await this.volumes.tellUntold()
   }
 
   /**
@@ -107,17 +227,70 @@ export class HostAgent {
   async halt(): Promise<void> {
     this.#halting = true
     this.end.beginHalt()
+    this.gatekeeper.close()
     await Promise.all(
       [...this.entries.values()].map(async (entry) => {
         entry.job?.controller.abort()
         await entry.job?.result.catch(() => undefined)
         if (!runs(entry.record)) return
+        this.gatekeeper.tell(entry, { kind: 'stop', boot: entry.record.boot })
         // One that is being stopped has its own, running grace.
         if (entry.stopAskedOfBoot !== entry.record.boot) await this.#askToEnd(entry.record)
         await entry.ended(haltLimitMs)
         await entry.queue.run(async () => await this.end.kill(entry, 'host-halted'))
       }),
     )
+  }
+
+  #feed(instanceUuid: string, event: AttentionEvent): void {
+    const entry = this.entries.get(instanceUuid)
+    if (entry !== undefined) this.gatekeeper.tell(entry, event)
+  }
+
+  #employ(): void {
+    this.gatekeeper.employ({
+      wake: (entry, boot) => {
+        // Whoever halts the platform tells the workflow with the next agent; the permit stays.
+        if (!this.#halting && entry.job?.boot !== boot) this.#newJob(entry, { boot, byPermit: true })
+      },
+      sleep: (entry, order) => {
+        this.follow(entry, this.standby.sleep(entry, order))
+      },
+      hurry: (entry) => {
+        this.standby.hurry(entry)
+      },
+      noteWakeFailure: (entry, failed) => {
+        const due = entry.job?.byPermit ?? false
+        entry.queue
+          .run(async () => await this.standby.noteWakeFailure(entry, failed, due))
+          .then(
+            () => {
+              this.end.news()
+            },
+            (error: unknown) => {
+              this.#ports.log.error(
+                { instance: entry.instanceUuid, err: error },
+                'a failed wake could not be recorded',
+              )
+            },
+          )
+      },
+      news: () => {
+        this.end.news()
+      },
+    })
+  }
+
+  /** An order to stand by that is being carried out; never rejects. */
+  follow(entry: InstanceEntry, work: Promise<void>): void {
+    const sleep = work
+      .catch((error: unknown) => {
+        this.#ports.log.error({ instance: entry.instanceUuid, err: error }, 'an order to stand by was left')
+      })
+      .finally(() => {
+        if (entry.sleep === sleep) entry.sleep = undefined
+      })
+    entry.sleep = sleep
   }
 
   /** Something happened to a VM. */
@@ -148,9 +321,9 @@ export class HostAgent {
     return made
   }
 
-  #newJob(entry: InstanceEntry, boot: number): StartJob {
+  #newJob(entry: InstanceEntry, asked: Pick<StartJob, 'boot' | 'byPermit'>): StartJob {
     const job: StartJob = {
-      boot,
+      ...asked,
       controller: new AbortController(),
       vmAsked: false,
       result: Promise.resolve({} as StartResult),
@@ -191,4 +364,9 @@ export class HostAgent {
     const never = { boot, cause: ExitCause.Forced, applicationStarted: false, atMs: this.#ports.nowMs() }
     return await this.end.finish(entry, record, never)
   }
+}
+
+/** It was in standby and was stopped there: nothing of that boot is left to end. */
+function isRevoked({ boot, stoppedThrough }: InstanceRecord): boolean {
+  return stoppedThrough !== undefined && stoppedThrough > boot
 }

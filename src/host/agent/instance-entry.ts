@@ -1,6 +1,11 @@
-import type { StartResult } from '../../domain/host-work.ts'
+import type { HostEvent, StandByResult, StartResult } from '../../domain/host-work.ts'
+import { unattended } from '../../domain/attention-state.ts'
+import type { AttentionState } from '../../domain/attention-state.ts'
+import type { NicCounters } from '../network/network.ts'
+import { InstanceLoads } from './instance-loads.ts'
+import { runs } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
-import type { InstanceStore } from './instance-store.ts'
+import type { InstanceStore, LaunchCopy } from './instance-store.ts'
 import { SerialQueue } from './serial-queue.ts'
 
 /** Node's timers hold 31 bits; a longer one would fire at once. */
@@ -10,9 +15,17 @@ const timerMaxMs = 2 ** 31 - 1
 export interface StartJob {
   readonly boot: number
   readonly controller: AbortController
+  /** Traffic asked for it, so its workflow has to hear of it. */
+  readonly byPermit: boolean
   /** True from the moment there may be a VM. */
   vmAsked: boolean
   result: Promise<StartResult>
+}
+
+export interface PendingCall<T> {
+  readonly boot: number
+  readonly permit?: number
+  resolve(result: T): void
 }
 
 /**
@@ -32,6 +45,26 @@ export class InstanceEntry {
   removed = false
   /** What its console was told last of failed starts: attempts repeat themselves, the console need not. */
   lastComplaint = ''
+  /** Written by the gatekeeper alone. */
+  attention: AttentionState = unattended
+  readonly loads = new InstanceLoads()
+  /** The order to stand by that is being carried out; settles when it is over, either way. */
+  sleep: Promise<void> | undefined
+  /** The application was sent its shutdown signal for it. */
+  sleepAsked = false
+  /** Who waits for the end of an order to stand by, and of a drain. */
+  readonly standByCalls = new Set<PendingCall<StandByResult>>()
+  readonly drainCalls = new Set<PendingCall<void>>()
+  /** What a wake needs, read from disk at most once. */
+  launch: LaunchCopy | undefined
+  /** A wake failed: the image may be what is missing, so the next one prepares it again. */
+  imageDoubted = false
+  /** What its address, which stays attached in standby, had counted before the next boot. */
+  nicBase: NicCounters | undefined
+  /** Its VM waits for room on the host's disk; `StalledVms` writes it. */
+  stalledSinceMs: number | undefined
+  /** An idle period to be told of; worthless as soon as it is over, so not on disk. */
+  idleDue: Extract<HostEvent, { kind: 'idle' }> | undefined
   #record: InstanceRecord | undefined
   readonly #store: InstanceStore
   readonly #endListeners = new Set<() => void>()
@@ -40,6 +73,7 @@ export class InstanceEntry {
     this.instanceUuid = instanceUuid
     this.#store = store
     this.#record = record
+    this.stoppedThroughBoot = record?.stoppedThrough ?? 0
   }
 
   get record(): InstanceRecord | undefined {
@@ -47,10 +81,21 @@ export class InstanceEntry {
   }
 
   /** Within `queue` only. Durable against the death of the agent before it is visible in memory. */
-  async save(record: InstanceRecord): Promise<void> {
-    await this.#store.save(record)
+  async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
+    await this.#store.save(record, options)
     this.#record = record
+    // What ended or sleeps waits for nothing.
+    if (record.started !== undefined && !runs(record)) this.stalledSinceMs = undefined
     if (record.exit !== undefined) for (const listener of this.#endListeners) listener()
+  }
+
+  /** As `save`, for what a disk without room must not keep from being told: it may be forgotten with this process. */
+  async note(record: InstanceRecord): Promise<void> {
+    try {
+      await this.save(record)
+    } catch {
+      this.#record = record
+    }
   }
 
   /** Within `queue` only. */

@@ -1,6 +1,17 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LaunchSpec } from '../../domain/node-protocol.ts'
+import type { PreparedImage } from '../images/images.ts'
 import type { InstanceRecord } from './instance-record.ts'
+import { replaceText } from './record-file.ts'
+
+/** All that a start needs, so that a wake asks nobody. Holds secrets. */
+export interface LaunchCopy {
+  readonly spec: LaunchSpec
+  readonly image: PreparedImage
+}
+
+const launchVersion = 1
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
@@ -11,8 +22,8 @@ export interface StoredInstance {
 }
 
 /**
- * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/` and what the VMM keeps in `vm/`. A record is
- * replaced as a whole, so a reader after a crash finds the one before or the one after.
+ * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/`, what the VMM keeps in `vm/`, and `launch/` for
+ * the agent's eyes alone. A record is replaced as a whole, so a reader after a crash finds the one before or the one after.
  */
 export class InstanceStore {
   readonly #root: string
@@ -30,18 +41,48 @@ export class InstanceStore {
     return join(this.directory(instanceUuid), 'console')
   }
 
-  async save(record: InstanceRecord): Promise<void> {
+  /** With `durable` it also outlives the machine's death, once this has resolved. */
+  async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
     const directory = this.directory(record.instanceUuid)
     const path = join(directory, 'record.json')
     const text = JSON.stringify(record)
+    const how = { durable: options.durable ?? false }
     try {
-      await writeFile(`${path}.tmp`, text)
+      await replaceText(path, text, how)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       await mkdir(directory, { recursive: true })
-      await writeFile(`${path}.tmp`, text)
+      await replaceText(path, text, how)
     }
+  }
+
+  async keepLaunch(instanceUuid: string, copy: LaunchCopy): Promise<void> {
+    const directory = this.#launchDirectory(instanceUuid)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const path = join(directory, 'launch.json')
+    const text = JSON.stringify({ version: launchVersion, ...copy })
+    await writeFile(`${path}.tmp`, text, { mode: 0o600, flush: true })
     await rename(`${path}.tmp`, path)
+  }
+
+  /** Undefined where there is none that can be read. */
+  async loadLaunch(instanceUuid: string): Promise<LaunchCopy | undefined> {
+    const path = join(this.#launchDirectory(instanceUuid), 'launch.json')
+    const text = await readFile(path, 'utf8').catch(() => '')
+    try {
+      const { version, spec, image } = JSON.parse(text) as LaunchCopy & { readonly version: number }
+      return version === launchVersion && spec.uuid === instanceUuid ? { spec, image } : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async dropLaunch(instanceUuid: string): Promise<void> {
+    await rm(this.#launchDirectory(instanceUuid), { recursive: true, force: true })
+  }
+
+  #launchDirectory(instanceUuid: string): string {
+    return join(this.directory(instanceUuid), 'launch')
   }
 
   async loadAll(): Promise<readonly StoredInstance[]> {

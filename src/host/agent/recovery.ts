@@ -1,11 +1,15 @@
+import { Phase } from '../../domain/attention-state.ts'
 import { ExitCause } from '../../domain/exit-report.ts'
 import type { ExitReport } from '../../domain/exit-report.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { haltedExit, vmOf } from './boot-end.ts'
 import type { HostAgent } from './host-agent.ts'
+import { recoverHolds } from './hold-settlement.ts'
 import { InstanceEntry } from './instance-entry.ts'
-import { withStart } from './instance-record.ts'
+import { goesToSleep, permitOf, withStart } from './instance-record.ts'
+import { recoveredAttention } from './recovered-attention.ts'
+import { readSnapshot } from '../vmm/snapshot-files.ts'
 import type { InstanceRecord } from './instance-record.ts'
 
 export interface RecoveryOptions {
@@ -23,7 +27,14 @@ export interface RecoveryOptions {
  *   VM ended meanwhile                        record its exit, which will be reported
  *   record says it ran, no VM                 the machine rebooted or the platform halted: `host-halted`; else `vmm-lost`
  *   record of a start that had no VM yet      nothing: the start is repeated by whoever asked for it
+ *   in standby, with its permit               it sleeps on
+ *   in standby, and a VM of the permit        the wake goes on, and is told of
+ *   on its way to standby, VM runs            cold: that goes on; stateful: no snapshot, the order is taken back
+ *   on its way to standby, no VM              it got there: with its snapshot, or with the exit that its VM had
  *   VM without a record, or of another boot   nobody's: it ends
+ *
+ * Holds of volumes follow from what that comes to: `recoverHolds`. Then the addresses of sleepers are watched for peers.
+ * Until every gateway has said what it holds, for `leaseKeptMs`, nothing that runs goes to standby.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { agent, ports } = options
@@ -34,6 +45,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     if (record !== undefined) unclaimed.delete(nameOf(vmOf(record)))
   }
   await Promise.all([...unclaimed.values()].map(async (status) => await endStray(ports, status)))
+  await agent.volumes.open()
   const found = new Map(statuses.map((status) => [nameOf(status), status]))
   await Promise.all(
     [...agent.entries.values()].map(async (entry) => {
@@ -45,6 +57,16 @@ export async function recover(options: RecoveryOptions): Promise<void> {
         })
     }),
   )
+  await recoverHolds({ ports, volumes: agent.volumes, entries: agent.entries }).catch((error: unknown) => {
+    ports.log.error({ err: error }, 'holds of volumes could not be looked through yet')
+  })
+  await watchForPeers(agent)
+}
+
+/** Last of all: a peer's packet is told of once, and a wake by it is work like any other. */
+async function watchForPeers(agent: HostAgent): Promise<void> {
+  const sleepers = [...agent.entries.values()].filter(({ attention }) => attention.phase === Phase.Asleep)
+  await Promise.all(sleepers.map(async (entry) => await agent.end.rest(entry)))
 }
 
 async function recoverOne(
@@ -56,13 +78,64 @@ async function recoverOne(
   const { record } = entry
   if (record === undefined) return
   const status = found.get(nameOf(vmOf(record)))
-  if (record.exit !== undefined) await agent.end.release(record)
+  entry.launch = await ports.store.loadLaunch(entry.instanceUuid)
+  // The agent before this one has told of it.
+  if (status?.stalled === true) entry.stalledSinceMs = ports.nowMs()
+  if (permitOf(record) !== undefined) await sleepOn(options, entry, status)
+  else if (record.exit !== undefined) await agent.end.release(entry, record)
   else if (status?.exit !== undefined) {
     const known = withStart(record, status.started)
     await agent.end.finish(entry, known, trueExit(options, record, status.exit))
   } else if (status !== undefined) await takeOver(options, entry, record, status)
+  else if (goesToSleep(record)) await noteSleep(options, entry, record)
   else if (record.started !== undefined) await agent.end.finish(entry, record, goneExit(options, record))
   else await ports.network.detach(record.nic)
+  attend(options, entry, status)
+}
+
+/** What follows from the records as they are now. */
+function attend(options: RecoveryOptions, entry: InstanceEntry, status: VmStatus | undefined): void {
+  const { agent, ports } = options
+  const { record, launch } = entry
+  if (record === undefined) return
+  entry.attention = recoveredAttention({ record, launch, status, nowMs: ports.nowMs() })
+  agent.gatekeeper.tell(entry, { kind: 'tick' })
+  const { order, permit } = entry.attention
+  if (order !== undefined) agent.follow(entry, agent.standby.finish(entry, order))
+  // Its VM is there: whoever woke it waits for nothing else.
+  if (permit === record.boot && status !== undefined) agent.gatekeeper.tell(entry, { kind: 'peers' })
+}
+
+async function sleepOn(
+  options: RecoveryOptions,
+  entry: InstanceEntry,
+  status: VmStatus | undefined,
+): Promise<void> {
+  const { agent, ports } = options
+  const { record } = entry
+  if (record === undefined) return
+  entry.nicBase = await ports.network.counters(record.nic).catch(() => undefined)
+  if (status?.exit !== undefined && record.boot === permitOf(record)) {
+    await agent.end.finish(entry, withStart(record, status.started), trueExit(options, record, status.exit))
+  } else if (status?.started !== undefined && record.boot === permitOf(record)) {
+    await takeOver(options, entry, { ...record, startDue: true }, status)
+  } else if (status !== undefined && record.boot !== permitOf(record)) {
+    // What slept has left its VM behind: nobody's.
+    await endStray(ports, status)
+  }
+}
+
+/** It was on its way, and has no VM any more: it is asleep, whatever became of its memory. */
+async function noteSleep(
+  options: RecoveryOptions,
+  entry: InstanceEntry,
+  record: InstanceRecord,
+): Promise<void> {
+  const { agent, ports } = options
+  const snapshot = await readSnapshot(ports.store.directory(entry.instanceUuid))
+  if (snapshot?.boot === record.boot)
+    await agent.end.noteAsleep(entry, record, { snapshotUuid: snapshot.uuid })
+  else await agent.end.finish(entry, record, goneExit(options, record))
 }
 
 async function takeOver(
@@ -73,11 +146,14 @@ async function takeOver(
 ): Promise<void> {
   const { agent, ports, haltedAtMs } = options
   const known = withStart(record, status.started)
-  if (known !== record) await entry.save(known)
+  if (known !== entry.record) await entry.save(known)
   if (haltedAtMs !== undefined) {
     await agent.end.kill(entry, 'host-halted')
     return
   }
+  if (goesToSleep(known) && known.standby.stateful) await agent.standby.stayAwake(entry)
+  // The last agent may have asked the guest, and died before it could say so anywhere.
+  else if (entry.launch !== undefined && !goesToSleep(known)) await ports.vmm.stayAwake(vmOf(record))
   await ports.network.attach(record.nic)
   ports.log.info({ instance: record.instanceUuid, boot: record.boot }, 'the VM runs on')
 }

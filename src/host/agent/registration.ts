@@ -52,7 +52,7 @@ export class Registration {
     readonly agentDirectory: string
     readonly nodeId: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
-    readonly describe: () => NodeHeartbeat
+    readonly describe: () => Promise<NodeHeartbeat>
     /** The API now assigns another network than the one this agent was told before: it can not go on with that. */
     readonly onReassigned: (assigned: NodeAssignment) => void
     /** The id that this agent has worked under belongs to another one: it must not go on taking that one's work. */
@@ -63,7 +63,7 @@ export class Registration {
     this.#onRefused = options.onRefused
     this.#onReassigned = options.onReassigned
     this.#path = join(options.agentDirectory, 'assignment.json')
-    this.#beat = async () => await options.send(options.describe())
+    this.#beat = async () => await options.send(await options.describe())
     this.#log = options.log
   }
 

@@ -21,6 +21,7 @@ export async function sampleUsage(
   const since = (key: keyof NicCounters): number =>
     nic === undefined ? before[key] : Math.max(before[key], nic[key] - base[key])
   return {
+    ...before,
     rssBytes: vm?.rssBytes ?? before.rssBytes,
     cpuTimeMs: Math.max(before.cpuTimeMs, vm?.cpuTimeMs ?? 0),
     rxBytes: since('rxBytes'),

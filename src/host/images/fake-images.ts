@@ -1,14 +1,22 @@
 import { ImageError } from './images.ts'
 import type { Images, PreparedImage } from './images.ts'
+import { createSharedRuns } from './shared-runs.ts'
 
 export interface FakeImagesOptions {
   /** The nth `prepare` (from 1) fails with this. */
   readonly fail?: { readonly nth: number; readonly failure: ImageError['failure'] }
+  /** Each image is pulled for as long as this takes, once; absent: it is there. */
+  readonly pull?: (signal: AbortSignal) => Promise<void>
 }
+
+/** No test is that patient. */
+const unattendedMs = 60_000
 
 /** Every reference is an image without content, whose command is `app`. Goes with the fake VMM. */
 export class FakeImages implements Images {
   readonly #options: FakeImagesOptions
+  readonly #pulled = new Set<string>()
+  readonly #runs = createSharedRuns<void>({ limit: Number.POSITIVE_INFINITY, unattendedMs })
   #prepares = 0
 
   constructor(options: FakeImagesOptions = {}) {
@@ -18,11 +26,15 @@ export class FakeImages implements Images {
   async prepare(reference: string, signal?: AbortSignal): Promise<PreparedImage> {
     signal?.throwIfAborted()
     this.#prepares += 1
-    const { fail } = this.#options
+    const { fail, pull } = this.#options
     if (this.#prepares === fail?.nth) throw new ImageError(fail.failure, 'the image fails as asked')
+    const digest = reference.slice(reference.indexOf('@') + 1)
+    if (pull !== undefined && !this.#pulled.has(digest)) {
+      await this.#runs.run(digest, async (shared) => await this.#pull(digest, pull(shared)), signal)
+    }
     return await Promise.resolve({
       kind: 'container',
-      digest: reference.slice(reference.indexOf('@') + 1),
+      digest,
       rootfsPath: '/nonexistent',
       entrypoint: [],
       command: ['app'],
@@ -33,7 +45,20 @@ export class FakeImages implements Images {
     })
   }
 
+  async isKept(): Promise<boolean> {
+    return await Promise.resolve(true)
+  }
+
   async collect(): Promise<readonly string[]> {
     return await Promise.resolve([])
+  }
+
+  async close(): Promise<void> {
+    await this.#runs.close()
+  }
+
+  async #pull(digest: string, pulled: Promise<void>): Promise<void> {
+    await pulled
+    this.#pulled.add(digest)
   }
 }

@@ -17,6 +17,8 @@ export interface ImageLimits {
   readonly maxStoreBytes: number
   /** Images that are made ready at the same time; each keeps a processor busy. */
   readonly maxConcurrent: number
+  /** What is made ready goes on without those who asked for it, but not for longer: as long as an image is kept that nobody uses. */
+  readonly unattendedMs: number
 }
 
 const mib = 1024 * 1024
@@ -33,4 +35,5 @@ export const defaultImageLimits: ImageLimits = {
   maxProcessBytes: 256 * 1024,
   maxStoreBytes: 40_960 * mib,
   maxConcurrent: 2,
+  unattendedMs: 3_600_000,
 }

@@ -5,11 +5,16 @@
 export interface Images {
   /**
    * Makes the image of `reference` (`<repository>@sha256:<hex>`) ready to run and returns where it is. Repeats are
-   * free. Throws `ImageError`. Aborting leaves nothing half-made that a later call would use.
+   * free. Throws `ImageError`. Aborting lets the caller go at once; what was begun for him goes on, for whoever asks next. Nothing
+   * half-made is ever found by a later call.
    */
   prepare(reference: string, signal?: AbortSignal): Promise<PreparedImage>
+  /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
+  isKept(image: PreparedImage): Promise<boolean>
   /** Deletes unpacked images that are not in `inUse` (digests) and not used for a while. */
   collect(inUse: ReadonlySet<string>): Promise<readonly string[]>
+  /** Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing is made any more. */
+  close(): Promise<void>
 }
 
 export type PreparedImage = ContainerImage | KernelImage

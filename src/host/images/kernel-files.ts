@@ -44,13 +44,17 @@ function regularFile(root: TreeNode, path: readonly string[], maxBytes: number):
 export async function extractFile(
   inode: Inode,
   target: string,
-  source: { readonly layers: readonly LayerBlob[]; readonly limits: ImageLimits },
+  source: {
+    readonly layers: readonly LayerBlob[]
+    readonly limits: ImageLimits
+    readonly signal: AbortSignal
+  },
 ): Promise<void> {
   const layer = source.layers[inode.layer]
   if (!layer) throw new Error(`layer ${inode.layer} is not there`)
   const file = await open(target, 'wx', 0o644)
   try {
-    for await (const member of readTar(readLayer(layer, source.limits))) {
+    for await (const member of readTar(readLayer(layer, source.limits, { signal: source.signal }))) {
       if (member.ordinal !== inode.ordinal) continue
       for await (const piece of member.content()) await file.writeFile(piece)
       break

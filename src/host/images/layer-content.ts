@@ -19,6 +19,12 @@ export interface UnpackedTotal {
 
 const chunkBytes = 256 * 1024
 
+export interface LayerReading {
+  /** Counted on. */
+  readonly total?: UnpackedTotal
+  readonly signal?: AbortSignal
+}
+
 /**
  * The archive within a layer's blob. The compression is told from the first bytes, because media types are often wrong
  * about it. Throws LayerError as soon as more comes out than the limits allow.
@@ -26,11 +32,12 @@ const chunkBytes = 256 * 1024
 export async function* readLayer(
   blob: LayerBlob,
   limits: ImageLimits,
-  total: UnpackedTotal = { bytes: 0 },
+  { total = { bytes: 0 }, signal }: LayerReading = {},
 ): AsyncGenerator<Buffer> {
   const fullest = Math.max(limits.ratioFreeBytes, blob.size * limits.maxCompressionRatio)
   let unpacked = 0
   for await (const chunk of decompressed(blob)) {
+    signal?.throwIfAborted()
     unpacked += chunk.length
     total.bytes += chunk.length
     if (unpacked > fullest) {

@@ -40,12 +40,12 @@ export async function makeImage(input: MakeImageInput): Promise<PreparedImage> {
   const blobs = join(directory, 'blobs')
   await mkdir(blobs)
   const layers = await pullLayers(input, image.manifest.layers, blobs)
-  const root = await mergeLayers(layers, limits)
+  const root = await mergeLayers(layers, { limits, signal })
   const own = kernelInodes(root, limits)
   if (own) {
-    await extractFile(own.kernel, join(directory, kernelName), { layers, limits })
+    await extractFile(own.kernel, join(directory, kernelName), { layers, limits, signal })
     await checkKernel(join(directory, kernelName))
-    if (own.initrd) await extractFile(own.initrd, join(directory, initrdName), { layers, limits })
+    if (own.initrd) await extractFile(own.initrd, join(directory, initrdName), { layers, limits, signal })
   } else {
     const merged = mergedEntries(root, { layers: layers.length, maxPathsBytes: limits.maxMetadataBytes })
     const target = { path: join(directory, rootfsName), root: root.inode.entry }

@@ -8,12 +8,15 @@ import { readTar } from './tar-reader.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar-writer.ts'
 
 /** Reads all layers once, lowest first, and returns the names of the image. Throws LayerError. */
-export async function mergeLayers(layers: readonly LayerBlob[], limits: ImageLimits): Promise<TreeNode> {
+export async function mergeLayers(
+  layers: readonly LayerBlob[],
+  { limits, signal }: { readonly limits: ImageLimits; readonly signal: AbortSignal },
+): Promise<TreeNode> {
   const tree = createLayerTree(limits)
   const total = { bytes: 0 }
   for (const layer of layers) {
     tree.beginLayer()
-    for await (const member of readTar(readLayer(layer, limits, total)))
+    for await (const member of readTar(readLayer(layer, limits, { total, signal })))
       tree.add(member.entry, member.ordinal)
   }
   return tree.root

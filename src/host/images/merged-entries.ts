@@ -1,4 +1,5 @@
 import type { TreeNode } from './layer-tree.ts'
+import { maxTimeSeconds } from './squashfs.ts'
 import { LayerError, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
@@ -11,8 +12,6 @@ export interface MergedEntries {
   readonly hardLinks: readonly TarEntry[]
 }
 
-/** 2106, the last second that the image's format can hold. */
-const maxTimeSeconds = 0xffff_ffff
 /** What the guest's overlay would take as its own, or what the format can not hold, is left out. */
 const keptXattrs = /^(?:user\..+|security\.capability)$/
 

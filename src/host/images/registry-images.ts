@@ -1,4 +1,4 @@
-import { statfs } from 'node:fs/promises'
+import { access, statfs } from 'node:fs/promises'
 import { parseImageReference } from '../../domain/image-reference.ts'
 import { MalformedImageError } from '../../registry/oci-manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -36,7 +36,8 @@ export async function openRegistryImages(options: RegistryImagesOptions): Promis
   const limits = { ...defaultImageLimits, ...options.limits }
   const nowMs = options.nowMs ?? Date.now
   const store = await openImageStore(options.directory, nowMs)
-  const runs = createSharedRuns<PreparedImage>(limits.maxConcurrent)
+  const { maxConcurrent: limit, unattendedMs } = limits
+  const runs = createSharedRuns<PreparedImage>({ limit, unattendedMs })
   /** Digests that are asked for right now, and those that are being deleted: neither may become the other. */
   const asked = new Map<string, number>()
   const removing = new Map<string, Promise<void>>()
@@ -86,6 +87,7 @@ export async function openRegistryImages(options: RegistryImagesOptions): Promis
         else asked.delete(digest)
       }
     },
+    isKept,
     async collect(inUse) {
       const images = await store.list()
       const bytes = images.reduce((total, image) => total + image.bytes, 0)
@@ -100,7 +102,16 @@ export async function openRegistryImages(options: RegistryImagesOptions): Promis
       }
       return removed
     },
+    close: async () => await runs.close(),
   }
+}
+
+async function isKept(image: PreparedImage): Promise<boolean> {
+  const file = image.kind === 'container' ? image.rootfsPath : image.kernelPath
+  return await access(file).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function refuseWhenFull(store: ImageStore, directory: string, limits: ImageLimits): Promise<void> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { Readable as ReadableStream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -12,6 +13,8 @@ export class SquashfsError extends Error {
   override readonly name = 'SquashfsError'
 }
 
+/** 2106, the last second that a squashfs can hold. */
+export const maxTimeSeconds = 0xffff_ffff
 /** As much of the tool's complaints as goes into a message. */
 const maxComplaintBytes = 2_048
 /** Its buffers; it would take a quarter of the machine's memory. */
@@ -42,7 +45,7 @@ export async function writeSquashfs(
     throw new SquashfsError(`${options.command} can not be run`, { cause: exit.reason })
   if (exit.value !== 0)
     throw new SquashfsError(`${options.command} failed (${exit.value}): ${await complaint}`)
-  await makeDurable(target.path)
+  await finish(target.path, target.root.mtimeSeconds)
 }
 
 /**
@@ -53,8 +56,8 @@ function squashfsArguments(root: TarEntry): readonly string[] {
   const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit]
   const uncompressed = ['-noI', '-noD', '-noF', '-noX', '-no-tailends']
   const owner = ['-root-uid', String(root.uid), '-root-gid', String(root.gid)]
-  const times = ['-mkfs-time', '0', '-root-time', String(root.mtimeSeconds)]
-  return [...quietly, ...uncompressed, ...owner, ...times, '-root-mode', root.mode.toString(8)]
+  const mode = ['-root-mode', root.mode.toString(8)]
+  return [...quietly, ...uncompressed, ...owner, ...mode, '-mkfs-time', '0']
 }
 
 type Tool = ChildProcessByStdio<Writable, null, Readable>
@@ -77,12 +80,38 @@ async function collect(stream: Readable): Promise<string> {
   return text.trim()
 }
 
-async function makeDurable(path: string): Promise<void> {
+async function finish(path: string, rootTimeSeconds: number): Promise<void> {
   const file = await open(path, 'r+')
   try {
+    await setRootTime(file, rootTimeSeconds)
     await file.sync()
   } finally {
     await file.close()
   }
   await chmod(path, 0o644)
+}
+
+/** Where the superblock of squashfs 4.0 says which inode is the root's, and where the table of inodes begins. */
+const rootInodeField = 32
+const inodeTableField = 64
+/** The table is a row of blocks: a length in two bytes, then this many bytes of inodes. */
+const blockHeaderBytes = 2
+const blockBytes = 8_192
+/** Within any inode. */
+const timeOffset = 8
+const timeBytes = 4
+
+/** Version 4.5 of the tool takes `-root-time` and gives the root the time of its own start. */
+async function setRootTime(file: FileHandle, seconds: number): Promise<void> {
+  const superblock = Buffer.alloc(inodeTableField + 8)
+  await file.read(superblock, 0, superblock.length, 0)
+  const root = superblock.readBigUInt64LE(rootInodeField)
+  const block = Number(superblock.readBigUInt64LE(inodeTableField) + (root >> 16n))
+  const time = Buffer.alloc(timeBytes)
+  time.writeUInt32LE(Math.min(seconds, maxTimeSeconds))
+  for (const [index, byte] of time.entries()) {
+    const offset = Number(root & 0xffffn) + timeOffset + index
+    const headers = blockHeaderBytes * (1 + Math.floor(offset / blockBytes))
+    await file.write(Buffer.of(byte), 0, 1, block + headers + offset)
+  }
 }

@@ -1,4 +1,6 @@
 import type { Attachment, UserModeAttachment } from '../network/network.ts'
+import { volumeArguments } from './volume-device.ts'
+import type { VolumeDevice } from './volume-device.ts'
 
 /**
  * The VMM's command line, as a pure function of what the machine is to be. Files are never named by path: the VM's
@@ -11,10 +13,15 @@ export interface Machine {
   readonly accelerator: 'kvm' | 'tcg'
   readonly memoryMb: number
   readonly vcpus: number
-  /** Absent where the machine continues from a template, which has them in its memory. */
+  /** Absent where the machine continues from a template or a snapshot, which have them in their memory. */
   readonly kernel?: KernelSource
   readonly template?: TemplateSource
+  /** It continues from a snapshot, which the keeper names to the VMM. */
+  readonly fromSnapshot?: boolean
+  /** A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner without. */
+  readonly oldTimers?: boolean
   readonly rootDiskFd?: number
+  readonly volume?: VolumeDevice
   /** Absent: a network device that leads nowhere. */
   readonly attachment?: Attachment
 }
@@ -50,6 +57,7 @@ export function buildCommandLine(machine: Machine): readonly string[] {
     ...kernelArguments(machine.kernel),
     ...channelArguments(),
     ...diskArguments(machine.rootDiskFd),
+    ...volumeArguments(machine.volume),
     ...networkArguments(machine.attachment),
     '-sandbox',
     'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
@@ -57,15 +65,12 @@ export function buildCommandLine(machine: Machine): readonly string[] {
 }
 
 function machineArguments(machine: Machine): readonly string[] {
-  const { accelerator, memoryMb, vcpus, template } = machine
+  const { accelerator, memoryMb, vcpus } = machine
   const emulated = accelerator === 'tcg'
-  // A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner without.
-  const ours = machine.kernel?.commandLineFileFd === undefined
-  const timers = emulated && ours ? ',pit=off,pic=off' : ''
-  const memory = template === undefined ? '' : ',memory-backend=ram'
+  const timers = emulated && machine.oldTimers !== true ? ',pit=off,pic=off' : ''
   return [
     '-M',
-    `microvm,acpi=on,rtc=on${timers}${memory}`,
+    `microvm,acpi=on,rtc=on${timers},memory-backend=ram`,
     '-accel',
     emulated ? `tcg,tb-size=${translationCacheMb}` : 'kvm',
     '-cpu',
@@ -79,17 +84,18 @@ function machineArguments(machine: Machine): readonly string[] {
     '-display',
     'none',
     '-no-reboot',
-    ...templateArguments(template, memoryMb),
+    ...memoryArguments(machine),
   ]
 }
 
-function templateArguments(template: TemplateSource | undefined, memoryMb: number): readonly string[] {
-  if (template === undefined) return []
-  const { ramFd, stateFd } = template
-  const share = stateFd === undefined ? 'on' : 'off'
-  const ram = `memory-backend-file,id=ram,size=${memoryMb}M,mem-path=/dev/fd/${ramFd},share=${share}`
-  const incoming = stateFd === undefined ? [] : ['-incoming', 'defer']
-  return ['-object', ram, ...incoming]
+/** Under one name however the machine comes up, so that a snapshot of any fits the machine that continues from it. */
+function memoryArguments({ template, fromSnapshot, memoryMb }: Machine): readonly string[] {
+  const continues = fromSnapshot === true || template?.stateFd !== undefined
+  const incoming = continues ? ['-incoming', 'defer'] : []
+  if (template === undefined) return ['-object', `memory-backend-ram,id=ram,size=${memoryMb}M`, ...incoming]
+  const share = template.stateFd === undefined ? 'on' : 'off'
+  const source = `mem-path=/dev/fd/${template.ramFd},share=${share}`
+  return ['-object', `memory-backend-file,id=ram,size=${memoryMb}M,${source}`, ...incoming]
 }
 
 function kernelArguments(kernel: KernelSource | undefined): readonly string[] {
@@ -146,18 +152,20 @@ function networkArguments(attachment: Attachment | undefined): readonly string[]
 }
 
 function userModeNetwork(attachment: UserModeAttachment): string {
-  const { ip, prefixLength, gateway, nameserver, outbound, forwards } = attachment
-  const addresses = `net=${ip}/${prefixLength},host=${gateway},dns=${nameserver}`
+  const { ip, prefixLength, gateway, forwards } = attachment
+  const addresses = `net=${ip}/${prefixLength},host=${gateway}`
   const ports = forwards.map(
     ({ hostPort, guestPort }) => `,hostfwd=tcp:127.0.0.1:${hostPort}-${ip}:${guestPort}`,
   )
-  return `user,id=net,${addresses},restrict=${outbound ? 'off' : 'on'}${ports.join('')}`
+  // Else the guest has what this process has: the loopback of the host as its own gateway, and every network of the host.
+  return `user,id=net,${addresses},restrict=on${ports.join('')}`
 }
 
 /** What the platform's own kernel is told. */
 export function platformKernelArguments(accelerator: 'kvm' | 'tcg', tscEarlyKhz: number): string {
-  // Without the frequency, an emulated guest now and then stops at measuring it.
-  const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`] : []
+  // Without the frequency, an emulated guest now and then stops at measuring it. Without trust, it compares that clock with its
+  // timer ticks, which are late wherever the host is busy, and goes by those from then on: its time runs slow for good.
+  const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`, 'tsc=reliable'] : []
   const quick = ['loglevel=3', 'cryptomgr.notests', 'noreplace-smp']
   return [...clock, 'console=ttyS0', ...quick, 'panic=-1', 'reboot=t'].join(' ')
 }

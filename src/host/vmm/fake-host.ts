@@ -3,6 +3,9 @@ import type { ExitReport } from '../../domain/exit-report.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import type { VmName, VmSpec, VmStatus } from './vmm.ts'
 
+/** What a guest uses of a CPU that does nothing. */
+const idleMillicores = 10
+
 /** A VM that only pretends: its life is a few timers. */
 interface FakeVm {
   readonly spec: VmSpec
@@ -10,6 +13,17 @@ interface FakeVm {
   started?: StartReport
   exit?: ExitReport
   ignoresShutdown: boolean
+  /** Whether it goes on from a snapshot is still being found out: should its agent die now, there never was a VM. */
+  unborn?: boolean
+  /** It speaks against standby. */
+  disabled?: boolean
+  /** It said that standby suits it; what it says since then waits in `heldBack`. */
+  resting?: boolean
+  heldBack?: boolean
+  /** It waits for room on the host's disk. */
+  stalled?: boolean
+  /** Used up to `sinceMs`, and as much since then as `millicores` says. */
+  cpu: { readonly timeMs: number; readonly sinceMs: number; readonly millicores: number }
   timer?: NodeJS.Timeout
   socketTimer?: NodeJS.Timeout
 }
@@ -26,6 +40,8 @@ export class FakeHost {
   readonly #awaiting: (() => void)[] = []
   readonly #listeners = new Set<(vm: VmName, exit: ExitReport) => void>()
   readonly #socketListeners = new Set<(vm: VmName) => void>()
+  readonly #disabledListeners = new Set<(vm: VmName, disabled: boolean) => void>()
+  readonly #stalledListeners = new Set<(vm: VmName, stalled: boolean) => void>()
 
   /** How many VMs run now: of one instance, or of all. */
   running(instanceUuid?: string): number {
@@ -50,7 +66,9 @@ export class FakeHost {
   }
 
   add(spec: VmSpec): FakeVm {
-    const vm = { spec, bornAtMs: Date.now(), ignoresShutdown: false }
+    const bornAtMs = Date.now()
+    const cpu = { timeMs: 0, sinceMs: bornAtMs, millicores: idleMillicores }
+    const vm = { spec, bornAtMs, ignoresShutdown: false, cpu }
     this.#vms.set(keyOf(spec), vm)
     this.starts += 1
     this.mostOfOneInstance = Math.max(this.mostOfOneInstance, this.running(spec.instanceUuid))
@@ -77,6 +95,52 @@ export class FakeHost {
       listener({ instanceUuid: name.instanceUuid, boot: name.boot })
   }
 
+  /** The guest begins or ceases to speak against standby; one that rests is held back until it is awake. */
+  setDisabled(name: VmName, disabled: boolean): void {
+    const vm = this.find(name)
+    if (vm === undefined || vm.exit !== undefined) return
+    if (vm.resting === true) vm.heldBack = disabled
+    else if ((vm.disabled ?? false) !== disabled) {
+      vm.disabled = disabled
+      for (const listener of this.#disabledListeners)
+        listener({ instanceUuid: name.instanceUuid, boot: name.boot }, disabled)
+    }
+  }
+
+  /** A guest with a volume writes where the host's disk has no room, or has again. */
+  setStalled(name: VmName, stalled: boolean): void {
+    const vm = this.find(name)
+    if (vm?.spec.volume === undefined || vm.exit !== undefined || (vm.stalled ?? false) === stalled) return
+    vm.stalled = stalled
+    for (const listener of this.#stalledListeners)
+      listener({ instanceUuid: name.instanceUuid, boot: name.boot }, stalled)
+  }
+
+  /** From now on it uses that much of a CPU. */
+  setCpu(name: VmName, millicores: number): void {
+    const vm = this.find(name)
+    if (vm !== undefined) vm.cpu = { timeMs: cpuTimeMsOf(vm), sinceMs: Date.now(), millicores }
+  }
+
+  cpuTimeMs(name: VmName): number | undefined {
+    const vm = this.find(name)
+    return vm === undefined ? undefined : Math.ceil(cpuTimeMsOf(vm))
+  }
+
+  rest(name: VmName): void {
+    const vm = this.find(name)
+    if (vm !== undefined) vm.resting = true
+  }
+
+  wake(name: VmName): void {
+    const vm = this.find(name)
+    if (vm === undefined) return
+    vm.resting = false
+    const { heldBack } = vm
+    delete vm.heldBack
+    if (heldBack !== undefined) this.setDisabled(name, heldBack)
+  }
+
   /** The machine reboots: every VM is gone, and nothing was written about how. */
   reboot(): void {
     for (const vm of this.#vms.values()) clearTimers(vm)
@@ -89,6 +153,10 @@ export class FakeHost {
     this.#vms.delete(keyOf(name))
   }
 
+  forgetUnborn(): void {
+    for (const [key, vm] of this.#vms) if (vm.unborn === true) this.#vms.delete(key)
+  }
+
   forget(name: VmName): void {
     if (this.find(name)?.exit === undefined) return
     this.#vms.delete(keyOf(name))
@@ -99,10 +167,24 @@ export class FakeHost {
     return () => this.#listeners.delete(listener)
   }
 
+  listenForDisabled(listener: (vm: VmName, disabled: boolean) => void): () => void {
+    this.#disabledListeners.add(listener)
+    return () => this.#disabledListeners.delete(listener)
+  }
+
+  listenForStalled(listener: (vm: VmName, stalled: boolean) => void): () => void {
+    this.#stalledListeners.add(listener)
+    return () => this.#stalledListeners.delete(listener)
+  }
+
   listenForSockets(listener: (vm: VmName) => void): () => void {
     this.#socketListeners.add(listener)
     return () => this.#socketListeners.delete(listener)
   }
+}
+
+function cpuTimeMsOf({ cpu, exit }: FakeVm): number {
+  return cpu.timeMs + (Math.max(0, (exit?.atMs ?? Date.now()) - cpu.sinceMs) * cpu.millicores) / 1_000
 }
 
 function clearTimers(vm: FakeVm | undefined): void {
@@ -115,6 +197,8 @@ export function statusOf(vm: FakeVm): VmStatus {
     instanceUuid: vm.spec.instanceUuid,
     boot: vm.spec.boot,
     ...(vm.started === undefined ? {} : { started: vm.started }),
+    ...(vm.disabled === undefined ? {} : { disabled: vm.disabled }),
+    ...(vm.stalled === true && vm.exit === undefined ? { stalled: true } : {}),
     ...(vm.exit === undefined ? {} : { exit: vm.exit }),
   }
 }

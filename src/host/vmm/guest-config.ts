@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Attachment } from '../network/network.ts'
-import type { GuestProcess } from './vmm.ts'
+import type { GuestProcess, VmVolume } from './vmm.ts'
 
 /** `guest/init/init.h` and the keeper have the same bound. */
 export const maxGuestConfigBytes = 4 << 20
@@ -15,7 +15,7 @@ const entropyBytes = 64
 export function encodeGuestConfig(
   process: GuestProcess,
   attachment: Attachment,
-  entropy: Buffer = randomBytes(entropyBytes),
+  volume?: Pick<VmVolume, 'at' | 'readonly'>,
 ): Buffer | undefined {
   const records = [
     ...process.argv.map((argument) => `arg=${argument}`),
@@ -28,7 +28,8 @@ export function encodeGuestConfig(
     `gateway=${attachment.gateway}`,
     `nameserver=${attachment.nameserver}`,
     `mac=${attachment.mac}`,
-    `entropy=${entropy.toString('hex')}`,
+    ...(volume === undefined ? [] : [`volume=${volume.at}`, `volume_readonly=${volume.readonly ? 1 : 0}`]),
+    `entropy=${randomBytes(entropyBytes).toString('hex')}`,
   ]
   if (records.some((record) => record.includes('\0'))) return undefined
   const encoded = Buffer.from(`${records.join('\0')}\0`)

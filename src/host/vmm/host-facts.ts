@@ -10,17 +10,21 @@ export interface HostFacts {
   /** The frequency of the time stamp counter, which an emulated guest is told because measuring it may hang. */
   readonly tscKhz: number
   readonly isRoot: boolean
+  /** Under KVM a guest sees the host's own; a snapshot may need what another does not have. */
+  readonly cpuModel: string
 }
 
 export const defaultQemuPath = '/usr/bin/qemu-system-x86_64'
 
 export async function readHostFacts(qemuPath: string = defaultQemuPath): Promise<HostFacts> {
   const { stdout } = await promisify(execFile)(qemuPath, ['--version'])
+  const cpuinfo = await readFile('/proc/cpuinfo', 'utf8')
   return {
     qemuPath,
     qemuVersion: stdout.split('\n')[0] ?? '',
     bootId: await readHostBootId(),
-    tscKhz: parseTscKhz(await readFile('/proc/cpuinfo', 'utf8')),
+    tscKhz: parseTscKhz(cpuinfo),
+    cpuModel: cpuinfo.match(/^model name\s*:\s*(.*)$/m)?.[1] ?? '',
     isRoot: process.geteuid?.() === 0,
   }
 }

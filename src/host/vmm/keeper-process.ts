@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { firstFileFd, maxFileFd } from './command-line.ts'
+import type { WaitingKeepers } from './waiting-keepers.ts'
 
 export interface KeeperPlan {
   readonly keeperPath: string
@@ -12,12 +11,21 @@ export interface KeeperPlan {
   readonly owner?: { readonly uid: number; readonly gid: number }
   readonly cgroup?: string
   readonly addressSpaceMb?: number
-  /** Where the state is that the VM continues from. */
-  readonly incomingFd?: number
+  readonly incoming?: IncomingState
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
+  /** Which of them is the volume's. */
+  readonly volumeFd?: number
   /** What `guestConfig` encodes; empty for kernels that take none. */
   readonly config: Buffer
+}
+
+/** What a VM continues from. */
+export interface IncomingState {
+  readonly fd: number
+  readonly source: 'template' | 'snapshot'
+  /** Arguments `name=value` with what the keeper of the snapshot's VM knew. */
+  readonly carried?: readonly string[]
 }
 
 /** A file that the VMM gets under the number `firstFileFd` plus its position. */
@@ -27,38 +35,31 @@ export interface InheritedFile {
 }
 
 /**
- * Starts a keeper, which starts the VM. Returns when the configuration is handed over. The keeper is the leader of a
- * session of its own and outlives this process; it is only our child for as long as we live.
+ * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a session of its own and
+ * outlives this process; it is only our child for as long as we live.
  */
-export async function spawnKeeper(plan: KeeperPlan): Promise<void> {
-  const descriptors: number[] = []
-  try {
-    for (const { path, flags } of plan.files) descriptors.push(openSync(path, flags))
-    if (firstFileFd + descriptors.length - 1 > maxFileFd) throw new Error('too many files for one VM')
-    const child = spawn(plan.keeperPath, keeperArguments(plan), {
-      detached: true,
-      cwd: '/',
-      // No part of our environment: it may hold secrets of the platform.
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-      stdio: ['pipe', 'ignore', 'ignore', ...descriptors],
-    })
-    child.unref()
-    await once(child, 'spawn')
-    const { stdin } = child
-    if (stdin === null) throw new Error('the keeper has no standard input')
-    // A keeper that ended early closes the pipe; that it is gone is found when it is connected to.
-    stdin.on('error', () => undefined)
-    await new Promise<void>((resolve) => {
-      stdin.once('close', () => resolve())
-      stdin.end(Buffer.concat([Buffer.from(`${plan.config.length}\n`), plan.config]))
-    })
-  } finally {
-    for (const descriptor of descriptors) closeSync(descriptor)
-  }
+export async function startKeeper(plan: KeeperPlan, keepers: WaitingKeepers): Promise<void> {
+  const { files, config } = plan
+  if (firstFileFd + files.length - 1 > maxFileFd) throw new Error('too many files for one VM')
+  // The keeper opens them, but can not say what it could not open.
+  for (const { path, flags } of files) closeSync(openSync(path, flags))
+  const stdin = await keepers.take()
+  await new Promise<void>((resolve) => {
+    stdin.once('close', () => resolve())
+    stdin.end(Buffer.concat([keeperOrder(plan), Buffer.from(`${config.length}\n`), config]))
+  })
+}
+
+/** What `guest/keeper/waiting.c` understands. */
+function keeperOrder(plan: KeeperPlan): Buffer {
+  const files = plan.files.map(({ path, flags }) => `${flags === 'r' ? 'r' : 'w'} ${path}`)
+  const strings = [...files, plan.keeperPath, ...keeperArguments(plan)]
+  const text = Buffer.from(strings.map((string) => `${string}\0`).join(''))
+  return Buffer.concat([Buffer.from(`order ${files.length} ${text.length}\n`), text])
 }
 
 function keeperArguments(plan: KeeperPlan): readonly string[] {
-  const { owner, cgroup, addressSpaceMb, incomingFd } = plan
+  const { owner, cgroup, addressSpaceMb, incoming, volumeFd } = plan
   return [
     'run',
     `dir=${plan.directory}`,
@@ -67,7 +68,9 @@ function keeperArguments(plan: KeeperPlan): readonly string[] {
     ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`]),
     ...(cgroup === undefined ? [] : [`cgroup=${cgroup}`]),
     ...(addressSpaceMb === undefined ? [] : [`address_space_mb=${addressSpaceMb}`]),
-    ...(incomingFd === undefined ? [] : [`incoming=${incomingFd}`]),
+    ...(incoming === undefined ? [] : [`incoming=${incoming.fd}`, `source=${incoming.source}`]),
+    ...(incoming?.carried ?? []),
+    ...(volumeFd === undefined ? [] : [`volume=${volumeFd}`]),
     '--',
     ...plan.command,
   ]

@@ -7,7 +7,7 @@ import { connectKeeper } from './keeper-link.ts'
 import type { KeeperLink } from './keeper-link.ts'
 import { isMissing } from './vm-record.ts'
 import type { VmRecord } from './vm-record.ts'
-import { exitReportOf, findEvent, parseVmEvents, startReportOf } from './vm-events.ts'
+import { exitReportOf, findEvent, parseVmEvents, startReportOf, wasSuspended } from './vm-events.ts'
 import type { VmEvent } from './vm-events.ts'
 import type { VmName, VmStatus } from './vmm.ts'
 
@@ -17,14 +17,26 @@ const keeperPollMs = 2
 
 /**
  * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it left on
- * disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once.
+ * disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once, `suspended` once in place
+ * of `ended`, `disabled` when the guest's word on standby changes, `stalled` when it begins or ends to wait for the host's disk, and `word` with each of
+ * the keeper's answers.
  */
-export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [ExitReport] }> {
+export class KeptVm extends EventEmitter<{
+  change: []
+  listening: []
+  ended: [ExitReport]
+  suspended: []
+  disabled: [boolean]
+  stalled: [boolean]
+  word: [string]
+}> {
   readonly directory: string
   readonly record: VmRecord
   readonly #currentHostBootId: string
   #events: readonly VmEvent[] = []
   #link: KeeperLink | undefined
+  #disabled: boolean | undefined
+  #stalled: boolean | undefined
   /** Set by `release`: the connection's end then says nothing about the VM. */
   #released = false
 
@@ -47,12 +59,23 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
     return exitReportOf(this.record, this.#events)
   }
 
+  /** Its process is gone, and there is an exit or a snapshot. */
+  get isOver(): boolean {
+    return findEvent(this.#events, 'ended') !== undefined
+  }
+
+  get isSuspended(): boolean {
+    return wasSuspended(this.#events)
+  }
+
   get status(): VmStatus {
     const started = startReportOf(this.record, this.#events)
     const { exit } = this
     return {
       ...this.name,
       ...(started === undefined ? {} : { started }),
+      ...(this.#disabled === undefined ? {} : { disabled: this.#disabled }),
+      ...(this.#stalled === true && !this.isOver ? { stalled: true } : {}),
       ...(exit === undefined ? {} : { exit }),
     }
   }
@@ -64,7 +87,7 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
       if (await this.#connect()) return true
       // It may have come and gone already: then it wrote down how.
       this.#readEvents()
-      if (this.exit !== undefined) return true
+      if (this.isOver) return true
       await delay(keeperPollMs)
     }
     return false
@@ -78,11 +101,31 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
   }
 
   shutdown(graceMs: number): void {
-    this.#link?.shutdown(graceMs)
+    this.#link?.command(`shutdown ${Math.floor(graceMs)}`)
   }
 
   kill(cause: 'forced' | 'host-halted'): void {
-    this.#link?.kill(cause)
+    this.#link?.command(`kill ${cause}`)
+  }
+
+  /** Sends a command and resolves with the keeper's word on it, one that begins with `about`; undefined when the VM is over. */
+  async ask(command: string, about: string, signal: AbortSignal): Promise<string | undefined> {
+    let answer: string | undefined
+    const listen = (word: string) => {
+      if (word.startsWith(about)) answer ??= word.slice(about.length).trim()
+    }
+    this.on('word', listen)
+    try {
+      this.#link?.command(command)
+      await this.until(() => answer !== undefined, signal)
+      return answer
+    } finally {
+      this.off('word', listen)
+    }
+  }
+
+  stayAwake(): void {
+    this.#link?.command('awake')
   }
 
   /** Whether the keeper ever got as far as starting the VMM, or is alive and may be about to. */
@@ -97,10 +140,10 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
 
   /** Resolves when `condition` holds or the VM has ended; rejects when the signal aborts. */
   async until(condition: () => boolean, signal: AbortSignal): Promise<void> {
-    if (condition() || this.exit !== undefined) return
+    if (condition() || this.isOver) return
     await new Promise<void>((resolve, reject) => {
       const check = () => {
-        if (condition() || this.exit !== undefined) finish(resolve)
+        if (condition() || this.isOver) finish(resolve)
       }
       const abort = () => finish(() => reject(signal.reason as Error))
       const finish = (settle: () => void) => {
@@ -119,6 +162,7 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
     if (link === undefined) return false
     this.#link = link
     link.on('text', (text) => this.#learn(text))
+    link.on('word', (word) => this.#hear(word))
     link.once('close', () => {
       if (!this.#released) void this.#reconnect()
     })
@@ -129,7 +173,7 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
   async #reconnect(): Promise<void> {
     this.#link = undefined
     this.#readEvents()
-    if (this.exit !== undefined) return
+    if (this.isOver) return
     if (await this.#connect()) return
     this.#settle({ evenIfNeverSeen: true })
   }
@@ -137,7 +181,7 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
   /** The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all readers. */
   #settle({ evenIfNeverSeen = false } = {}): void {
     this.#readEvents()
-    if (this.exit !== undefined || !(this.existed || evenIfNeverSeen)) return
+    if (this.isOver || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
     appendFileSync(this.#eventsPath, `\n${Date.now() * 1000} ended ${how} cpu_us 0\n`)
     this.#readEvents()
@@ -155,8 +199,25 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
     }
   }
 
+  #hear(word: string): void {
+    if (/^disabled [01]$/.test(word)) {
+      const disabled = word.endsWith('1')
+      const changed = disabled !== (this.#disabled ?? false)
+      this.#disabled = disabled
+      if (changed) this.emit('disabled', disabled)
+    }
+    if (/^stalled [01]$/.test(word)) {
+      const stalled = word.endsWith('1')
+      const changed = stalled !== (this.#stalled ?? false)
+      this.#stalled = stalled
+      if (changed) this.emit('stalled', stalled)
+    }
+    this.emit('word', word)
+    this.emit('change')
+  }
+
   #learn(text: string): void {
-    const before = this.exit
+    const wasOver = this.isOver
     const listenedBefore = findEvent(this.#events, 'listen') !== undefined
     const events = parseVmEvents(text)
     if (events.length <= this.#events.length) return
@@ -164,6 +225,8 @@ export class KeptVm extends EventEmitter<{ change: []; listening: []; ended: [Ex
     this.emit('change')
     if (!listenedBefore && findEvent(events, 'listen') !== undefined) this.emit('listening')
     const { exit } = this
-    if (before === undefined && exit !== undefined) this.emit('ended', exit)
+    if (wasOver || !this.isOver) return
+    if (exit === undefined) this.emit('suspended')
+    else this.emit('ended', exit)
   }
 }

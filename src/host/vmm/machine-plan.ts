@@ -8,7 +8,7 @@ import type { Machine } from './command-line.ts'
 import type { GuestAssets } from './guest-assets.ts'
 import { encodeGuestConfig } from './guest-config.ts'
 import type { HostFacts } from './host-facts.ts'
-import type { InheritedFile } from './keeper-process.ts'
+import type { IncomingState, InheritedFile } from './keeper-process.ts'
 import { ownKernelLine, UnfitForKernelLine } from './own-kernel-line.ts'
 import { vmDirectory } from './vm-record.ts'
 import { VmmError } from './vmm.ts'
@@ -20,11 +20,12 @@ export interface MachinePlan {
   readonly guest: 'container' | 'kernel'
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
+  readonly volumeFd?: number
   readonly config: Buffer
   /** Of a kernel of the user's own; written to `kernelLineFileName` for as long as the start takes. */
   readonly kernelLine?: string
-  /** Where the state is that the VM continues from. */
-  readonly incomingFd?: number
+  /** What the VM continues from. */
+  readonly incoming?: IncomingState
 }
 
 export interface PlanContext {
@@ -37,6 +38,12 @@ export interface PlanContext {
 export interface TemplateFiles {
   readonly ramPath: string
   readonly statePath: string
+}
+
+/** An instance's own frozen guest, and what its keeper knew of it. */
+export interface SnapshotSource {
+  readonly memoryPath: string
+  readonly carried: readonly string[]
 }
 
 export const kernelLineFileName = 'kernel-line'
@@ -65,7 +72,7 @@ function planBoot(spec: VmSpec, image: ContainerImage, context: PlanContext): Ma
     initrdFd: files.add(assets.initrdPath),
     commandLine: platformKernelArguments(accelerator, facts.tscKhz),
   }
-  const machine = { ...machineBase(spec, context), kernel, rootDiskFd: files.add(image.rootfsPath) }
+  const machine = { ...machineBase(spec, context), kernel, ...disksOf(spec, image, files) }
   return plan(StartKind.Boot, 'container', machine, files, configOf(spec))
 }
 
@@ -78,9 +85,38 @@ function planFromTemplate(
   const files = new FileList()
   // Opened for writing because the VMM insists; the file is sealed, and mapped privately.
   const template = { ramFd: files.add(ramPath, 'r+'), stateFd: files.add(statePath) }
-  const machine = { ...machineBase(spec, context), template, rootDiskFd: files.add(image.rootfsPath) }
+  const machine = { ...machineBase(spec, context), template, ...disksOf(spec, image, files) }
   const from = plan(StartKind.Template, 'container', machine, files, configOf(spec))
-  return { ...from, incomingFd: template.stateFd }
+  return { ...from, incoming: { fd: template.stateFd, source: 'template' } }
+}
+
+/** The VM as it was when it was suspended, with the same devices in the same order. */
+export function planRestore(spec: VmSpec, context: PlanContext, snapshot: SnapshotSource): MachinePlan {
+  const files = new FileList()
+  const fd = files.add(snapshot.memoryPath)
+  const machine = restoredMachine(spec, context, files)
+  const guest = spec.image.kind
+  // It was told everything when it was new.
+  const from = plan(StartKind.Restore, guest, machine, files, Buffer.alloc(0))
+  return { ...from, incoming: { fd, source: 'snapshot', carried: snapshot.carried } }
+}
+
+function restoredMachine(spec: VmSpec, context: PlanContext, files: FileList): Machine {
+  const base = { ...machineBase(spec, context), fromSnapshot: true }
+  return { ...base, ...disksOf(spec, spec.image, files), oldTimers: spec.image.kind === 'kernel' }
+}
+
+/** The same ones in the same order for every kind of start. */
+function disksOf(
+  { volume }: VmSpec,
+  image: VmSpec['image'],
+  files: FileList,
+): Pick<Machine, 'rootDiskFd' | 'volume'> {
+  const root = image.kind === 'kernel' ? {} : { rootDiskFd: files.add(image.rootfsPath) }
+  if (volume === undefined) return root
+  const { path: volumePath, readonly } = volume
+  if (volumePath === undefined) throw new VmmError('VolumeUnusable', 'the volume has no file')
+  return { ...root, volume: { fd: files.add(volumePath, readonly ? 'r' : 'r+'), readonly } }
 }
 
 /** A kernel of the user's own gets arguments and environment the only way every kernel understands: its command line. */
@@ -91,7 +127,7 @@ function planOwnKernel(spec: VmSpec, image: KernelImage, context: PlanContext): 
     ...(image.initrdPath === undefined ? {} : { initrdFd: files.add(image.initrdPath) }),
     commandLineFileFd: files.add(path.join(vmDirectory(spec.directory), kernelLineFileName)),
   }
-  const machine = { ...machineBase(spec, context), kernel }
+  const machine = { ...machineBase(spec, context), kernel, oldTimers: true, ...disksOf(spec, image, files) }
   const own = plan(StartKind.Boot, 'kernel', machine, files, Buffer.alloc(0))
   return { ...own, kernelLine: ownLine(spec, image) }
 }
@@ -113,7 +149,9 @@ function plan(
   files: FileList,
   config: Buffer,
 ): MachinePlan {
-  return { kind, guest, command: buildCommandLine(machine), files: files.list, config }
+  const command = buildCommandLine(machine)
+  const volume = machine.volume === undefined ? {} : { volumeFd: machine.volume.fd }
+  return { kind, guest, command, files: files.list, config, ...volume }
 }
 
 function machineBase(spec: VmSpec, { facts, accelerator }: PlanContext) {
@@ -127,7 +165,7 @@ function configOf(spec: VmSpec): Buffer {
   if (excess !== undefined) {
     throw new VmmError('ImageUnusable', `${excess.what}: ${excess.bytes} bytes, but at most ${excess.limit}`)
   }
-  const config = encodeGuestConfig(spec.process, spec.attachment)
+  const config = encodeGuestConfig(spec.process, spec.attachment, spec.volume)
   if (config !== undefined) return config
   throw new VmmError('ImageUnusable', 'what the guest is to be told holds a NUL byte or is too long')
 }
@@ -142,17 +180,42 @@ class FileList {
   }
 }
 
+/** What of an instance a template has to be like. A volume's size and content do not matter: its driver is loaded afterwards. */
+export type TemplateShape = Pick<VmSpec, 'memoryMb' | 'vcpus' | 'volume'>
+
 /** Two templates are interchangeable exactly where their keys are equal. */
-export function templateKey(spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>, context: PlanContext): string {
+export function templateKey(spec: TemplateShape, context: PlanContext): string {
   const { facts, assets, accelerator } = context
   const parts = [
     facts.qemuPath,
     facts.qemuVersion,
     accelerator,
-    facts.tscKhz,
+    platformKernelArguments(accelerator, facts.tscKhz),
     assets.guestHash,
     guestMemoryMb(spec.memoryMb),
     spec.vcpus,
+    spec.volume === undefined ? '' : 'volume',
+  ]
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+}
+
+/** A snapshot fits a start exactly where this is the same as when it was made. How its network is reached may differ. */
+export function snapshotFitness(spec: VmSpec, context: PlanContext): string {
+  const { facts, assets, accelerator } = context
+  const { image, attachment, volume } = spec
+  const { attachment: _, ...devices } = restoredMachine(spec, context, new FileList())
+  const parts = [
+    facts.qemuVersion,
+    facts.cpuModel,
+    facts.tscKhz,
+    accelerator,
+    image.digest,
+    image.kind === 'container' ? assets.guestHash : '',
+    attachment.kind,
+    attachment.mac,
+    attachment.ip,
+    ...(volume === undefined ? [] : [volume.uuid, volume.at]),
+    ...buildCommandLine(devices),
   ]
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

@@ -33,6 +33,7 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
     instancesDirectory: options.instancesDirectory,
     ...context,
     ...(templates === undefined ? {} : { templates }),
+    ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
     ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),
   })
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 /** Linux counts CPU time for programs in hundredths of a second on every machine. */
@@ -21,6 +22,19 @@ export async function readProcessUsage(pid: number, startTime: string): Promise<
   return {
     cpuTimeMs: fields.cpuTicks * msPerTick,
     rssBytes: pssKb === undefined ? fields.rssPages * 4096 : Number(pssKb) * 1024,
+  }
+}
+
+/**
+ * The CPU time alone, without waiting: 10 us, where the pages of a VM's memory take a millisecond to count. A file of `/proc` is not on a
+ * disk, and handing its read to another thread costs eight times the read.
+ */
+export function readCpuTimeMs(pid: number, startTime: string): number | undefined {
+  try {
+    const fields = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    return fields?.startTime === startTime ? fields.cpuTicks * msPerTick : undefined
+  } catch {
+    return undefined
   }
 }
 

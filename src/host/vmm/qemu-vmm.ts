@@ -1,19 +1,24 @@
 import { availableParallelism } from 'node:os'
+import path from 'node:path'
 import type { ExitReport } from '../../domain/exit-report.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
 import { KeptVm } from './kept-vm.ts'
-import { planMachine } from './machine-plan.ts'
+import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import { MemoryGroups } from './memory-group.ts'
-import { readProcessUsage } from './process-stat.ts'
+import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
 import { Slots } from './slots.ts'
 import type { TemplateStore } from './template-store.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'
-import { findVmRecords, removeVmDirectory } from './vm-record.ts'
+import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
+import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
+import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
+import { volumeComplaint } from './volume-complaint.ts'
 import { VmmError } from './vmm.ts'
 import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
+import { WaitingKeepers } from './waiting-keepers.ts'
 
 export interface QemuVmmOptions extends PlanContext {
   /** Holds one directory per instance; a spec's `directory` is one of them. */
@@ -22,12 +27,17 @@ export interface QemuVmmOptions extends PlanContext {
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
   readonly bootsAtOnce?: number
+  /** Told of what did not work out and was worked around. */
+  readonly onProblem?: (message: string) => void
 }
 
 /** Emulated, a guest needs about a second; many at once on a busy host need many. */
 const defaultBootLimitMs = 60_000
 /** A template needs a third of a second; one that takes this long is not worth waiting for. */
 const templateLimitMs = 10_000
+
+/** Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. */
+const restoreLimitMs = 15_000
 
 /**
  * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process; all that is
@@ -37,12 +47,19 @@ export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
   readonly #options: QemuVmmOptions
   readonly #groups: MemoryGroups
+  readonly #keepers: WaitingKeepers
   /** By instance; an ended VM stays until it is forgotten. */
   readonly #vms = new Map<string, KeptVm>()
+  /** By instance: what is under way to be deleted of a VM that is over; the next one waits for it. */
+  readonly #releases = new Map<string, Promise<void>>()
+  /** Files of used snapshots that are being deleted. */
+  readonly #disposals = new Set<Promise<void>>()
   /** Starts under way, so that asking twice starts once. */
   readonly #starts = new Map<string, Promise<StartReport>>()
   readonly #exitListeners: ((vm: VmName, exit: ExitReport) => void)[] = []
   readonly #socketListeners: ((vm: VmName) => void)[] = []
+  readonly #disabledListeners: ((vm: VmName, disabled: boolean) => void)[] = []
+  readonly #stalledListeners: ((vm: VmName, stalled: boolean) => void)[] = []
   /** Emulated guests boot in one thread each: more at once than cores only make all of them late. */
   readonly #bootSlots: Slots
 
@@ -50,6 +67,7 @@ export class QemuVmm implements Vmm {
     this.#options = options
     this.accelerator = options.accelerator
     this.#groups = new MemoryGroups(options.facts.isRoot)
+    this.#keepers = new WaitingKeepers(options.assets.keeperPath)
     this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism())
   }
 
@@ -66,6 +84,33 @@ export class QemuVmm implements Vmm {
     this.#find(name)?.shutdown(options.graceMs)
   }
 
+  async askToSleep(name: VmName): Promise<'ready' | 'disabled'> {
+    const vm = this.#find(name)
+    return vm === undefined ? 'disabled' : await askToSleep(vm)
+  }
+
+  async stayAwake(name: VmName): Promise<void> {
+    this.#find(name)?.stayAwake()
+  }
+
+  /** Calling again for a VM that is its snapshot by now resolves with the same. */
+  async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
+    const vm = this.#find(name)
+    if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
+    if (vm.record.fitness === undefined) throw new VmmError('BootFailed', 'the VM is of an earlier version')
+    const snapshotUuid = await suspendVm(vm, vm.record.fitness)
+    await this.#release(vm)
+    return { snapshotUuid }
+  }
+
+  async dropSnapshot(directory: string): Promise<void> {
+    await deleteSnapshot(directory)
+  }
+
+  onDisabled(listener: (vm: VmName, disabled: boolean) => void): void {
+    this.#disabledListeners.push(listener)
+  }
+
   async kill(name: VmName, cause: 'forced' | 'host-halted'): Promise<void> {
     const vm = this.#find(name)
     if (vm !== undefined) await killVm(vm, cause)
@@ -73,13 +118,18 @@ export class QemuVmm implements Vmm {
 
   async recover(): Promise<readonly VmStatus[]> {
     const { instancesDirectory, facts } = this.#options
+    this.#keepers.replenish()
     for (const { directory, record } of await findVmRecords(instancesDirectory)) {
       if (this.#vms.has(record.instanceUuid)) continue
       const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
       await vm.rediscover()
-      // Its agent died before there was a VM: nothing ran, and nothing is to be reported.
-      if (!vm.existed) await removeVmDirectory(directory)
+      // Its agent died before there was a VM, or it is a snapshot by now: nothing is to be reported.
+      if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
       else this.#follow(vm)
+    }
+    for (const name of await instanceNames(instancesDirectory)) {
+      if (this.#vms.has(name)) continue
+      await returnSnapshot(path.join(instancesDirectory, name), facts.bootId)
     }
     return [...this.#vms.values()].map((vm) => vm.status)
   }
@@ -96,27 +146,62 @@ export class QemuVmm implements Vmm {
     this.#socketListeners.push(listener)
   }
 
+  onStalled(listener: (vm: VmName, stalled: boolean) => void): void {
+    this.#stalledListeners.push(listener)
+  }
+
   async usage(name: VmName): Promise<VmUsage | undefined> {
     const vm = this.#find(name)
     const [pid, startTime] = findEvent(vm?.events ?? [], 'qemu')?.words ?? []
     if (vm === undefined || pid === undefined || startTime === undefined) return undefined
-    const live = vm.exit === undefined ? await readProcessUsage(Number(pid), startTime) : undefined
+    const live = !vm.isOver ? await readProcessUsage(Number(pid), startTime) : undefined
     return live ?? { rssBytes: 0, cpuTimeMs: cpuTimeMsOf(vm.events) ?? 0 }
+  }
+
+  cpuTimeMs(name: VmName): number | undefined {
+    const vm = this.#find(name)
+    const [pid, startTime] = findEvent(vm?.events ?? [], 'qemu')?.words ?? []
+    if (vm === undefined || pid === undefined || startTime === undefined) return undefined
+    const live = vm.isOver ? undefined : readCpuTimeMs(Number(pid), startTime)
+    return live ?? cpuTimeMsOf(vm.events) ?? 0
   }
 
   async forget(name: VmName): Promise<void> {
     const vm = this.#find(name)
-    if (vm?.exit === undefined) return
-    this.#vms.delete(name.instanceUuid)
-    vm.release()
-    await removeVmDirectory(vm.directory)
-    await this.#groups.remove(name.instanceUuid)
+    if (vm?.exit !== undefined) await this.#release(vm)
   }
 
   async close(): Promise<void> {
     for (const vm of this.#vms.values()) vm.release()
     this.#vms.clear()
+    this.#keepers.close()
+    await Promise.all([...this.#disposals, ...this.#releases.values()])
     await this.#options.templates?.close()
+  }
+
+  /** Deletes what is kept of a VM that is over. */
+  async #release(vm: KeptVm): Promise<void> {
+    const { instanceUuid } = vm.record
+    const under = this.#releases.get(instanceUuid)
+    if (under !== undefined) return await under
+    if (this.#vms.get(instanceUuid) !== vm) return
+    this.#vms.delete(instanceUuid)
+    vm.release()
+    // As long as its directory is there, nobody takes the snapshot that it went on from for an unused one.
+    const ran = findEvent(vm.events, 'running') !== undefined
+    const disposing = ran ? disposeSnapshot(path.dirname(vm.directory)) : Promise.resolve()
+    const releasing = disposing
+      .then(async () => await removeVmDirectory(vm.directory))
+      .then(async () => await this.#groups.remove(instanceUuid))
+      .finally(() => this.#releases.delete(instanceUuid))
+    this.#releases.set(instanceUuid, releasing)
+    await releasing
+  }
+
+  async #snapshotOf({ instanceUuid, boot }: VmName): Promise<string> {
+    const snapshot = await readSnapshot(path.join(this.#options.instancesDirectory, instanceUuid))
+    if (snapshot?.boot === boot) return snapshot.uuid
+    throw new VmmError('BootFailed', `there is no boot ${boot} of ${instanceUuid} to suspend`)
   }
 
   #find(name: VmName): KeptVm | undefined {
@@ -128,6 +213,12 @@ export class QemuVmm implements Vmm {
     const askedAtUs = Math.round((performance.timeOrigin + performance.now()) * 1000)
     const known = this.#vms.get(spec.instanceUuid)
     if (known !== undefined) return await this.#resume(known, spec, signal)
+    await this.#releases.get(spec.instanceUuid)
+    if (spec.restore) {
+      const report = await this.#tryRestore(spec, askedAtUs, signal)
+      if (report !== undefined) return report
+      await spec.volume?.checkAfresh?.(signal)
+    }
     const template = this.#options.templates?.take(spec)
     if (template !== undefined) {
       const report = await this.#tryTemplate(spec, template, askedAtUs, signal)
@@ -149,6 +240,27 @@ export class QemuVmm implements Vmm {
     }
     const limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs
     return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
+  }
+
+  /** Undefined when there is no snapshot that fits, or it did not work out; it is used up then all the same. */
+  async #tryRestore(spec: VmSpec, askedAtUs: number, signal: AbortSignal): Promise<StartReport | undefined> {
+    const { facts } = this.#options
+    const fitness = snapshotFitness(spec, this.#options)
+    const snapshot = await takeFittingSnapshot(spec.directory, fitness, facts.bootId)
+    if (snapshot === undefined) return undefined
+    try {
+      // A memory that went on twice would write over what became of its volume the first time.
+      if (spec.volume?.readonly === false) await snapshot.marked
+      const plan = planRestore(spec, this.#options, snapshot)
+      return await this.#bringUp(spec, plan, askedAtUs, signal, restoreLimitMs)
+    } catch (error) {
+      if (signal.aborted || !(error instanceof VmmError) || error.failure !== 'BootFailed') throw error
+      this.#options.onProblem?.(`a snapshot could not be continued: ${error.message}`)
+      return undefined
+    } finally {
+      const disposal = snapshot.dispose().finally(() => this.#disposals.delete(disposal))
+      this.#disposals.add(disposal)
+    }
   }
 
   /** Undefined when the template did not work out; then it is given up and the plain boot is next. */
@@ -175,7 +287,8 @@ export class QemuVmm implements Vmm {
     signal: AbortSignal,
     limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs,
   ): Promise<StartReport> {
-    const vm = await spawnVm({ spec, plan, askedAtUs, options: this.#options, groups: this.#groups })
+    const shared = { options: this.#options, groups: this.#groups, keepers: this.#keepers }
+    const vm = await spawnVm({ ...shared, spec, plan, askedAtUs })
     this.#follow(vm)
     return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
   }
@@ -185,8 +298,11 @@ export class QemuVmm implements Vmm {
     try {
       await vm.until(() => vm.status.started !== undefined, signal)
     } catch (error) {
+      const { stalled } = vm.status
       await this.#discard(vm)
       if (!isTimeout(error)) throw error
+      if (stalled === true)
+        throw new VmmError('HostFull', 'the disk of the host is full: the volume could not be mounted')
       const seconds = Math.round((this.#options.bootLimitMs ?? defaultBootLimitMs) / 1000)
       throw new VmmError(
         'BootFailed',
@@ -194,11 +310,16 @@ export class QemuVmm implements Vmm {
       )
     }
     const { started } = vm.status
+    const complaint = spec.volume && volumeComplaint(vm.events, spec.volume)
+    if (complaint !== undefined) {
+      await this.#discard(vm)
+      throw new VmmError('VolumeUnusable', complaint)
+    }
     // A VMM that ended before its CPUs ran never was a VM.
     if (started !== undefined && findEvent(vm.events, 'running') !== undefined) return started
-    const complaint = readComplaint(vm.directory)
+    const said = readComplaint(vm.directory)
     await this.#discard(vm)
-    throw new VmmError('BootFailed', `the VMM ended before the guest ran${complaint}`)
+    throw new VmmError('BootFailed', `the VMM ended before the guest ran${said}`)
   }
 
   async #discard(vm: KeptVm): Promise<void> {
@@ -213,6 +334,14 @@ export class QemuVmm implements Vmm {
     vm.once('listening', () => {
       for (const listener of this.#socketListeners) listener(vm.name)
     })
+    vm.on('disabled', (disabled) => {
+      for (const listener of this.#disabledListeners) listener(vm.name, disabled)
+    })
+    vm.on('stalled', (stalled) => {
+      for (const listener of this.#stalledListeners) listener(vm.name, stalled)
+    })
+    // Also of a suspension that an earlier agent asked for.
+    vm.once('suspended', () => void this.#release(vm))
     vm.once('ended', (exit) => {
       for (const listener of this.#exitListeners) listener(vm.name, exit)
     })

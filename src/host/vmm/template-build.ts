@@ -6,13 +6,12 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
 import { guestMemoryMb } from './machine-plan.ts'
-import type { PlanContext, TemplateFiles } from './machine-plan.ts'
+import type { PlanContext, TemplateFiles, TemplateShape } from './machine-plan.ts'
 import type { QmpClient } from './qmp-client.ts'
 import { makeTemplateRam } from './template-ram.ts'
 import type { TemplateRam } from './template-ram.ts'
 import { startTransientMachine } from './transient-machine.ts'
 import { firstVmUid } from './vm-owner.ts'
-import type { VmSpec } from './vmm.ts'
 
 export interface Template extends TemplateFiles {
   release(): Promise<void>
@@ -30,7 +29,7 @@ const migrationPollMs = 5
  * that point, so what the devices of an instance are like does not matter.
  */
 export async function buildTemplate(
-  spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>,
+  spec: TemplateShape,
   context: PlanContext,
   statePath: string,
 ): Promise<Template> {
@@ -65,12 +64,18 @@ interface FreezeInput {
 
 /** The same devices in the same order as an instance's, or their state would not fit. */
 async function freeze(
-  spec: Pick<VmSpec, 'memoryMb' | 'vcpus'>,
+  spec: TemplateShape,
   context: PlanContext,
   { ram, socket, signal }: FreezeInput,
 ): Promise<Buffer> {
   const { facts, assets, accelerator } = context
-  const fd = { kernel: firstFileFd, initrd: firstFileFd + 1, ram: firstFileFd + 2, socket: firstFileFd + 3 }
+  const fd = {
+    kernel: firstFileFd,
+    initrd: firstFileFd + 1,
+    ram: firstFileFd + 2,
+    socket: firstFileFd + 3,
+    volume: firstFileFd + 4,
+  }
   const machine = await startTransientMachine({
     command: buildCommandLine({
       qemuPath: facts.qemuPath,
@@ -85,12 +90,14 @@ async function freeze(
       template: { ramFd: fd.ram },
       // Any file will do: its driver is not loaded.
       rootDiskFd: fd.initrd,
+      ...(spec.volume === undefined ? {} : { volume: { fd: fd.volume, readonly: true } }),
     }),
     files: [
       { path: assets.kernelPath, flags: 'r' },
       { path: assets.initrdPath, flags: 'r' },
       { path: ram.path, flags: 'r+' },
       { path: socket.directory, flags: 'r' },
+      { path: assets.initrdPath, flags: 'r' },
     ],
     ...(facts.isRoot ? { owner: { uid: firstVmUid, gid: firstVmUid } } : {}),
   })

@@ -19,9 +19,9 @@ export class TemplateRam {
     this.#descriptor = descriptor
   }
 
-  /** Valid within this process. */
+  /** For whoever is this process's user, its keepers too, for as long as this process lives. */
   get path(): string {
-    return `/proc/self/fd/${this.#descriptor}`
+    return `/proc/${process.pid}/fd/${this.#descriptor}`
   }
 
   /** From now on nobody can change it, whoever holds it open for writing. Needs all shared mappings to be gone. */

@@ -28,7 +28,7 @@ export function findEvent(events: readonly VmEvent[], what: string): VmEvent | u
 
 /** Present once the application is entered, or the user's own kernel runs, or the VM ended before. */
 export function startReportOf(record: VmRecord, events: readonly VmEvent[]): StartReport | undefined {
-  const entered = findEvent(events, record.guest === 'container' ? 'app' : 'running')
+  const entered = enteredEvent(record, events)
   const arrived = entered ?? findEvent(events, 'exit') ?? findEvent(events, 'ended')
   if (arrived === undefined) return undefined
   const sinceStartUs = (event: VmEvent | undefined) => Math.max(0, (event ?? arrived).atUs - record.askedAtUs)
@@ -45,11 +45,22 @@ export function startReportOf(record: VmRecord, events: readonly VmEvent[]): Sta
   }
 }
 
-/** Present once the VM has ended. */
+/** A restored guest has its application with it, and a kernel of the user's own is all that we know of. */
+function enteredEvent(record: VmRecord, events: readonly VmEvent[]): VmEvent | undefined {
+  const isNew = record.guest === 'container' && record.kind !== 'restore'
+  return findEvent(events, isNew ? 'app' : 'running')
+}
+
+/** Whether the VM became a snapshot; there is no exit then. */
+export function wasSuspended(events: readonly VmEvent[]): boolean {
+  return findEvent(events, 'suspended') !== undefined
+}
+
+/** Present once the VM has ended and is no snapshot. */
 export function exitReportOf(record: VmRecord, events: readonly VmEvent[]): ExitReport | undefined {
   const ended = findEvent(events, 'ended')
-  if (ended === undefined) return undefined
-  const applicationStarted = findEvent(events, record.guest === 'container' ? 'app' : 'running') !== undefined
+  if (ended === undefined || wasSuspended(events)) return undefined
+  const applicationStarted = enteredEvent(record, events) !== undefined
   const base = { boot: record.boot, applicationStarted, atMs: Math.floor(ended.atUs / 1000) }
   const exit = findEvent(events, 'exit')
   if (exit !== undefined) return { ...base, cause: ExitCause.Guest, ...applicationEnd(exit) }

@@ -16,6 +16,8 @@ export interface VmRecord {
   readonly askedAtUs: number
   /** The boot of the host: a record from an earlier one tells of a VM that went down with it. */
   readonly hostBootId: string
+  /** What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can not sleep. */
+  readonly fitness?: string
 }
 
 const recordName = 'vm.json'
@@ -47,7 +49,7 @@ export async function findVmRecords(
   instancesDirectory: string,
 ): Promise<readonly { readonly directory: string; readonly record: VmRecord }[]> {
   const found = []
-  for (const name of await listDirectory(instancesDirectory)) {
+  for (const name of await instanceNames(instancesDirectory)) {
     const directory = vmDirectory(path.join(instancesDirectory, name))
     const record = await readVmRecord(directory)
     if (record !== undefined) found.push({ directory, record })
@@ -68,7 +70,8 @@ export async function removeVmDirectory(directory: string): Promise<void> {
   await rm(doomed, { recursive: true, force: true })
 }
 
-async function listDirectory(directory: string): Promise<readonly string[]> {
+/** Of the directories below a directory of instances. */
+export async function instanceNames(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)
   } catch (error) {

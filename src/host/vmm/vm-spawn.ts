@@ -1,9 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readComplaint } from './failure-hint.ts'
-import { spawnKeeper } from './keeper-process.ts'
+import { startKeeper } from './keeper-process.ts'
 import { KeptVm } from './kept-vm.ts'
-import { guestMemoryMb, kernelLineFileName } from './machine-plan.ts'
+import { guestMemoryMb, kernelLineFileName, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import { addressSpaceMb } from './memory-group.ts'
 import type { MemoryGroups } from './memory-group.ts'
@@ -14,6 +14,7 @@ import { vmOwner } from './vm-owner.ts'
 import { removeVmDirectory, vmDirectory, writeVmRecord } from './vm-record.ts'
 import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
+import type { WaitingKeepers } from './waiting-keepers.ts'
 
 export interface SpawnInput {
   readonly spec: VmSpec
@@ -21,10 +22,12 @@ export interface SpawnInput {
   readonly askedAtUs: number
   readonly options: PlanContext
   readonly groups: MemoryGroups
+  readonly keepers: WaitingKeepers
 }
 
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
-export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnInput): Promise<KeptVm> {
+export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
+  const { spec, plan, askedAtUs, options, groups } = input
   const { instanceUuid, boot, consoleDirectory } = spec
   const { facts, accelerator, assets } = options
   const directory = vmDirectory(spec.directory)
@@ -36,6 +39,7 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
     hostBootId: facts.bootId,
     guest: plan.guest,
     kind: plan.kind,
+    fitness: snapshotFitness(spec, options),
   }
   // A record without a VM, from an agent that died in between.
   await removeVmDirectory(directory)
@@ -51,21 +55,25 @@ export async function spawnVm({ spec, plan, askedAtUs, options, groups }: SpawnI
   const cgroup = await groups.make(instanceUuid, memoryMb)
   const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
   try {
-    await spawnKeeper({
+    const keeper = {
       keeperPath: assets.keeperPath,
       directory,
       consoleDirectory,
       guest: plan.guest,
       command: plan.command,
       files: plan.files,
+      ...(plan.volumeFd === undefined ? {} : { volumeFd: plan.volumeFd }),
       config: plan.config,
       addressSpaceMb: addressSpaceMb(memoryMb),
-      ...(plan.incomingFd === undefined ? {} : { incomingFd: plan.incomingFd }),
+      ...(plan.incoming === undefined ? {} : { incoming: plan.incoming }),
       ...(owner === undefined ? {} : { owner }),
       ...(cgroup === undefined ? {} : { cgroup }),
-    })
+    }
+    await startKeeper(keeper, input.keepers)
+    const isUp = await vm.awaitKeeper()
+    // The keeper has opened it by now.
     await rm(kernelLinePath, { force: true })
-    if (await vm.awaitKeeper()) return vm
+    if (isUp) return vm
     throw new Error(`the keeper did not come up${readComplaint(directory)}`)
   } catch (error) {
     await removeVmDirectory(directory)
@@ -78,7 +86,7 @@ const killLimitMs = 5_000
 
 /** Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start time. */
 export async function killVm(vm: KeptVm, cause: 'forced' | 'host-halted'): Promise<void> {
-  if (vm.exit !== undefined) return
+  if (vm.isOver) return
   vm.kill(cause)
   try {
     await vm.until(() => false, AbortSignal.timeout(killLimitMs))

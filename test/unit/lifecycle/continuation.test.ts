@@ -6,6 +6,7 @@ import { effectsOf } from '../../../src/domain/lifecycle-effects.ts'
 import { projectionOf } from '../../../src/domain/lifecycle-projection.ts'
 import { EventKind } from '../../../src/domain/lifecycle-state.ts'
 import { RestartPolicy } from '../../../src/domain/restart-policy.ts'
+import { after, onTraffic, refused, slept, stop, waking } from './life.ts'
 import { startReport } from '../../support/fake-host.ts'
 
 const rules = { autostart: true, deleteOnStop: false, restartPolicy: RestartPolicy.Always }
@@ -46,7 +47,7 @@ function continued(projection: InstanceProjection, more: Partial<typeof rules> =
 describe('a life that goes on from its row', () => {
   it('shows readers what the row says, above its revision, and waits on for its restart', () => {
     const life = continued(recorded)
-    assert.deepEqual(projectionOf(life), recorded)
+    assert.deepEqual(JSON.parse(JSON.stringify(projectionOf(life))), recorded)
     assert.ok(life.revision > 40)
     assert.equal(effectsOf(life).wakeAtMs, recorded.restartNextAtMs)
   })
@@ -86,6 +87,31 @@ describe('a life that goes on from its row', () => {
     assert.deepEqual(effectsOf(continued(over, { deleteOnStop: true })).hostWork, { kind: 'remove' })
     assert.equal(effectsOf(continued(recorded, { deleteOnStop: true })).hostWork, undefined)
     assert.equal(effectsOf(continued(over)).hostWork, undefined)
+  })
+
+  it('orders to standby once more what was there, and takes the host’s first answer again', () => {
+    const standby = {
+      ...recorded,
+      state: InstanceState.Standby,
+      restartNextAtMs: undefined,
+      snapshotUuid: 'memory',
+    }
+    const settings = { ...rules, scaleToZero: onTraffic }
+    const life = newLifecycle(settings, { revision: 40, projection: standby })
+    const order = { kind: 'stand-by', boot: 7, epoch: 0, permit: 8 }
+    assert.partialDeepStrictEqual(effectsOf(life).hostWork, order)
+    assert.equal(projectionOf(life).snapshotUuid, 'memory')
+    const confirmed = after(life, [nowMs, slept(7, 2_000, 'memory')])
+    assert.equal(effectsOf(confirmed).hostWork, undefined)
+    assert.equal(after(confirmed, [nowMs, waking(8, nowMs)]).state, InstanceState.Starting)
+    const lost = after(life, [nowMs, refused(7, 0)])
+    assert.equal(lost.state, InstanceState.Starting)
+    assert.ok(lost.boot > 1_000)
+  })
+
+  it('stops what the host may have been permitted to start while nobody heard it', () => {
+    const life = newLifecycle({ ...rules, scaleToZero: onTraffic }, { revision: 40, projection: running })
+    assert.partialDeepStrictEqual(effectsOf(after(life, [nowMs, stop])).hostWork, { kind: 'stop', boot: 8 })
   })
 
   it('begins anew where no workflow has written the row', () => {

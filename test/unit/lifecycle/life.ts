@@ -25,6 +25,11 @@ export function drainingStop(drainTimeoutMs: number): LifecycleEvent {
   return { kind: EventKind.Stop, force: false, drainTimeoutMs }
 }
 
+/** It is given back: it goes when it has stopped. */
+export function retiringStop(drainTimeoutMs: number): LifecycleEvent {
+  return { kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true }
+}
+
 export function started(boot: number, startedAtMs: number): EventOf<typeof EventKind.Started> {
   const times = { bootTimeUs: 30_000, vmmStartTimeUs: 1, vmmLoadTimeUs: 2, vmmReadyTimeUs: 3 }
   return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
@@ -55,6 +60,41 @@ export function exited(
 }
 
 export const absent = (boot: number): LifecycleEvent => ({ kind: EventKind.Absent, boot })
+
+export const idle = (boot: number, sinceMs: number, epoch = 1): LifecycleEvent => ({
+  kind: EventKind.Idle,
+  boot,
+  epoch,
+  sinceMs,
+})
+export const waking = (boot: number, atMs: number): LifecycleEvent => ({ kind: EventKind.Waking, boot, atMs })
+export const wakeFailed = (boot: number): LifecycleEvent => ({
+  kind: EventKind.WakeFailed,
+  boot,
+  message: 'no wake',
+})
+export const disabled = (boot: number, now = true): LifecycleEvent => ({
+  kind: EventKind.Disabled,
+  boot,
+  disabled: now,
+})
+export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
+  kind: EventKind.StandByRefused,
+  boot,
+  epoch,
+  reason: 'busy',
+})
+
+/** After a shutdown with exit code 0, or with memory kept. */
+export function slept(boot: number, atMs: number, snapshotUuid?: string): LifecycleEvent {
+  const end =
+    snapshotUuid === undefined
+      ? { exit: { boot, cause: ExitCause.Guest, exitCode: 0, applicationStarted: true, atMs } }
+      : { snapshotUuid }
+  return { kind: EventKind.Slept, boot, permit: boot + 1, atMs, ...end }
+}
+
+export const onTraffic = { policy: 'on', cooldownMs: 1_000, stateful: false } as const
 
 export function created(rules: Partial<LifecycleRules> = {}): Lifecycle {
   return newLifecycle({ autostart: false, deleteOnStop: false, restartPolicy: RestartPolicy.Never, ...rules })

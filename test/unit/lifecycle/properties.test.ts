@@ -11,22 +11,32 @@ import {
   absent,
   connectionsClosed,
   created,
+  disabled,
   drainingStop,
   exited,
   forcedStop,
+  idle,
+  onTraffic,
+  refused,
   remove,
   removed,
+  retiringStop,
+  slept,
   start,
   started,
   startFailed,
   stop,
   tick,
+  wakeFailed,
+  waking,
 } from './life.ts'
 
 /** What happens next, in terms of the boot that the instance is at then; `back` reaches for an older one. */
 type Happening = (life: Lifecycle, nowMs: number) => LifecycleEvent
 
-const boots = fc.constantFrom(0, 0, 0, 0, 1, 2)
+const boots = fc.constantFrom(0, 0, 0, 0, 1, 2, -1)
+/** Of an order that is out, its answers have its numbers; without one they are of the past. */
+const ordered = (life: Lifecycle) => life.order ?? { boot: life.boot - 1, epoch: 0, permit: life.boot }
 const ends = fc.constantFrom(
   { exitCode: 0 },
   { exitCode: 3 },
@@ -63,17 +73,43 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
         absent(life.boot - back),
   ),
 )
-const rare: fc.Arbitrary<Happening> = fc.constant((): LifecycleEvent => remove)
+const ofHost: fc.Arbitrary<Happening> = fc.oneof(
+  ...[
+    (boot: number, nowMs: number) => idle(boot, nowMs - 500, nowMs),
+    (boot: number, nowMs: number) => waking(boot, nowMs),
+    (boot: number) => wakeFailed(boot),
+    (boot: number) => disabled(boot, boot % 2 === 0),
+  ].map((event) =>
+    boots.map(
+      (back): Happening =>
+        (life, nowMs) =>
+          event(life.boot - back, nowMs),
+    ),
+  ),
+  fc.boolean().map((kept): Happening => (life, nowMs) => {
+    const { boot, permit } = ordered(life)
+    return { ...slept(boot, nowMs, kept ? 'snapshot' : undefined), permit } as LifecycleEvent
+  }),
+  fc.constant((life: Lifecycle): LifecycleEvent => refused(ordered(life).boot, ordered(life).epoch)),
+)
+const rare: fc.Arbitrary<Happening> = fc
+  .constantFrom(remove, retiringStop(7_000), retiringStop(0))
+  .map((event) => (): LifecycleEvent => event)
 
 const story = fc.record({
   rules: fc.record({
     autostart: fc.boolean(),
     deleteOnStop: fc.boolean(),
     restartPolicy: fc.constantFrom(...Object.values(RestartPolicy)),
+    scaleToZero: fc.constantFrom(undefined, onTraffic, { ...onTraffic, stateful: true }),
   }),
   steps: fc.array(
     fc.record({
-      happens: fc.oneof({ weight: 40, arbitrary: happening }, { weight: 1, arbitrary: rare }),
+      happens: fc.oneof(
+        { weight: 40, arbitrary: happening },
+        { weight: 30, arbitrary: ofHost },
+        { weight: 3, arbitrary: rare },
+      ),
       afterMs: fc.oneof(fc.nat(3_000), fc.constantFrom(5_000, 10_000, 300_000)),
     }),
     { maxLength: 60 },
@@ -108,8 +144,47 @@ function holds(name: string, rule: (step: Step) => void): void {
 }
 
 describe('whatever happens to an instance', () => {
-  holds('boots are only ever counted up, by one', ({ before, after }) => {
-    assert.ok(after.boot === before.boot || after.boot === before.boot + 1)
+  holds(
+    'boots are counted up; one that its host could not wake is still to come',
+    ({ before, event, after }) => {
+      if (before.boot === after.boot) return
+      const more = after.boot - before.boot
+      if (more === -1) assert.ok(after.state === Phase.Standby && before.state === Phase.Starting)
+      // The host began one by its permit, it ended, and the next was begun.
+      else if (more === 2) assert.ok(event.kind === EventKind.Exited && event.exit.boot === before.permit)
+      else assert.equal(more, 1)
+    },
+  )
+
+  holds('what came up is never asked to start again', ({ before, after }) => {
+    const { hostWork } = effectsOf(after)
+    const ran = before.state === Phase.Running ? before.boot : before.report?.boot
+    // Unless a drain of it is taken back.
+    if (after.reopen === true) return
+    if (hostWork?.kind === HostWorkKind.Start && ran !== undefined) assert.ok(hostWork.boot > ran)
+  })
+
+  holds('in standby there is one permit, for the boot that follows', ({ after }) => {
+    if (after.state !== Phase.Standby) return
+    assert.equal(after.permit, after.boot + 1)
+    assert.equal(after.sleep?.boot, after.boot)
+  })
+
+  holds(
+    'only what runs, or is in standby already, is sent there, and never what speaks against it',
+    (step) => {
+      const { before, after } = step
+      if (effectsOf(after).hostWork?.kind !== HostWorkKind.StandBy) return
+      assert.ok(phaseOf(after) === Phase.Running || phaseOf(after) === Phase.Standby)
+      if (before.order === undefined && after.state === Phase.Running)
+        assert.notEqual(after.disabledBoot, after.boot)
+    },
+  )
+
+  holds('while the host may start a boot by itself, a stop is one of that boot', ({ before, after }) => {
+    const { hostWork } = effectsOf(after)
+    if (hostWork?.kind !== HostWorkKind.Stop || before.permit === undefined) return
+    assert.ok(hostWork.boot >= before.permit)
   })
 
   holds('the host is asked for one boot, the newest', ({ after }) => {
@@ -125,6 +200,15 @@ describe('whatever happens to an instance', () => {
       const down = before.state === Phase.Stopped || before.retryAtMs !== undefined
       const ends = event.kind === EventKind.Exited && event.exit.boot === before.boot
       const fails = event.kind === EventKind.StartFailed && event.boot === before.boot
+      const { permit } = before
+      const isByHost = 'boot' in event && event.boot === permit && permit !== undefined
+      const isReport = event.kind === EventKind.Started && event.report.boot === permit
+      const isEnd = event.kind === EventKind.Exited && event.exit.boot === permit
+      if (isByHost || isReport || isEnd) return
+      // The permit's boot is used up by a stop, and asked for as something to stop.
+      if (event.kind === EventKind.Stop && after.boot === permit) return
+      if (before.state === Phase.Standby || (before.state === Phase.Starting && before.sleep !== undefined))
+        return
       const neverWas = event.kind === EventKind.Absent && event.boot === before.boot
       assert.ok(down || ends || fails || neverWas)
     },
@@ -162,10 +246,11 @@ describe('whatever happens to an instance', () => {
   )
 
   holds(
-    'only a start, a restart that is due or a halted host brings a stopping or stopped instance up',
+    'only a start, a restart that is due, or its host with the permit that it was given brings a stopped instance up',
     (step) => {
       const { before, event, after } = step
       if (before.state !== Phase.Stopped || after.state === Phase.Stopped) return
+      if (before.permit !== undefined && after.boot === before.permit) return
       assert.ok(event.kind === EventKind.Start || event.kind === EventKind.Tick)
       if (event.kind === EventKind.Tick) assert.ok(before.restartAtMs !== undefined)
     },
@@ -173,6 +258,25 @@ describe('whatever happens to an instance', () => {
 
   holds('a deletion is never taken back', ({ before, after }) => {
     if (before.deletion !== undefined) assert.ok(after.deletion !== undefined)
+  })
+
+  holds('what is retired takes no start any more, and only drains, stops and goes', (step) => {
+    const { before, event, after, accepted } = step
+    if (before.retired !== true) return
+    assert.equal(after.retired, true)
+    if (event.kind === EventKind.Start) assert.equal(accepted, false)
+    const ends: readonly Phase[] = [Phase.Draining, Phase.Stopping, Phase.Deleting, Phase.Deleted]
+    assert.ok(ends.includes(phaseOf(after)), phaseOf(after))
+  })
+
+  holds('what is retired is gone when its host has let go of it', ({ after, event }) => {
+    if (event.kind !== EventKind.Stop || event.thenDelete !== true) return
+    let life = after
+    for (const word of [connectionsClosed, absent, removed]) {
+      const decision = decide(life, typeof word === 'function' ? word(life.boot) : word, 0)
+      if (decision.accepted) ({ life } = decision)
+    }
+    assert.equal(phaseOf(life), Phase.Deleted)
   })
 
   holds('uptime never shrinks', ({ before, after }) => {
@@ -191,7 +295,11 @@ describe('whatever happens to an instance', () => {
     ({ after }) => {
       const { hostWork, wakeAtMs } = effectsOf(after)
       const phase = phaseOf(after)
-      const settled = phase === Phase.Stopped || phase === Phase.Running || phase === Phase.Deleted
+      const settled =
+        phase === Phase.Stopped ||
+        phase === Phase.Running ||
+        phase === Phase.Deleted ||
+        phase === Phase.Standby
       assert.ok(settled || hostWork !== undefined || wakeAtMs !== undefined)
     },
   )

@@ -13,12 +13,17 @@ import {
   drainingStop,
   exited,
   forcedStop,
+  idle,
   listening,
+  onTraffic,
+  slept,
   start,
   started,
   startFailed,
   stop,
   tick,
+  wakeFailed,
+  waking,
 } from './life.ts'
 
 const always = { autostart: true, restartPolicy: RestartPolicy.Always } as const
@@ -175,6 +180,20 @@ describe('a start that fails', () => {
     )
   })
 
+  it('of what sleeps is tried with the same boot: its host has a memory for that one and for no other', () => {
+    const asleep = after(
+      running({ scaleToZero: onTraffic }),
+      [500, idle(1, 400)],
+      [1_500, tick],
+      [1_600, slept(1, 1_600, 'memory')],
+    )
+    const failed = after(asleep, [2_000, start], [2_100, startFailed(2, 'HostFull')])
+    assert.equal(failed.retryAtMs, 3_100)
+    const again = after(failed, [3_100, tick])
+    assert.deepEqual([again.boot, again.permit, again.startTries], [2, 2, 2])
+    assert.deepEqual(effectsOf(again).hostWork, { kind: 'start', boot: 2 })
+  })
+
   it('for good is not tried again, whatever the policy', () => {
     const life = after(created(always), [0, startFailed(1, 'ImageUnusable')])
     assert.deepEqual([life.state, life.restartAtMs], [Phase.Stopped, undefined])
@@ -187,8 +206,75 @@ describe('a start that fails', () => {
     assert.deepEqual([life.state, life.restartAttempt, life.boot], [Phase.Starting, 1, 4])
   })
 
-  it('between two tries is stopped at once: no host has anything to shut down', () => {
-    assert.equal(after(created(always), [0, startFailed(1, 'HostFull')], [1, stop]).state, Phase.Stopped)
+  it('between two tries is stopped by its host, where an attempt that was cut off may still come up', () => {
+    for (const ephemeral of [false, true]) {
+      const rules = { ...always, deleteOnStop: ephemeral }
+      const life = after(created(rules), [0, startFailed(1, 'HostFull')], [1, stop])
+      assert.equal(life.state, Phase.Stopping)
+      assert.partialDeepStrictEqual(effectsOf(life).hostWork, { kind: 'stop', boot: 1, forced: false })
+      for (const end of [absent(1), exited(1, 2, { cause: 'forced' })]) {
+        const over = after(life, [2, end])
+        assert.equal(over.state, Phase.Stopped)
+        assert.equal(phaseOf(over), ephemeral ? Phase.Deleting : Phase.Stopped)
+        assert.equal(over.failure, 'no: HostFull')
+      }
+    }
+  })
+
+  it('and is given up is stopped, and its host is to end what may still come up, until it has or a start comes', () => {
+    let life = created({ autostart: true })
+    for (let boot = 1; boot <= 3; boot++)
+      life = after(life, [0, startFailed(boot, undefined)], [60_000, tick])
+    assert.equal(life.state, Phase.Stopped)
+    assert.deepEqual(effectsOf(life).hostWork, { kind: 'stop', boot: 3, forced: true, graceMs: 0 })
+    assert.partialDeepStrictEqual(effectsOf(after(life, [60_001, absent(2)])).hostWork, { boot: 3 })
+    for (const end of [absent(3), exited(3, 60_002)]) {
+      assert.equal(effectsOf(after(life, [60_002, end])).hostWork, undefined)
+    }
+    const again = after(life, [60_003, start], [60_004, absent(3)])
+    assert.deepEqual(effectsOf(again).hostWork, { kind: 'start', boot: 4 })
+  })
+})
+
+describe('a wake that fails before the answer to the order was heard', () => {
+  it('leaves what slept with its end, its time and its snapshot, once that is told', () => {
+    for (const memory of [undefined, 'memory']) {
+      const asleep = after(
+        running({ scaleToZero: onTraffic }),
+        [500, idle(1, 400)],
+        [1_500, tick],
+        [1_600, waking(2, 1_590)],
+        [1_700, wakeFailed(2)],
+        [1_800, slept(1, 1_580, memory)],
+      )
+      const { state, stopReason, stoppedAtMs, uptimeMs, snapshotUuid } = projectionOf(asleep)
+      assert.deepEqual([state, stopReason], [Phase.Standby, memory === undefined ? 7 : 4])
+      assert.deepEqual([stoppedAtMs, uptimeMs, snapshotUuid], [1_580, 1_480, memory])
+    }
+  })
+})
+
+describe('a boot that was sent to sleep by a workflow that was lost', () => {
+  it('is asleep to the next workflow, once its host says so, and wakes by the permit that it was left', () => {
+    const asleep = after(running({ scaleToZero: onTraffic }), [1_700, slept(1, 1_580)])
+    const { state, stopReason, stoppedAtMs } = projectionOf(asleep)
+    assert.deepEqual([state, stopReason, stoppedAtMs], [Phase.Standby, 7, 1_580])
+    assert.equal(effectsOf(asleep).hostWork, undefined)
+    assert.equal(after(asleep, [2_000, waking(2, 1_990)]).boot, 2)
+  })
+
+  it('is asleep also where the next one was asking for its start, and hears of that later', () => {
+    const asking = created({ scaleToZero: onTraffic, autostart: true })
+    const asleep = after(asking, [1_700, slept(1, 1_580)], [1_800, started(1, 100)])
+    const { state, startedAtMs, uptimeMs } = projectionOf(asleep)
+    assert.deepEqual([state, startedAtMs, uptimeMs], [Phase.Standby, 100, 1_480])
+    assert.equal(effectsOf(asleep).hostWork, undefined)
+    assert.equal(after(asleep, [2_000, waking(2, 1_990)]).boot, 2)
+  })
+
+  it('is not the one that runs where another has begun', () => {
+    const life = running({ scaleToZero: onTraffic })
+    assert.equal(after(life, [1_700, slept(0, 1_580)]).state, Phase.Running)
   })
 })
 

@@ -1,0 +1,240 @@
+import { execFileSync, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, createWriteStream, openSync } from 'node:fs'
+import { get } from 'node:http'
+import { createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  buildCommandLine,
+  firstFileFd,
+  keeperFd,
+  platformKernelArguments,
+} from '../src/host/vmm/command-line.ts'
+import type { Machine } from '../src/host/vmm/command-line.ts'
+import { encodeGuestConfig } from '../src/host/vmm/guest-config.ts'
+import type { HandStart } from './by-hand.ts'
+
+/** A TAP device of the benchmark's own, with nothing else on it. */
+const place = {
+  kind: 'tap',
+  interfaceName: 'roost-hand',
+  ownerUid: 0,
+  ip: '10.127.255.2',
+  prefixLength: 24,
+  gateway: '10.127.255.1',
+  nameserver: '10.127.255.1',
+  mac: '12:b0:00:00:00:01',
+} as const
+const guestPort = 8_080
+
+/** What a person would do before the first start; it lasts for all of them. */
+export function prepareHandNetwork(): void {
+  const lines = [
+    `tuntap add ${place.interfaceName} mode tap`,
+    `addr add ${place.gateway}/${place.prefixLength} dev ${place.interfaceName}`,
+    `link set ${place.interfaceName} up`,
+    `neigh replace ${place.ip} lladdr ${place.mac} dev ${place.interfaceName} nud permanent`,
+  ]
+  execFileSync('ip', ['-batch', '-'], { input: lines.join('\n') })
+}
+
+export function removeHandNetwork(): void {
+  execFileSync('ip', ['link', 'del', place.interfaceName])
+}
+
+const answerLimitMs = 60_000
+const pollMs = 2
+/** As fast as the disk takes it. */
+const maxBandwidth = 2 ** 34
+
+/** What a VM begins with, if not with a boot. */
+export type HandSource =
+  | { readonly kind: 'snapshot'; readonly statePath: string }
+  | { readonly kind: 'template'; readonly statePath: string; readonly ramPath: string }
+
+/**
+ * The yardstick of a wake: QEMU alone, with the same kernel, image and machine, from the start of the process to the first answer of the
+ * application over HTTP; afresh, from a snapshot that was taken by hand, or from a guest that was frozen before it had an application.
+ */
+export class HandVm {
+  readonly #source: HandSource | undefined
+  readonly #child: ChildProcess
+  readonly #channels: readonly Duplex[]
+  readonly #ended: Promise<unknown>
+  readonly #entered: Promise<void>
+
+  constructor(start: HandStart, source?: HandSource) {
+    this.#source = source
+    const { command, files } = planOf(start, source)
+    const descriptors = files.map(({ path, flags }) => openSync(path, flags))
+    const [program = '', ...args] = command
+    const stdio = Array.from({ length: keeperFd.monitor + 1 }, (_, fd) => {
+      if (fd < firstFileFd) return 'ignore' as const
+      return (
+        descriptors[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
+      )
+    })
+    this.#child = spawn(program, args, { stdio })
+    for (const descriptor of descriptors) closeSync(descriptor)
+    this.#channels = this.#child.stdio as unknown as readonly Duplex[]
+    for (const fd of Object.values(keeperFd)) this.#channels[fd]?.on('error', () => undefined)
+    for (const fd of [keeperFd.console, keeperFd.log]) this.#channels[fd]?.resume()
+    this.#ended = once(this.#child, 'exit')
+    this.#entered = this.#converse(start)
+  }
+
+  /** Resolves with the first answer of the application. */
+  async answered(): Promise<void> {
+    if (this.#source !== undefined) await this.#continue(this.#source)
+    // A packet to a guest without an address is lost, and repeated only after a second.
+    if (this.#source?.kind !== 'snapshot') await this.#entered
+    const deadlineMs = Date.now() + answerLimitMs
+    while (Date.now() < deadlineMs && this.#child.exitCode === null) {
+      if (await answers()) return
+      await delay(pollMs)
+    }
+    throw new Error('the VM by hand did not answer')
+  }
+
+  /** Lets it run as soon as what it begins with is read. */
+  async #continue({ kind }: HandSource): Promise<void> {
+    await this.#qmp('qmp_capabilities')
+    if (kind === 'template') {
+      await this.#qmp('migrate-set-capabilities', {
+        capabilities: [{ capability: 'x-ignore-shared', state: true }],
+      })
+      await this.#qmp('migrate-incoming', { uri: `fd:${firstFileFd + 1}` })
+    }
+    for (;;) {
+      const { status } = (await this.#qmp('query-status')) as { readonly status: string }
+      if (status !== 'inmigrate') break
+      await delay(1)
+    }
+    await this.#qmp('cont')
+  }
+
+  /** Writes it into `file` and ends it. */
+  async suspend(file: string): Promise<void> {
+    await this.#qmp('qmp_capabilities')
+    await this.#qmp('stop')
+    await this.#qmp('migrate-set-parameters', { 'max-bandwidth': maxBandwidth })
+    const path = `${file}.sock`
+    const server = createServer().listen(path)
+    await once(server, 'listening')
+    const written = once(server, 'connection').then(([socket]) =>
+      pipeline(socket as Socket, createWriteStream(file)),
+    )
+    await this.#qmp('migrate', { uri: `unix:${path}` })
+    await written
+    server.close()
+    await this.end()
+  }
+
+  async end(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+
+  /** Speaks the guest's control protocol as far as a start needs it. Resolves when the application is entered. */
+  #converse(start: HandStart): Promise<void> {
+    const control = this.#channels[keeperFd.control]
+    const config = encodeGuestConfig(start.process, place)
+    if (control === undefined || config === undefined) throw new Error('the guest can not be configured')
+    return new Promise((resolve) => {
+      let text = ''
+      // A guest from a template has said that it is ready.
+      let isReady = this.#source?.kind === 'template'
+      const configure = () => control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))
+      if (isReady) configure()
+      control.on('data', (part: Buffer) => {
+        text += part.toString('utf8')
+        if (!isReady && text.includes('ready\n')) {
+          isReady = true
+          configure()
+        }
+        if (text.includes('time?\n')) control.write(`time ${BigInt(Date.now()) * 1_000_000n}\n`)
+        if (/^app \d+\n/m.test(text)) resolve()
+        text = text.slice(text.lastIndexOf('\n') + 1)
+      })
+    })
+  }
+
+  async #qmp(execute: string, args: object = {}): Promise<unknown> {
+    const monitor = this.#channels[keeperFd.monitor]
+    if (monitor === undefined) throw new Error('no monitor')
+    const answer = new Promise<unknown>((resolve, reject) => {
+      let text = ''
+      const listen = (part: Buffer) => {
+        text += part.toString('utf8')
+        for (const line of text.split('\n').slice(0, -1)) {
+          const said = JSON.parse(line) as {
+            readonly return?: unknown
+            readonly error?: { readonly desc: string }
+          }
+          if (said.return === undefined && said.error === undefined) continue
+          monitor.off('data', listen)
+          if (said.error === undefined) resolve(said.return)
+          else reject(new Error(`${execute}: ${said.error.desc}`))
+        }
+        text = text.slice(text.lastIndexOf('\n') + 1)
+      }
+      monitor.on('data', listen)
+    })
+    monitor.write(`${JSON.stringify({ execute, arguments: args })}\n`)
+    return await answer
+  }
+}
+
+interface HandFile {
+  readonly path: string
+  readonly flags: 'r' | 'r+'
+}
+
+function planOf(
+  start: HandStart,
+  source: HandSource | undefined,
+): { readonly command: readonly string[]; readonly files: readonly HandFile[] } {
+  const { assets, rootfsPath, accelerator, facts } = start
+  const machine = machineOf(start)
+  const read = (path: string): HandFile => ({ path, flags: 'r' })
+  if (source === undefined) {
+    const commandLine = platformKernelArguments(accelerator, facts.tscKhz)
+    const kernel = { kernelFd: firstFileFd, initrdFd: firstFileFd + 1, commandLine }
+    return {
+      command: buildCommandLine({ ...machine, kernel, rootDiskFd: firstFileFd + 2 }),
+      files: [read(assets.kernelPath), read(assets.initrdPath), read(rootfsPath)],
+    }
+  }
+  const files = [read(rootfsPath), read(source.statePath)]
+  if (source.kind === 'snapshot') {
+    const command = buildCommandLine({ ...machine, rootDiskFd: firstFileFd })
+    return { command: [...command, '-incoming', `fd:${firstFileFd + 1}`], files }
+  }
+  const template = { stateFd: firstFileFd + 1, ramFd: firstFileFd + 2 }
+  return {
+    command: buildCommandLine({ ...machine, template, rootDiskFd: firstFileFd }),
+    files: [...files, { path: source.ramPath, flags: 'r+' }],
+  }
+}
+
+function machineOf({ facts, accelerator, memoryMb }: HandStart): Machine {
+  return { qemuPath: facts.qemuPath, accelerator, memoryMb, vcpus: 1, attachment: place }
+}
+
+function answers(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(
+      { host: place.ip, port: guestPort, path: '/count', agent: false, timeout: 1_000 },
+      (response) => {
+        response.resume()
+        resolve(response.statusCode === 200)
+      },
+    )
+    request.once('error', () => resolve(false))
+    request.once('timeout', () => request.destroy())
+  })
+}

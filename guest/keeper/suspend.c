@@ -1,0 +1,180 @@
+/*
+ * From a running VM to a snapshot, and back where anything fails:
+ *
+ *   (runs) --asked--> DRAINING --quiet--> WRITING --completed--> (snapshot durable) --> suspended, VM killed
+ *                        \------ failed, cancelled, late -----> RETURNING --> (runs)
+ *
+ * The agent has made `../snapshot.new`; the rename to `../snapshot` is the one moment in which the VM becomes a
+ * snapshot. Before it the VM may go on, after it never: it is stopped all the time, and dies with this process.
+ *
+ * Draining: what the guest printed and the VMM still holds back would be in the snapshot, but the VMM would also send
+ * it on as soon as there is room. So its state is written only when nothing came for two rounds with the stopped VM.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keeper.h"
+
+/* Quicker disks do it in some 50 ms for 128 MiB; this bounds a large guest on a slow one. */
+#define SUSPEND_LIMIT_MS 60000
+#define QUIET_ROUNDS 2
+/* How often what is written so far is sent on its way to the disk. */
+#define WRITE_BACK_MS 10
+
+#define NEW_DIRECTORY "../snapshot.new"
+
+static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
+static int memory_fd = -1;
+static int quiet_rounds;
+static bool migrating, heard, settle_asked;
+static long long late_at_ms;
+static char reason[64];
+
+bool suspend_under_way(void) { return state != RUNNING; }
+bool suspend_is_done(void) { return state == SUSPENDED; }
+
+static void close_memory(void) {
+  if (memory_fd >= 0) close(memory_fd);
+  memory_fd = -1;
+}
+
+static void go_back(const char *why) {
+  if (state != DRAINING && state != WRITING) return;
+  snprintf(reason, sizeof reason, "%s", why);
+  state = RETURNING;
+  close_memory();
+  monitor_command(migrating ? "{\"execute\":\"migrate_cancel\",\"id\":\"back\"}\n"
+                            : "{\"execute\":\"query-status\",\"id\":\"back\"}\n");
+}
+
+void suspend_cancel(const char *why) { go_back(why); }
+
+static const char *find_obstacle(void) {
+  if (state != RUNNING) return "it is under way";
+  if (!monitor_vm_runs()) return "the VM does not run";
+  return guest_may_suspend() ? NULL : "the guest is ending";
+}
+
+void suspend_begin(void) {
+  const char *obstacle = find_obstacle();
+  if (obstacle == NULL) {
+    memory_fd = open(NEW_DIRECTORY "/memory", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (memory_fd < 0) obstacle = strerror(errno);
+  }
+  if (obstacle != NULL) {
+    control_tell("suspend failed %s", obstacle);
+    return;
+  }
+  state = DRAINING;
+  quiet_rounds = 0;
+  migrating = heard = false;
+  late_at_ms = now_ms() + SUSPEND_LIMIT_MS;
+  monitor_command("{\"execute\":\"stop\"}\n{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
+}
+
+/*
+ * What an agent that died had begun goes back, or becomes the snapshot, in a moment; until then its files are not to be touched.
+ */
+void suspend_settle(void) {
+  if (state == RUNNING) control_tell("settled");
+  else settle_asked = true;
+}
+
+void suspend_heard_guest(void) { heard = true; }
+
+/* The memory of a machine from a template is private by now, and in the snapshot like everybody's. */
+static void start_writing(void) {
+  state = WRITING;
+  monitor_command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
+                  "[{\"capability\":\"x-ignore-shared\",\"state\":false}]}}\n"
+                  "{\"execute\":\"migrate-set-parameters\",\"arguments\":{\"max-bandwidth\":17179869184}}\n");
+  monitor_command_with_fd("{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"snapshot\"},\"id\":\"write\"}\n", memory_fd);
+  monitor_command("{\"execute\":\"migrate\",\"arguments\":{\"uri\":\"fd:snapshot\"},\"id\":\"write\"}\n");
+  migrating = true;
+}
+
+static void take_drained(void) {
+  collect_output();
+  quiet_rounds = heard ? 0 : quiet_rounds + 1;
+  heard = false;
+  if (!guest_may_suspend()) go_back("the guest is ending");
+  else if (quiet_rounds > QUIET_ROUNDS) start_writing();
+  else monitor_command("{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
+}
+
+static bool write_durably(void) {
+  char text[128];
+  int length = guest_describe(text, sizeof text);
+  int directory = open(NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int fd = openat(directory, "guest", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  bool written = fd >= 0 && write(fd, text, (size_t)length) == length && fsync(memory_fd) == 0 && fsync(fd) == 0 && fsync(directory) == 0;
+  if (fd >= 0) close(fd);
+  if (directory >= 0) close(directory);
+  return written;
+}
+
+static bool publish(void) {
+  int parent = open("..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0) return false;
+  bool renamed = renameat(parent, "snapshot.new", parent, "snapshot") == 0;
+  /* Renamed is decided: a failure of the disk from here on may cost the snapshot, but the VM does not go on from before it. */
+  if (renamed) fsync(parent);
+  close(parent);
+  return renamed;
+}
+
+static void take_completed(void) {
+  collect_output();
+  if (!guest_may_suspend()) go_back("the guest is ending");
+  else if (!write_durably() || !publish()) go_back(strerror(errno));
+  else {
+    state = SUSPENDED;
+    close_memory();
+    event("suspended");
+    kill_vm();
+  }
+}
+
+/* Once the VM is known to be at rest, it can be told to run. */
+static void take_rest(void) {
+  unlink(NEW_DIRECTORY "/memory");
+  if (monitor_vm_ended()) return;
+  monitor_command("{\"execute\":\"cont\"}\n");
+}
+
+void suspend_resumed(void) {
+  if (state != RETURNING) return;
+  state = RUNNING;
+  guest_awake();
+  control_tell("suspend failed %s", reason);
+  if (settle_asked) control_tell("settled");
+  settle_asked = false;
+}
+
+static bool has(const char *line, const char *text) { return strstr(line, text) != NULL; }
+
+static void take_back(const char *line) {
+  bool stalled = has(line, "\"status\": \"io-error\"");
+  bool at_rest = stalled || has(line, "\"status\": \"paused\"") || has(line, "\"status\": \"postmigrate\"");
+  if (at_rest) take_rest();
+  else monitor_command("{\"execute\":\"query-status\",\"id\":\"back\"}\n");
+}
+
+void suspend_take(const char *line) {
+  if (state == DRAINING && has(line, "\"id\": \"drained\"")) take_drained();
+  else if (state == WRITING && has(line, "\"id\": \"write\"") && has(line, "\"error\": {")) go_back("the VMM refused");
+  else if (state == WRITING && has(line, "\"event\": \"MIGRATION\"") && has(line, "\"status\": \"completed\"")) take_completed();
+  else if (state == WRITING && has(line, "\"event\": \"MIGRATION\"") && has(line, "\"status\": \"failed\"")) go_back("the snapshot could not be written");
+  else if (state == RETURNING && has(line, "\"id\": \"back\"")) take_back(line);
+}
+
+int suspend_wait_ms(void) { return state == WRITING ? WRITE_BACK_MS : state == RUNNING ? -1 : 1000; }
+
+void suspend_tick(void) {
+  if (state != DRAINING && state != WRITING) return;
+  if (now_ms() > late_at_ms) go_back("it took too long");
+  else if (state == WRITING) sync_file_range(memory_fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}

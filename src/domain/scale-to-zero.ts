@@ -1,0 +1,33 @@
+/** When an instance goes to standby. */
+export const ScaleToZeroPolicy = {
+  Off: 'off',
+  /** Without connections and requests for the cooldown time. */
+  On: 'on',
+  /** As `on`; connections without a byte for the cooldown time do not count where the instance keeps its memory. */
+  Idle: 'idle',
+} as const
+export type ScaleToZeroPolicy = (typeof ScaleToZeroPolicy)[keyof typeof ScaleToZeroPolicy]
+
+export interface ScaleToZero {
+  readonly policy: ScaleToZeroPolicy
+  readonly cooldownMs: number
+  /** Memory and connections survive standby in a snapshot. */
+  readonly stateful: boolean
+}
+
+export const defaultCooldownMs = 1_000
+
+export const noScaleToZero: ScaleToZero = {
+  policy: ScaleToZeroPolicy.Off,
+  cooldownMs: defaultCooldownMs,
+  stateful: false,
+}
+
+export function mayStandBy({ policy }: ScaleToZero): boolean {
+  return policy !== ScaleToZeroPolicy.Off
+}
+
+/** Whether established connections that carry nothing may be slept through: only memory that is kept knows them again. */
+export function sleepsThroughConnections({ policy, stateful }: ScaleToZero): boolean {
+  return policy === ScaleToZeroPolicy.Idle && stateful
+}

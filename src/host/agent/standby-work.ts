@@ -1,0 +1,266 @@
+import { hurriedGraceMs } from '../../domain/attention-moves.ts'
+import type { StandByOrder } from '../../domain/attention-state.ts'
+import { StandByRefusal } from '../../domain/host-work.ts'
+import { VmmError } from '../vmm/vmm.ts'
+import type { AgentPorts } from './agent-ports.ts'
+import { vmOf } from './boot-end.ts'
+import type { BootEnd } from './boot-end.ts'
+import type { Gatekeeper } from './gatekeeper.ts'
+import type { HostStartError } from './host-start-error.ts'
+import { withVolumeMade } from './host-volumes.ts'
+import type { HostVolumes } from './host-volumes.ts'
+import type { InstanceEntry } from './instance-entry.ts'
+import { goesToSleep, memoryOf, newRecord, permitOf, runs } from './instance-record.ts'
+import type { InstanceRecord } from './instance-record.ts'
+import type { LaunchCopy } from './instance-store.ts'
+import { shutdownLimitMs } from './shutdown-limit.ts'
+import { sampleUsage } from './usage-sample.ts'
+
+/**
+ * Carries out an order to stand by, and takes it back:
+ *
+ *   launch copy -> the guest agrees -> record of the order -> snapshot, or shutdown -> record of the sleep with its permit
+ *
+ * Up to the record of the order nothing has happened; from then on an agent that finds it goes on (`recovery.ts`). With
+ * the record of the sleep the permit is there. The guest's agreement is taken back wherever the VM runs on.
+ */
+export class StandbyWork {
+  readonly #ports: AgentPorts
+  readonly #end: BootEnd
+  readonly #gatekeeper: Gatekeeper
+  readonly #volumes: HostVolumes
+
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly end: BootEnd
+    readonly gatekeeper: Gatekeeper
+    readonly volumes: HostVolumes
+  }) {
+    this.#ports = parts.ports
+    this.#end = parts.end
+    this.#gatekeeper = parts.gatekeeper
+    this.#volumes = parts.volumes
+  }
+
+  /** Resolves when the order is over; what came of it the gatekeeper is told. One at a time for an instance. */
+  async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { boot } = order
+    try {
+      if (order.boot === 0) await entry.queue.run(async () => await this.#leavePermit(entry, order))
+      else await this.#sendToSleep(entry, order)
+    } catch (error) {
+      const failure = error instanceof StayAwake ? error.reason : StandByRefusal.SnapshotFailed
+      if (!(error instanceof StayAwake)) {
+        this.#ports.log.error(
+          { instance: entry.instanceUuid, boot, err: error },
+          'an order to stand by failed',
+        )
+      }
+      this.#gatekeeper.tell(entry, { kind: 'stayed-awake', boot, reason: failure })
+    }
+  }
+
+  /** A cold standby that was under way when the last agent died: its guest had agreed, and nobody was connected. */
+  async finish(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    await this.#shutDown(entry, order)
+  }
+
+  /** Within `queue`. The instance may not be woken any more; what was asleep is over. */
+  async revoke(entry: InstanceEntry, throughBoot: number): Promise<void> {
+    const { record } = entry
+    if (record === undefined) return
+    const { standby, started, ...rest } = record
+    // A boot whose memory slept has not ended; without its start it is not taken for one that runs.
+    const kept = record.exit === undefined || started === undefined ? {} : { started }
+    const stoppedThrough = Math.max(throughBoot, record.stoppedThrough ?? 0)
+    await entry.save({ ...rest, ...kept, stoppedThrough }, { durable: true })
+    entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, stoppedThrough)
+    if (standby !== undefined)
+      this.#ports.log.info({ instance: entry.instanceUuid, permit: standby.permit }, 'the permit is revoked')
+    await this.drop(entry)
+  }
+
+  /** Within `queue`, and only where no permit is left. Repeating it finds nothing. */
+  async drop(entry: InstanceEntry): Promise<void> {
+    const { vmm, store, log } = this.#ports
+    const { record, instanceUuid } = entry
+    entry.launch = undefined
+    try {
+      // As long as there is a memory that had its volume, nobody else may have that.
+      await vmm.dropSnapshot(store.directory(instanceUuid))
+      await Promise.all([
+        store.dropLaunch(instanceUuid),
+        record === undefined ? undefined : this.#end.release(entry, record),
+      ])
+    } catch (error) {
+      log.warn({ instance: instanceUuid, err: error }, 'what standby had kept could not be deleted')
+      throw error
+    }
+  }
+
+  /** What a wake needs: from memory, from disk, or else as a start gets it. */
+  async launchOf(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
+    const { store, launches, images } = this.#ports
+    entry.launch ??= await store.loadLaunch(entry.instanceUuid)
+    if (entry.launch !== undefined) return entry.launch
+    const told = await launches.launchSpec(entry.instanceUuid, signal)
+    const isHeld = this.#volumes.heldBy(entry.instanceUuid) === told.volume?.uuid
+    const spec = isHeld ? withVolumeMade(told) : told
+    const image = await images.prepare(spec.image, signal)
+    await this.keepLaunch(entry, { spec, image })
+    return { spec, image }
+  }
+
+  async launchForWake(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
+    const copy = await this.launchOf(entry, signal)
+    if (!entry.imageDoubted) return copy
+    const image = await this.#ports.images.prepare(copy.spec.image, signal)
+    entry.imageDoubted = false
+    return { ...copy, image }
+  }
+
+  async keepLaunch(entry: InstanceEntry, copy: LaunchCopy): Promise<void> {
+    await this.#ports.store.keepLaunch(entry.instanceUuid, copy)
+    entry.launch = copy
+  }
+
+  async #leavePermit(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { record, instanceUuid } = entry
+    if (permitOf(record) !== order.permit) {
+      if ((record !== undefined && record.boot > 0) || entry.stoppedThroughBoot >= order.permit) {
+        throw new StayAwake(StandByRefusal.NotRunning)
+      }
+      const { spec } = await this.launchOf(entry, new AbortController().signal)
+      const nic = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
+      const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
+      const { hostBootId } = this.#ports
+      const fresh = newRecord({ instanceUuid, boot: 0, hostBootId, nic, imageDigest }, record)
+      const standby = { ...standbyOf(order), atMs: this.#ports.nowMs() }
+      await entry.save({ ...fresh, reported: true, standby }, { durable: true })
+    }
+    await this.#end.rest(entry)
+    this.#gatekeeper.tell(entry, { kind: 'slept', boot: 0, memoryKept: false })
+  }
+
+  async #sendToSleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const record = await entry.queue.run(async () => await this.#agree(entry, order))
+    if (order.stateful) await entry.queue.run(async () => await this.#suspend(entry, order))
+    else await this.#shutDown(entry, order, record)
+  }
+
+  /** Resolves when the order is on record; throws `StayAwake` with the VM as it was. */
+  async #agree(entry: InstanceEntry, order: StandByOrder): Promise<InstanceRecord> {
+    const { vmm } = this.#ports
+    await this.#end.settle(entry)
+    const { record } = entry
+    if (!runs(record) || record.boot !== order.boot || entry.stopAskedOfBoot >= order.boot) {
+      throw new StayAwake(StandByRefusal.NotRunning)
+    }
+    await this.launchOf(entry, new AbortController().signal)
+    if ((await vmm.askToSleep(vmOf(record))) === 'disabled') {
+      await this.#end.settle(entry)
+      throw new StayAwake(runs(entry.record) ? StandByRefusal.Disabled : StandByRefusal.NotRunning)
+    }
+    const ordered = { ...record, standby: standbyOf(order) }
+    await entry.save(ordered, { durable: true }).catch(async (error: unknown) => {
+      await vmm.stayAwake(vmOf(record))
+      throw error
+    })
+    return ordered
+  }
+
+  async #suspend(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { record } = entry
+    if (!goesToSleep(record)) throw new StayAwake(StandByRefusal.NotRunning)
+    const usageOfBoot = { ...(await sampleUsage(this.#ports, record)), rssBytes: 0 }
+    try {
+      const { snapshotUuid } = await this.#ports.vmm.suspend(vmOf(record))
+      await this.#end.noteAsleep(entry, { ...record, usageOfBoot }, { snapshotUuid })
+    } catch (error) {
+      if (!(error instanceof VmmError)) throw error
+      this.#ports.log.warn(
+        { instance: entry.instanceUuid, boot: order.boot, err: error },
+        'no snapshot could be taken',
+      )
+      await this.stayAwake(entry)
+      throw new StayAwake(runs(entry.record) ? StandByRefusal.SnapshotFailed : StandByRefusal.NotRunning)
+    }
+  }
+
+  /** Within `queue`: the order is taken back, and the guest hears of it. */
+  async stayAwake(entry: InstanceEntry): Promise<void> {
+    const { record } = entry
+    if (!goesToSleep(record)) return
+    const { standby: _ordered, ...rest } = record
+    await entry.save(rest)
+    // What ended meanwhile ended by itself.
+    if ((await this.#end.settle(entry)) === undefined) await this.#ports.vmm.stayAwake(vmOf(record))
+  }
+
+  async #shutDown(entry: InstanceEntry, order: StandByOrder, record = entry.record): Promise<void> {
+    if (record === undefined) return
+    const graceMs = entry.attention.hurried ? Math.min(order.graceMs, hurriedGraceMs) : order.graceMs
+    entry.sleepAsked = true
+    try {
+      await this.#ports.vmm.shutdown(vmOf(record), { graceMs })
+      await entry.ended(shutdownLimitMs(record, order.graceMs))
+      await entry.queue.run(async () => {
+        // Its end makes it asleep: `BootEnd.finish`.
+        if (goesToSleep(entry.record)) await this.#end.kill(entry, 'forced')
+      })
+    } finally {
+      entry.sleepAsked = false
+    }
+  }
+
+  /** Somebody waits for the next boot. Does nothing before the shutdown signal was sent, which then has the short grace at once. */
+  hurry(entry: InstanceEntry): void {
+    const { record } = entry
+    if (!entry.sleepAsked || record === undefined) return
+    this.#ports.vmm.shutdown(vmOf(record), { graceMs: hurriedGraceMs }).catch((error: unknown) => {
+      this.#ports.log.warn({ instance: entry.instanceUuid, err: error }, 'a shutdown could not be shortened')
+    })
+  }
+
+  /** Within `queue`: on disk where that takes it, so that the next agent's back-off goes on; its workflow hears of it either way. */
+  async noteWakeFailure(
+    entry: InstanceEntry,
+    failed: { readonly boot: number; readonly count: number; readonly retryAtMs: number } & Pick<
+      HostStartError,
+      'failure' | 'message'
+    >,
+    due: boolean,
+  ): Promise<void> {
+    const { record } = entry
+    if (record?.standby === undefined || permitOf(record) !== failed.boot) return
+    const { count, retryAtMs, failure, message } = failed
+    await entry.note({
+      ...record,
+      standby: { ...record.standby, wakeFailure: { count, retryAtMs, failure, message, due } },
+    })
+  }
+
+  /** For the record of the boot that follows. */
+  memoryAfter(record: InstanceRecord): number | undefined {
+    return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryOf(record) : undefined
+  }
+}
+
+/** The instance is not sent to standby, and why. */
+class StayAwake extends Error {
+  override readonly name = 'StayAwake'
+  readonly reason: StandByRefusal
+  constructor(reason: StandByRefusal) {
+    super(`no standby: ${reason}`)
+    this.reason = reason
+  }
+}
+
+function standbyOf({
+  boot,
+  permit,
+  stateful,
+  graceMs,
+}: StandByOrder): NonNullable<InstanceRecord['standby']> {
+  return { boot, permit, stateful, graceMs }
+}

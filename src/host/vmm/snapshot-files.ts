@@ -1,0 +1,117 @@
+import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { isMissing } from './vm-record.ts'
+
+/**
+ * The snapshot of an instance, a directory beside that of its VM. Its name says how far it got, and a name is changed in
+ * one step, so that there is never half a snapshot and never one that is used twice:
+ *
+ *   snapshot.new   is being written; what an agent or a keeper that died has left is worth nothing
+ *   snapshot       complete and durable: the instance sleeps, nothing of it runs
+ *   snapshot.used-<boot of the host>
+ *                  a VM goes on from it, or was about to: where there never was a VM it is taken back
+ *   snapshot.old   is being deleted
+ */
+export interface SnapshotRecord {
+  readonly schemaVersion: 1
+  readonly uuid: string
+  /** The boot that it was made of. */
+  readonly boot: number
+  /** Changes with whatever a VM that goes on from it has to have in common with the one it was made of. */
+  readonly fitness: string
+}
+
+const recordName = 'snapshot.json'
+
+export function snapshotDirectory(instanceDirectory: string): string {
+  return path.join(instanceDirectory, 'snapshot')
+}
+
+export function newSnapshotDirectory(instanceDirectory: string): string {
+  return path.join(instanceDirectory, 'snapshot.new')
+}
+
+const usedPrefix = 'snapshot.used'
+
+/** After a reboot nobody can tell whether a VM went on from it: what the disk has may be older. */
+function usedSnapshotDirectory(instanceDirectory: string, hostBootId: string): string {
+  return path.join(instanceDirectory, `${usedPrefix}-${hostBootId}`)
+}
+
+/** Makes room for a snapshot and writes down what it will be of. */
+export async function beginSnapshot(instanceDirectory: string, record: SnapshotRecord): Promise<void> {
+  const directory = newSnapshotDirectory(instanceDirectory)
+  await rm(directory, { recursive: true, force: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const file = await open(path.join(directory, recordName), 'w', 0o600)
+  try {
+    await file.writeFile(JSON.stringify(record))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+export async function abandonSnapshot(instanceDirectory: string): Promise<void> {
+  await rm(newSnapshotDirectory(instanceDirectory), { recursive: true, force: true })
+}
+
+/** The complete snapshot, if there is one. */
+export async function readSnapshot(instanceDirectory: string): Promise<SnapshotRecord | undefined> {
+  try {
+    const text = await readFile(path.join(snapshotDirectory(instanceDirectory), recordName), 'utf8')
+    const record = JSON.parse(text) as SnapshotRecord
+    return record.schemaVersion === 1 ? record : undefined
+  } catch (error) {
+    if (isMissing(error) || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Uses the snapshot up: whatever comes of it, nobody else finds it. Resolves with the directory that it is in now. */
+export async function takeSnapshot(instanceDirectory: string, hostBootId: string): Promise<string> {
+  await disposeSnapshot(instanceDirectory)
+  const used = usedSnapshotDirectory(instanceDirectory, hostBootId)
+  await rename(snapshotDirectory(instanceDirectory), used)
+  return used
+}
+
+/** Only where no VM ever went on from it: the process that had taken it died before it could start one. */
+export async function returnSnapshot(instanceDirectory: string, hostBootId: string): Promise<void> {
+  try {
+    await rename(usedSnapshotDirectory(instanceDirectory, hostBootId), snapshotDirectory(instanceDirectory))
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+/** Deletes the files of one that was used. */
+export async function disposeSnapshot(instanceDirectory: string): Promise<void> {
+  for (const name of await instanceFiles(instanceDirectory)) {
+    if (name.startsWith(usedPrefix))
+      await rm(path.join(instanceDirectory, name), { recursive: true, force: true })
+  }
+}
+
+async function instanceFiles(instanceDirectory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(instanceDirectory)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** Renamed first, so that one that is only half deleted is none. */
+export async function deleteSnapshot(instanceDirectory: string): Promise<void> {
+  await abandonSnapshot(instanceDirectory)
+  await disposeSnapshot(instanceDirectory)
+  const old = path.join(instanceDirectory, 'snapshot.old')
+  await rm(old, { recursive: true, force: true })
+  try {
+    await rename(snapshotDirectory(instanceDirectory), old)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+  await rm(old, { recursive: true, force: true })
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { open, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { KeptVm } from './kept-vm.ts'
+import type { SnapshotSource } from './machine-plan.ts'
+import {
+  abandonSnapshot,
+  beginSnapshot,
+  deleteSnapshot,
+  disposeSnapshot,
+  readSnapshot,
+  takeSnapshot,
+} from './snapshot-files.ts'
+import { VmmError } from './vmm.ts'
+
+/** A guest answers within a millisecond; one that does not is too busy to sleep. */
+const answerLimitMs = 2_000
+/** The keeper gives up after a minute; this bounds one that does not answer at all. */
+const suspendLimitMs = 70_000
+
+/** A guest that does not answer is left awake. */
+export async function askToSleep(vm: KeptVm): Promise<'ready' | 'disabled'> {
+  if (vm.record.guest === 'kernel') return 'ready'
+  try {
+    const answer = await vm.ask('sleep?', 'sleep', AbortSignal.timeout(answerLimitMs))
+    if (answer === 'ready') return 'ready'
+  } catch {
+    vm.stayAwake()
+  }
+  return 'disabled'
+}
+
+/**
+ * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all; should this
+ * process die meanwhile, the keeper either is past the point of no return or has the VM go on.
+ */
+export async function suspendVm(vm: KeptVm, fitness: string): Promise<string> {
+  const directory = path.dirname(vm.directory)
+  const earlier = await settle(vm, directory)
+  if (earlier !== undefined) return earlier
+  const uuid = randomUUID()
+  await deleteSnapshot(directory)
+  await beginSnapshot(directory, { schemaVersion: 1, uuid, boot: vm.record.boot, fitness })
+  let why: string | undefined
+  try {
+    why = await vm.ask('suspend', 'suspend failed', AbortSignal.timeout(suspendLimitMs))
+  } catch {
+    why = 'the VM does not answer'
+  }
+  if (vm.isSuspended) return uuid
+  await abandonSnapshot(directory)
+  throw new VmmError('BootFailed', `the VM could not be suspended: ${why ?? 'it ended'}`)
+}
+
+/** What an agent before this one had begun is over; the snapshot's uuid where the VM became one. */
+async function settle(vm: KeptVm, directory: string): Promise<string | undefined> {
+  try {
+    await vm.ask('settle', 'settled', AbortSignal.timeout(suspendLimitMs))
+  } catch (cause) {
+    throw new VmmError('BootFailed', 'the VM could not be suspended: its keeper does not answer', { cause })
+  }
+  if (!vm.isSuspended) return undefined
+  return (await readSnapshot(directory))?.uuid
+}
+
+export interface TakenSnapshot extends SnapshotSource {
+  /** Resolves when no power failure can make it unused again. */
+  readonly marked: Promise<void>
+  /** Deletes its files. */
+  dispose(): Promise<void>
+}
+
+/**
+ * Uses the snapshot of an instance up; undefined where there is none that fits. Its new name is on its way to the disk while the
+ * VM is loaded; `dispose` also waits for that.
+ */
+export async function takeFittingSnapshot(
+  instanceDirectory: string,
+  fitness: string,
+  hostBootId: string,
+): Promise<TakenSnapshot | undefined> {
+  const record = await readSnapshot(instanceDirectory)
+  if (record === undefined) {
+    // Nothing, or something that nobody can read.
+    await deleteSnapshot(instanceDirectory)
+    return undefined
+  }
+  const directory = await takeSnapshot(instanceDirectory, hostBootId)
+  const marked = syncDirectory(instanceDirectory)
+  const dispose = async () => {
+    await marked
+    await disposeSnapshot(instanceDirectory)
+  }
+  const carried = record.fitness === fitness ? await readCarried(directory) : undefined
+  if (carried === undefined) {
+    await dispose()
+    return undefined
+  }
+  return { memoryPath: path.join(directory, 'memory'), carried, marked, dispose }
+}
+
+/** `guest_describe` in `guest/keeper/guest.c`: what the next keeper has to know, as its arguments. */
+async function readCarried(directory: string): Promise<readonly string[] | undefined> {
+  const text = await readFile(path.join(directory, 'guest'), 'utf8').catch(() => '')
+  const known = /^output (\d+) listening ([01]) disabled (-1|0|1)\n$/.exec(text)
+  if (known === null) return undefined
+  const [, output, listening, disabled] = known
+  return [`output=${output}`, `listening=${listening}`, `disabled=${disabled}`]
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } catch {
+    // A disk that fails here fails in earnest soon enough.
+  } finally {
+    await handle.close()
+  }
+}

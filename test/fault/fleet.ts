@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { TLSSocket } from 'node:tls'
+import type { InstanceView } from '../support/instances.ts'
+import { viewOf } from '../support/instances.ts'
+import type { PublicNames } from '../support/public-names.ts'
+import { linePort, publish, untilAsleep } from '../support/published-instance.ts'
+import type { Published } from '../support/published-instance.ts'
+import type { Stack } from '../support/stack.ts'
+import { askSteadily } from './steady-client.ts'
+
+/** An instance under traffic, and what its client has seen of it so far. */
+export interface Member extends Published {
+  readonly keepsMemory: boolean
+  readonly answers: number[]
+  /** Lines and connections, of which each may have woken it too. */
+  others: number
+  /** One request; throws unless it is answered, and with more than the one before where memory is kept. */
+  ask(): Promise<void>
+  view(): Promise<InstanceView>
+}
+
+const cooldownMs = 300
+export const kept = { policy: 'idle', cooldown_time_ms: cooldownMs, stateful: true } as const
+export const cold = { policy: 'on', cooldown_time_ms: cooldownMs } as const
+
+export async function addMember(
+  of: { readonly stack: Stack; readonly names: PublicNames },
+  name: string,
+  wishes: Readonly<Record<string, unknown>>,
+): Promise<Member> {
+  const { stack, names } = of
+  const published = await publish(stack, name, wishes)
+  const scaleToZero = wishes['scale_to_zero'] as { readonly stateful?: boolean } | undefined
+  const keepsMemory = scaleToZero?.stateful === true
+  const answers: number[] = []
+  const member: Member = {
+    ...published,
+    keepsMemory,
+    answers,
+    others: 0,
+    async ask() {
+      const answer = await askSteadily(names, `https://${published.host}/count`, () => {
+        // Its first try may have woken the instance before its connection broke.
+        member.others += 1
+      })
+      assert.equal(answer.status, 200, `${name}: ${answer.text}`)
+      const counted = Number(answer.text)
+      const last = answers.at(-1) ?? 0
+      answers.push(counted)
+      if (keepsMemory)
+        assert.ok(counted > last, `${name} counted ${counted} after ${last}: it lost its memory`)
+    },
+    view: () => viewOf(stack.api, published.uuid),
+  }
+  return member
+}
+
+/** One client of an instance: asks, and lets it sleep in between, until it is told to end. */
+export async function askInTurns(member: Member, until: AbortSignal, pauseMs: () => number): Promise<void> {
+  while (!until.aborted) {
+    await member.ask()
+    await delay(pauseMs(), undefined, { signal: until }).catch(() => undefined)
+  }
+}
+
+/** A connection that is kept over everything: each line has to be answered. */
+export interface LineClient {
+  say(word: string): Promise<number>
+  close(): void
+}
+
+export async function openLines(names: PublicNames, member: Member): Promise<LineClient> {
+  const socket: TLSSocket = await names.connect(member.host, linePort)
+  socket.on('error', () => undefined)
+  member.others += 1
+  const lines = createInterface({ input: socket })[Symbol.asyncIterator]()
+  return {
+    async say(word) {
+      member.others += 1
+      socket.write(`${word}\n`)
+      const { value, done } = await lines.next()
+      assert.ok(done !== true, `the connection to ${member.name} was closed`)
+      const [, count, echoed] = /^(\d+) (.*)$/.exec(value) ?? []
+      assert.equal(echoed, word)
+      return Number(count)
+    },
+    close: () => void socket.destroy(),
+  }
+}
+
+export async function talk(socket: WebSocket, word: string): Promise<void> {
+  assert.equal(socket.readyState, WebSocket.OPEN, 'the WebSocket was closed')
+  const answered = once(socket, 'message') as Promise<[MessageEvent]>
+  socket.send(word)
+  const [message] = await answered
+  assert.match(String(message.data), new RegExp(`^\\d+ ${word}$`))
+}
+
+/** Every one answers; without traffic every one sleeps; nothing that happened on the way is left behind. */
+export async function verifyMembers(stack: Stack, members: readonly Member[]): Promise<void> {
+  await Promise.all(members.map(async (member) => await member.ask()))
+  await Promise.all(
+    members.map(async (member) => {
+      const asleep = await untilAsleep(stack, member.uuid)
+      assert.equal(asleep.failure, undefined, member.name)
+      assert.equal(asleep.restart_count, 0, member.name)
+      assert.equal(asleep.snapshot === undefined, !member.keepsMemory, member.name)
+      const starts = asleep.start_count ?? 0
+      assert.ok(
+        starts <= member.answers.length + member.others + 1,
+        `${member.name}: ${starts} starts, ${member.answers.length} answers, ${member.others} others`,
+      )
+    }),
+  )
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openPublicNames } from '../support/public-names.ts'
+import type { PublicNames } from '../support/public-names.ts'
+import { untilAsleep } from '../support/published-instance.ts'
+import { sharedStack } from '../support/shared-stack.ts'
+import type { Stack } from '../support/stack.ts'
+import { addMember, askInTurns, cold, kept, openLines, talk, verifyMembers } from './fleet.ts'
+import type { LineClient, Member } from './fleet.ts'
+import { watchVirtualMachines } from './virtual-machine-watch.ts'
+import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
+
+const parts = ['gateway', 'agent', 'worker', 'api', 'postgres', 'temporal'] as const
+/** Longer than sleepers take to wake and to sleep again. */
+const trafficAfterMs = 1_500
+
+describe('a part that is killed with -9 while instances go to sleep and are woken', function () {
+  let stack: Stack
+  let names: PublicNames
+  let watch: VirtualMachineWatch
+  let members: readonly Member[] = []
+  let connected: Member
+  let lines: LineClient
+  let socket: WebSocket
+  before(async function () {
+    if (process.getuid?.() !== 0) return this.skip()
+    stack = await sharedStack()
+    names = openPublicNames(stack)
+    watch = watchVirtualMachines(stack.dataDir)
+    const made = [
+      addMember({ stack, names }, 'cold-one', { scale_to_zero: cold }),
+      addMember({ stack, names }, 'cold-two', { scale_to_zero: cold }),
+      addMember({ stack, names }, 'kept-one', { scale_to_zero: kept }),
+      addMember({ stack, names }, 'kept-two', { scale_to_zero: kept }),
+    ]
+    members = await Promise.all(made)
+    connected = await addMember({ stack, names }, 'connected', { scale_to_zero: cold })
+    await reconnect()
+  })
+  after(async () => {
+    lines?.close()
+    socket?.close()
+    await names?.close()
+    await watch?.close()
+    await stack?.api.call('deleteInstances', { body: [...members, connected].map(({ uuid }) => ({ uuid })) })
+  })
+
+  async function reconnect(): Promise<void> {
+    lines = await openLines(names, members[2]!)
+    socket = await names.websocket(`wss://${connected.host}/ws`)
+  }
+
+  for (const part of parts) {
+    it(`loses no request, no connection of others and no memory: ${part}`, async () => {
+      const [coldOne, coldTwo, keptOne, keptTwo] = members as [Member, Member, Member, Member]
+      await lines.say('before')
+      await Promise.all([coldOne, keptOne].map(async ({ uuid }) => await untilAsleep(stack, uuid)))
+      // These two go to sleep about now, the others are being woken.
+      await Promise.all([coldTwo.ask(), keptTwo.ask()])
+      await delay(300)
+      const over = new AbortController()
+      const asked = Promise.all(
+        members.map(async (member, index) => {
+          if (index === 1 || index === 3) await delay(400)
+          await askInTurns(member, over.signal, () => 600 + index * 150)
+        }),
+      )
+      asked.catch(() => undefined)
+      await delay(50)
+      await stack.killPart(part)
+      await delay(trafficAfterMs)
+      over.abort()
+      await asked
+      if (part === 'gateway') await reconnect()
+      await lines.say('after')
+      await talk(socket, 'still here')
+      await verifyMembers(stack, members)
+      assert.equal((await connected.view()).start_count, 1)
+      watch.verify()
+    })
+  }
+
+  it('agent, in the middle of suspends and of restores', async () => {
+    const both = members.slice(2)
+    for (const momentMs of [5, 40]) {
+      await Promise.all(both.map(async (member) => await member.ask()))
+      await stack.killPart('agent')
+      await delay(momentMs)
+    }
+    await verifyMembers(stack, members)
+    watch.verify()
+  })
+})

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { virtualMachinesByInstance } from '../support/processes.ts'
+
+const pollMs = 60
+/** A killed VM's process may be seen once more while the kernel buries it. */
+const seenTwice = 2
+
+/** Looks at the machine's processes all the time: an instance has one VM at most, whatever dies. */
+export interface VirtualMachineWatch {
+  /** Throws where an instance had more than one VM since the last call. */
+  verify(): void
+  close(): Promise<void>
+}
+
+export function watchVirtualMachines(dataDir: string): VirtualMachineWatch {
+  const surplus = new Map<string, number>()
+  const found: string[] = []
+  let closing = false
+  const look = (): void => {
+    const machines = virtualMachinesByInstance(dataDir)
+    for (const uuid of surplus.keys()) if ((machines.get(uuid)?.length ?? 0) < 2) surplus.delete(uuid)
+    for (const [uuid, pids] of machines) {
+      if (pids.length < 2) continue
+      const times = (surplus.get(uuid) ?? 0) + 1
+      surplus.set(uuid, times)
+      if (times === seenTwice) found.push(`${uuid}: ${pids.join(', ')}`)
+    }
+  }
+  const watching = (async () => {
+    while (!closing) {
+      look()
+      await delay(pollMs)
+    }
+  })()
+  return {
+    verify() {
+      assert.deepEqual(found.splice(0), [], 'instances with more than one VM')
+    },
+    async close() {
+      closing = true
+      await watching
+    },
+  }
+}

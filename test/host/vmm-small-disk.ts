@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { open, rm } from 'node:fs/promises'
+import path from 'node:path'
+
+const blockBytes = 1024 * 1024
+
+/**
+ * A disk of a few megabytes, which can be full: in memory, in a mount namespace of a process of its own, and gone with that. The process
+ * ends with this one.
+ */
+export class SmallDisk {
+  readonly #holder: ChildProcess
+
+  constructor(holder: ChildProcess) {
+    this.#holder = holder
+  }
+
+  static async open(sizeMb: number): Promise<SmallDisk> {
+    const script = `mount -t tmpfs -o size=${sizeMb}m tmpfs /mnt && echo ready && exec cat`
+    const flags = process.geteuid?.() === 0 ? '-m' : '-rm'
+    const holder = spawn('unshare', [flags, 'sh', '-c', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    await Promise.race([
+      once(holder.stdout, 'data'),
+      once(holder, 'exit').then(() => {
+        throw new Error('there is no namespace to be had with a disk of its own')
+      }),
+    ])
+    return new SmallDisk(holder)
+  }
+
+  get directory(): string {
+    return `/proc/${this.#holder.pid}/root/mnt`
+  }
+
+  /** Until this is left. */
+  async fillUp({ leavingMb = 0 } = {}): Promise<void> {
+    const block = Buffer.alloc(blockBytes, 1)
+    const handle = await open(this.#fillerPath, 'w')
+    let blocks = 0
+    try {
+      for (;;) {
+        await handle.write(block, 0, block.length, blocks * blockBytes)
+        blocks += 1
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      await handle.truncate(Math.max(0, blocks - leavingMb) * blockBytes)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async makeRoom(): Promise<void> {
+    await rm(this.#fillerPath, { force: true })
+  }
+
+  async close(): Promise<void> {
+    this.#holder.stdin?.end()
+    if (this.#holder.exitCode === null) await once(this.#holder, 'exit')
+  }
+
+  get #fillerPath(): string {
+    return path.join(this.directory, 'filler')
+  }
+}

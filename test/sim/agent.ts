@@ -1,0 +1,216 @@
+import { HostFailure } from '../../src/domain/host-work.ts'
+import type { HostEvent } from '../../src/domain/host-work.ts'
+import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
+import { beatIntervalMs, leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
+import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
+import { EventOutbox } from '../../src/host/agent/event-outbox.ts'
+import type { GatewayLine } from '../../src/host/agent/gatekeeper.ts'
+import { HostAgent } from '../../src/host/agent/host-agent.ts'
+import { HostStartError } from '../../src/host/agent/host-start-error.ts'
+import { recover } from '../../src/host/agent/recovery.ts'
+import { FakeImages } from '../../src/host/images/fake-images.ts'
+import { FakeVolumes } from '../../src/host/volumes/fake-volumes.ts'
+import type { HostOptions } from './host.ts'
+import type { LineEnd, LineEvents } from './line.ts'
+import { mortal } from './mortal.ts'
+import { simNetwork } from './network.ts'
+import type { Peers } from './network.ts'
+
+export class LiveAgent {
+  readonly core: HostAgent
+  ready = false
+  alive = true
+  readonly death: Promise<undefined>
+  readonly #died: () => void
+  readonly #options: HostOptions
+  readonly #ports: AgentPorts
+  readonly #outbox: EventOutbox
+  readonly #lines = new Set<{ readonly died: () => void }>()
+  #onPeer: (() => void) | undefined
+
+  constructor(options: HostOptions, peers: Peers, hostBootId: string) {
+    this.#options = options
+    let died = (): void => undefined
+    this.death = new Promise((resolve) => {
+      died = () => {
+        resolve(undefined)
+      }
+    })
+    this.#died = died
+    const { world, machine, disk } = options
+    const own = <T extends object>(port: T): T => mortal(port, this)
+    const quiet = (): void => undefined
+    this.#ports = {
+      vmm: own(machine.vmm(this)),
+      network: own(
+        simNetwork(
+          world,
+          peers,
+          (onPeer) => {
+            this.#onPeer = onPeer
+          },
+          () => this.core.entries.get(options.instanceUuid)?.record?.nic,
+        ),
+      ),
+      images: own(new FakeImages()),
+      volumes: own(new FakeVolumes()),
+      volumeEvents: own({ tell: async () => await Promise.resolve('taken' as const) }),
+      launches: own({ launchSpec: async () => await this.#launchSpec() }),
+      store: own(disk.store()),
+      observer: {
+        started: quiet,
+        startFailed: quiet,
+        ended: quiet,
+        woke: quiet,
+        wakeFailed: quiet,
+        slept: quiet,
+        standByRefused: (reason) => {
+          if (this.alive) world.note(`agent refuses standby: ${reason}`)
+        },
+        stalled: quiet,
+      },
+      log: { info: quiet, warn: quiet, error: (fields, message) => this.#logError(fields, message) },
+      nowMs: () => world.nowMs,
+      hostBootId,
+    }
+    this.core = new HostAgent(this.#ports)
+    const events = own({ tell: async (_: string, event: HostEvent) => await options.tell(event) })
+    const entries = () => this.core.entries.values()
+    this.#outbox = new EventOutbox({ entries, events, log: this.#ports.log })
+    this.core.end.onNews(() => {
+      if (this.alive) this.#outbox.wake()
+    })
+  }
+
+  async begin(): Promise<void> {
+    await recover({ agent: this.core, ports: this.#ports, haltedAtMs: undefined })
+    if (!this.alive) return
+    this.ready = true
+    this.#options.world.note('agent takes work')
+    this.#outbox.wake()
+    this.#check()
+  }
+
+  die(): void {
+    this.alive = false
+    this.ready = false
+    this.#died()
+    void this.#outbox.close()
+    this.core.gatekeeper.close()
+    for (const line of this.#lines) line.died()
+  }
+
+  peerTraffic(): void {
+    this.#onPeer?.()
+  }
+
+  /** What was said last of a failed start would be written to a console, which is no part of this. */
+  complained(message: string): void {
+    this.core.entry(this.#options.instanceUuid).lastComplaint = message
+  }
+
+  accept(
+    lineOf: (events: LineEvents<GatewayMessage>) => LineEnd<HostMessage>,
+    heard: (gatewayId: string) => void,
+  ): void {
+    const { world, instanceUuid } = this.#options
+    const { gatekeeper } = this.core
+    let gatewayId = ''
+    let lastWordMs = world.nowMs
+    let pending = Promise.resolve()
+    const end = lineOf({
+      hear: (message) => {
+        if (!this.alive) return
+        lastWordMs = world.nowMs
+        if (message.kind === 'hello') {
+          gatewayId = message.gatewayId
+          heard(gatewayId)
+          end.send({ kind: 'welcome', nodeId: 'node' })
+          gatekeeper.connect(line, message.held)
+          return
+        }
+        heard(gatewayId)
+        if (message.kind === 'beat' || message.kind === 'load') return
+        if (message.instance !== instanceUuid) throw new Error('another instance')
+        world.note(`${gatewayId} says ${JSON.stringify({ ...message, instance: undefined })}`)
+        const gateway = gatewayId
+        if (message.kind === 'idle') {
+          const { epoch, quietMs } = message
+          gatekeeper.hear(line, instanceUuid, { kind: 'returned', gateway, epoch, quietMs })
+        } else {
+          const { instance, ...said } = message
+          gatekeeper.hear(line, instance, { ...said, gateway })
+        }
+      },
+      closed: () => {
+        if (this.alive && gatewayId !== '') gatekeeper.disconnect(line, lastWordMs)
+      },
+    })
+    const line: GatewayLine = {
+      get gatewayId() {
+        return gatewayId
+      },
+      send: (message) => {
+        pending = Promise.all([message, pending]).then(([ready]) => {
+          if (!this.alive || end.closed) return
+          world.note(
+            `host to ${gatewayId}: ${JSON.stringify({ ...ready, instance: undefined, reach: undefined })}`,
+          )
+          end.send(ready)
+        })
+      },
+      end: () => {
+        end.close()
+      },
+    }
+    const beat = (): void => {
+      if (!this.alive || end.closed) return
+      if (world.nowMs - lastWordMs >= leaseKeptMs) end.close()
+      else end.send({ kind: 'beat' })
+      world.after(beatIntervalMs, beat)
+    }
+    world.after(beatIntervalMs, beat)
+  }
+
+  #check(): void {
+    if (!this.alive) return
+    void this.core.check()
+    this.#options.world.after(10_000, () => {
+      this.#check()
+    })
+  }
+
+  #logError(fields: object, message: string): void {
+    if (!this.alive) return
+    const { err } = fields as { err?: unknown }
+    // Without the API some work can not be done, and says so.
+    if (err instanceof HostStartError) return
+    this.#options.world.fail(
+      `the agent met something it did not foresee: ${message}: ${String((err as Error | undefined)?.stack ?? err)}`,
+    )
+  }
+
+  async #launchSpec(): Promise<LaunchSpec> {
+    const { world, settings, instanceUuid, apiIsUp, instanceExists } = this.#options
+    await world.sleep(world.dice.stretched(1, 50))
+    if (!instanceExists()) throw new HostStartError(HostFailure.UnknownInstance, 'no such instance')
+    if (!apiIsUp()) {
+      const message = 'the API gave no launch spec'
+      this.#options.onComplaint(message)
+      throw new HostStartError(HostFailure.BootFailed, message)
+    }
+    return {
+      uuid: instanceUuid,
+      name: 'sim',
+      userUuid: '00000000-0000-4000-8000-00000000000a',
+      image: `user/app@sha256:${'0'.repeat(64)}`,
+      memoryMb: 128,
+      vcpus: 1,
+      env: {},
+      privateIp: '10.64.0.2',
+      mac: '12:b0:0a:40:00:02',
+      scaleToZero: settings,
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import type { InstanceAdmission } from '../../src/gateway/balance/instance-admission.ts'
+import type { SimGateway } from './gateway.ts'
+
+/** How a request ended. `refused` and `broken` need an excuse, which `Watch` looks for. */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly boot: number }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'broken'; readonly why: string }
+  /** The client itself went away. */
+  | { readonly kind: 'aborted' }
+
+/** One request or connection of one client. */
+export interface Trip {
+  readonly id: number
+  readonly kind: 'request' | 'connection'
+  readonly gateway: SimGateway
+  readonly startedMs: number
+  admission: InstanceAdmission | undefined
+  admittedMs: number
+  /** Something of it is between gateway and application, or in the application. */
+  inFlight: boolean
+  /** Its host had rightly given up what its gateway held, and the instance went to standby under it. */
+  givenUp: boolean
+  /** What was sent to applications, and who answered. */
+  readonly answeredBy: Set<number>
+  outcome: Outcome | undefined
+}

@@ -1,0 +1,131 @@
+import type { HostEvent } from '../../src/domain/host-work.ts'
+import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import { leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
+import type { InstanceRecord } from '../../src/host/agent/instance-record.ts'
+import { LiveAgent } from './agent.ts'
+import type { SimDisk } from './disk.ts'
+import type { LineEnd, LineEvents } from './line.ts'
+import type { SimMachine } from './machine.ts'
+import type { Peers } from './network.ts'
+import type { World } from './world.ts'
+
+export interface HostOptions {
+  readonly world: World
+  readonly machine: SimMachine
+  readonly disk: SimDisk
+  readonly instanceUuid: string
+  readonly settings: ScaleToZero
+  /** The instance's workflow; rejects where it can not be reached. */
+  readonly tell: (event: HostEvent) => Promise<'taken' | 'gone'>
+  /** Whether the API gives launch specs at present. */
+  readonly apiIsUp: () => boolean
+  readonly instanceExists: () => boolean
+  readonly onComplaint: (message: string) => void
+}
+
+/** One machine with an agent that may die: the real agent on pretended ports. */
+export class SimHost {
+  readonly #options: HostOptions
+  readonly #peers: Peers = {
+    count: 0,
+    armed: false,
+    lastMs: -Infinity,
+  }
+  #present: LiveAgent | undefined
+  #bootId = 1
+  startedAtMs = 0
+  /** When it was last asked to stand by. */
+  orderedMs = -Infinity
+  /** When a gateway was heard last, by any agent. */
+  readonly #lastWords = new Map<string, number>()
+  readonly #givenUpMs = new Map<string, number>()
+
+  constructor(options: HostOptions) {
+    this.#options = options
+  }
+
+  get agent(): LiveAgent | undefined {
+    return this.#present?.ready === true ? this.#present : undefined
+  }
+
+  get isUp(): boolean {
+    return this.agent !== undefined
+  }
+
+  /** What an agent finds when it starts. */
+  get record(): InstanceRecord | undefined {
+    return this.#options.disk.record
+  }
+
+  get lastPeerMs(): number {
+    return this.#peers.lastMs
+  }
+
+  start(): void {
+    if (this.#present !== undefined) return
+    const { world } = this.#options
+    world.note('agent starts')
+    this.startedAtMs = world.nowMs
+    const agent = new LiveAgent(this.#options, this.#peers, `machine-boot-${this.#bootId}`)
+    this.#present = agent
+    void agent.begin()
+  }
+
+  /** Nobody watches for peers then: that program ends with its agent. */
+  crash(): void {
+    this.#options.world.note('agent dies')
+    this.#peers.armed = false
+    this.#present?.die()
+    this.#present = undefined
+  }
+
+  /** Nothing survives but the disk. */
+  reboot(): void {
+    this.crash()
+    this.#bootId += 1
+    this.#options.machine.powerOff()
+    // What came up while there was no agent, and went with the machine, nobody has ever heard of.
+    const { record } = this
+    if (record !== undefined && record.started === undefined) this.#options.machine.cameUp.delete(record.boot)
+    this.#options.world.note('the machine reboots')
+  }
+
+  /** Whether it got to the application; an agent hears of it before it takes work, too. */
+  peerSends(): boolean {
+    const vm = this.#options.machine.running
+    const peers = this.#peers
+    if (vm?.started !== undefined) {
+      peers.count += 1
+      peers.lastMs = this.#options.world.nowMs
+      return true
+    }
+    if (peers.armed) {
+      peers.armed = false
+      this.#options.world.note('a packet of a peer is noticed')
+      this.#present?.peerTraffic()
+    }
+    return false
+  }
+
+  /** As the door for gateways does it; undefined where nobody is there. */
+  accept(lineOf: (events: LineEvents<GatewayMessage>) => LineEnd<HostMessage>): boolean {
+    const agent = this.agent
+    if (agent === undefined) return false
+    agent.accept(lineOf, (gatewayId) => {
+      if (this.#isSilent(gatewayId)) this.#givenUpMs.set(gatewayId, this.#options.world.nowMs)
+      this.#lastWords.set(gatewayId, this.#options.world.nowMs)
+    })
+    return true
+  }
+
+  /** Whether the host may rightly have given up what that gateway held since then. */
+  hasGivenUp(gatewayId: string, sinceMs: number): boolean {
+    return this.#isSilent(gatewayId) || (this.#givenUpMs.get(gatewayId) ?? -Infinity) >= sinceMs
+  }
+
+  #isSilent(gatewayId: string): boolean {
+    const lastMs = Math.max(this.#lastWords.get(gatewayId) ?? -Infinity, this.startedAtMs)
+    return this.#options.world.nowMs - lastMs >= leaseKeptMs - 1
+  }
+}

@@ -1,0 +1,138 @@
+import type { World } from './world.ts'
+
+/** One end of a connection. */
+export interface LineEnd<Out> {
+  send(message: Out): void
+  close(): void
+  readonly closed: boolean
+}
+
+export interface LineEvents<In> {
+  hear(message: In): void
+  closed(): void
+}
+
+/** A one way of a connection: what is sent arrives in order, after a while; or not at all once it is cut. */
+class Way<T> {
+  readonly #world: World
+  readonly #hear: (message: T) => void
+  #freeAtMs = 0
+  #cut = false
+
+  constructor(world: World, hear: (message: T) => void) {
+    this.#world = world
+    this.#hear = hear
+  }
+
+  put(message: T): void {
+    if (this.#cut) return
+    const { nowMs, dice } = this.#world
+    this.#freeAtMs = Math.max(this.#freeAtMs, nowMs + dice.stretched(0.05, 5))
+    this.#world.after(this.#freeAtMs - nowMs, () => {
+      if (!this.#cut) this.#hear(message)
+    })
+  }
+
+  stall(untilMs: number): void {
+    this.#freeAtMs = Math.max(this.#freeAtMs, untilMs)
+  }
+
+  cut(): void {
+    this.#cut = true
+  }
+}
+
+/** How long a side that is not told may go on believing in a connection; its own patience is usually shorter. */
+const unnoticedMs = 60_000
+
+/** A connection between a gateway and a host. */
+export class SimLine<Up, Down> {
+  readonly #world: World
+  readonly #up: Way<Up | undefined>
+  readonly #down: Way<Down | undefined>
+  readonly #upper: { over: boolean; readonly events: LineEvents<Down> }
+  readonly #lower: { over: boolean; readonly events: LineEvents<Up> }
+  readonly gatewayEnd: LineEnd<Up>
+  readonly hostEnd: LineEnd<Down>
+
+  constructor(world: World, events: { readonly gateway: LineEvents<Down>; readonly host: LineEvents<Up> }) {
+    this.#world = world
+    const upper = { over: false, events: events.gateway }
+    const lower = { over: false, events: events.host }
+    this.#upper = upper
+    this.#lower = lower
+    this.#up = new Way<Up | undefined>(world, (message) => {
+      arrive(lower, message)
+    })
+    this.#down = new Way<Down | undefined>(world, (message) => {
+      arrive(upper, message)
+    })
+    this.gatewayEnd = endOf(upper, this.#up)
+    this.hostEnd = endOf(lower, this.#down)
+  }
+
+  get isOver(): boolean {
+    return this.#upper.over && this.#lower.over
+  }
+
+  /** Nothing arrives for that long, and then all of it. */
+  stall(ms: number): void {
+    const { dice, nowMs } = this.#world
+    this.#up.stall(nowMs + ms + dice.between(0, 200))
+    this.#down.stall(nowMs + ms + dice.between(0, 200))
+  }
+
+  /** What is under way is lost; each side is told of it soon, or finds out by itself. */
+  cut(): void {
+    this.#up.cut()
+    this.#down.cut()
+    for (const side of [this.#upper, this.#lower]) {
+      const { dice } = this.#world
+      this.#world.after(dice.chance(0.3) ? unnoticedMs : dice.stretched(0.1, 500), () => {
+        end(side)
+      })
+    }
+  }
+
+  /** The process at the host's end died. */
+  hostDied(): void {
+    this.#lower.over = true
+    this.#down.put(undefined)
+  }
+
+  gatewayDied(): void {
+    this.#upper.over = true
+    this.#up.put(undefined)
+  }
+}
+
+function arrive<T>(side: { over: boolean; readonly events: LineEvents<T> }, message: T | undefined): void {
+  if (side.over) return
+  if (message === undefined) end(side)
+  else side.events.hear(message)
+}
+
+function end(side: { over: boolean; readonly events: { closed(): void } }): void {
+  if (side.over) return
+  side.over = true
+  side.events.closed()
+}
+
+function endOf<T>(
+  side: { over: boolean; readonly events: { closed(): void } },
+  way: Way<T | undefined>,
+): LineEnd<T> {
+  return {
+    send(message) {
+      if (!side.over) way.put(message)
+    },
+    close() {
+      if (side.over) return
+      way.put(undefined)
+      end(side)
+    },
+    get closed() {
+      return side.over
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { strict as assert } from 'node:assert'
+import { randomInt } from 'node:crypto'
+import process from 'node:process'
+import { ciSeed } from '../support/ci-seed.ts'
+import { SimRun } from './run.ts'
+import type { RunReport } from './run.ts'
+
+/**
+ * One seed is one life of one instance in virtual time: the real agent with its records and its recovery, gates, balance and lifecycle, on
+ * pretended VMs, disk, lines and activities. What goes wrong between these parts is found here and nowhere else; what the machines
+ * decide is tried ten times as often by `standby-machines.test.ts`. To see all that happens in one of them:
+ *
+ *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
+ */
+const oneSeed = process.env['ROOST_SIM_SEED']
+/** The same every time, so that a change can be compared with what was before it. */
+const fixedSeeds = oneSeed === undefined ? Array.from({ length: 300 }, (_, index) => index + 1) : []
+/** 45 a second of processor time; on a machine that does much else, a tenth of that. */
+const moreSeeds =
+  oneSeed === undefined
+    ? Array.from({ length: 200 }, (_, index) =>
+        ciSeed === undefined ? randomInt(1_000_000, 2 ** 31) : ciSeed + index,
+      )
+    : [Number(oneSeed)]
+const limitMs = 250_000
+const linesShown = 60
+
+async function play(seeds: readonly number[]): Promise<readonly RunReport[]> {
+  const reports: RunReport[] = []
+  for (const seed of seeds) {
+    const report = await new SimRun(seed).play()
+    reports.push(report)
+    if (oneSeed !== undefined) process.stdout.write(`${report.lines.join('\n')}\n`)
+    const { violation, lines } = report
+    if (violation === undefined) continue
+    const told = oneSeed === undefined ? `\n${lines.slice(-linesShown).join('\n')}` : ''
+    assert.fail(`ROOST_SIM_SEED=${seed}: ${violation.message}${told}`)
+  }
+  return reports
+}
+
+describe('whatever happens to gateways, host, workflow, lines and applications', function () {
+  this.timeout(limitMs)
+
+  it('every request has one outcome, and an instance sleeps and wakes as it should: seeds as ever', async () => {
+    const reports = await play(fixedSeeds)
+    const boots = reports.reduce((sum, report) => sum + report.boots, 0)
+    // Runs in which nothing happens would prove nothing.
+    if (oneSeed === undefined) assert.ok(boots > 2 * reports.length, `only ${boots} boots came up`)
+  })
+
+  it(`and with ${oneSeed === undefined ? 'more seeds' : `seed ${oneSeed}`}`, async () => {
+    await play(moreSeeds)
+  })
+
+  it('one seed is one run: the same again', async () => {
+    const [one, other] = await play([11, 11])
+    assert.equal(one?.digest, other?.digest)
+  })
+})

@@ -1,0 +1,395 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { InstanceState } from '../../src/domain/instance-state.ts'
+import { EventKind, Phase, phaseOf } from '../../src/domain/lifecycle-state.ts'
+import type { LifecycleRules } from '../../src/domain/lifecycle-state.ts'
+import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import { SimClients } from './client.ts'
+import { SimDisk } from './disk.ts'
+import { SimGateway } from './gateway.ts'
+import { SimHost } from './host.ts'
+import { SimMachine } from './machine.ts'
+import { takeTimers } from './virtual-timers.ts'
+import { Watch } from './watch.ts'
+import { SimWorkflow } from './workflow.ts'
+import { World } from './world.ts'
+
+const instanceUuid = '00000000-0000-4000-8000-000000000001'
+/** After the last fault: idle periods are told every 15 s, snapshots tried again after 60 s, lost calls after 10 s. */
+const healingMs = 110_000
+/** What an instance may take to fall asleep when nothing is wrong: 10 s without a word of a first socket, and its shutdown. */
+const fallingAsleepMs = 40_000
+const answeringMs = 20_000
+const peerRepeatMs = 1_000
+/** Lines are given up after 8 s, and restarts of what they lead to were before. */
+const reconnectingMs = 25_000
+
+/** How often what happens in one run; 0: never. Mean times in between. */
+interface Weather {
+  readonly requestMs: number
+  readonly connectionMs: number
+  readonly commandMs: number
+  readonly disabledMs: number
+  readonly peerMs: number
+  readonly agentDeathMs: number
+  readonly gatewayDeathMs: number
+  readonly lineMs: number
+  readonly pauseMs: number
+  readonly terminationMs: number
+  readonly rebootMs: number
+  readonly apiAwayMs: number
+}
+
+export interface RunReport {
+  readonly seed: number
+  readonly violation: Error | undefined
+  readonly lines: readonly string[]
+  readonly digest: string
+  readonly events: number
+  readonly trips: number
+  readonly boots: number
+}
+
+/** One life of one instance under one seed. */
+export class SimRun {
+  readonly world: World
+  readonly settings: ScaleToZero
+  readonly weather: Weather
+  readonly #seed: number
+  readonly #directory: string
+  readonly #watch = new Watch()
+  readonly #machine: SimMachine
+  readonly #host: SimHost
+  readonly #workflow: SimWorkflow
+  readonly #clients: SimClients
+  readonly #gateways: SimGateway[] = []
+  readonly #disk: SimDisk
+  #gatewayLives = 0
+  #apiAwayUntilMs = 0
+  #stormUntilMs = 0
+  #fed: InstanceState | undefined
+
+  constructor(seed: number) {
+    this.#seed = seed
+    const world = new World(seed)
+    this.world = world
+    const { dice } = world
+    this.settings = {
+      policy: dice.pick(['on', 'on', 'on', 'idle', 'idle', 'off']),
+      cooldownMs: dice.pick([0, 1, 20, 100, 1_000, 1_000, 5_000]),
+      stateful: dice.chance(0.5),
+    }
+    const rules: LifecycleRules = {
+      autostart: dice.chance(0.75),
+      deleteOnStop: dice.chance(0.1),
+      restartPolicy: dice.pick(['never', 'always', 'on-failure']),
+      scaleToZero: this.settings,
+    }
+    this.weather = weatherOf(world)
+    world.note(JSON.stringify({ seed, settings: this.settings, rules, weather: this.weather }))
+    this.#directory = mkdtempSync(path.join(tmpdir(), 'roost-sim-'))
+    this.#disk = new SimDisk(world, this.#directory)
+    this.#machine = new SimMachine({
+      world,
+      instanceUuid,
+      directory: this.#directory,
+      watch: this.#watch,
+      temper: { startFails: 0, suspendFails: 0, snapshotUnfit: 0.05, exitsAfterMs: 0, stubborn: 0.2 },
+    })
+    this.#clients = new SimClients({
+      world,
+      machine: this.#machine,
+      onOutcome: (trip) => {
+        this.#watch.outcome(trip)
+      },
+    })
+    this.#host = new SimHost({
+      world,
+      machine: this.#machine,
+      disk: this.#disk,
+      instanceUuid,
+      settings: this.settings,
+      tell: async (event) => await this.#workflow.signal(event),
+      apiIsUp: () => world.nowMs >= this.#apiAwayUntilMs,
+      instanceExists: () => phaseOf(this.#workflow.life) !== Phase.Deleted,
+      onComplaint: (message) => {
+        this.#watch.complained(message)
+      },
+    })
+    this.#workflow = new SimWorkflow({
+      world,
+      host: this.#host,
+      instanceUuid,
+      rules,
+      onLife: () => {
+        this.#publish()
+      },
+    })
+    this.#fed = this.#workflow.life.state
+    this.#watch.parts = {
+      world,
+      host: this.#host,
+      machine: this.#machine,
+      clients: this.#clients,
+      workflow: this.#workflow,
+      settings: this.settings,
+      instanceUuid,
+    }
+    world.afterEach = () => {
+      this.#watch.look()
+    }
+  }
+
+  async play(): Promise<RunReport> {
+    const giveBack = takeTimers(this.world)
+    try {
+      this.#host.start()
+      for (let count = this.world.dice.whole(1, 2); count > 0; count--) this.#addGateway()
+      this.#watch.look()
+      await this.#rounds()
+    } finally {
+      giveBack()
+      this.#host.crash()
+      rmSync(this.#directory, { recursive: true, force: true })
+    }
+    const { world } = this
+    return {
+      seed: this.#seed,
+      violation: world.violation,
+      lines: world.lines,
+      digest: world.digest(),
+      events: world.events,
+      trips: this.#clients.trips.length,
+      boots: this.#machine.cameUp.size,
+    }
+  }
+
+  async #rounds(): Promise<void> {
+    const { world } = this
+    for (let round = world.dice.whole(1, 2); round > 0 && world.violation === undefined; round--) {
+      world.note('a storm begins')
+      this.#storm(world.dice.stretched(3_000, 60_000))
+      await world.runUntil(this.#stormUntilMs)
+      world.note('the storm is over')
+      this.#calm()
+      await world.runUntil(world.nowMs + reconnectingMs)
+      if (world.violation === undefined) this.#watch.checkConnected()
+      await this.#rest(healingMs)
+      await this.#probe()
+    }
+  }
+
+  /** Until everybody who is connected has gone, and then for a while. */
+  async #rest(ms: number): Promise<void> {
+    const { world } = this
+    for (let step = 0; step < 60 && this.#clients.underWay.length > 0; step++) {
+      await world.runUntil(world.nowMs + 5_000)
+    }
+    await world.runUntil(world.nowMs + ms + this.settings.cooldownMs)
+    if (world.violation === undefined) this.#watch.checkQuiet()
+  }
+
+  /** A peer that repeats its first packet, when nothing is wrong: whatever was noticed before, a sleeper wakes for it. */
+  async #probeByPeer(): Promise<void> {
+    const { world } = this
+    if (world.violation !== undefined || phaseOf(this.#workflow.life) !== Phase.Standby) return
+    const untilMs = world.nowMs + answeringMs
+    while (!this.#host.peerSends()) {
+      await world.runUntil(world.nowMs + peerRepeatMs)
+      if (world.violation !== undefined) return
+      if (world.nowMs > untilMs)
+        return world.fail('a peer has sent to a sleeper at rest, and it does not wake')
+    }
+    await this.#rest(fallingAsleepMs)
+  }
+
+  /** One request through each gateway, when nothing is wrong. */
+  async #probe(): Promise<void> {
+    const { world } = this
+    await this.#probeByPeer()
+    const may = [Phase.Running, Phase.Standby] as readonly Phase[]
+    for (const gateway of this.#gateways) {
+      if (world.violation !== undefined) return
+      const expectsAnswer = may.includes(phaseOf(this.#workflow.life))
+      const id = this.#clients.trips.length
+      void this.#clients.request(gateway, 10, true)
+      await world.runUntil(world.nowMs + answeringMs)
+      const outcome = this.#clients.trips[id]?.outcome
+      const expected = expectsAnswer ? 'answered' : 'refused'
+      if (outcome?.kind !== expected) {
+        world.fail(`a request at rest was not ${expected} but ${JSON.stringify(outcome)}`)
+      }
+      await this.#rest(fallingAsleepMs)
+    }
+  }
+
+  #storm(ms: number): void {
+    const { world, weather } = this
+    const { dice } = world
+    this.#stormUntilMs = world.nowMs + ms
+    const { temper } = this.#machine
+    if (dice.chance(0.3)) temper.startFails = dice.pick([0.05, 0.3, 0.7])
+    if (dice.chance(0.3)) temper.suspendFails = dice.pick([0.1, 0.5])
+    if (dice.chance(0.3)) temper.exitsAfterMs = dice.stretched(100, 60_000)
+    const control = this.#workflow.temper
+    control.longestDelayMs = dice.pick([5, 20, 200, 5_000])
+    if (dice.chance(0.3)) control.signalLost = 0.2
+    if (dice.chance(0.3)) control.resultLost = 0.1
+    if (dice.chance(0.5)) control.repeated = 0.2
+    if (dice.chance(0.2)) control.reordered = 0.2
+    this.#every(weather.requestMs, () => this.#burst())
+    this.#every(weather.connectionMs, () => {
+      const gateway = dice.pick(this.#gateways)
+      void this.#clients.connection(gateway, dice.whole(1, 6), dice.stretched(10, 20_000))
+    })
+    this.#every(weather.commandMs, () => this.#command())
+    this.#every(weather.disabledMs, () => {
+      this.#machine.toggleDisabled(dice.chance(0.5))
+    })
+    this.#every(weather.peerMs, () => {
+      this.#host.peerSends()
+    })
+    this.#every(weather.agentDeathMs, () => {
+      this.#host.crash()
+      world.after(dice.stretched(1, 15_000), () => {
+        this.#host.start()
+      })
+    })
+    this.#every(weather.rebootMs, () => {
+      this.#host.reboot()
+      world.after(dice.stretched(1_000, 15_000), () => {
+        this.#host.start()
+      })
+    })
+    this.#every(weather.gatewayDeathMs, () => {
+      this.#replaceGateway(dice.whole(0, this.#gateways.length - 1))
+    })
+    this.#every(weather.lineMs, () => {
+      const { line } = dice.pick(this.#gateways)
+      if (dice.chance(0.5)) line?.cut()
+      else line?.stall(dice.chance(0.5) ? dice.stretched(10, 3_000) : dice.between(3_000, 12_000))
+    })
+    this.#every(weather.pauseMs, () => {
+      this.#workflow.pausedUntilMs = world.nowMs + dice.stretched(10, 20_000)
+    })
+    this.#every(weather.terminationMs, () => {
+      this.#workflow.terminate()
+    })
+    this.#every(weather.apiAwayMs, () => {
+      this.#apiAwayUntilMs = world.nowMs + dice.stretched(100, 20_000)
+    })
+  }
+
+  #calm(): void {
+    const { temper } = this.#machine
+    Object.assign(temper, { startFails: 0, suspendFails: 0, exitsAfterMs: 0 })
+    Object.assign(this.#workflow.temper, {
+      signalLost: 0,
+      resultLost: 0,
+      repeated: 0,
+      reordered: 0,
+      longestDelayMs: 20,
+    })
+    this.#workflow.pausedUntilMs = 0
+    this.#apiAwayUntilMs = 0
+    this.#host.start()
+    if (this.world.dice.chance(0.8)) this.#machine.toggleDisabled(false)
+  }
+
+  #every(meanMs: number, happen: () => void): void {
+    const { world } = this
+    if (meanMs === 0) return
+    const next = (): void => {
+      world.after(world.dice.stretched(meanMs / 20, meanMs * 3), () => {
+        if (world.nowMs >= this.#stormUntilMs) return
+        happen()
+        next()
+      })
+    }
+    next()
+  }
+
+  #burst(): void {
+    const { dice } = this.world
+    for (let count = dice.pick([1, 1, 1, 2, 5]); count > 0; count--) {
+      const gateway = dice.pick(this.#gateways)
+      void this.#clients.request(gateway, dice.stretched(0.5, 15_000), dice.chance(0.85))
+    }
+  }
+
+  #command(): void {
+    const { dice } = this.world
+    const drainTimeoutMs = dice.pick([0, 0, 100, 3_000, 10_000])
+    const kind = dice.pick(['start', 'start', 'stop', 'stop', 'force', 'delete'])
+    const isLast = kind === 'delete' && dice.chance(0.3)
+    const isDelete = isLast && dice.chance(0.5)
+    this.world.note(`by hand: ${isLast && !isDelete ? 'retire' : kind}`)
+    if (isDelete) this.#workflow.say({ kind: EventKind.Delete })
+    else if (isLast)
+      this.#workflow.say({ kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true })
+    else if (kind === 'start') this.#workflow.say({ kind: EventKind.Start })
+    else this.#workflow.say({ kind: EventKind.Stop, force: kind === 'force', drainTimeoutMs })
+  }
+
+  #addGateway(): SimGateway {
+    this.#gatewayLives += 1
+    const { world } = this
+    const gateway = new SimGateway({
+      world,
+      host: this.#host,
+      name: `gateway-${this.#gatewayLives}`,
+      instanceUuid,
+      softLimit: world.dice.pick([1, 10]),
+      hardLimit: 100,
+      state: this.#fed,
+    })
+    this.#gateways.push(gateway)
+    return gateway
+  }
+
+  #replaceGateway(index: number): void {
+    const [old] = this.#gateways.splice(index, 1)
+    if (old === undefined) return
+    old.die()
+    this.#clients.gatewayDied(old)
+    this.#addGateway()
+  }
+
+  /** What the feed says comes late, but in order. */
+  #publish(): void {
+    const { world } = this
+    const { life } = this.#workflow
+    const state = life.deletion === undefined ? life.state : undefined
+    world.after(
+      world.dice.chance(0.1) ? world.dice.between(500, 3_000) : world.dice.stretched(5, 300),
+      () => {
+        const now = this.#workflow.life
+        const isStale = (now.deletion === undefined ? now.state : undefined) !== state
+        if (isStale || this.#fed === state) return
+        this.#fed = state
+        for (const gateway of this.#gateways) gateway.feed(state)
+      },
+    )
+  }
+}
+
+function weatherOf({ dice }: World): Weather {
+  const maybe = (probability: number, low: number, high: number): number =>
+    dice.chance(probability) ? dice.stretched(low, high) : 0
+  const isCalm = dice.chance(0.15)
+  return {
+    requestMs: maybe(0.9, 30, 10_000),
+    connectionMs: maybe(0.5, 500, 20_000),
+    commandMs: maybe(isCalm ? 0 : 0.5, 300, 30_000),
+    disabledMs: maybe(0.3, 100, 10_000),
+    peerMs: maybe(0.3, 100, 20_000),
+    agentDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 40_000),
+    rebootMs: maybe(isCalm ? 0 : 0.1, 5_000, 40_000),
+    gatewayDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 30_000),
+    lineMs: maybe(isCalm ? 0 : 0.5, 500, 20_000),
+    pauseMs: maybe(isCalm ? 0 : 0.3, 500, 30_000),
+    terminationMs: maybe(isCalm ? 0 : 0.1, 3_000, 30_000),
+    apiAwayMs: maybe(isCalm ? 0 : 0.2, 1_000, 20_000),
+  }
+}

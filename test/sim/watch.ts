@@ -1,0 +1,275 @@
+import { Phase as AttentionPhase } from '../../src/domain/attention-state.ts'
+import { effectsOf } from '../../src/domain/lifecycle-effects.ts'
+import { Phase, phaseOf } from '../../src/domain/lifecycle-state.ts'
+import { sleepsThroughConnections } from '../../src/domain/scale-to-zero.ts'
+import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import type { SimClients } from './client.ts'
+import type { Outcome, Trip } from './flights.ts'
+import type { SimHost } from './host.ts'
+import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
+import type { SimWorkflow } from './workflow.ts'
+import type { World } from './world.ts'
+
+/** A gateway may act on what was true that long ago: the feed is late, and so are lines. */
+const newsLagMs = 12_000
+/** The longest that traffic leaves a wake alone after failures. */
+const backOffMs = 60_000
+/** What reading a counter takes at most. */
+const countingMs = 10
+/** Whoever waits that long although nothing is wrong waits for ever. */
+const longestWaitMs = 35_000
+
+const downPhases: ReadonlySet<AttentionPhase> = new Set([
+  AttentionPhase.None,
+  AttentionPhase.Draining,
+  AttentionPhase.Stopping,
+])
+
+export interface WatchedParts {
+  readonly world: World
+  readonly host: SimHost
+  readonly machine: SimMachine
+  readonly clients: SimClients
+  readonly workflow: SimWorkflow
+  readonly settings: ScaleToZero
+  readonly instanceUuid: string
+}
+
+/** The rules that hold at every moment, and what excuses a request that was not answered. */
+export class Watch implements MachineWatch {
+  /** Set as soon as all parts are there. */
+  parts: WatchedParts | undefined
+  /** When it last could rightly not be had. */
+  #downMs = -Infinity
+  /** When a start or a wake last failed. */
+  #failedMs = -Infinity
+  #agentAwayMs = -Infinity
+  /** When a VM last ended for another reason than standby. */
+  #endedMs = -Infinity
+  #sleeping: number | undefined
+
+  /** After every event. */
+  look(): void {
+    const { host, workflow, world } = this.#all()
+    if (!host.isUp) this.#agentAwayMs = world.nowMs
+    const phase = this.#attentionPhase()
+    const isDown = phase !== undefined && downPhases.has(phase)
+    if (isDown || downLives.has(phaseOf(workflow.life))) this.#downMs = world.nowMs
+  }
+
+  complained(message: string): void {
+    const { host, world } = this.#all()
+    this.#failedMs = world.nowMs
+    host.agent?.complained(message)
+  }
+
+  creating(boot: number): void {
+    const { machine, workflow, world } = this.#all()
+    const other = machine.running
+    if (other !== undefined)
+      world.fail(`boot ${boot} begins beside boot ${other.boot}: two VMs of one instance`)
+    if (machine.cameUp.has(boot)) world.fail(`boot ${boot} begins although it came up before`)
+    const phase = phaseOf(workflow.life)
+    const isOver = phase === Phase.Stopped && workflow.life.permit === undefined
+    if (isOver || phase === Phase.Deleted) world.fail(`boot ${boot} begins although the instance is ${phase}`)
+  }
+
+  isForStandby(boot: number): boolean {
+    const { host, instanceUuid } = this.#all()
+    const entry = host.agent?.core.entries.get(instanceUuid)
+    const isIts = entry?.record?.boot === boot && entry.record.standby?.boot === boot
+    if (isIts && entry.stopAskedOfBoot < boot) this.#sleeping = boot
+    return isIts && entry.stopAskedOfBoot < boot
+  }
+
+  standingBy(vm: SimVm): void {
+    const { clients, settings, host, world } = this.#all()
+    this.#checkPeers(vm)
+    for (const trip of clients.underWay) {
+      const { admission } = trip
+      if (admission === undefined || !trip.gateway.alive || trip.givenUp) continue
+      const keeps = trip.kind === 'request' || !sleepsThroughConnections(settings) || trip.inFlight
+      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memory === vm.memory
+      if (!keeps || !isIts) continue
+      trip.givenUp = host.hasGivenUp(trip.gateway.id, trip.admittedMs)
+      if (!trip.givenUp)
+        world.fail(`boot ${vm.boot} goes to standby while ${trip.kind} ${trip.id} is in flight`)
+    }
+  }
+
+  /** An idle period begins at its number, and peers' packets are read soon after that and again when the order comes. */
+  #checkPeers(vm: SimVm): void {
+    const { host, world, instanceUuid } = this.#all()
+    const order = host.agent?.core.entries.get(instanceUuid)?.attention.order
+    if (order === undefined || order.epoch === 0) return
+    const { lastPeerMs, orderedMs } = host
+    if (lastPeerMs > order.epoch + countingMs && lastPeerMs < orderedMs) {
+      world.fail(
+        `boot ${vm.boot} goes to standby although a peer sent something ${world.nowMs - lastPeerMs} ms ago`,
+      )
+    }
+  }
+
+  ended(vm: SimVm): void {
+    const { clients, world } = this.#all()
+    if (this.#sleeping === vm.boot) this.standingBy(vm)
+    else this.#endedMs = world.nowMs
+    clients.vmEnded(vm)
+  }
+
+  outcome(trip: Trip): void {
+    const { world } = this.#all()
+    const { outcome } = trip
+    if (outcome === undefined || outcome.kind === 'aborted') return
+    if (outcome.kind === 'answered') this.#checkAnswer(trip, outcome)
+    else {
+      const excuse =
+        outcome.kind === 'refused' ? this.#refusalExcuse(trip, outcome) : this.#breakExcuse(trip, outcome)
+      if (!excuse) world.fail(`${trip.kind} ${trip.id} has no excuse for ${JSON.stringify(outcome)}`)
+    }
+    const untilMs = trip.admission === undefined ? world.nowMs : trip.admittedMs
+    const inVainMs = untilMs - Math.max(trip.startedMs, this.#troubledMs(trip))
+    if (inVainMs > longestWaitMs) world.fail(`${trip.kind} ${trip.id} waited for ${Math.round(inVainMs)} ms`)
+  }
+
+  #checkAnswer(trip: Trip, { boot }: Extract<Outcome, { kind: 'answered' }>): void {
+    const { world } = this.#all()
+    const { admission, answeredBy } = trip
+    if (trip.kind !== 'request') return
+    if (answeredBy.size !== 1 || admission?.boot !== boot) {
+      world.fail(
+        `request ${trip.id} was answered by ${[...answeredBy].join(' and ')}, let to ${admission?.boot}`,
+      )
+    }
+  }
+
+  #refusalExcuse(trip: Trip, { reason }: Extract<Outcome, { kind: 'refused' }>): boolean {
+    switch (reason) {
+      case 'hard-limit':
+        return true
+      case 'no-instance':
+        return this.#wasDown(trip)
+      case 'wake-failed':
+        return this.#failedMs >= trip.startedMs - backOffMs
+      case 'host-away':
+        return this.#wasAway(trip)
+      case 'timed-out':
+        return this.#all().world.nowMs - this.#troubledMs(trip) < longestWaitMs
+      default:
+        return false
+    }
+  }
+
+  #breakExcuse(trip: Trip, { why }: Extract<Outcome, { kind: 'broken' }>): boolean {
+    const { machine, host } = this.#all()
+    const { admission, gateway } = trip
+    if (why === 'its gateway was restarted' || why === 'its VM ended') return true
+    if (admission === undefined || trip.givenUp || host.hasGivenUp(gateway.id, trip.admittedMs)) return true
+    const endedSince = this.#endedMs >= trip.admittedMs - newsLagMs
+    const isGone =
+      trip.kind === 'request' ? machine.running?.boot !== admission.boot : machine.memory !== admission.memory
+    if (why === 'told that its boot is gone') return isGone
+    if (why === 'closed as asked') return this.#wasDown(trip)
+    if (why.startsWith('found')) return endedSince && isGone
+    return (
+      isGone || this.#wasDown(trip) || this.#wasAway(trip) || this.#failedMs >= trip.startedMs - backOffMs
+    )
+  }
+
+  #wasDown(trip: Trip): boolean {
+    return this.#downMs >= this.#lastLookMs(trip) - newsLagMs
+  }
+
+  #wasAway(trip: Trip): boolean {
+    const sinceMs = this.#lastLookMs(trip) - newsLagMs
+    return this.#agentAwayMs >= sinceMs || trip.gateway.troubledMs >= sinceMs
+  }
+
+  /** A connection that lasts is refused by what is true at its end. */
+  #lastLookMs(trip: Trip): number {
+    return trip.kind === 'request' ? trip.startedMs : this.#all().world.nowMs
+  }
+
+  /** When it last was clear why somebody had to wait. */
+  #troubledMs(trip: Trip): number {
+    return Math.max(this.#downMs, this.#failedMs, this.#agentAwayMs, trip.gateway.troubledMs)
+  }
+
+  #attentionPhase(): AttentionPhase | undefined {
+    const { host, instanceUuid } = this.#all()
+    const { agent } = host
+    if (agent === undefined) return undefined
+    return agent.core.entries.get(instanceUuid)?.attention.phase ?? AttentionPhase.None
+  }
+
+  /** All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason. */
+  checkQuiet(): void {
+    const { world, workflow, machine, host, instanceUuid, clients } = this.#all()
+    const { life } = workflow
+    const phase = phaseOf(life)
+    const vm = machine.running
+    const attention = host.agent?.core.entries.get(instanceUuid)?.attention
+    const wrong = (what: string): void => {
+      world.fail(
+        `at rest, the workflow says ${phase} (boot ${life.boot}), the host ${attention?.phase ?? 'nothing'}: ${what}`,
+      )
+    }
+    for (const { kind, id } of clients.underWay) wrong(`${kind} ${id} is still under way`)
+    if (life.retired === true && phase !== Phase.Deleted) wrong('retired, and not gone')
+    switch (phase) {
+      case Phase.Running:
+        if (vm?.boot !== life.boot) wrong(`VM of boot ${vm?.boot ?? 'none'}`)
+        else if (!this.#hasReasonToBeAwake(vm)) wrong('no reason to be awake')
+        if (attention?.permit !== undefined) wrong('a permit is left')
+        break
+      case Phase.Standby:
+        if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
+        if (attention?.phase !== AttentionPhase.Asleep) wrong('not asleep')
+        else if (attention.permit !== life.boot + 1) wrong(`permit ${attention.permit}`)
+        if (effectsOf(life).hostWork !== undefined) wrong('work is left')
+        break
+      case Phase.Stopped:
+        if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
+        if (attention !== undefined && attention.phase !== AttentionPhase.None) wrong('not down')
+        break
+      case Phase.Deleted:
+        if (vm !== undefined || machine.snapshot !== undefined || host.record !== undefined)
+          wrong('something is left')
+        break
+      case Phase.Starting:
+      case Phase.Draining:
+      case Phase.Stopping:
+      case Phase.Deleting:
+        wrong('not at rest')
+    }
+    if (phase === Phase.Stopped && machine.snapshot !== undefined) wrong('a snapshot is left')
+  }
+
+  /** What is connected to a memory that is gone has been told so. */
+  checkConnected(): void {
+    const { clients, machine, world } = this.#all()
+    for (const { kind, id, admission } of clients.underWay) {
+      if (kind === 'connection' && admission !== undefined && admission.memory !== machine.memory) {
+        world.fail(`connection ${id} leads to memory ${admission.memory}, which is gone`)
+      }
+    }
+  }
+
+  #hasReasonToBeAwake(vm: SimVm): boolean {
+    const { settings } = this.#all()
+    return settings.policy === 'off' || vm.disabled
+  }
+
+  #all(): WatchedParts {
+    if (this.parts === undefined) throw new Error('the simulation is not set up')
+    return this.parts
+  }
+}
+
+const downLives: ReadonlySet<Phase> = new Set([
+  Phase.Stopped,
+  Phase.Stopping,
+  Phase.Draining,
+  Phase.Deleting,
+  Phase.Deleted,
+])

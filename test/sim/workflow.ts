@@ -1,0 +1,340 @@
+import { HostFailure, StandByRefusal } from '../../src/domain/host-work.ts'
+import type { HostEvent } from '../../src/domain/host-work.ts'
+import { decide, newLifecycle } from '../../src/domain/instance-lifecycle.ts'
+import { effectsOf, HostWorkKind } from '../../src/domain/lifecycle-effects.ts'
+import type { HostWork } from '../../src/domain/lifecycle-effects.ts'
+import { projectionOf } from '../../src/domain/lifecycle-projection.ts'
+import { EventKind } from '../../src/domain/lifecycle-state.ts'
+import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../src/domain/lifecycle-state.ts'
+import { asHostStartError } from '../../src/host/agent/host-start-error.ts'
+import type { LiveAgent } from './agent.ts'
+import type { SimHost } from './host.ts'
+import type { World } from './world.ts'
+
+export interface WorkflowOptions {
+  readonly world: World
+  readonly host: SimHost
+  readonly instanceUuid: string
+  readonly rules: LifecycleRules
+  /** Called after every decision. */
+  readonly onLife: (life: Lifecycle, before: Lifecycle) => void
+}
+
+interface Call {
+  readonly work: HostWork
+  readonly cancelled: { readonly promise: Promise<void>; set: boolean; now(): void }
+  /** Its workflow is no more: nobody tells the host that it is called off. */
+  left: boolean
+}
+
+/** What the world's faults do to the control plane. */
+export interface ControlTemper {
+  signalLost: number
+  resultLost: number
+  repeated: number
+  longestDelayMs: number
+  /** Signals that were given up by their sender may come after later ones. */
+  reordered: number
+}
+
+const heartbeatTimeoutMs = 10_000
+const attemptsOfOneBoot = 4
+const firstRetryMs = 500
+const longestRetryMs = 5_000
+const unexpectedPauseMs = 10_000
+const cancelled = Symbol('cancelled')
+
+/** One instance's workflow, as `workflows/` runs it: the real lifecycle, its standing orders carried out through activities. */
+export class SimWorkflow {
+  life: Lifecycle
+  readonly temper: ControlTemper = {
+    signalLost: 0,
+    resultLost: 0,
+    repeated: 0,
+    longestDelayMs: 20,
+    reordered: 0,
+  }
+  /** Nothing of it goes on before this: its worker restarts, or Temporal is away. */
+  pausedUntilMs = 0
+  readonly #options: WorkflowOptions
+  readonly #calls = new Map<string, Call>()
+  #due: { cancel(): void } | undefined
+  /** Each terminated one's leftovers are nobody's. */
+  #run = 0
+
+  constructor(options: WorkflowOptions) {
+    this.#options = options
+    this.life = newLifecycle(options.rules)
+    options.world.note(`workflow begins ${this.life.state}`)
+    this.#look()
+  }
+
+  get isGone(): boolean {
+    return effectsOf(this.life).deleteRow
+  }
+
+  /** A person's word, or the outcome of work. */
+  say(event: LifecycleEvent): void {
+    const { world } = this.#options
+    const { dice } = world
+    const run = this.#run
+    const isRepeated = dice.chance(this.temper.repeated)
+    for (let times = isRepeated ? 2 : 1; times > 0; times--) {
+      world.after(dice.stretched(1, this.temper.longestDelayMs), () => {
+        if (run === this.#run) this.#take(event)
+      })
+    }
+  }
+
+  /** At least once, as signals are; rejects when Temporal can not be reached, whether or not it was taken. */
+  async signal(event: HostEvent): Promise<'taken' | 'gone'> {
+    const { world } = this.#options
+    await world.sleep(world.dice.stretched(1, this.temper.longestDelayMs))
+    if (world.nowMs < this.pausedUntilMs && world.dice.chance(0.5)) throw new Error('Temporal is away')
+    const isLost = world.dice.chance(this.temper.signalLost)
+    if (isLost && world.dice.chance(0.5)) throw new Error('Temporal is away')
+    if (this.isGone) return 'gone'
+    if (world.dice.chance(this.temper.reordered)) this.say(heardAs(event))
+    else this.#take(heardAs(event))
+    if (isLost) throw new Error('the answer was lost')
+    return 'taken'
+  }
+
+  /** Somebody terminates it, and another is begun from what its row says. */
+  terminate(): void {
+    if (this.isGone) return
+    const { world, rules } = this.#options
+    this.#run += 1
+    for (const call of this.#calls.values()) {
+      call.left = true
+      call.cancelled.now()
+    }
+    this.#calls.clear()
+    const { revision } = this.life
+    const before = this.life
+    world.note('the workflow is terminated and begun again')
+    this.life = newLifecycle(rules, { revision, projection: projectionOf(this.life) })
+    // Whoever begins it again says that its row is marked as deleted, or as retired.
+    if (before.deletion !== undefined) this.#decide({ kind: EventKind.Delete })
+    else if (before.retired === true)
+      this.#decide({ kind: EventKind.Stop, force: false, drainTimeoutMs: 0, thenDelete: true })
+    this.#options.onLife(this.life, before)
+    this.#look()
+  }
+
+  #decide(event: LifecycleEvent): boolean {
+    const decision = decide(this.life, event, Math.floor(this.#options.world.nowMs))
+    if (decision.accepted) this.life = decision.life
+    return decision.accepted
+  }
+
+  #take(event: LifecycleEvent): void {
+    const { world } = this.#options
+    if (world.nowMs < this.pausedUntilMs) {
+      const run = this.#run
+      const again = world.dice.between(0, 5)
+      world.after(this.pausedUntilMs - world.nowMs + again, () => {
+        if (run === this.#run) this.#take(event)
+      })
+      return
+    }
+    const before = this.life
+    if (!this.#decide(event)) return
+    if (event.kind !== EventKind.Tick || before !== this.life) {
+      world.note(
+        `workflow hears ${JSON.stringify(event)}: ${before.state} -> ${this.life.state} boot ${this.life.boot}`,
+      )
+    }
+    this.#options.onLife(this.life, before)
+    this.#look()
+  }
+
+  #look(): void {
+    const { world } = this.#options
+    const { hostWork, wakeAtMs } = effectsOf(this.life)
+    this.#align(hostWork)
+    this.#due?.cancel()
+    if (wakeAtMs === undefined) return
+    const run = this.#run
+    this.#due = world.after(Math.max(1, Math.ceil(wakeAtMs - world.nowMs)), () => {
+      if (run === this.#run) this.#take({ kind: EventKind.Tick })
+    })
+  }
+
+  #align(work: HostWork | undefined): void {
+    for (const call of this.#calls.values()) if (isReplaced(call.work, work)) call.cancelled.now()
+    if (work === undefined || this.#calls.has(nameOf(work))) return
+    const call = { work, cancelled: cancellation(), left: false }
+    this.#calls.set(nameOf(work), call)
+    const run = this.#run
+    void this.#carryOut(call).then(() => {
+      if (run !== this.#run) return
+      this.#calls.delete(nameOf(work))
+      this.#look()
+    })
+  }
+
+  async #carryOut(call: Call): Promise<void> {
+    const { world } = this.#options
+    const run = this.#run
+    const mostAttempts = call.work.kind === HostWorkKind.Start ? attemptsOfOneBoot : Infinity
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await Promise.race([this.#attempt(call), call.cancelled.promise.then(() => cancelled)])
+      if (outcome === cancelled || call.cancelled.set || run !== this.#run) return
+      if (!(outcome instanceof Error)) {
+        for (const event of outcome as readonly LifecycleEvent[]) this.say(event)
+        await world.sleep(this.temper.longestDelayMs + 1)
+        return
+      }
+      const { failure, message, final } = asHostStartError(outcome)
+      world.note(`${nameOf(call.work)} failed: ${failure} ${message}`)
+      if (final || failure === HostFailure.UnknownInstance || attempt >= mostAttempts) {
+        const event = eventOfFailure(call.work, failure, message)
+        if (event === undefined) await world.sleep(unexpectedPauseMs)
+        else {
+          this.say(event)
+          await world.sleep(this.temper.longestDelayMs + 1)
+        }
+        return
+      }
+      await world.sleep(Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1)))
+    }
+  }
+
+  /** One attempt reaches one agent. Whose agent dies, or whose result is lost, is begun anew after a heartbeat's patience. */
+  async #attempt(call: Call): Promise<readonly LifecycleEvent[] | Error> {
+    const { world, host } = this.#options
+    const { dice } = world
+    for (;;) {
+      await world.sleep(dice.stretched(1, this.temper.longestDelayMs))
+      if (call.cancelled.set) return []
+      const { agent } = host
+      if (agent === undefined) {
+        await world.sleep(100)
+        continue
+      }
+      const attempt = { over: false }
+      void call.cancelled.promise.then(() => {
+        if (!attempt.over && !call.left) this.#tellCancelled(agent, call.work)
+      })
+      const result = await Promise.race([
+        this.#perform(agent, call.work).catch((error: unknown) => error as Error),
+        agent.death,
+      ])
+      attempt.over = true
+      if (result === undefined || dice.chance(this.temper.resultLost)) {
+        world.note(`an attempt of ${nameOf(call.work)} is lost`)
+        await world.sleep(heartbeatTimeoutMs)
+        continue
+      }
+      await world.sleep(dice.stretched(1, this.temper.longestDelayMs))
+      return result
+    }
+  }
+
+  /** The agent hears of it with its next heartbeat. */
+  #tellCancelled(agent: LiveAgent, work: HostWork): void {
+    const { world, instanceUuid } = this.#options
+    world.after(world.dice.stretched(10, 8_000), () => {
+      if (!agent.alive) return
+      if (work.kind === HostWorkKind.Start) void agent.core.abandon({ instanceUuid, boot: work.boot })
+      if (work.kind === HostWorkKind.Drain) agent.core.undrain({ instanceUuid, boot: work.boot })
+    })
+  }
+
+  async #perform(agent: LiveAgent, work: HostWork): Promise<readonly LifecycleEvent[]> {
+    const { instanceUuid, world } = this.#options
+    world.note(`agent is asked to ${nameOf(work)}`)
+    switch (work.kind) {
+      case HostWorkKind.Start: {
+        const { boot } = work
+        const { started, exit, slept } = await agent.core.start({ instanceUuid, boot })
+        const up: LifecycleEvent = { kind: EventKind.Started, report: started }
+        if (slept !== undefined) return [up, { kind: EventKind.Slept, boot, ...slept }]
+        return exit === undefined ? [up] : [up, { kind: EventKind.Exited, exit }]
+      }
+      case HostWorkKind.Stop: {
+        const { boot } = work
+        const { exit } = await agent.core.stop({ instanceUuid, ...work })
+        if (exit?.boot === boot) return [{ kind: EventKind.Exited, exit }]
+        const absent: LifecycleEvent = { kind: EventKind.Absent, boot }
+        return exit === undefined ? [absent] : [{ kind: EventKind.Exited, exit }, absent]
+      }
+      case HostWorkKind.StandBy: {
+        const { kind: _kind, ...order } = work
+        this.#options.host.orderedMs = world.nowMs
+        const result = await agent.core.standBy({ instanceUuid, ...order })
+        const { boot, epoch, permit } = work
+        if (!result.slept) return [{ kind: EventKind.StandByRefused, boot, epoch, reason: result.reason }]
+        const { slept: _slept, ...sleep } = result
+        return [{ kind: EventKind.Slept, boot, permit, ...sleep }]
+      }
+      case HostWorkKind.Drain:
+        await agent.core.drain({ instanceUuid, boot: work.boot })
+        return [{ kind: EventKind.ConnectionsClosed }]
+      case HostWorkKind.Remove:
+        await agent.core.remove({ instanceUuid })
+        return [{ kind: EventKind.Removed }]
+    }
+  }
+}
+
+function cancellation(): Call['cancelled'] {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  const state = {
+    promise,
+    set: false,
+    now: () => {
+      state.set = true
+      resolve()
+    },
+  }
+  return state
+}
+
+function isReplaced(old: HostWork, by: HostWork | undefined): boolean {
+  const ends = by?.kind === HostWorkKind.Stop || by?.kind === HostWorkKind.Remove
+  if (old.kind === HostWorkKind.Start) return ends
+  return old.kind === HostWorkKind.Drain && !ends && by?.kind !== HostWorkKind.Drain
+}
+
+function nameOf(work: HostWork): string {
+  if (work.kind === HostWorkKind.Remove) return 'remove'
+  if (work.kind === HostWorkKind.StandBy) {
+    return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
+  }
+  const name = `${work.kind} boot ${work.boot}`
+  return work.kind === HostWorkKind.Stop && work.forced ? `${name} by force` : name
+}
+
+function eventOfFailure(work: HostWork, failure: HostFailure, message: string): LifecycleEvent | undefined {
+  if (work.kind === HostWorkKind.Start) {
+    return { kind: EventKind.StartFailed, boot: work.boot, failure, message }
+  }
+  if (failure !== HostFailure.UnknownInstance) return undefined
+  if (work.kind === HostWorkKind.Stop) return { kind: EventKind.Absent, boot: work.boot }
+  if (work.kind === HostWorkKind.Remove) return { kind: EventKind.Removed }
+  if (work.kind === HostWorkKind.Drain) return { kind: EventKind.ConnectionsClosed }
+  const { boot, epoch } = work
+  return { kind: EventKind.StandByRefused, boot, epoch, reason: StandByRefusal.NotRunning }
+}
+
+function heardAs(event: HostEvent): LifecycleEvent {
+  switch (event.kind) {
+    case 'exited':
+      return { kind: EventKind.Exited, exit: event.exit }
+    case 'started':
+      return { kind: EventKind.Started, report: event.started }
+    case 'idle':
+      return { ...event, kind: EventKind.Idle }
+    case 'waking':
+      return { ...event, kind: EventKind.Waking }
+    case 'wake-failed':
+      return { kind: EventKind.WakeFailed, boot: event.boot, message: event.message }
+    case 'disabled':
+      return { ...event, kind: EventKind.Disabled }
+  }
+}

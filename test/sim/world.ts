@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+
+/** One seed, one sequence: mulberry32. */
+export class Dice {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 to below 1. */
+  fraction(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = this.#state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  chance(probability: number): boolean {
+    return this.fraction() < probability
+  }
+
+  between(low: number, high: number): number {
+    return low + this.fraction() * (high - low)
+  }
+
+  /** Mostly short, sometimes long: each power of the range is as probable as any other. */
+  stretched(low: number, high: number): number {
+    return low * (high / low) ** this.fraction()
+  }
+
+  whole(low: number, high: number): number {
+    return Math.floor(this.between(low, high + 1))
+  }
+
+  pick<T>(of: readonly T[]): T {
+    const found = of[Math.floor(this.fraction() * of.length)]
+    if (found === undefined) throw new Error('nothing to pick from')
+    return found
+  }
+}
+
+interface Due {
+  readonly atMs: number
+  readonly order: number
+  readonly happen: () => void
+  cancelled: boolean
+}
+
+/** Lines that are kept of what happened, for the report of a failure. */
+const keptLines = 400
+/** An endless loop in virtual time is a defect of its own. */
+const mostEvents = 100_000
+
+/** Virtual time. Everything that happens in a run is an event here, so a seed decides the order of all. */
+export class World {
+  readonly dice: Dice
+  nowMs = 1_000_000
+  /** Set by whoever finds a rule broken; ends the run. */
+  violation: Error | undefined
+  /** Looks at the whole after each event. */
+  afterEach: () => void = () => undefined
+  events = 0
+  #heap: Due[] = []
+  #order = 0
+  #lines: string[] = []
+  readonly #hash = createHash('sha256')
+
+  constructor(seed: number) {
+    this.dice = new Dice(seed)
+  }
+
+  after(delayMs: number, happen: () => void): { cancel(): void } {
+    const due: Due = {
+      atMs: this.nowMs + Math.max(0, delayMs),
+      order: this.#order++,
+      happen,
+      cancelled: false,
+    }
+    push(this.#heap, due)
+    return {
+      cancel: () => {
+        due.cancelled = true
+      },
+    }
+  }
+
+  async sleep(delayMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.after(delayMs, resolve)
+    })
+  }
+
+  note(line: string): void {
+    const text = `${(this.nowMs / 1_000).toFixed(4)} ${line}`
+    this.#hash.update(text)
+    this.#lines.push(text)
+    if (this.#lines.length > 2 * keptLines) this.#lines = this.#lines.slice(-keptLines)
+  }
+
+  fail(rule: string): void {
+    this.violation ??= new Error(rule)
+    this.note(`BROKEN ${rule}`)
+  }
+
+  get lines(): readonly string[] {
+    return this.#lines.slice(-keptLines)
+  }
+
+  /** The same for two runs that went the same way. */
+  digest(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  /** Everything up to that time, or to the first broken rule. */
+  async runUntil(atMs: number): Promise<void> {
+    await settled()
+    for (let next = this.#heap[0]; next !== undefined; next = this.#heap[0]) {
+      if (this.violation !== undefined || next.atMs > atMs) break
+      pop(this.#heap)
+      if (next.cancelled) continue
+      this.nowMs = Math.max(this.nowMs, next.atMs)
+      this.events += 1
+      if (this.events > mostEvents) this.fail('the simulation does not come to an end')
+      next.happen()
+      await settled()
+      this.afterEach()
+    }
+    if (this.violation === undefined) this.nowMs = Math.max(this.nowMs, atMs)
+  }
+}
+
+const immediate = setImmediate
+const fileWork = /^(FS|Close)/
+
+/** All promises that can go on have done so, and files that are being read have been. */
+async function settled(): Promise<void> {
+  do {
+    await new Promise((resolve) => immediate(resolve))
+  } while (process.getActiveResourcesInfo().some((name) => fileWork.test(name)))
+}
+
+function isBefore(one: Due, other: Due): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order)
+}
+
+function push(heap: Due[], due: Due): void {
+  let at = heap.push(due) - 1
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    const above = heap[parent]
+    if (above === undefined || !isBefore(due, above)) break
+    heap[at] = above
+    at = parent
+  }
+  heap[at] = due
+}
+
+function pop(heap: Due[]): void {
+  const last = heap.pop()
+  if (last === undefined || heap.length === 0) return
+  let at = 0
+  for (;;) {
+    let child = 2 * at + 1
+    const right = heap[child + 1]
+    let least = heap[child]
+    if (least === undefined) break
+    if (right !== undefined && isBefore(right, least)) {
+      child += 1
+      least = right
+    }
+    if (!isBefore(least, last)) break
+    heap[at] = least
+    at = child
+  }
+  heap[at] = last
+}
