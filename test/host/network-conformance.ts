@@ -68,6 +68,33 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.ok(address !== undefined && address.port > 0)
   })
 
+  it('after standby the same attachment is found again, also by the next agent', async () => {
+    const first = await network.attach(nic)
+    await network.standBy(nic)
+    assert.deepEqual(await network.attach(nic), first)
+    await network.standBy(nic)
+    const next = again()
+    await next.open()
+    await next.standBy(nic)
+    assert.deepEqual(await next.attach(nic), first)
+    await next.detach(nic)
+  })
+
+  it('what never ran may be in standby, and go from there', async () => {
+    await network.standBy(nic)
+    await network.standBy(nic)
+    await network.detach(nic)
+    assert.equal(await network.counters(nic), undefined)
+  })
+
+  it('packets of peers are counted from 0 or not at all', async () => {
+    assert.equal(await network.peerPackets(nic), undefined)
+    await network.attach(nic)
+    assert.equal((await network.peerPackets(nic)) ?? 0, 0)
+    await network.detach(nic)
+    assert.equal(await network.peerPackets(nic), undefined)
+  })
+
   it('closing twice is no error', async () => {
     await network.attach(nic)
     await network.close()

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { planAddresses, tapName } from '../../src/host/network/address-plan.ts'
 import { Commands } from '../../src/host/network/commands.ts'
 import { TapNetwork } from '../../src/host/network/tap-network.ts'
+import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
+import { processesIn } from '../support/namespace.ts'
+import { until } from '../support/until.ts'
 import { networkConformance, nicOf } from './network-conformance.ts'
 
 const subnet = '10.64.0.0/16'
 const directory = '/test/agent'
+const peerWatchPath = join(requireInstalled(readInstalled(), 'guestDirectory'), 'peer-watch')
 const plan = planAddresses({ directory, subnet })
 
 /** Namespaces of this test: `host` plays the machine, one more per VM that sends packets. */
@@ -41,11 +47,12 @@ describe('the TAP network', function () {
   })
 
   const warnings: string[] = []
-  const make = (options: { outbound?: { nameserver: string } } = {}): TapNetwork =>
+  const make = (options: { outbound?: boolean } = {}): TapNetwork =>
     new TapNetwork({
       directory,
       subnet,
       ...options,
+      peerWatchPath,
       commands: new Commands(['ip', 'netns', 'exec', host]),
       netDevPath: `/proc/${String(holder.pid)}/net/dev`,
       warn: (message) => warnings.push(message),
@@ -86,7 +93,7 @@ describe('the TAP network', function () {
   })
 
   it('says so when outbound access is asked for and the host has no way out', async () => {
-    const network = make({ outbound: { nameserver: '10.99.0.53' } })
+    const network = make({ outbound: true })
     await network.open()
     assert.match(warnings.join(), /no default route/)
     await network.close()
@@ -95,8 +102,10 @@ describe('the TAP network', function () {
   describe('with VMs that send packets', () => {
     const one = nicOf(2)
     const two = nicOf(3)
+    const other = { ...nicOf(4), userUuid: '00000000-0000-4000-8000-00000000000b' }
+    const sleeper = nicOf(5)
     let network: TapNetwork
-    let vms: Record<'one' | 'two', string>
+    let vms: Record<'one' | 'two' | 'other', string>
 
     before(async () => {
       // What lies beyond the host: a network with an uplink, so that there is something to reach or not to reach.
@@ -112,10 +121,10 @@ describe('the TAP network', function () {
       }
       ip('-n', outside, 'addr', 'add', '192.168.77.1/24', 'dev', 'lo')
       ip('-n', host, 'route', 'add', 'default', 'via', '203.0.113.2')
-      network = make({ outbound: { nameserver: '203.0.113.2' } })
-      vms = { one: addVm('one', one), two: addVm('two', two) }
+      network = make({ outbound: true })
+      vms = { one: addVm('one', one), two: addVm('two', two), other: addVm('other', other) }
       await network.open()
-      await Promise.all([network.attach(one), network.attach(two)])
+      await Promise.all([one, two, other].map(async (nic) => await network.attach(nic)))
     })
     after(async () => {
       await network.close()
@@ -155,15 +164,112 @@ describe('the TAP network', function () {
       assert.ok(after.rxPackets > before.rxPackets && after.txPackets > before.txPackets)
     })
 
-    it('an instance reaches neither the host nor another instance', async () => {
-      assert.equal(await pings(vms.one, plan.hostAddress), false)
-      assert.equal(await pings(vms.one, '203.0.113.1'), false)
-      assert.equal(await pings(vms.one, two.ip), false)
+    it('an instance reaches the instances of its user, and what they got is counted', async () => {
+      const before = (await network.peerPackets(two)) ?? NaN
+      assert.equal(await pings(vms.one, two.ip), true)
+      assert.equal(await network.peerPackets(two), before + 1)
+      await pings(host, two.ip)
+      assert.equal(await network.peerPackets(two), before + 1)
     })
 
-    it('not even by way of the host', async () => {
-      ip('-n', vms.one, 'route', 'add', two.ip, 'via', plan.hostAddress)
-      assert.equal(await pings(vms.one, two.ip), false)
+    it('an instance reaches neither the host nor the instances of other users, nor hears of them', async () => {
+      assert.equal(await pings(vms.one, plan.hostAddress), false)
+      assert.equal(await pings(vms.one, '203.0.113.1'), false)
+      assert.equal(await pings(vms.one, other.ip), false)
+      assert.equal(await pings(vms.other, one.ip), false)
+      const neighbours = await new Commands(['ip', 'netns', 'exec', vms.other]).run(['ip', 'neigh'])
+      assert.match(neighbours, new RegExp(`${one.ip} .*(FAILED|INCOMPLETE)`))
+      assert.equal(await network.peerPackets(other), 0)
+    })
+
+    it('not even with what its peers would be told, nor by way of the host', async () => {
+      ip('-n', vms.one, 'neigh', 'replace', other.ip, 'lladdr', other.mac, 'dev', 'eth0')
+      assert.equal(await pings(vms.one, other.ip), false)
+      ip('-n', vms.one, 'route', 'add', other.ip, 'via', plan.hostAddress)
+      assert.equal(await pings(vms.one, other.ip), false)
+      assert.equal(await network.peerPackets(other), 0)
+    })
+
+    it('broadcasts beyond what addresses need are not copied to the peers', async () => {
+      const received = async (): Promise<number> => (await network.counters(two))?.rxPackets ?? NaN
+      const before = await received()
+      const shout = `const s = require('node:dgram').createSocket('udp4')
+        s.bind(() => { s.setBroadcast(true); let left = 2000
+          for (let i = 0; i < 2000; i++) s.send('x', 9, '10.64.255.255', () => --left || s.close()) })`
+      await new Commands(['ip', 'netns', 'exec', vms.one]).run([process.execPath, '-e', shout])
+      assert.ok((await received()) > before)
+      assert.ok((await received()) - before < 1_000)
+    })
+
+    describe('of which one is in standby', () => {
+      const woken: string[] = []
+      before(() => {
+        network.onPeerTraffic((nic) => woken.push(nic.ip))
+      })
+      beforeEach(async () => {
+        woken.length = 0
+        await network.standBy(sleeper)
+      })
+      const says = async (): Promise<void> => {
+        await until('the packet is reported', () => woken.length > 0, { limitMs: 30_000 })
+      }
+
+      it('the first packet of a peer is reported, once', async () => {
+        assert.equal(await pings(vms.one, sleeper.ip), false)
+        await says()
+        await pings(vms.one, sleeper.ip)
+        assert.deepEqual(woken, [sleeper.ip])
+        assert.ok(((await network.peerPackets(sleeper)) ?? 0) >= 2)
+      })
+
+      it('nothing of other users or of the host is', async () => {
+        ip('-n', vms.other, 'neigh', 'replace', sleeper.ip, 'lladdr', sleeper.mac, 'dev', 'eth0')
+        assert.equal(await pings(vms.other, sleeper.ip), false)
+        assert.equal(await pings(host, sleeper.ip), false)
+        assert.deepEqual(woken, [])
+      })
+
+      it('standby again reports again, also after the watch has crashed', async () => {
+        for (const pid of watchers()) process.kill(pid, 'SIGKILL')
+        await until('it is noticed', () => warnings.some((warning) => warning.includes('starts again')), {
+          limitMs: 30_000,
+        })
+        await until(
+          'it is reported',
+          async () => {
+            await pings(vms.one, sleeper.ip)
+            return woken.length > 0
+          },
+          { limitMs: 20_000 },
+        )
+      })
+
+      it('a VM gets the device as soon as it is attached', async () => {
+        const attachment = await network.attach(sleeper)
+        assert.ok(attachment.kind === 'tap')
+        const tap = attachment.interfaceName
+        assert.doesNotMatch(await inHost('ip', '-o', 'link', 'show', tap), /LOWER_UP/)
+        await pings(vms.one, sleeper.ip)
+        assert.deepEqual(woken, [])
+      })
+
+      it('the watch may do nothing that root may, but take devices', () => {
+        const [pid = 0] = watchers()
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        assert.match(status, /^CapEff:\s+0000000000001000$/m)
+        assert.match(status, /^Uid:\s+1[89]\d{8}\s/m)
+      })
+
+      it('ends with the agent', async () => {
+        await network.close()
+        assert.deepEqual(watchers(), [])
+        await network.open()
+        await Promise.all([one, two, other].map(async (nic) => await network.attach(nic)))
+      })
+
+      function watchers(): readonly number[] {
+        return processesIn(host).filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('peer-watch'))
+      }
     })
 
     it('an instance reaches the outside but no private network there, where outbound access is on', async () => {
@@ -183,6 +289,41 @@ describe('the TAP network', function () {
       assert.equal(await pings(vms.one, '203.0.113.2'), true)
     })
 
+    it("an instance that sends under another's MAC does not get what is for that one", async () => {
+      const nft = (rules: string): Promise<string> =>
+        new Commands(['ip', 'netns', 'exec', vms.one]).run(['nft', '-f', '-'], rules)
+      // Its question for an address tells its own MAC and address; who sent the frame is made up, and to whom it goes: to
+      // everybody, or to the next bridge alone.
+      for (const receiver of ['ff:ff:ff:ff:ff:ff', '01:80:c2:00:00:0e', '01:80:c2:00:00:03']) {
+        assert.equal(await pings(host, other.ip), true)
+        await nft(`table netdev forged { chain out { type filter hook egress device eth0 priority 0;
+          ether type arp ether saddr set ${other.mac} ether daddr set ${receiver}; }; }`)
+        await pings(vms.one, '10.64.0.99')
+        await nft('delete table netdev forged')
+        assert.equal(await pings(host, other.ip), true, receiver)
+      }
+    })
+
+    it('what the host sends to a MAC that no port has told of yet gets to no other instance', async () => {
+      const sent = { ip: '10.64.0.98', mac: '12:b0:0a:40:00:62' }
+      ip('-n', host, 'neigh', 'replace', sent.ip, 'lladdr', sent.mac, 'dev', plan.bridge)
+      const received = async (): Promise<number> => (await network.counters(two))?.rxPackets ?? NaN
+      // Questions for addresses are copied to all, and repeated for seconds by who got no answer.
+      await until(
+        'nobody asks for an address',
+        async () => !(await Promise.all(Object.values(vms).map(asks))).includes(true),
+        { limitMs: 30_000 },
+      )
+      const before = await received()
+      await pings(host, sent.ip)
+      assert.equal(await received(), before)
+    })
+
+    async function asks(namespace: string): Promise<boolean> {
+      const neighbours = await new Commands(['ip', 'netns', 'exec', namespace]).run(['ip', 'neigh'])
+      return /INCOMPLETE|DELAY|PROBE/.test(neighbours)
+    }
+
     function speakAs(address: string): void {
       ip('-n', vms.one, 'addr', 'flush', 'dev', 'eth0')
       ip('-n', vms.one, 'addr', 'add', `${address}/16`, 'dev', 'eth0')
@@ -201,6 +342,8 @@ describe('the TAP network', function () {
       await closed.attach(one)
       assert.equal(await pings(vms.one, '203.0.113.2'), false)
       assert.equal(await pings(host, one.ip), true)
+      // Its filter took the place of this network's, and knows neither the other VMs nor the numbers of their users.
+      await network.open()
     })
   })
 })

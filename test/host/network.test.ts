@@ -31,16 +31,15 @@ describe('the user-mode network', () => {
   })
 
   networkConformance(() => {
-    const make = (): UserNetwork => new UserNetwork({ directory, outbound: false })
+    const make = (): UserNetwork => new UserNetwork({ directory })
     return { network: make(), again: make }
   })
 
   it('forwards every documented guest port to a port of its own on the host', async () => {
-    const network = new UserNetwork({ directory, outbound: true })
+    const network = new UserNetwork({ directory })
     await network.open()
     const attachment = await network.attach(nicOf(2))
     assert.ok(attachment.kind === 'user')
-    assert.equal(attachment.outbound, true)
     assert.deepEqual(
       attachment.forwards.map((forward) => forward.guestPort),
       forwardedGuestPorts,
@@ -50,6 +49,15 @@ describe('the user-mode network', () => {
       forwardedGuestPorts.length,
     )
     assert.equal(await network.reach(nicOf(2), 1), undefined)
+  })
+
+  it('says so where outbound access is asked for, and nothing where it is not', async () => {
+    const said: string[] = []
+    const warn = (message: string): number => said.push(message)
+    await new UserNetwork({ directory, outbound: false, warn }).open()
+    assert.deepEqual(said, [])
+    await new UserNetwork({ directory, outbound: true, warn }).open()
+    assert.match(said.join('\n'), /^outbound access is on but this agent is not root; .* nothing outside$/)
   })
 })
 

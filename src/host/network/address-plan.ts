@@ -62,8 +62,12 @@ export function tapName(plan: AddressPlan, ip: string): string {
 }
 
 export function ownerUid(plan: AddressPlan, ip: string): number {
-  const range = Number.parseInt(plan.hash, 16) % uidRanges
-  return firstUid + range * uidsPerRange + hostPart(plan, ip)
+  return agentUid(plan) + hostPart(plan, ip)
+}
+
+/** The first of this agent's range, which no instance has: for what works for the agent itself without being root. */
+export function agentUid(plan: AddressPlan): number {
+  return firstUid + (Number.parseInt(plan.hash, 16) % uidRanges) * uidsPerRange
 }
 
 function addressBits(address: string): number {

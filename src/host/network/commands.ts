@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 
 /** A tool of the host that is stuck must not hold an instance's start for ever. */
 const commandTimeoutMs = 10_000
@@ -19,6 +20,12 @@ export class Commands {
 
   constructor(prefix: readonly string[] = []) {
     this.#prefix = prefix
+  }
+
+  /** For what goes on for as long as it is fed. It gets no part of our environment: that may hold secrets of the platform. */
+  start(command: readonly string[]): ChildProcess {
+    const [program = '', ...args] = [...this.#prefix, ...command]
+    return spawn(program, args, { stdio: 'pipe', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } })
   }
 
   async run(command: readonly string[], input = ''): Promise<string> {

@@ -13,6 +13,10 @@ export class FakeNetwork implements Network {
   readonly attached = new Map<string, { nic: NicSpec; readings: number }>()
   /** Addresses that can not be attached from now on. */
   readonly broken = new Set<string>()
+  /** Addresses of instances in standby whose first packet is still to come. */
+  readonly resting = new Set<string>()
+  readonly #peerPackets = new Map<string, number>()
+  readonly #peerListeners = new Set<(nic: NicSpec) => void>()
   readonly #faults: FakeNetworkFaults
   #attaches = 0
 
@@ -29,6 +33,7 @@ export class FakeNetwork implements Network {
     if (this.#attaches === this.#faults.failAttach)
       throw new Error(`attach ${String(this.#attaches)} fails as asked`)
     if (this.broken.has(nic.ip)) throw new Error(`${nic.ip} can not be attached, as asked`)
+    this.resting.delete(nic.ip)
     if (!this.attached.has(nic.ip)) this.attached.set(nic.ip, { nic, readings: 0 })
     return await Promise.resolve({
       kind: 'user',
@@ -37,13 +42,14 @@ export class FakeNetwork implements Network {
       gateway: '10.64.0.1',
       nameserver: '10.64.0.1',
       mac: nic.mac,
-      outbound: false,
       forwards: [],
     })
   }
 
   async detach(nic: NicSpec): Promise<void> {
     this.attached.delete(nic.ip)
+    this.resting.delete(nic.ip)
+    this.#peerPackets.delete(nic.ip)
     await Promise.resolve()
   }
 
@@ -60,6 +66,30 @@ export class FakeNetwork implements Network {
     })
   }
 
+  async standBy(nic: NicSpec): Promise<void> {
+    if (!this.attached.has(nic.ip)) this.attached.set(nic.ip, { nic, readings: 0 })
+    this.resting.add(nic.ip)
+    await Promise.resolve()
+  }
+
+  onPeerTraffic(listener: (nic: NicSpec) => void): void {
+    this.#peerListeners.add(listener)
+  }
+
+  async peerPackets(nic: NicSpec): Promise<number | undefined> {
+    if (!this.attached.has(nic.ip)) return undefined
+    return await Promise.resolve(this.#peerPackets.get(nic.ip) ?? 0)
+  }
+
+  /** Another instance of the same user sends a packet to this address. */
+  sendFromPeer(ip: string): void {
+    const found = this.attached.get(ip)
+    if (found === undefined) return
+    this.#peerPackets.set(ip, (this.#peerPackets.get(ip) ?? 0) + 1)
+    if (!this.resting.delete(ip)) return
+    for (const listener of this.#peerListeners) listener(found.nic)
+  }
+
   async reach(
     nic: NicSpec,
     port: number,
@@ -69,6 +99,7 @@ export class FakeNetwork implements Network {
 
   async close(): Promise<void> {
     this.attached.clear()
+    this.resting.clear()
     await Promise.resolve()
   }
 }

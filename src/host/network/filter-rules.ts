@@ -10,17 +10,28 @@ const privateNetworks =
 /** Where instances may go outside: nowhere, or by this interface. */
 export interface Outbound {
   readonly uplink: string
-  /** May be private; then it is the one private address that is let through, for DNS only. */
-  readonly nameserver: string
 }
+
+/** A VM as the filters see it. `user` is a number above 0 that no other user has. */
+export interface BoundVm {
+  readonly tap: string
+  readonly mac: string
+  readonly ip: string
+  readonly user: number
+}
+
+export const dnsPort = 53
 
 /**
  * The host's filter, loaded in one transaction and replacing what an earlier agent of this directory left. Three rules of
- * reach: an instance gets no new connection to the host; none to another instance (through the bridge the
- * ports are isolated, through the host's routing it is this filter); and out only where `outbound` is given.
+ * reach: an instance gets no new connection to the host, but for DNS while the agent serves it; none to another
+ * instance by way of the host's routing; and out only where `outbound` is given.
+ *
+ * DNS over UDP is left out of connection tracking: its table is the whole host's, and instances choose how many ports they ask from. What
+ * carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this one what bridges carry.
  */
 export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): string {
-  const { table, bridge, subnet } = plan
+  const { table, bridge, subnet, hostAddress } = plan
   const forwardOut = outbound === undefined ? [] : outboundRules(bridge, outbound)
   const nat =
     outbound === undefined
@@ -34,11 +45,20 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
     `table inet ${table}`,
     `delete table inet ${table}`,
     `table inet ${table} {`,
+    'set served { type inet_service; }',
+    'chain asked { type filter hook prerouting priority raw; policy accept;',
+    `  iifname "${bridge}" ip daddr ${hostAddress} udp dport ${dnsPort} notrack`,
+    '}',
+    'chain answered { type filter hook output priority raw; policy accept;',
+    `  oifname "${bridge}" ip saddr ${hostAddress} udp sport ${dnsPort} notrack`,
+    '}',
     'chain to_host { type filter hook input priority filter; policy accept;',
     `  iifname "${bridge}" ct state established,related accept`,
+    `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport @served accept`,
     `  iifname "${bridge}" drop`,
     '}',
     'chain through { type filter hook forward priority filter; policy accept;',
+    `  iifname "${bridge}" oifname "${bridge}" meta mark != 0 accept`,
     `  iifname "${bridge}" oifname "${bridge}" drop`,
     ...forwardOut,
     `  iifname "${bridge}" drop`,
@@ -53,44 +73,81 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
 
 function outboundRules(bridge: string, outbound: Outbound): string[] {
   const via = `iifname "${bridge}" oifname "${outbound.uplink}"`
-  return [
-    `  ${via} ip daddr ${outbound.nameserver} meta l4proto { tcp, udp } th dport 53 accept`,
-    `  ${via} ip daddr ${privateNetworks} drop`,
-    `  ${via} meta nfproto ipv4 accept`,
-  ]
+  return [`  ${via} ip daddr ${privateNetworks} drop`, `  ${via} meta nfproto ipv4 accept`]
 }
 
-/** On the bridge itself: a VM speaks only with the MAC and the address it was given, and neither IPv6 nor anything else. */
-export function bridgeFilter(plan: AddressPlan): string {
+/** Lets instances ask the agent for names, from when it answers. */
+export function serveNames(plan: AddressPlan): string {
+  return `add element inet ${plan.table} served { ${dnsPort} }\n`
+}
+
+/**
+ * On the bridge itself: a VM speaks only with the MAC and the address it was given, IPv4 and ARP and nothing else, and only to
+ * ports of its own user. Who sends is turned into the number of a user, and whether that user has the port
+ * where it is to go is one look-up, however many there are. `received` counts what a VM got from its peers.
+ */
+export function bridgeFilter(plan: AddressPlan, vms: readonly BoundVm[]): string {
   const { table, tapPrefix } = plan
   return [
     `table bridge ${table}`,
     `delete table bridge ${table}`,
     `table bridge ${table} {`,
     'set bound { typeof iifname . ether saddr . ip saddr; }',
+    'map users { typeof iifname : meta mark; }',
+    'set peers { typeof oifname . meta mark; }',
+    'set macs { typeof oifname . ether daddr; }',
+    `set ${receivedSet} { typeof oifname . ether daddr; counter; }`,
+    `set shouts { type ifname; size ${maxShouters}; flags dynamic,timeout; timeout 1m; }`,
     'chain from_vm { type filter hook prerouting priority -300; policy accept;',
     `  iifname != "${tapPrefix}*" accept`,
+    `  ether daddr & 01:00:00:00:00:00 != 00:00:00:00:00:00 update @shouts { iifname limit rate over ${shoutsPerS}/second burst ${shoutsBurst} packets } drop`,
     '  ether type ip iifname . ether saddr . ip saddr @bound accept',
-    '  ether type arp iifname . arp saddr ether . arp saddr ip @bound accept',
+    // Both who sent the frame, by which the bridge learns where a MAC is, and what the frame says about it.
+    '  ether type arp iifname . ether saddr . arp saddr ip @bound iifname . arp saddr ether . arp saddr ip @bound accept',
     '  drop',
     '}',
+    'chain between { type filter hook forward priority -10; policy accept;',
+    `  iifname != "${tapPrefix}*" oifname != "${tapPrefix}*" accept`,
+    '  meta mark set 0',
+    '  meta mark set iifname map @users',
+    '  oifname . meta mark != @peers drop',
+    `  ether type ip oifname . ether daddr @${receivedSet} accept`,
     '}',
+    // A bridge that does not know where a MAC is sends to all ports; what the host says is for one alone.
+    'chain from_host { type filter hook output priority -10; policy accept;',
+    `  oifname "${tapPrefix}*" ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 oifname . ether daddr != @macs drop`,
+    '}',
+    '}',
+    ...vms.map((vm) => bind(plan, vm)),
     '',
   ].join('\n')
 }
 
-export function bind(
-  plan: AddressPlan,
-  vm: { readonly tap: string; readonly mac: string; readonly ip: string },
-): string {
-  return `add element bridge ${plan.table} bound { "${vm.tap}" . ${vm.mac} . ${vm.ip} }\n`
+export const receivedSet = 'received'
+/** Broadcasts are copied to every port of the bridge; asking for a peer's MAC is one. */
+const shoutsPerS = 100
+const shoutsBurst = 200
+/** A bridge has 1023 ports; those that are gone are forgotten within a minute. */
+const maxShouters = 4_096
+
+export function bind(plan: AddressPlan, vm: BoundVm): string {
+  return changeElements('add', plan, vm)
 }
 
-export function unbind(
-  plan: AddressPlan,
-  vm: { readonly tap: string; readonly mac: string; readonly ip: string },
-): string {
-  return `delete element bridge ${plan.table} bound { "${vm.tap}" . ${vm.mac} . ${vm.ip} }\n`
+export function unbind(plan: AddressPlan, vm: BoundVm): string {
+  return changeElements('delete', plan, vm)
+}
+
+function changeElements(change: 'add' | 'delete', { table }: AddressPlan, vm: BoundVm): string {
+  const { tap, mac, ip, user } = vm
+  return [
+    `${change} element bridge ${table} bound { "${tap}" . ${mac} . ${ip} }`,
+    `${change} element bridge ${table} users { "${tap}" : ${user} }`,
+    `${change} element bridge ${table} macs { "${tap}" . ${mac} }`,
+    `${change} element bridge ${table} peers { "${tap}" . ${user} }`,
+    `${change} element bridge ${table} ${receivedSet} { "${tap}" . ${mac} }`,
+    '',
+  ].join('\n')
 }
 
 export function noFilters(plan: AddressPlan): string {

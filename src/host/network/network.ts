@@ -10,6 +10,14 @@ export interface Network {
   detach(nic: NicSpec): Promise<void>
   /** Bytes and packets of this attachment since `attach`; undefined when it is gone. `rx` is towards the VM. */
   counters(nic: NicSpec): Promise<NicCounters | undefined>
+  /**
+   * Keeps the address of an instance in standby known to its peers and reports their first packet to `onPeerTraffic`, once.
+   * `attach` and `detach` end that. Does nothing where the host can not see such packets.
+   */
+  standBy(nic: NicSpec): Promise<void>
+  onPeerTraffic(listener: (nic: NicSpec) => void): void
+  /** Packets from other instances of the same user to this one, since `attach`; undefined where the host can not tell. */
+  peerPackets(nic: NicSpec): Promise<number | undefined>
   /** Where the host itself reaches a port of the VM; undefined where it can not. */
   reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
   /** Removes what `open` made. Leaves nothing on the host. */
@@ -41,10 +49,12 @@ export interface TapAttachment extends GuestSettings {
   readonly ownerUid: number
 }
 
-/** QEMU's user-mode network, where the agent is not root. `forwards` are host ports on 127.0.0.1. */
+/**
+ * QEMU's user-mode network, where the agent is not root: the guest connects to nothing. `forwards` are host ports on
+ * 127.0.0.1.
+ */
 export interface UserModeAttachment extends GuestSettings {
   readonly kind: 'user'
-  readonly outbound: boolean
   readonly forwards: readonly { readonly hostPort: number; readonly guestPort: number }[]
 }
 

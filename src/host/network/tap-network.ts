@@ -1,12 +1,16 @@
 import { chmod, readFile, stat } from 'node:fs/promises'
-import { hostPart, ownerUid, planAddresses, subnetPrefixLength, tapName } from './address-plan.ts'
+import { agentUid, hostPart, ownerUid, planAddresses, subnetPrefixLength, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
-import { bind, bridgeFilter, hostFilter, noFilters, unbind } from './filter-rules.ts'
-import type { Outbound } from './filter-rules.ts'
+import { bind, bridgeFilter, hostFilter, noFilters, receivedSet, serveNames, unbind } from './filter-rules.ts'
+import type { BoundVm, Outbound } from './filter-rules.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+import { parsePeerCounters } from './peer-counters.ts'
+import { PeerWatch } from './peer-watch.ts'
+import { SharedReading } from './shared-reading.ts'
+import { UserNumbers } from './user-numbers.ts'
 
 const tunDevice = '/dev/net/tun'
 const everyoneMode = 0o666
@@ -16,28 +20,50 @@ export interface TapNetworkOptions {
   readonly directory: string
   /** The /16 of this host's instances. */
   readonly subnet: string
-  /** Outbound access with this nameserver, where the host has a default route; absent: instances reach nothing outside. */
-  readonly outbound?: { readonly nameserver: string }
+  /** Instances reach the outside, where the host has a default route. */
+  readonly outbound?: boolean
+  /** Where `guest/build.mjs` put the program; absent: what peers send to an instance in standby goes unnoticed. */
+  readonly peerWatchPath?: string
   readonly warn: (message: string) => void
   /** Where the tools run and where the counters are read: the host's own network, or a namespace of a test. */
   readonly commands?: Commands
   readonly netDevPath?: string
 }
 
+/** What this process knows to be there. Addresses are attached before it is complete, and detached after it is gone. */
+interface Attached {
+  readonly nic: NicSpec
+  readonly vm: BoundVm
+  complete: boolean
+  standing: boolean
+  /** The first packet of a peer was reported. */
+  told: boolean
+}
+
 /**
- * One bridge per agent and one TAP device per running VM (the kernel allows 1023 on a bridge), needs root.
+ * One bridge per agent and one TAP device per instance that runs or is in standby (the kernel allows 1023 on a bridge), needs root.
+ * The bridge's filter lets the ports of one user reach each other; where the kernel has none, all ports are isolated.
  *
- * `attach` is two processes side by side, `ip -batch` and `nft`, together about 5 ms. The neighbour entry is permanent because a
- * VM's first answer to ARP comes a second late otherwise; the bridge's own MAC is fixed because the kernel forgets
- * even permanent entries when a bridge takes another MAC with its first port.
+ * `attach` is two processes side by side, `ip -batch` and `nft`, together about 5 ms; where this process has attached before,
+ * as after standby, it is none. The neighbour entry is permanent because a VM's first answer to ARP comes a second
+ * late otherwise; the bridge's own MAC is fixed because the kernel forgets even permanent entries when a bridge
+ * takes another MAC with its first port.
  */
 export class TapNetwork implements Network {
   readonly #plan: AddressPlan
   readonly #options: TapNetworkOptions
   readonly #commands: Commands
   readonly #netDevPath: string
+  readonly #attached = new Map<string, Attached>()
+  readonly #users = new UserNumbers()
+  /** By address: what is done to one is done in order. */
+  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #peerListeners: ((nic: NicSpec) => void)[] = []
+  readonly #peerWatch: PeerWatch | undefined
+  readonly #peerCounters: SharedReading<ReadonlyMap<string, number>>
   /** False where the kernel has no packet filter for bridges: then a VM could take another's address. */
-  #bindsAddresses = false
+  #filtersBridge = false
+  #servesNames = false
   #outbound: Outbound | undefined
 
   constructor(options: TapNetworkOptions) {
@@ -45,6 +71,13 @@ export class TapNetwork implements Network {
     this.#plan = planAddresses(options)
     this.#commands = options.commands ?? new Commands()
     this.#netDevPath = options.netDevPath ?? '/proc/self/net/dev'
+    this.#peerWatch = this.#makePeerWatch(options.peerWatchPath)
+    this.#peerCounters = new SharedReading(async () => await this.#readPeerCounters())
+  }
+
+  /** Where instances find the host: their gateway and nameserver. */
+  get hostAddress(): string {
+    return this.#plan.hostAddress
   }
 
   async open(): Promise<void> {
@@ -58,56 +91,66 @@ export class TapNetwork implements Network {
       ...(addresses.includes(` ${wanted} `)
         ? []
         : [`addr flush dev ${bridge}`, `addr add ${wanted} dev ${bridge}`]),
+      // Frames of a bridge's own protocols pass no filter, so nothing may be learnt of who sends them.
+      `link set ${bridge} type bridge no_linklocal_learn 1`,
       `link set ${bridge} up`,
     ])
     this.#outbound = await this.#findOutbound()
-    await this.#nft(hostFilter(this.#plan, this.#outbound))
+    const served = this.#servesNames ? serveNames(this.#plan) : ''
+    await this.#nft(hostFilter(this.#plan, this.#outbound) + served)
     await this.#openBridgeFilter()
     if (this.#outbound !== undefined) await this.#forward(this.#outbound.uplink)
   }
 
+  /** Somebody answers DNS at `hostAddress`: instances may ask from now on. */
+  async admitDns(): Promise<void> {
+    this.#servesNames = true
+    await this.#nft(serveNames(this.#plan))
+  }
+
+  /** Whose packets come from this address: the filter lets no other VM use it. */
+  ownerOf(ip: string): string | undefined {
+    const found = this.#attached.get(ip)
+    return found?.complete === true && this.#filtersBridge ? found.nic.userUuid : undefined
+  }
+
   async attach(nic: NicSpec): Promise<Attachment> {
-    const tap = tapName(this.#plan, nic.ip)
-    const uid = ownerUid(this.#plan, nic.ip)
-    const { bridge } = this.#plan
-    const there = (await this.#interfaces()).has(tap)
-    await Promise.all([
-      this.#ip([
-        ...(there ? [] : [`tuntap add ${tap} mode tap user ${String(uid)}`]),
-        `link set ${tap} addrgenmode none master ${bridge} up`,
-        `link set ${tap} type bridge_slave isolated on`,
-        `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
-      ]),
-      this.#bindsAddresses ? this.#nft(bind(this.#plan, { ...nic, tap })) : undefined,
-    ])
-    return {
-      kind: 'tap',
-      interfaceName: tap,
-      ownerUid: uid,
-      ip: nic.ip,
-      prefixLength: subnetPrefixLength,
-      gateway: this.#plan.hostAddress,
-      nameserver: this.#outbound?.nameserver ?? this.#plan.hostAddress,
-      mac: nic.mac,
-    }
+    return await this.#inTurn(nic.ip, async () => {
+      const attached = await this.#ensure(nic)
+      if (attached.standing) await this.#peerWatch?.leave(attached.vm.tap)
+      attached.standing = false
+      return this.#attachment(nic)
+    })
   }
 
   async detach(nic: NicSpec): Promise<void> {
     if (hostPart(this.#plan, nic.ip) === 0) return
-    const tap = tapName(this.#plan, nic.ip)
-    const there = (await this.#interfaces()).has(tap)
-    const { bridge } = this.#plan
-    await Promise.all([
-      // A delete right after a replace finds what it deletes, so a repeat is no error.
-      this.#ip([
-        `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
-        `neigh del ${nic.ip} dev ${bridge}`,
-        ...(there ? [`link del ${tap}`] : []),
-      ]),
-      this.#bindsAddresses
-        ? this.#nft(bind(this.#plan, { ...nic, tap }) + unbind(this.#plan, { ...nic, tap }))
-        : undefined,
-    ])
+    await this.#inTurn(nic.ip, async () => {
+      const found = this.#attached.get(nic.ip)
+      // The address has gone to another instance since.
+      if (found !== undefined && found.nic.instanceUuid !== nic.instanceUuid) return
+      await this.#remove(nic, found)
+    })
+  }
+
+  async standBy(nic: NicSpec): Promise<void> {
+    await this.#inTurn(nic.ip, async () => {
+      const attached = await this.#ensure(nic)
+      attached.standing = true
+      attached.told = false
+      await this.#peerWatch?.watch({ ...nic, tap: attached.vm.tap })
+    })
+  }
+
+  onPeerTraffic(listener: (nic: NicSpec) => void): void {
+    this.#peerListeners.push(listener)
+  }
+
+  /** Begins again at 0 with every agent. */
+  async peerPackets(nic: NicSpec): Promise<number | undefined> {
+    const attached = this.#attached.get(nic.ip)
+    if (attached === undefined || !this.#filtersBridge) return undefined
+    return (await this.#peerCounters.get()).get(attached.vm.tap)
   }
 
   async counters(nic: NicSpec): Promise<NicCounters | undefined> {
@@ -127,11 +170,122 @@ export class TapNetwork implements Network {
   }
 
   async close(): Promise<void> {
+    await this.#peerWatch?.stop()
+    for (const { nic } of this.#attached.values()) this.#users.release(nic.userUuid)
+    this.#attached.clear()
     const { bridge, tapPrefix } = this.#plan
     const names = [...(await this.#interfaces()).keys()]
     const ours = names.filter((name) => name === bridge || name.startsWith(tapPrefix))
     if (ours.length > 0) await this.#ip(ours.map((name) => `link del ${name}`))
     await this.#nft(noFilters(this.#plan))
+  }
+
+  /** The attachment of exactly this instance, made unless everything is there. */
+  async #ensure(nic: NicSpec): Promise<Attached> {
+    let found = this.#attached.get(nic.ip)
+    if (found !== undefined && !isSame(found.nic, nic)) {
+      await this.#remove(found.nic, found)
+      found = undefined
+    }
+    const tap = tapName(this.#plan, nic.ip)
+    const there = (await this.#interfaces()).has(tap)
+    if (found?.complete === true && there) return found
+    const attached = found ?? this.#record(nic, tap)
+    const uid = ownerUid(this.#plan, nic.ip)
+    const { bridge } = this.#plan
+    await Promise.all([
+      this.#ip([
+        ...(there ? [] : [`tuntap add ${tap} mode tap user ${String(uid)}`]),
+        `link set ${tap} addrgenmode none master ${bridge} up`,
+        `link set ${tap} type bridge_slave isolated ${this.#filtersBridge ? 'off' : 'on'}`,
+        `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
+      ]),
+      this.#filtersBridge ? this.#nft(bind(this.#plan, attached.vm)) : undefined,
+    ])
+    attached.complete = true
+    return attached
+  }
+
+  /** Kept also when making it fails: the filter may know it then. */
+  #record(nic: NicSpec, tap: string): Attached {
+    const vm = { tap, mac: nic.mac, ip: nic.ip, user: this.#users.hold(nic.userUuid) }
+    const attached = { nic, vm, complete: false, standing: false, told: false }
+    this.#attached.set(nic.ip, attached)
+    return attached
+  }
+
+  async #remove(nic: NicSpec, found: Attached | undefined): Promise<void> {
+    const tap = tapName(this.#plan, nic.ip)
+    if (found !== undefined) {
+      found.complete = false
+      if (found.standing) await this.#peerWatch?.leave(tap)
+    }
+    const there = (await this.#interfaces()).has(tap)
+    const { bridge } = this.#plan
+    // A delete right after a replace, or an add, finds what it deletes, so a repeat is no error.
+    await Promise.all([
+      this.#ip([
+        `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
+        `neigh del ${nic.ip} dev ${bridge}`,
+        ...(there ? [`link del ${tap}`] : []),
+      ]),
+      // What was attached by an agent before is in no filter of this one.
+      found !== undefined && this.#filtersBridge
+        ? this.#nft(bind(this.#plan, found.vm) + unbind(this.#plan, found.vm))
+        : undefined,
+    ])
+    if (found === undefined) return
+    this.#attached.delete(nic.ip)
+    this.#users.release(found.nic.userUuid)
+  }
+
+  #attachment(nic: NicSpec): Attachment {
+    return {
+      kind: 'tap',
+      interfaceName: tapName(this.#plan, nic.ip),
+      ownerUid: ownerUid(this.#plan, nic.ip),
+      ip: nic.ip,
+      prefixLength: subnetPrefixLength,
+      gateway: this.#plan.hostAddress,
+      nameserver: this.#plan.hostAddress,
+      mac: nic.mac,
+    }
+  }
+
+  #makePeerWatch(path: string | undefined): PeerWatch | undefined {
+    if (path === undefined) return undefined
+    return new PeerWatch({
+      commands: this.#commands,
+      command: [path, bridgeMac(this.#plan), String(agentUid(this.#plan))],
+      onPacket: (tap) => this.#hearPeer(tap),
+      warn: this.#options.warn,
+    })
+  }
+
+  #hearPeer(tap: string): void {
+    for (const attached of this.#attached.values()) {
+      if (attached.vm.tap !== tap || !attached.standing || attached.told) continue
+      attached.told = true
+      for (const listener of this.#peerListeners) listener(attached.nic)
+    }
+  }
+
+  async #readPeerCounters(): Promise<ReadonlyMap<string, number>> {
+    const { table } = this.#plan
+    return parsePeerCounters(
+      await this.#commands.run(['nft', '-j', 'list', 'set', 'bridge', table, receivedSet]),
+    )
+  }
+
+  async #inTurn<T>(ip: string, task: () => Promise<T>): Promise<T> {
+    const mine = (this.#turns.get(ip) ?? Promise.resolve()).then(task)
+    const turn = mine.catch(() => undefined)
+    this.#turns.set(ip, turn)
+    try {
+      return await mine
+    } finally {
+      if (this.#turns.get(ip) === turn) this.#turns.delete(ip)
+    }
   }
 
   /**
@@ -147,19 +301,21 @@ export class TapNetwork implements Network {
 
   async #openBridgeFilter(): Promise<void> {
     try {
-      await this.#nft(bridgeFilter(this.#plan))
-      this.#bindsAddresses = true
+      const vms = [...this.#attached.values()].map(({ vm }) => vm)
+      await this.#nft(bridgeFilter(this.#plan, vms))
+      this.#filtersBridge = true
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
-      this.#bindsAddresses = false
+      this.#filtersBridge = false
       this.#options.warn(
-        `this kernel does not filter on bridges, so instances are not held to their addresses: ${error.message}`,
+        'this kernel does not filter on bridges, so instances are not held to their addresses, have no private network and ' +
+          `no names: ${error.message}`,
       )
     }
   }
 
   async #findOutbound(): Promise<Outbound | undefined> {
-    if (this.#options.outbound === undefined) return undefined
+    if (this.#options.outbound !== true) return undefined
     const routes = await this.#commands.run(['ip', '-o', '-4', 'route', 'show', 'default'])
     const uplink = / dev (\S+)/.exec(routes)?.[1]
     if (uplink === undefined) {
@@ -168,7 +324,7 @@ export class TapNetwork implements Network {
       )
       return undefined
     }
-    return { uplink, nameserver: this.#options.outbound.nameserver }
+    return { uplink }
   }
 
   /** Of the two interfaces only, not of the whole host: it must not become a router for its other networks. */
@@ -188,6 +344,10 @@ export class TapNetwork implements Network {
   async #nft(rules: string): Promise<void> {
     await this.#commands.run(['nft', '-f', '-'], rules)
   }
+}
+
+function isSame(one: NicSpec, other: NicSpec): boolean {
+  return one.instanceUuid === other.instanceUuid && one.userUuid === other.userUuid && one.mac === other.mac
 }
 
 /** Locally administered, and the same at every start. */

@@ -12,8 +12,16 @@ const guestAddress = {
   ip: '10.0.2.15',
   prefixLength: 24,
   gateway: '10.0.2.2',
-  nameserver: '10.0.2.3',
+  // The guest itself, where nobody listens: QEMU's own would leave every question without an answer.
+  nameserver: '127.0.0.1',
 } as const
+
+export interface UserNetworkOptions {
+  readonly directory: string
+  /** That instances should reach the outside; it is not to be had here. */
+  readonly outbound?: boolean
+  readonly warn?: (message: string) => void
+}
 
 interface Forward {
   readonly hostPort: number
@@ -24,23 +32,29 @@ interface Forward {
  * QEMU's user-mode network, for an agent that is not root. Instances are apart from each other by construction. The guest has
  * 10.0.2.15 whatever address the instance is told it has, the host reaches only `forwardedGuestPorts`, and
  * bytes and packets are not counted. Forwards are kept on disk, because a new agent must reach the VMs of the one before.
+ *
+ * A guest connects to nothing, wanted or not: QEMU would make the connections as its own user on the host, to whom its
+ * loopback, the ports of other instances and the networks around it are open, and nothing here could filter them.
  */
 export class UserNetwork implements Network {
   readonly #directory: string
-  readonly #outbound: boolean
+  readonly #options: UserNetworkOptions
 
-  constructor(options: { readonly directory: string; readonly outbound: boolean }) {
+  constructor(options: UserNetworkOptions) {
     this.#directory = join(options.directory, 'user-network')
-    this.#outbound = options.outbound
+    this.#options = options
   }
 
   async open(): Promise<void> {
+    const { outbound, warn } = this.#options
+    if (outbound === true)
+      warn?.('outbound access is on but this agent is not root; instances reach nothing outside')
     await mkdir(this.#directory, { recursive: true })
   }
 
   async attach(nic: NicSpec): Promise<Attachment> {
     const forwards = (await this.#load(nic)) ?? (await this.#choose(nic))
-    return { kind: 'user', ...guestAddress, mac: nic.mac, outbound: this.#outbound, forwards }
+    return { kind: 'user', ...guestAddress, mac: nic.mac, forwards }
   }
 
   async detach(nic: NicSpec): Promise<void> {
@@ -50,6 +64,19 @@ export class UserNetwork implements Network {
   async counters(nic: NicSpec): Promise<NicCounters | undefined> {
     const attached = (await this.#load(nic)) !== undefined
     return attached ? { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 } : undefined
+  }
+
+  /** An instance has no peers here. */
+  async standBy(): Promise<void> {
+    await Promise.resolve()
+  }
+
+  onPeerTraffic(): void {
+    // Nothing to tell: an instance has no peers here.
+  }
+
+  async peerPackets(): Promise<undefined> {
+    await Promise.resolve()
   }
 
   async reach(

@@ -1,0 +1,196 @@
+import { AUTHORITATIVE_ANSWER, decode, encode } from 'dns-packet'
+import type { Answer, Packet, Question } from 'dns-packet'
+import type { PrivateNames } from './private-names.ts'
+
+/** Long enough for a burst of questions, short enough that a rename is seen within a second. */
+const answerTtlS = 1
+/** What we accept over UDP and say so; the usual size that no network cuts. */
+const udpPayloadBytes = 1_232
+/** A longer question is none. */
+export const maxQuestionBytes = 1_024
+const headerBytes = 12
+/** Names of the additional part, such as EDNS and a signature. */
+const maxAdditional = 4
+
+export const domain = 'internal'
+const reverseDomain = 'in-addr.arpa'
+
+const rcode = { formErr: 1, servFail: 2, nxDomain: 3, notImp: 4, refused: 5 } as const
+const flagBits = {
+  response: 0x8000,
+  opcode: 0x7800,
+  recursionDesired: 0x0100,
+  recursionAvailable: 0x0080,
+} as const
+
+/** What is to be done with a message from an instance. */
+export type DnsVerdict =
+  | { readonly kind: 'answer'; readonly message: Buffer }
+  /** Not ours to know: asked elsewhere, or refused. */
+  | { readonly kind: 'forward' }
+  /** No answer: it is no question. */
+  | { readonly kind: 'drop' }
+
+export interface Asker {
+  readonly names: PrivateNames
+  readonly userUuid: string
+  /** The first two numbers of the addresses of this host's instances, such as `10.64`. */
+  readonly network: string
+}
+
+/** Never throws, whatever the bytes are. */
+export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
+  if (message.length < headerBytes || message.length > maxQuestionBytes) return { kind: 'drop' }
+  const flags = message.readUInt16BE(2)
+  if ((flags & flagBits.response) !== 0) return { kind: 'drop' }
+  if ((flags & flagBits.opcode) !== 0) return failure(message, rcode.notImp)
+  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map((at) => message.readUInt16BE(at))
+  if (questions !== 1 || answers !== 0 || authorities !== 0 || (additionals ?? 0) > maxAdditional)
+    return failure(message, rcode.formErr)
+  try {
+    return judge(message, decode(message), asker)
+  } catch {
+    return failure(message, rcode.formErr)
+  }
+}
+
+function judge(message: Buffer, packet: Packet, asker: Asker): DnsVerdict {
+  const question = packet.questions?.[0]
+  if (question === undefined) return failure(message, rcode.formErr)
+  // The types know fewer than there are: `ANY`, zone transfers and numbers without a name come as other strings.
+  const type: string = question.type
+  if ((question.class ?? 'IN') !== 'IN' || type === 'AXFR' || type === 'IXFR')
+    return failure(message, rcode.refused)
+  const name = question.name.toLowerCase()
+  const found = ownName(name, type, asker)
+  if (found === undefined) return { kind: 'forward' }
+  // Other bytes would not come back as they were asked.
+  if (!printable.test(name)) return failure(message, rcode.formErr)
+  const answers = found.records.map((record) => ({ ...record, name: question.name }))
+  return { kind: 'answer', message: answer(message, packet, question, { ...found, answers }) }
+}
+
+const printable = /^[\x21-\x7e]+$/
+
+interface Found {
+  readonly exists: boolean
+  readonly zone: string
+  readonly records: readonly { readonly type: 'A' | 'PTR'; readonly ttl: number; readonly data: string }[]
+}
+
+/** Undefined where the name is nothing of ours. */
+function ownName(name: string, type: string, asker: Asker): Found | undefined {
+  const { names, userUuid } = asker
+  if (name === domain) return { exists: true, zone: domain, records: [] }
+  if (name.endsWith(`.${domain}`)) {
+    const own = name.slice(0, -domain.length - 1)
+    const address = names.addressOf(userUuid, own)
+    return addressFound(address, type) ?? { exists: names.hasBelow(userUuid, own), zone: domain, records: [] }
+  }
+  // A bare name is an instance's, if it is one: no address stands directly below the root.
+  if (!name.includes('.')) {
+    return type === 'A' || type === 'AAAA' ? addressFound(names.addressOf(userUuid, name), type) : undefined
+  }
+  return name.endsWith(`.${reverseDomain}`) ? reverseFound(name, type, asker) : undefined
+}
+
+function addressFound(address: string | undefined, type: string): Found | undefined {
+  if (address === undefined) return undefined
+  const records =
+    type === 'A' || type === 'ANY' ? [{ type: 'A', ttl: answerTtlS, data: address } as const] : []
+  return { exists: true, zone: domain, records }
+}
+
+function reverseFound(name: string, type: string, { names, userUuid, network }: Asker): Found | undefined {
+  const numbers = name
+    .slice(0, -reverseDomain.length - 1)
+    .split('.')
+    .toReversed()
+  if (numbers.slice(0, 2).join('.') !== network) return undefined
+  const zone = `${network.split('.').toReversed().join('.')}.${reverseDomain}`
+  const own = names.nameAt(userUuid, numbers.join('.'))
+  if (own === undefined) return { exists: numbers.length < 4, zone, records: [] }
+  const data = `${own}.${domain}`
+  const records = type === 'PTR' || type === 'ANY' ? [{ type: 'PTR', ttl: answerTtlS, data } as const] : []
+  return { exists: true, zone, records }
+}
+
+function answer(
+  message: Buffer,
+  packet: Packet,
+  question: Question,
+  found: { readonly exists: boolean; readonly zone: string; readonly answers: Answer[] },
+): Buffer {
+  const asksEdns = packet.additionals?.some((record) => record.type === 'OPT') === true
+  return encode({
+    type: 'response',
+    id: message.readUInt16BE(0),
+    flags:
+      AUTHORITATIVE_ANSWER |
+      (message.readUInt16BE(2) & flagBits.recursionDesired) |
+      flagBits.recursionAvailable |
+      (found.exists ? 0 : rcode.nxDomain),
+    questions: [question],
+    answers: found.answers,
+    authorities: found.answers.length > 0 ? [] : [startOfAuthority(found.zone)],
+    additionals: asksEdns ? [ednsRecord] : [],
+  })
+}
+
+/** Its minimum is for how long one may remember that a name does not exist. */
+function startOfAuthority(zone: string): Answer {
+  const data = {
+    mname: `roost.${domain}`,
+    rname: `hostmaster.${domain}`,
+    serial: 1,
+    refresh: answerTtlS,
+    retry: answerTtlS,
+    expire: answerTtlS,
+    minimum: answerTtlS,
+  }
+  return { type: 'SOA', name: zone, ttl: answerTtlS, data }
+}
+
+const ednsRecord: Answer = {
+  type: 'OPT',
+  name: '.',
+  udpPayloadSize: udpPayloadBytes,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+}
+
+function failure(message: Buffer, code: number): DnsVerdict {
+  return { kind: 'answer', message: failureMessage(message, code) }
+}
+
+/** The header alone is enough to be understood, and does not repeat what could not be read. */
+function failureMessage(message: Buffer, code: number): Buffer {
+  const header = Buffer.alloc(headerBytes)
+  message.copy(header, 0, 0, 4)
+  const kept = message.readUInt16BE(2) & (flagBits.opcode | flagBits.recursionDesired)
+  header.writeUInt16BE(flagBits.response | kept | flagBits.recursionAvailable | code, 2)
+  return header
+}
+
+/** A well-formed question that is not answered: with its question, which some resolvers insist on. */
+export function refusal(message: Buffer, why: 'refused' | 'servFail'): Buffer {
+  const end = questionEnd(message)
+  const body = end === undefined ? Buffer.alloc(0) : message.subarray(headerBytes, end)
+  const header = failureMessage(message, rcode[why])
+  if (end !== undefined) header.writeUInt16BE(1, 4)
+  return Buffer.concat([header, body])
+}
+
+/** Where the only question ends; undefined where it is cut off. In a question a name holds no pointers. */
+export function questionEnd(message: Buffer): number | undefined {
+  let at = headerBytes
+  for (let length = message[at]; length !== 0; length = message[at]) {
+    if (length === undefined || length > 63) return undefined
+    at += length + 1
+  }
+  const end = at + 5
+  return end <= message.length ? end : undefined
+}

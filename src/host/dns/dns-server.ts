@@ -1,0 +1,186 @@
+import { createSocket } from 'node:dgram'
+import type { Socket as UdpSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import { judgeQuestion, maxQuestionBytes, refusal } from './dns-answers.ts'
+import type { DnsForwarder } from './dns-forwarder.ts'
+import { LengthFramedReader, lengthFramed } from './length-frames.ts'
+import type { PrivateNames } from './private-names.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+/** An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends. */
+const questionsPerS = 2_000
+const questionsBurst = 4_000
+/** Addresses whose rate is remembered; the ones heard of longest ago are forgotten first. */
+const maxBuckets = 4_096
+const maxConnections = 512
+const maxConnectionsPerAsker = 8
+const connectionIdleMs = 10_000
+/** Of one connection, at the host's nameserver. */
+const maxPendingPerConnection = 16
+/** Answers that a client does not read; then it is cut off. */
+const unreadMaxBytes = 128 * 1024
+const receiveBufferBytes = 1 << 20
+
+export interface DnsServerOptions {
+  readonly address: string
+  readonly port?: number
+  readonly names: PrivateNames
+  /** Whose instance has this address; nobody's gets no answer. */
+  readonly ownerOf: (ip: string) => string | undefined
+  /** Absent: what is not ours to know is refused. */
+  readonly forwarder?: DnsForwarder
+  readonly nowMs?: () => number
+}
+
+/**
+ * The nameserver of a host's instances. Who asks is told by the source address, which the host's filter binds to a VM;
+ * each sees the names of its own user. It holds nothing on disk and waits for nobody but the nameserver it forwards to.
+ */
+export class DnsServer {
+  readonly #options: DnsServerOptions
+  readonly #network: string
+  readonly #buckets = new Map<string, TokenBucket>()
+  readonly #connections = new Map<string, Set<Socket>>()
+  readonly #nowMs: () => number
+  #udp: UdpSocket | undefined
+  #tcp: Server | undefined
+
+  constructor(options: DnsServerOptions) {
+    this.#options = options
+    this.#network = options.address.split('.').slice(0, 2).join('.')
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+  }
+
+  /** Fails where the port is taken. */
+  async open(): Promise<number> {
+    const { address } = this.#options
+    const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
+    udp.on('message', (message, from) => this.#hearDatagram(udp, message, from))
+    this.#udp = udp
+    udp.bind({ address, port: this.#options.port ?? 53, exclusive: true })
+    await once(udp, 'listening')
+    // What a client can do to a socket of its own, such as an answer that is refused, ends nothing here.
+    udp.on('error', () => undefined)
+    const { port } = udp.address()
+    const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
+    tcp.maxConnections = maxConnections
+    this.#tcp = tcp
+    tcp.listen({ host: address, port, exclusive: true })
+    await once(tcp, 'listening')
+    tcp.on('error', () => undefined)
+    return port
+  }
+
+  async close(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (this.#tcp?.listening === true) this.#tcp.close(() => resolve())
+    else resolve()
+    for (const sockets of this.#connections.values()) for (const socket of sockets) socket.destroy()
+    this.#udp?.close()
+    this.#udp = undefined
+    await promise
+  }
+
+  #hearDatagram(
+    udp: UdpSocket,
+    message: Buffer,
+    from: { readonly address: string; readonly port: number },
+  ): void {
+    const userUuid = this.#admit(from.address)
+    if (userUuid === undefined) return
+    const send = (answer: Buffer): void => {
+      if (this.#udp === udp) udp.send(answer, from.port, from.address, () => undefined)
+    }
+    this.#answer(message, { userUuid, ip: from.address, over: 'udp', send })
+  }
+
+  #accept(socket: Socket): void {
+    socket.on('error', () => undefined)
+    const ip = socket.remoteAddress
+    const sockets = (ip === undefined ? undefined : this.#connections.get(ip)) ?? new Set<Socket>()
+    if (
+      ip === undefined ||
+      this.#options.ownerOf(ip) === undefined ||
+      sockets.size >= maxConnectionsPerAsker
+    ) {
+      socket.destroy()
+      return
+    }
+    this.#connections.set(ip, sockets.add(socket))
+    socket.on('close', () => {
+      sockets.delete(socket)
+      if (sockets.size === 0) this.#connections.delete(ip)
+    })
+    socket.setTimeout(connectionIdleMs, () => socket.destroy())
+    this.#serve(socket, ip)
+  }
+
+  #serve(socket: Socket, ip: string): void {
+    const frames = new LengthFramedReader({ maxBytes: maxQuestionBytes })
+    let pending = 0
+    const send = (answer: Buffer): void => {
+      pending -= 1
+      if (socket.destroyed) return
+      socket.write(lengthFramed(answer))
+      if (socket.writableLength > unreadMaxBytes) socket.destroy()
+      else if (pending < maxPendingPerConnection) socket.resume()
+    }
+    const hear = (question: Buffer): boolean => {
+      const userUuid = this.#admit(ip)
+      if (userUuid === undefined) return false
+      pending += 1
+      return this.#answer(question, { userUuid, ip, over: 'tcp', send })
+    }
+    socket.on('data', (chunk) => {
+      const questions = frames.push(chunk)
+      if (questions?.every(hear) !== true) socket.destroy()
+      else if (pending >= maxPendingPerConnection) socket.pause()
+    })
+  }
+
+  /** Whose question it is, if it may be asked now. */
+  #admit(ip: string): string | undefined {
+    const userUuid = this.#options.ownerOf(ip)
+    if (userUuid === undefined) return undefined
+    const nowMs = this.#nowMs()
+    let bucket = this.#buckets.get(ip)
+    if (bucket === undefined) {
+      bucket = new TokenBucket({ perS: questionsPerS, burst: questionsBurst, nowMs })
+      const oldest = this.#buckets.size < maxBuckets ? undefined : this.#buckets.keys().next().value
+      if (oldest !== undefined) this.#buckets.delete(oldest)
+      this.#buckets.set(ip, bucket)
+    }
+    return bucket.take(nowMs) ? userUuid : undefined
+  }
+
+  /** False where it was no question. `send` is called at once or later, once. */
+  #answer(
+    message: Buffer,
+    asker: {
+      readonly userUuid: string
+      readonly ip: string
+      readonly over: 'udp' | 'tcp'
+      readonly send: (answer: Buffer) => void
+    },
+  ): boolean {
+    const { userUuid, ip, over, send } = asker
+    const verdict = judgeQuestion(message, { names: this.#options.names, userUuid, network: this.#network })
+    if (verdict.kind === 'drop') return false
+    if (verdict.kind === 'answer') {
+      send(verdict.message)
+      return true
+    }
+    const { forwarder } = this.#options
+    if (forwarder === undefined) {
+      send(refusal(message, 'refused'))
+      return true
+    }
+    // A datagram is the receive buffer's own copy, a frame a part of a chunk that is not written again: both stay as they are.
+    void forwarder
+      .ask(message, { asker: ip, over })
+      .then((answer) => send(answer ?? refusal(message, 'servFail')))
+    return true
+  }
+}

@@ -1,0 +1,32 @@
+/** DNS over TCP: each message behind its length in two bytes. */
+const lengthBytes = 2
+
+export class LengthFramedReader {
+  readonly #maxBytes: number
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(options: { readonly maxBytes: number }) {
+    this.#maxBytes = options.maxBytes
+  }
+
+  /** The messages that are complete with this chunk; undefined where one is longer than permitted: nothing after it is read. */
+  push(chunk: Buffer): readonly Buffer[] | undefined {
+    const found: Buffer[] = []
+    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    while (bytes.length >= lengthBytes) {
+      const length = bytes.readUInt16BE(0)
+      if (length > this.#maxBytes) return undefined
+      if (bytes.length < lengthBytes + length) break
+      found.push(bytes.subarray(lengthBytes, lengthBytes + length))
+      bytes = bytes.subarray(lengthBytes + length)
+    }
+    this.#rest = Buffer.from(bytes)
+    return found
+  }
+}
+
+export function lengthFramed(message: Buffer): Buffer {
+  const length = Buffer.alloc(lengthBytes)
+  length.writeUInt16BE(message.length)
+  return Buffer.concat([length, message])
+}

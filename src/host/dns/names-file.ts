@@ -1,0 +1,66 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import type { PrivateName } from '../../domain/route-feed.ts'
+
+/** Changes within this time are written together. */
+const saveDelayMs = 1_000
+
+/**
+ * The names as last told, for an agent that starts while the API is away. Losing the file is harmless, so is an old one: the API
+ * tells everything again when it is there.
+ */
+export class NamesFile {
+  readonly #path: string
+  readonly #current: () => readonly PrivateName[]
+  readonly #warn: (message: string) => void
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(options: {
+    readonly path: string
+    readonly current: () => readonly PrivateName[]
+    readonly warn: (message: string) => void
+  }) {
+    this.#path = options.path
+    this.#current = options.current
+    this.#warn = options.warn
+  }
+
+  async load(): Promise<readonly PrivateName[]> {
+    try {
+      const names: unknown = JSON.parse(await readFile(this.#path, 'utf8'))
+      return Array.isArray(names) ? (names as readonly PrivateName[]).filter(isName) : []
+    } catch {
+      return []
+    }
+  }
+
+  saveSoon(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#writing = this.#writing.then(async () => await this.#write())
+    }, saveDelayMs)
+  }
+
+  async close(): Promise<void> {
+    if (this.#timer !== undefined) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      this.#writing = this.#writing.then(async () => await this.#write())
+    }
+    await this.#writing
+  }
+
+  async #write(): Promise<void> {
+    try {
+      await writeFile(`${this.#path}.tmp`, JSON.stringify(this.#current()), { mode: 0o600 })
+      await rename(`${this.#path}.tmp`, this.#path)
+    } catch (error) {
+      this.#warn(`the private names could not be kept: ${(error as Error).message}`)
+    }
+  }
+}
+
+function isName(value: unknown): value is PrivateName {
+  const name = value as Partial<Record<keyof PrivateName, unknown>> | null
+  return [name?.uuid, name?.userUuid, name?.name, name?.privateIp].every((part) => typeof part === 'string')
+}

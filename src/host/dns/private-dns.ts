@@ -1,0 +1,87 @@
+import { feedBeatMs, maxFeedLineBytes } from '../../domain/route-feed.ts'
+import type { NameLine } from '../../domain/route-feed.ts'
+import { LineStream } from '../../lines/line-stream.ts'
+import type { LineStreamChange, LineStreamRequest } from '../../lines/line-stream.ts'
+import { DnsForwarder } from './dns-forwarder.ts'
+import { DnsServer } from './dns-server.ts'
+import { NamesFile } from './names-file.ts'
+import { PrivateNames } from './private-names.ts'
+
+/** Beats that are missing before the connection to the API counts as dead. */
+const missedBeats = 3
+
+/** What the network knows and does for it. */
+export interface DnsNetwork {
+  readonly hostAddress: string
+  ownerOf(ip: string): string | undefined
+  /** Opens the way to the port once it is answered. */
+  admitDns(): Promise<void>
+}
+
+export interface PrivateDnsOptions {
+  readonly network: DnsNetwork
+  /** Where the names are kept for the next agent. */
+  readonly file: string
+  /** `GET /internal/nodes/<id>/names` with this host's credential; `since` is where to go on. */
+  readonly ask: (since: string | undefined) => LineStreamRequest
+  /** The host's nameserver, where instances may ask for other names than their own. */
+  readonly nameserver?: string
+  readonly onChange?: (change: LineStreamChange) => void
+  readonly warn: (message: string) => void
+}
+
+/** Names for the instances of this host: the API's stream, the table, the server. With the API away the last names stand. */
+export class PrivateDns {
+  readonly names = new PrivateNames()
+  readonly #options: PrivateDnsOptions
+  readonly #file: NamesFile
+  readonly #server: DnsServer
+  readonly #stream: LineStream
+  #savedChanges = 0
+
+  constructor(options: PrivateDnsOptions) {
+    this.#options = options
+    const { network, nameserver, ask, onChange } = options
+    this.#file = new NamesFile({ path: options.file, current: () => this.names.all(), warn: options.warn })
+    this.#server = new DnsServer({
+      address: network.hostAddress,
+      names: this.names,
+      ownerOf: (ip) => network.ownerOf(ip),
+      ...(nameserver === undefined ? {} : { forwarder: new DnsForwarder({ host: nameserver }) }),
+    })
+    this.#stream = new LineStream({
+      ask: () => ask(this.names.revision),
+      maxLineBytes: maxFeedLineBytes,
+      silenceMs: missedBeats * feedBeatMs,
+      onLine: (line) => this.#apply(line as NameLine),
+      ...(onChange === undefined ? {} : { onChange }),
+    })
+  }
+
+  /** Where another program has the port, instances get no names; everything else goes on. */
+  async open(): Promise<void> {
+    this.names.remember(await this.#file.load())
+    this.#savedChanges = this.names.changes
+    this.#stream.start()
+    try {
+      await this.#server.open()
+    } catch (error) {
+      this.#options.warn(`instances have no names on this host: ${(error as Error).message}`)
+      return
+    }
+    await this.#options.network.admitDns()
+  }
+
+  async close(): Promise<void> {
+    await this.#stream.stop()
+    await this.#server.close()
+    await this.#file.close()
+  }
+
+  #apply(line: NameLine): void {
+    this.names.apply(line)
+    if (line.kind !== 'end' || this.names.changes === this.#savedChanges) return
+    this.#savedChanges = this.names.changes
+    this.#file.saveSoon()
+  }
+}

@@ -1,0 +1,128 @@
+import type { NameLine, PrivateName } from '../../domain/route-feed.ts'
+
+/** What a user's instances of this host are called. Lines are applied as they come, so a change is seen at once. */
+export class PrivateNames {
+  readonly #byUuid = new Map<string, PrivateName>()
+  readonly #users = new Map<string, UserNames>()
+  /** While a block tells everything: who was told of. */
+  #told: Set<string> | undefined
+  #revision: string | undefined
+  /** Grows with every change. */
+  #changes = 0
+
+  /** Where a stream that breaks off is to go on. */
+  get revision(): string | undefined {
+    return this.#revision
+  }
+
+  get changes(): number {
+    return this.#changes
+  }
+
+  all(): readonly PrivateName[] {
+    return [...this.#byUuid.values()]
+  }
+
+  apply(line: NameLine): void {
+    switch (line.kind) {
+      case 'begin':
+        this.#told = line.snapshot ? new Set() : undefined
+        break
+      case 'name':
+        this.#told?.add(line.name.uuid)
+        this.#put(line.name)
+        break
+      case 'gone':
+        this.#drop(line.id)
+        break
+      case 'end':
+        this.#leaveOut()
+        this.#revision = line.revision
+        break
+      case 'beat':
+        break
+    }
+  }
+
+  /** What was known before this process, until the API tells. */
+  remember(names: readonly PrivateName[]): void {
+    for (const name of names) this.#put(name)
+  }
+
+  /** `name` in lower case, without `.internal`. */
+  addressOf(userUuid: string, name: string): string | undefined {
+    const uuid = this.#users.get(userUuid)?.uuids.get(name)
+    return uuid === undefined ? undefined : this.#byUuid.get(uuid)?.privateIp
+  }
+
+  /** Whether names end with `.<suffix>`: then that is a name too, though of no instance. */
+  hasBelow(userUuid: string, suffix: string): boolean {
+    return (this.#users.get(userUuid)?.suffixes.get(suffix) ?? 0) > 0
+  }
+
+  nameAt(userUuid: string, ip: string): string | undefined {
+    const uuid = this.#users.get(userUuid)?.addresses.get(ip)
+    return uuid === undefined ? undefined : this.#byUuid.get(uuid)?.name
+  }
+
+  #leaveOut(): void {
+    const told = this.#told
+    this.#told = undefined
+    if (told === undefined) return
+    for (const uuid of this.#byUuid.keys()) if (!told.has(uuid)) this.#drop(uuid)
+  }
+
+  #put(name: PrivateName): void {
+    this.#drop(name.uuid)
+    this.#changes += 1
+    this.#byUuid.set(name.uuid, name)
+    const names = this.#users.get(name.userUuid) ?? new UserNames()
+    this.#users.set(name.userUuid, names)
+    names.add(name)
+  }
+
+  #drop(uuid: string): void {
+    const found = this.#byUuid.get(uuid)
+    if (found === undefined) return
+    this.#changes += 1
+    this.#byUuid.delete(uuid)
+    const names = this.#users.get(found.userUuid)
+    names?.remove(found)
+    if (names?.isEmpty === true) this.#users.delete(found.userUuid)
+  }
+}
+
+/**
+ * A name or an address may change hands with the new holder told before the old one is gone, so an entry is only
+ * removed by whom it is of.
+ */
+class UserNames {
+  readonly uuids = new Map<string, string>()
+  readonly addresses = new Map<string, string>()
+  readonly suffixes = new Map<string, number>()
+
+  get isEmpty(): boolean {
+    return this.uuids.size === 0 && this.addresses.size === 0 && this.suffixes.size === 0
+  }
+
+  add({ uuid, name, privateIp }: PrivateName): void {
+    this.uuids.set(name, uuid)
+    this.addresses.set(privateIp, uuid)
+    for (const suffix of suffixesOf(name)) this.suffixes.set(suffix, (this.suffixes.get(suffix) ?? 0) + 1)
+  }
+
+  remove({ uuid, name, privateIp }: PrivateName): void {
+    if (this.uuids.get(name) === uuid) this.uuids.delete(name)
+    if (this.addresses.get(privateIp) === uuid) this.addresses.delete(privateIp)
+    for (const suffix of suffixesOf(name)) {
+      const left = (this.suffixes.get(suffix) ?? 1) - 1
+      if (left === 0) this.suffixes.delete(suffix)
+      else this.suffixes.set(suffix, left)
+    }
+  }
+}
+
+function suffixesOf(name: string): readonly string[] {
+  const labels = name.split('.')
+  return labels.slice(1).map((_, index) => labels.slice(index + 1).join('.'))
+}

@@ -1,0 +1,17 @@
+/** Packets per TAP from the answer of `nft -j list set`: every element is the TAP's name and a MAC, with a counter. */
+export function parsePeerCounters(text: string): ReadonlyMap<string, number> {
+  const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
+  const elements = nftables.flatMap((object) => object.set?.elem ?? [])
+  return new Map(elements.map(({ elem }) => [elem.val.concat[0] ?? '', elem.counter.packets]))
+}
+
+interface NftObject {
+  readonly set?: { readonly elem?: readonly NftElement[] }
+}
+
+interface NftElement {
+  readonly elem: {
+    readonly val: { readonly concat: readonly string[] }
+    readonly counter: { readonly packets: number }
+  }
+}

@@ -1,0 +1,143 @@
+import type { ChildProcess } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Commands } from './commands.ts'
+
+/** A device is taken when its VM is gone, some milliseconds later; an order that is not answered by then is not waited for. */
+const answerTimeoutMs = 1_000
+/** The wait before the program is started again, doubled with every end that follows soon. */
+const restartDelayMs = 100
+const restartDelayMaxMs = 5_000
+
+export interface Sleeper {
+  readonly tap: string
+  readonly ip: string
+  readonly mac: string
+}
+
+/**
+ * The program `guest/peer-watch`, which holds the devices of instances in standby: started with the first of them, again when it
+ * ends, and told again what to hold. It ends with this process, and the devices are free then.
+ */
+export class PeerWatch {
+  readonly #commands: Commands
+  readonly #command: readonly string[]
+  readonly #onPacket: (tap: string) => void
+  readonly #warn: (message: string) => void
+  readonly #sleepers = new Map<string, Sleeper>()
+  /** By the answer that is awaited, such as `left rt1234560002`. */
+  readonly #awaited = new Map<string, () => void>()
+  #child: ChildProcess | undefined
+  #restart: NodeJS.Timeout | undefined
+  #restarts = 0
+  #stopped = false
+
+  constructor(options: {
+    readonly commands: Commands
+    readonly command: readonly string[]
+    readonly onPacket: (tap: string) => void
+    readonly warn: (message: string) => void
+  }) {
+    this.#commands = options.commands
+    this.#command = options.command
+    this.#onPacket = options.onPacket
+    this.#warn = options.warn
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Returns when the device is held, or is known not to be. */
+  async watch(sleeper: Sleeper): Promise<void> {
+    this.#stopped = false
+    this.#sleepers.set(sleeper.tap, sleeper)
+    if (this.#child === undefined && this.#restart === undefined) this.#start()
+    else this.#send(watchOrder(sleeper))
+    await this.#answer(`watching ${sleeper.tap}`)
+  }
+
+  /** Returns when the device is free. */
+  async leave(tap: string): Promise<void> {
+    if (!this.#sleepers.delete(tap) || this.#child === undefined) return
+    this.#send(`leave ${tap}\n`)
+    // One that does not answer would keep the VM from its device.
+    if (!(await this.#answer(`left ${tap}`))) this.#child?.kill('SIGKILL')
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#sleepers.clear()
+    clearTimeout(this.#restart)
+    this.#restart = undefined
+    const child = this.#child
+    if (child === undefined) return
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    child.stdin?.end()
+    await ended
+  }
+
+  #start(): void {
+    const child = this.#commands.start(this.#command)
+    this.#child = child
+    let complaint = ''
+    child.stdin?.on('error', () => undefined)
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = text.trim()))
+    child.on('error', (error) => (complaint = error.message))
+    child.on('close', () => this.#ended(complaint))
+    if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => this.#hear(line))
+    for (const sleeper of this.#sleepers.values()) this.#send(watchOrder(sleeper))
+  }
+
+  #ended(complaint: string): void {
+    this.#child = undefined
+    for (const resolve of this.#awaited.values()) resolve()
+    this.#awaited.clear()
+    if (this.#stopped || this.#sleepers.size === 0) return
+    this.#warn(`the watch over instances in standby ended and starts again: ${complaint}`)
+    const delayMs = Math.min(restartDelayMs * 2 ** this.#restarts, restartDelayMaxMs)
+    this.#restarts += 1
+    this.#restart = setTimeout(() => {
+      this.#restart = undefined
+      this.#start()
+    }, delayMs)
+  }
+
+  #hear(line: string): void {
+    const [what, tap = ''] = line.split(' ')
+    if (what === 'packet') this.#onPacket(tap)
+    else if (what === 'refused') {
+      this.#warn(`packets of peers to ${tap} go unnoticed: ${line}`)
+      this.#heard(`watching ${tap}`)
+    } else {
+      this.#restarts = 0
+      this.#heard(line)
+    }
+  }
+
+  #heard(answer: string): void {
+    this.#awaited.get(answer)?.()
+    this.#awaited.delete(answer)
+  }
+
+  #send(order: string): void {
+    this.#child?.stdin?.write(order)
+  }
+
+  /** Whether it was answered in time, or nobody is there to answer. */
+  async #answer(answer: string): Promise<boolean> {
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#awaited.delete(answer)
+        resolve(false)
+      }, answerTimeoutMs)
+      this.#awaited.set(answer, () => {
+        clearTimeout(timer)
+        resolve(true)
+      })
+    })
+  }
+}
+
+function watchOrder({ tap, ip, mac }: Sleeper): string {
+  return `watch ${tap} ${ip} ${mac}\n`
+}
