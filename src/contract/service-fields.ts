@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
+import { maxDomainLength } from '../domain/domain-name.ts'
+import { ScaleToZeroPolicy, defaultCooldownMs } from '../domain/scale-to-zero.ts'
+import { Handler, defaultHardLimit, defaultSoftLimit } from '../domain/service.ts'
 import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
-import { maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from './limits.ts'
+import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from './limits.ts'
 
-/**
- * The parts of an instance's creation that belong to services, volumes and scale-to-zero. They are validated in full,
- * so that what a client gets wrong today is what it would get wrong tomorrow; this release then answers that they are
- * not supported.
- */
+// What requests say of services and of scale-to-zero.
+
 const publishedPort = closed(
   {
     port: Type.Integer({ minimum: 1, maximum: maxPort, description: 'Public port.' }),
@@ -14,13 +14,14 @@ const publishedPort = closed(
       Type.Integer({
         minimum: 1,
         maximum: maxPort,
-        description: 'Port of the application; the public one if absent.',
+        description: 'Port of the application; the public one if absent, and 443 for a redirect.',
       }),
     ),
     handlers: Type.Optional(
-      Type.Array(vocabulary(['tls', 'http', 'redirect'], 'Connection handler.'), {
-        maxItems: 3,
+      Type.Array(vocabulary(Object.values(Handler), 'Connection handler.'), {
+        maxItems: Object.values(Handler).length,
         uniqueItems: true,
+        description: 'Default: http on port 80, tls and http on port 443, tls on every other.',
       }),
     ),
   },
@@ -33,41 +34,66 @@ const domain = closed(
   {
     name: Type.String({
       minLength: 1,
-      maxLength: 255,
-      description: 'Domain name; with a final dot it is taken as it is.',
+      // A whole name with the dots that clients append.
+      maxLength: maxDomainLength + 2,
+      description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',
     }),
     certificate: Type.Optional(certificateReference),
   },
   { 'x-place': 'domain description' },
 )
 
+const connectionLimit = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: maxConnectionLimit, description }))
+
+const newService = {
+  services: Type.Optional(
+    Type.Array(publishedPort, { maxItems: maxPublishedPorts, description: 'Published ports.' }),
+  ),
+  domains: Type.Optional(
+    Type.Array(domain, {
+      maxItems: maxDomains,
+      description: 'Default with ports: one derived from the name.',
+    }),
+  ),
+  soft_limit: connectionLimit(
+    `Requests or connections of one instance above which the next one is woken; default ${defaultSoftLimit}.`,
+  ),
+  hard_limit: connectionLimit(`The most that one instance gets; default ${defaultHardLimit}.`),
+}
+
+export const createServiceBody = closed({ name: Type.Optional(nameField), ...newService })
+
+/** Either an existing service or a new one, which gets a generated name. */
 export const serviceGroupRequest = closed(
-  {
-    ...identifierFields,
-    services: Type.Optional(Type.Array(publishedPort, { maxItems: maxPublishedPorts })),
-    domains: Type.Optional(Type.Array(domain, { maxItems: maxDomains })),
-    soft_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPort })),
-    hard_limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxPort })),
-  },
+  { ...identifierFields, ...newService },
   { 'x-place': 'service group description' },
 )
 
-export const volumeRequest = closed(
-  {
-    uuid: identifierFields.uuid,
-    name: Type.Optional(nameField),
-    size_mb: Type.Optional(Type.Integer({ minimum: 1, description: 'Size of a new volume.' })),
-    at: Type.String({ minLength: 1, maxLength: 4_096, description: 'Absolute path of the mount.' }),
-    readonly: Type.Optional(Type.Boolean()),
-  },
-  { 'x-place': 'volume description' },
-)
+export const serviceFilterBody = closed({
+  persistent: Type.Optional(Type.Boolean({ description: 'Only services that are, or are not, persistent.' })),
+  fqdn: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxDomainLength + 2,
+      description: 'Only the service with exactly this domain.',
+    }),
+  ),
+})
 
 export const scaleToZeroRequest = closed(
   {
-    policy: vocabulary(['off', 'on', 'idle'], 'When the instance goes to standby.'),
-    cooldown_time_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: maxCooldownMs })),
-    stateful: Type.Optional(Type.Boolean()),
+    policy: vocabulary(Object.values(ScaleToZeroPolicy), 'When the instance goes to standby.'),
+    cooldown_time_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxCooldownMs,
+        description: `Time without traffic before standby; default ${defaultCooldownMs}.`,
+      }),
+    ),
+    stateful: Type.Optional(
+      Type.Boolean({ description: 'Keep memory and connections in a snapshot; default false.' }),
+    ),
   },
   { 'x-place': 'scale-to-zero description' },
 )

@@ -1,0 +1,149 @@
+import { strict as assert } from 'node:assert'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { createInstances } from '../../src/db/create-instances.ts'
+import type { NewInstances } from '../../src/db/create-instances.ts'
+import { createService } from '../../src/db/create-services.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Database } from '../../src/db/database.ts'
+import type { NewService, WantedDomain } from '../../src/db/new-service.ts'
+import { findServices } from '../../src/db/services.ts'
+import type { createUser } from '../../src/db/users.ts'
+import { parseDomainName } from '../../src/domain/domain-name.ts'
+import { resolvePorts } from '../../src/domain/service-ports.ts'
+import { addNode, addUser, testSecretBox, wantedInstance } from './accounts.ts'
+import { createTestDatabase } from './postgres.ts'
+import type { TestDatabase } from './postgres.ts'
+import { until } from './until.ts'
+
+const metroDomain = 'metro.test'
+/** Nothing but a hang takes as long. */
+const blockedWithinMs = 30_000
+
+interface Owner {
+  readonly uuid: string
+}
+
+/** Services written and looked at without the API, in a database of the describe block that calls this. */
+export function serviceRecords() {
+  let own: TestDatabase
+  let database: Database
+  let users = 0
+  before(async () => {
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'services', poolSize: 20 })
+    await addNode(database)
+  })
+  after(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  const newUser = (hard: Parameters<typeof createUser>[1]['hard'] = {}) =>
+    addUser(database, { name: `user${users++}`, hard })
+  const wanted = (ports: readonly number[], domains: readonly (string | WantedDomain)[] = []): NewService => {
+    const resolved = resolvePorts(ports.map((port) => ({ port })))
+    assert.ok(resolved.ok)
+    return {
+      ports: resolved.ports,
+      domains: domains.map((domain) => (typeof domain === 'string' ? domainOf(domain) : domain)),
+      softLimit: 1,
+      hardLimit: 65_535,
+      metroDomain,
+    }
+  }
+  const domainOf = (text: string): WantedDomain => {
+    const parsed = parseDomainName(text, metroDomain)
+    assert.ok(parsed.ok, text)
+    return parsed.domain
+  }
+  const createWith = (user: Owner, service: NewService, suffix?: (length: number) => string) =>
+    createService({ database, ...(suffix && { randomSuffix: suffix }) }, user.uuid, service)
+  const created = async (user: Owner, service: NewService) => {
+    const outcome = await createWith(user, service)
+    assert.ok(outcome.ok && outcome.service, JSON.stringify(outcome))
+    return outcome.service
+  }
+  const refusal = async (user: Owner, service: NewService) => {
+    const outcome = await createWith(user, service)
+    assert.ok(!outcome.ok)
+    return outcome.refusal
+  }
+  const createInstance = async (user: Owner, more: Partial<NewInstances> = {}) =>
+    createInstances({ database, secretBox: testSecretBox }, wantedInstance(user, more))
+  const instances = async (user: Owner, more: Partial<NewInstances> = {}) => {
+    const outcome = await createInstance(user, more)
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    return outcome.instances
+  }
+  /** What `start` begins while `hold` keeps its locks, which it gives back unchanged once `sessions` wait for locks. */
+  const whileHeld = async <A, B>(
+    hold: (em: EntityManager) => Promise<unknown>,
+    start: (blocked: (sessions: number) => Promise<boolean>) => [Promise<A>, Promise<B>],
+    sessions: number,
+  ): Promise<[A, B]> => {
+    const blocked = (atLeast: number) =>
+      until(`${atLeast} sessions wait`, isBlocked(atLeast), { limitMs: blockedWithinMs })
+    const isBlocked = (atLeast: number) => async () => {
+      const [row] = await database.rows<{ count: number }>({
+        name: 'test-blocked',
+        text: `select count(*)::int as count from pg_stat_activity
+                 where datname = current_database() and wait_event_type = 'Lock'`,
+      })
+      return (row?.count ?? 0) >= atLeast
+    }
+    const em = database.em()
+    await em.begin()
+    try {
+      await hold(em)
+      const started = Promise.all(start(blocked))
+      await blocked(sessions)
+      await em.rollback()
+      return await started
+    } finally {
+      if (em.isInTransaction()) await em.rollback()
+    }
+  }
+  const find = async (user: Owner, uuid: string | null | undefined) =>
+    (await findServices(database, user.uuid, [{ uuid: uuid ?? '' }]))[0]
+  const count = async (text: string, value: string) => {
+    const [row] = await database.rows<{ count: number }>({
+      name: text,
+      text: `select count(*)::int as count from ${text} = $1`,
+      values: [value],
+    })
+    return row?.count
+  }
+  const certificates = async (user: Owner) =>
+    database.rows<{ uuid: string; name: string; commonName: string; state: string }>({
+      name: 'test-certificates',
+      text: `select uuid, name, common_name as "commonName", state from certificates where user_uuid = $1
+             order by position`,
+      values: [user.uuid],
+    })
+  const addCertificate = async (user: Owner, name: string, commonName: string, state = 'valid') => {
+    const [row] = await database.rows<{ uuid: string }>({
+      name: 'test-add-certificate',
+      text: `insert into certificates (uuid, user_uuid, name, common_name, state)
+             values (gen_random_uuid(), $1, $2, $3, $4) returning uuid`,
+      values: [user.uuid, name, commonName, state],
+    })
+    return row!.uuid
+  }
+
+  return {
+    database: () => database,
+    newUser,
+    wanted,
+    domainOf,
+    createWith,
+    created,
+    refusal,
+    createInstance,
+    instances,
+    whileHeld,
+    find,
+    count,
+    certificates,
+    addCertificate,
+  }
+}
