@@ -1,48 +1,74 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
 import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import { createNoServiceServer } from '../gateway/no-service.ts'
+import { builtInApi } from '../gateway/built-in-api.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { openMetroCertificate } from '../launch/metro-certificate.ts'
+import { UnusableCertificate } from '../x509/key-pair.ts'
+import { createHealthServer } from './gateway-health.ts'
+import { openRoutes } from './gateway-routes.ts'
+import { platformPorts } from './platform-ports.ts'
 import { readSettings } from './settings.ts'
 
-const publicPort = 80
+/** What is under way at a stop; WebSockets and TCP connections have no end of their own. */
+const closeGraceMs = 1_000
+
 const settings = readSettings(process.env)
 const log = pino({ level: settings.logLevel })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
-const health = createServer((request, response) => {
-  const metrics = request.url === '/metrics'
-  const known = metrics || request.url === '/healthz' || request.url === '/readyz'
-  void Promise.resolve(metrics ? registry.metrics() : '').then((body) => {
-    response.writeHead(known ? 200 : 404, { 'Content-Type': metrics ? registry.contentType : 'text/plain' })
-    response.end(body)
-  })
+const api = builtInApi(settings)
+const routes = await openRoutes(settings, api, log)
+const certificate = await openMetroCertificate(
+  {
+    directory: settings.gatewayDir,
+    metroDomain: settings.metroDomain,
+    certFile: settings.metroCertFile,
+    keyFile: settings.metroKeyFile,
+  },
+  {
+    onChange: () => log.info('the certificate of the metro domain is another one now'),
+    onProblem: (message, error) => log.warn({ err: error }, message),
+  },
+).catch((error: unknown) => {
+  if (!(error instanceof UnusableCertificate)) throw error
+  log.fatal(error.message)
+  process.exit(1)
 })
-const open = createNoServiceServer()
-const port = publicPort + settings.portOffset
 
+const gateway = createGateway({
+  routes: routes.table,
+  routesAgeMs: () => routes.ageMs,
+  metroCertificate: certificate,
+  portOffset: settings.portOffset,
+  host: settings.gatewayHost,
+  withheldPorts: platformPorts(settings),
+  log,
+  registry,
+  api,
+  serverTiming: settings.serverTiming,
+  listenerLimits: { connectionsPerSource: settings.connectionsPerSource },
+})
+// With the last routes at once: the API may be away for long.
+gateway.start()
+
+const health = createHealthServer({
+  registry,
+  notReady: () => (routes.table.revision === undefined ? 'the API has not told the routes yet' : undefined),
+})
 health.listen(settings.gatewayMetricsPort, '127.0.0.1')
 await once(health, 'listening')
-await listenWherePossible(open)
+routes.follow()
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, close)
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void close())
 
-/** The rest of the stack is of use without the public port, so a taken one is a warning. */
-async function listenWherePossible(server: Server): Promise<void> {
-  try {
-    server.listen(port)
-    await once(server, 'listening')
-    log.info({ port }, 'listening')
-  } catch (error) {
-    log.warn({ port, err: error }, `public port ${port} can not be used; set ROOST_PORT_OFFSET to move it`)
-  }
-}
-
-function close(): void {
-  for (const server of [health, open]) {
-    server.close()
-    server.closeAllConnections()
-  }
+async function close(): Promise<void> {
+  log.info('closing')
+  health.close()
+  health.closeAllConnections()
+  await gateway.close({ graceMs: closeGraceMs })
+  await certificate.close()
+  await routes.close()
+  process.exit(0)
 }

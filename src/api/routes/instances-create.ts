@@ -3,12 +3,14 @@ import type { Problem } from '../../contract/errors.ts'
 import { createInstances } from '../../contract/instance-operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
-import { ControlUnavailable } from '../../control/instance-control.ts'
+import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { createInstances as insertInstances } from '../../db/create-instances.ts'
 import { workflowSettings } from '../../db/workflow-settings.ts'
-import type { CreateRefusal } from '../../db/create-instances.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import { readQuotas } from '../../db/quotas.ts'
+import type { AttachedService } from '../../db/service-row.ts'
+import { attachedServices } from '../../db/services.ts'
+import { findVolumes } from '../../db/volumes.ts'
 import { markWorkflowStarted } from '../../db/sweep.ts'
 import { parseImageReference } from '../../domain/image-reference.ts'
 import { findLimitBreach } from '../../domain/quotas.ts'
@@ -16,13 +18,18 @@ import { defaultMemoryMb, defaultVcpus } from '../../domain/instance-defaults.ts
 import { RegistryError } from '../../registry/registry-error.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
+import { startCertificateWorkflows } from '../certificate-workflows.ts'
 import type { ApiDeps } from '../deps.ts'
 import { unmadeEntry } from '../failed-entry.ts'
 import { waitMs } from '../instance-waiting.ts'
-import { newInstances, oversizedProcess, unsupportedParameter } from '../new-instance.ts'
+import { newInstances, oversizedProcess } from '../new-instance.ts'
 import type { InstanceBody } from '../new-instance.ts'
+import { platformsOwn, serviceChoice, serviceChoiceProblems } from '../new-service.ts'
 import { privateFqdn } from '../present/instance.ts'
-import { quotaNames } from '../present/quotas.ts'
+import { presentAttached } from '../present/service.ts'
+import { volumeChoiceProblems } from '../volume-choice.ts'
+import { startVolumeWorkflows } from '../volume-workflows.ts'
+import { writeRefusalProblem } from '../write-refusal.ts'
 import { waitForStart } from '../start-waiting.ts'
 
 type Entry = OperationEntry<typeof createInstances> | FailedEntry
@@ -40,11 +47,16 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     await refuseInvalid(deps, call, bodies)
     const created: (readonly (InstanceRow | FailedEntry)[])[] = []
     for (const body of bodies) created.push(await createObject(deps, call, body))
+    await startMadeVolumes(deps, call, created.flat().filter(isRow))
     await startWorkflows(deps, call, created.flat().filter(isRow))
+    const services = await attachedServices(deps.database, created.flat().filter(isRow))
+    await startCertificateWorkflows(deps, call, services.values())
     const entries = created.flatMap((instances, index) =>
-      instances.map(async (one): Promise<Entry> =>
-        isRow(one) ? createdEntry(deps, call, { row: one, body: bodies[index]! }) : one,
-      ),
+      instances.map(async (one): Promise<Entry> => {
+        if (!isRow(one)) return one
+        const service = services.get(one.serviceUuid ?? '')
+        return createdEntry(deps, call, { row: one, body: bodies[index]!, service })
+      }),
     )
     return { entries: await Promise.all(entries) }
   }
@@ -72,6 +84,8 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
     if ((body.wait_timeout_ms ?? 0) !== 0 && body.autostart !== true) {
       found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
     }
+    found.push(...serviceChoiceProblems(body.service_group, deps.settings.metroDomain))
+    found.push(...volumeChoiceProblems(body, quotas.limits))
     const oversized = oversizedProcess(body)
     if (oversized !== undefined) found.push(oversized)
     const breach = findLimitBreach(quotas.limits, {
@@ -91,12 +105,15 @@ async function createObject(
   call: Call,
   body: InstanceBody,
 ): Promise<readonly (InstanceRow | FailedEntry)[]> {
-  const unsupported = unsupportedParameter(body)
-  if (unsupported !== undefined) return [unmadeEntry(unsupported, body.name)]
+  const { metroDomain, publicPorts } = deps.settings
+  const service = serviceChoice(body.service_group, metroDomain)
+  const made = service !== undefined && 'made' in service ? service.made : undefined
+  const taken = made === undefined ? undefined : platformsOwn(made, publicPorts)
+  if (taken !== undefined) return [unmadeEntry(taken, body.name)]
   const image = await findImage(deps, call, body.image)
   if ('message' in image) return [unmadeEntry(image, body.name)]
-  const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, body, image))
-  return outcome.ok ? outcome.instances : [unmadeEntry(refusalProblem(outcome.refusal), body.name)]
+  const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, { body, image, service }))
+  return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]
 }
 
 async function findImage(deps: ApiDeps, call: Call, reference: string) {
@@ -112,27 +129,13 @@ async function findImage(deps: ApiDeps, call: Call, reference: string) {
   }
 }
 
-function refusalProblem(refusal: CreateRefusal): Problem {
-  switch (refusal.kind) {
-    case 'limit': {
-      const { parameter, min, max } = refusal.breach
-      return rangeProblem({ name: parameter, min, max })
-    }
-    case 'quota': {
-      const { quota, value, bound } = refusal.excess
-      return problem('quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
-    }
-    case 'name-taken':
-      return problem('alreadyExists', { kind: 'Instance', value: refusal.name })
-    case 'no-node':
-      return problem('noCapacity')
-    case 'no-address':
-      return problem('noAddress')
-    case 'no-user':
-      throw requestError('unauthenticated')
-    default:
-      return refusal satisfies never
-  }
+/** Of volumes that were made with the instances; those that there were already have been started long ago. */
+async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
+  const uuids = rows.flatMap(({ volumeUuid }) => (volumeUuid === null ? [] : [{ uuid: volumeUuid }]))
+  if (uuids.length === 0) return
+  const volumes = await findVolumes(deps.database, call.identity.userUuid, uuids)
+  const made = volumes.flatMap((volume) => (volume === undefined || volume.persistent ? [] : volume))
+  await startVolumeWorkflows(deps, call, made)
 }
 
 /** Where Temporal does not answer, the instances exist all the same: the sweep starts their workflows. */
@@ -153,7 +156,15 @@ async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly Instance
 async function createdEntry(
   deps: ApiDeps,
   call: Call,
-  { row, body }: { readonly row: InstanceRow; readonly body: InstanceBody },
+  {
+    row,
+    body,
+    service,
+  }: {
+    readonly row: InstanceRow
+    readonly body: InstanceBody
+    readonly service: AttachedService | undefined
+  },
 ): Promise<Entry> {
   const timeoutMs = waitMs(body.wait_timeout_ms ?? 0)
   const created = {
@@ -163,6 +174,7 @@ async function createdEntry(
     name: row.name,
     private_fqdn: privateFqdn(row),
     private_ip: row.privateIp,
+    ...(service === undefined ? {} : { service_group: presentAttached(service) }),
   }
   if (timeoutMs === 0) return created
   const ended = await waitForStart(deps, call, { row, revision: row.revision, timeoutMs })

@@ -4,7 +4,7 @@ import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance } from '../failed-entry.ts'
 import { forEachInstance } from '../instance-objects.ts'
-import { NodeUnavailable } from '../node-client.ts'
+import { NodeUnavailable } from '../../nodes/node-client.ts'
 
 /** Windows of console logs, from the hosts that keep them. */
 export function instancesLog(deps: ApiDeps): Handler<typeof getInstanceLogs> {

@@ -3,6 +3,7 @@ import type { startInstances } from '../../contract/instance-operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { releaseLive, reserveLive } from '../../db/instances.ts'
+import type { StartRefusal } from '../../db/instances.ts'
 import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { TransitionAnswer } from '../../../workflows/instance-messages.ts'
@@ -21,11 +22,7 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
   return async ({ objects }, call) => ({
     entries: await forEachInstance(deps, call, objects, async (row, parameters): Promise<Entry> => {
       const reserved = await reserveLive(deps.database, call.identity.userUuid, row.uuid)
-      if (!reserved.ok) {
-        if (reserved.refusal.kind === 'not-found') return missing(row)
-        const { quota, value, bound } = reserved.refusal.excess
-        return failedInstance(row, 'quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
-      }
+      if (!reserved.ok) return refusedStart(row, reserved.refusal)
       const answer = await startReserved(deps, row)
       const { state, previousState: previous_state } = answer
       const timeoutMs = waitMs(parameters.wait_timeout_ms ?? 0)
@@ -39,6 +36,13 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
       return { status: 'success', uuid: row.uuid, name: row.name, state: ended.state, previous_state }
     }),
   })
+}
+
+function refusedStart(row: InstanceRow, refusal: StartRefusal): FailedEntry {
+  if (refusal.kind === 'not-found') return missing(row)
+  if (refusal.kind === 'retired') return failedInstance(row, 'retiredClone', { name: row.name })
+  const { quota, value, bound } = refusal.excess
+  return failedInstance(row, 'quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
 }
 
 async function startReserved(deps: ApiDeps, row: InstanceRow): Promise<TransitionAnswer> {

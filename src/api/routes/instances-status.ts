@@ -1,6 +1,9 @@
 import type { getInstances } from '../../contract/instance-operations.ts'
 import { listInstances } from '../../db/instances.ts'
 import { openEnv } from '../../db/instance-row.ts'
+import { mastersOf } from '../../db/masters.ts'
+import { attachedServices } from '../../db/services.ts'
+import { attachedVolumes } from '../../db/volumes.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -41,11 +44,24 @@ async function presenter(
   { rows, details, metrics }: { rows: readonly InstanceRow[]; details: boolean; metrics: boolean },
 ) {
   if (!details) return (row: InstanceRow) => ({ uuid: row.uuid, name: row.name })
+  const services = await attachedServices(deps.database, rows)
+  const volumes = await attachedVolumes(deps.database, rows)
+  const masters = await mastersOf(deps.database, rows)
   const usage = metrics ? await usageOf(deps, call, rows) : undefined
   const view = { developer: call.identity.developer, nowMs: deps.nowMs() }
   return (row: InstanceRow) => {
     const used = usage?.get(row.uuid)
     const env = openEnv(deps.secretBox, row)
-    return presentInstance(row, { ...view, env, ...(used === undefined ? {} : { usage: used }) })
+    const service = services.get(row.serviceUuid ?? '')
+    const volume = volumes.get(row.volumeUuid ?? '')
+    const master = masters.get(row.cloneOf ?? '')
+    return presentInstance(row, {
+      ...view,
+      env,
+      ...(service === undefined ? {} : { service }),
+      ...(volume === undefined ? {} : { volume }),
+      ...(master === undefined ? {} : { master }),
+      ...(used === undefined ? {} : { usage: used }),
+    })
   }
 }

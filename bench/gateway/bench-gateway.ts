@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { testCertificate } from '../../test/support/gateway-http-certificate.ts'
+import { median } from '../load.ts'
+import type { Finding, Section } from '../report.ts'
+import { loadByH2load, loadByOpenssl, loadByWrk, seconds } from './load-tools.ts'
+import type { WebLoad } from './load-tools.ts'
+import { processorSeconds } from './processor-time.ts'
+import type { Proxy, ProxyPlan } from './proxy.ts'
+import { referenceProxies, startCaddy, startHaproxy, startNginx } from './reference-proxies.ts'
+import { startRoost } from './roost.ts'
+import { startUpstreams } from './upstreams.ts'
+import type { Upstreams } from './upstreams.ts'
+
+/** One after the other within a round, so that what else the machine does meets all of them. */
+const rounds = 5
+/** Not counted: a process is to be measured as it is after hours, its code compiled. */
+const warmUpRounds = 2
+const connections = 64
+const http2 = { connections: 16, streams: 8 } as const
+const tcpConnections = 4
+
+const Kind = {
+  Plain: 'HTTP/1.1',
+  Tls: 'HTTP/1.1 over TLS',
+  Http2: 'HTTP/2',
+  Tcp: 'TCP through TLS',
+} as const
+type Kind = (typeof Kind)[keyof typeof Kind]
+
+const aims: readonly { readonly kind: Kind; readonly than: string; readonly ratio: number }[] = [
+  { kind: Kind.Plain, than: 'Caddy', ratio: 2 },
+  { kind: Kind.Plain, than: 'HAProxy', ratio: 0.45 },
+  { kind: Kind.Tls, than: 'Caddy', ratio: 2 },
+  { kind: Kind.Tls, than: 'HAProxy', ratio: 0.45 },
+  { kind: Kind.Tcp, than: 'HAProxy', ratio: 0.8 },
+]
+const aimAddedUs = 150
+
+/** Of one proxy and one kind, by round; bytes where the kind is about those. */
+interface Measured {
+  readonly perSecond: number
+  /** Of a processor for each request, or megabyte. Others that use the same cores change it little. */
+  readonly costUs: number
+  readonly p50Ms?: number
+  readonly p99Ms?: number
+}
+type Results = Map<string, Measured[]>
+
+/** One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams. */
+export async function benchGateway(): Promise<Section> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'roost-bench-gateway-'))
+  const running: { stop(): void | Promise<void> }[] = []
+  try {
+    const upstreams = await startUpstreams(directory)
+    running.push(upstreams)
+    const plan: ProxyPlan = { directory, upstream: upstreams, certificate: await certificateIn(directory) }
+    const root = referenceProxies()
+    const proxies: Proxy[] = []
+    for (const start of [
+      startRoost,
+      ...[startHaproxy, startNginx, startCaddy].map((one) => one.bind(null, root)),
+    ]) {
+      const proxy = await start(plan)
+      running.push(proxy)
+      proxies.push(proxy)
+    }
+    const results: Results = new Map()
+    const addedUs: number[] = []
+    for (let round = -warmUpRounds; round < rounds; round++) {
+      if (round === 0) results.clear()
+      for (const kind of Object.values(Kind)) {
+        for (const proxy of proxies) await measure({ kind, proxy, root, results })
+      }
+      if (round >= 0) addedUs.push(await addedLatencyUs(proxies[0], upstreams))
+    }
+    return report({ results, names: proxies.map(({ name }) => name), addedUs })
+  } finally {
+    for (const one of running.toReversed()) await one.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function certificateIn(directory: string): Promise<ProxyPlan['certificate']> {
+  const { cert, key } = await testCertificate()
+  const write = (name: string, text: string): string => {
+    const file = path.join(directory, name)
+    writeFileSync(file, text, { mode: 0o600 })
+    return file
+  }
+  return {
+    both: write('both.pem', `${cert}\n${key}`),
+    chain: write('chain.pem', cert),
+    key: write('key.pem', key),
+  }
+}
+
+async function measure(what: {
+  readonly kind: Kind
+  readonly proxy: Proxy
+  readonly root: string
+  readonly results: Results
+}): Promise<void> {
+  const { kind, proxy, results } = what
+  const usedBefore = processorSeconds(proxy.pid)
+  const loaded = await load(kind, proxy, what.root)
+  if (loaded === undefined) return
+  const amount = loaded.perSecond * seconds * (kind === Kind.Tcp ? 1e-6 : 1)
+  const costUs = ((processorSeconds(proxy.pid) - usedBefore) * 1e6) / amount
+  const measured = { ...loaded, costUs }
+  const key = `${kind} ${proxy.name}`
+  results.set(key, [...(results.get(key) ?? []), measured])
+}
+
+/** Undefined where the proxy can not do that. */
+async function load(
+  kind: Kind,
+  { name, ports }: Proxy,
+  root: string,
+): Promise<Omit<Measured, 'costUs'> | undefined> {
+  if (kind === Kind.Tcp) {
+    return ports.tcp === undefined ? undefined : { perSecond: await loadByOpenssl(ports.tcp, tcpConnections) }
+  }
+  // Clients send no server name for an address, and not every proxy can do without.
+  const secure = `https://localhost:${ports.https}/`
+  const found: WebLoad =
+    kind === Kind.Http2
+      ? await loadByH2load(path.join(root, 'usr/bin/h2load'), secure, http2)
+      : await loadByWrk(kind === Kind.Tls ? secure : `http://127.0.0.1:${ports.http}/`, connections)
+  if (found.failed > 0 || !(found.perSecond > 0)) {
+    throw new Error(`${name}, ${kind}: ${found.failed} requests failed, ${found.perSecond} per second`)
+  }
+  return found
+}
+
+async function addedLatencyUs(roost: Proxy | undefined, upstreams: Upstreams): Promise<number> {
+  const direct = await loadByWrk(`http://127.0.0.1:${upstreams.http}/`, 1)
+  const through = await loadByWrk(`http://127.0.0.1:${roost?.ports.http}/`, 1)
+  return (through.p50Ms - direct.p50Ms) * 1_000
+}
+
+function report(found: {
+  readonly results: Results
+  readonly names: readonly string[]
+  readonly addedUs: readonly number[]
+}): Section {
+  const { results, names, addedUs } = found
+  const findings: Finding[] = []
+  for (const kind of Object.values(Kind)) {
+    const ours = results.get(`${kind} ${names[0]}`) ?? []
+    for (const name of names) {
+      const theirs = results.get(`${kind} ${name}`)
+      if (theirs === undefined) continue
+      const aim = aims.find((one) => one.kind === kind && one.than === name)
+      const ratio = median(ours.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? 0)))
+      const cost = median(ours.map(({ costUs }, round) => (theirs[round]?.costUs ?? 0) / costUs))
+      const compared =
+        name === names[0]
+          ? ''
+          : `   Roost / ${name} ${ratio.toFixed(2)}, by processor time ${cost.toFixed(2)}`
+      findings.push({
+        what: `${kind}: ${name}`,
+        figure: `${describe(kind, theirs)}${compared}`,
+        ...(aim === undefined ? {} : { aim: `at least ${aim.ratio}` }),
+      })
+    }
+  }
+  findings.push({
+    what: 'added by Roost at p50, one connection of HTTP/1.1',
+    figure: `${median(addedUs).toFixed(0)} µs`,
+    aim: `below ${aimAddedUs} µs`,
+  })
+  return {
+    title: `gateway: medians of ${rounds} rounds, one core each; ${connections} connections of HTTP/1.1, ${http2.connections} of HTTP/2 with ${http2.streams} streams, ${tcpConnections} of TCP`,
+    findings,
+  }
+}
+
+function describe(kind: Kind, rows: readonly Measured[]): string {
+  const perSecond = median(rows.map((row) => row.perSecond))
+  const cost = `${median(rows.map(({ costUs }) => costUs)).toFixed(0)} µs`
+  if (kind === Kind.Tcp) return `${(perSecond / 1e6).toFixed(0).padStart(6)} MB/s, ${cost} each`.padEnd(52)
+  const ms = (of: 'p50Ms' | 'p99Ms') => `${median(rows.map((row) => row[of] ?? Number.NaN)).toFixed(2)} ms`
+  const latency = `p50 ${ms('p50Ms')}, p99 ${ms('p99Ms')}`
+  return `${perSecond.toFixed(0).padStart(6)}/s, ${cost} each   ${latency}`.padEnd(52)
+}

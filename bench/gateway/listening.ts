@@ -1,0 +1,26 @@
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const limitMs = 10_000
+const pollMs = 25
+
+/** Resolves when something accepts connections on the port; throws when it does not come or `ended` says that it will not. */
+export async function untilListens(port: number, ended: () => boolean): Promise<void> {
+  const deadlineMs = Date.now() + limitMs
+  while (Date.now() < deadlineMs && !ended()) {
+    if (await accepts(port)) return
+    await delay(pollMs)
+  }
+  throw new Error(`nothing listens on port ${port}`)
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

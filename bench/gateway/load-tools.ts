@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { lastCore, pinned } from './pinned.ts'
+
+export interface WebLoad {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** Anything but an answer with status 2xx. */
+  readonly failed: number
+}
+
+const run = promisify(execFile)
+/** Of one load, over which everything here is an average. */
+export const seconds = 2
+/** Over the duration that was asked for, before it is taken for stuck. */
+const slackMs = 30_000
+
+/** HTTP/1.1 with keep-alive, by wrk. */
+export async function loadByWrk(url: string, connections: number): Promise<WebLoad> {
+  const args = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', url]
+  const output = await text(args)
+  const failed = /Non-2xx or 3xx responses: (\d+)/.exec(output)?.[1] ?? '0'
+  const socketErrors = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(output)
+  const broken = (socketErrors?.slice(1) ?? []).reduce((sum, count) => sum + Number(count), 0)
+  return {
+    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1] ?? Number.NaN),
+    p50Ms: milliseconds(/ 50%\s+([\d.]+)(us|ms|s)/.exec(output)),
+    p99Ms: milliseconds(/ 99%\s+([\d.]+)(us|ms|s)/.exec(output)),
+    failed: Number(failed) + broken,
+  }
+}
+
+/** HTTP/2 with several streams on each connection, by h2load. */
+export async function loadByH2load(
+  h2load: string,
+  url: string,
+  of: { readonly connections: number; readonly streams: number },
+): Promise<WebLoad> {
+  const log = path.join(tmpdir(), `roost-h2load-${process.pid}.log`)
+  const args = [h2load, '-t1', `-c${of.connections}`, `-m${of.streams}`, '-D', String(seconds)]
+  try {
+    const output = await text([...args, `--log-file=${log}`, url])
+    const counts = /(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout/.exec(output)
+    // Each line: start in µs, status, duration in µs.
+    const lines = readFileSync(log, 'utf8').trim().split('\n')
+    const durations = Float64Array.from(lines, (line) => Number(line.split('\t')[2]) / 1000).sort()
+    return {
+      perSecond: Number(/finished in [^,]+, ([\d.]+) req\/s/.exec(output)?.[1] ?? Number.NaN),
+      p50Ms: durations[Math.floor(durations.length * 0.5)] ?? Number.NaN,
+      p99Ms: durations[Math.floor(durations.length * 0.99)] ?? Number.NaN,
+      failed: (counts?.slice(2) ?? []).reduce((sum, count) => sum + Number(count), 0),
+    }
+  } finally {
+    rmSync(log, { force: true })
+  }
+}
+
+/** Bytes per second that clients of TLS get out of a source that never ends. */
+export async function loadByOpenssl(port: number, connections: number): Promise<number> {
+  const one = `timeout ${seconds} openssl s_client -connect 127.0.0.1:${port} -servername localhost -quiet -ign_eof 2>/dev/null </dev/null | wc -c`
+  const counts = await Promise.all(
+    Array.from({ length: connections }, async () => Number((await text(['sh', '-c', one])).trim())),
+  )
+  return counts.reduce((sum, count) => sum + count, 0) / seconds
+}
+
+async function text(command: readonly string[]): Promise<string> {
+  const [program = '', ...args] = pinned(command, lastCore)
+  const { stdout } = await run(program, args, {
+    timeout: seconds * 1000 + slackMs,
+    maxBuffer: 16 << 20,
+  })
+  return stdout
+}
+
+const unitMs: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 }
+
+function milliseconds(match: RegExpExecArray | null): number {
+  const [, value, unit = ''] = match ?? []
+  return Number(value ?? Number.NaN) * (unitMs[unit] ?? Number.NaN)
+}

@@ -1,0 +1,43 @@
+import path from 'node:path'
+import process from 'node:process'
+import { beatIntervalMs } from '../../src/domain/traffic-protocol.ts'
+import { GatewayHost } from '../../test/support/gateway-host.ts'
+import { applicationPorts, publishedTcp } from './gateway-process.ts'
+import type { GatewayTask } from './gateway-process.ts'
+import { startProxy } from './proxy.ts'
+import type { Proxy, ProxyPlan } from './proxy.ts'
+
+const portOffset = 18_200
+const program = path.join(import.meta.dirname, 'gateway-process.ts')
+
+/** The whole gateway in a process of its own; the host that grants its leases lives in ours. */
+export async function startRoost(plan: ProxyPlan, nodeArguments: readonly string[] = []): Promise<Proxy> {
+  const host = await GatewayHost.start()
+  const at = (port: number) => ({ host: '127.0.0.1', port })
+  const reach = {
+    [applicationPorts.http]: at(plan.upstream.http),
+    [applicationPorts.tcp]: at(plan.upstream.tcp),
+  }
+  host.answer = () => ({ reach })
+  const beats = setInterval(() => host.say({ kind: 'beat' }), beatIntervalMs)
+  const end = (): void => {
+    clearInterval(beats)
+    host.close()
+  }
+  const task: GatewayTask = { node: host.node, portOffset, certificate: plan.certificate }
+  const ports = { http: 80 + portOffset, https: 443 + portOffset, tcp: publishedTcp + portOffset }
+  const command = [process.execPath, ...nodeArguments, program, JSON.stringify(task)]
+  try {
+    const proxy = await startProxy({ name: 'Roost', command, ports, env: {} })
+    return {
+      ...proxy,
+      stop: async () => {
+        await proxy.stop()
+        end()
+      },
+    }
+  } catch (error) {
+    end()
+    throw error
+  }
+}

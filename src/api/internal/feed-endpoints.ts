@@ -1,0 +1,84 @@
+import { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { requestError } from '../../contract/errors.ts'
+import { readFeed } from '../../db/feed-read.ts'
+import type { FeedQuery } from '../../db/feed-read.ts'
+import { nameLine, namesQuery, routeLine, routesQuery } from '../../db/feed-routes.ts'
+import type { ApiDeps } from '../deps.ts'
+import type { RequestState } from '../request-state.ts'
+import { tellFeed } from './feed-stream.ts'
+import type { FeedSource } from './feed-stream.ts'
+import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
+
+/**
+ * Readers at one API process. Of each kind there are a few gateways, and one per host; one that was cut off without a word
+ * keeps its place until TCP gives it up.
+ */
+const maxRouteReaders = 64
+const maxReadersPerNode = 8
+
+/** What gateways and hosts follow: see `src/domain/route-feed.ts`. Each answer lasts until the process stops. */
+export function feedRouter(deps: ApiDeps): Router<RequestState> {
+  const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
+  const places = new Places()
+
+  router.get('/gateway/routes', requireGatewayToken(deps.settings.gatewayToken), async (ctx) => {
+    ctx.state.route = 'internal.routes'
+    const source: FeedSource = {
+      read: reader(deps, routesQuery),
+      line: (row) => routeLine(deps.secretBox, row),
+      onChange: (wake) => deps.watch.onFeed('routes', wake),
+    }
+    await places.within({ key: 'routes', max: maxRouteReaders }, () => tell(deps, ctx, source))
+  })
+
+  router.get('/nodes/:node/names', requireNodeSecret(deps), async (ctx) => {
+    ctx.state.route = 'internal.names'
+    const node = String(ctx.params['node'])
+    const source: FeedSource = {
+      read: reader(deps, namesQuery(node)),
+      line: nameLine,
+      onChange: (wake) => deps.watch.onFeed('names', wake),
+    }
+    await places.within({ key: `names ${node}`, max: maxReadersPerNode }, () => tell(deps, ctx, source))
+  })
+  return router
+}
+
+function reader(deps: ApiDeps, query: FeedQuery): FeedSource['read'] {
+  return (since) => readFeed(deps.database, query, since)
+}
+
+/** Koa is left out from the first line on: the answer is written as it comes into being. */
+async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<void> {
+  const since = new URLSearchParams(ctx.querystring).get('since') ?? undefined
+  try {
+    await tellFeed(ctx.res, source, {
+      since,
+      stopping: deps.stopping,
+      ...(deps.settings.feedTimes === undefined ? {} : { times: deps.settings.feedTimes }),
+    })
+  } finally {
+    if (ctx.res.headersSent) ctx.respond = false
+  }
+}
+
+class Places {
+  readonly #taken = new Map<string, number>()
+
+  async within(
+    place: { readonly key: string; readonly max: number },
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const taken = this.#taken.get(place.key) ?? 0
+    if (taken >= place.max) throw requestError('unavailable')
+    this.#taken.set(place.key, taken + 1)
+    try {
+      await work()
+    } finally {
+      const left = (this.#taken.get(place.key) ?? 1) - 1
+      if (left === 0) this.#taken.delete(place.key)
+      else this.#taken.set(place.key, left)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { feedBeatMs } from '../../domain/route-feed.ts'
+import type { FeedFrame } from '../../domain/route-feed.ts'
+import { keyOf } from '../../db/feed-read.ts'
+import type { FeedRead, FeedRow } from '../../db/feed-read.ts'
+import { jsonLine } from '../../lines/json-lines.ts'
+
+/** One reader's side of the feed: what it may see, and in which words. */
+export interface FeedSource {
+  read(since: string | undefined): Promise<FeedRead>
+  line(row: FeedRow): object
+  /** Says that a read may find something. Returns how to listen no longer. */
+  onChange(wake: () => void): () => void
+}
+
+export interface FeedTimes {
+  readonly beatMs: number
+  /** A reader that takes longer than that to take what was written is dropped, and begins anew when it can. */
+  readonly slowReaderMs: number
+  /** Between two reads for one reader: many changes at once become one block. */
+  readonly gapMs: number
+  /** Without a notification it is read all the same: the reader's revision stays young, and nothing depends on one. */
+  readonly rereadMs: number
+}
+
+const defaultTimes: FeedTimes = {
+  beatMs: feedBeatMs,
+  slowReaderMs: 10_000,
+  gapMs: 20,
+  rereadMs: 30_000,
+}
+
+/** Lines are handed to the connection in pieces of about this size; a snapshot may be a hundred times as long. */
+const pieceCharacters = 65_536
+
+/**
+ * Tells one reader the feed, until it goes away, is too slow, or `stopping` aborts. Throws where the first read fails, before
+ * anything was answered; when a later one fails it ends the answer, and the reader comes again.
+ */
+export async function tellFeed(
+  response: ServerResponse,
+  source: FeedSource,
+  options: { readonly since: string | undefined; readonly stopping: AbortSignal; readonly times?: FeedTimes },
+): Promise<void> {
+  const times = options.times ?? defaultTimes
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  response.once('close', end)
+  options.stopping.addEventListener('abort', end, { once: true })
+  if (options.stopping.aborted) end()
+  const waker = new Waker()
+  const unlisten = source.onChange(() => waker.wake())
+  try {
+    const first = await source.read(options.since)
+    response.writeHead(200, { 'Content-Type': 'application/jsonl', 'Cache-Control': 'no-store' })
+    const teller = new FeedTeller({ response, source, times, ended: ended.signal })
+    await teller.tell(first)
+    while (!ended.signal.aborted) await teller.tellNext(waker)
+    response.end()
+  } catch (error) {
+    if (!response.headersSent) throw error
+    response.destroy()
+  } finally {
+    unlisten()
+    response.off('close', end)
+    options.stopping.removeEventListener('abort', end)
+    ended.abort()
+  }
+}
+
+/** The reader does not take what is written, or is gone. */
+class ReaderLost extends Error {
+  override readonly name = 'ReaderLost'
+}
+
+class FeedTeller {
+  readonly #response: ServerResponse
+  readonly #source: FeedSource
+  readonly #times: FeedTimes
+  readonly #ended: AbortSignal
+  #revision = ''
+  /** What the last read found: rows that the next one may repeat, since it can not be sure of them. */
+  #told: ReadonlyMap<string, string> = new Map()
+  #readAtMs = 0
+
+  constructor(options: {
+    readonly response: ServerResponse
+    readonly source: FeedSource
+    readonly times: FeedTimes
+    readonly ended: AbortSignal
+  }) {
+    this.#response = options.response
+    this.#source = options.source
+    this.#times = options.times
+    this.#ended = options.ended
+  }
+
+  /** Waits for a change, beating meanwhile, and tells it. */
+  async tellNext(waker: Waker): Promise<void> {
+    const untilMs = this.#readAtMs + this.#times.rereadMs
+    while (!this.#ended.aborted && performance.now() < untilMs) {
+      if (await waker.woken(this.#times.beatMs, this.#ended)) break
+      if (!this.#ended.aborted) await this.#write(jsonLine({ kind: 'beat' } satisfies FeedFrame))
+    }
+    await pause(this.#readAtMs + this.#times.gapMs - performance.now(), this.#ended)
+    if (this.#ended.aborted) return
+    waker.reset()
+    await this.tell(await this.#source.read(this.#revision))
+  }
+
+  async tell(read: FeedRead): Promise<void> {
+    this.#readAtMs = performance.now()
+    const fresh = read.rows.filter((row) => read.snapshot || this.#told.get(keyOf(row)) !== row.xid)
+    this.#told = new Map(read.rows.map((row) => [keyOf(row), row.xid]))
+    const before = this.#revision
+    this.#revision = read.revision
+    if (fresh.length === 0 && !read.snapshot && read.revision === before) return
+    let piece = jsonLine({ kind: 'begin', snapshot: read.snapshot } satisfies FeedFrame)
+    for (const row of fresh) {
+      piece += jsonLine(this.#source.line(row))
+      if (piece.length < pieceCharacters) continue
+      await this.#write(piece)
+      piece = ''
+    }
+    await this.#write(piece + jsonLine({ kind: 'end', revision: read.revision } satisfies FeedFrame))
+  }
+
+  async #write(text: string): Promise<void> {
+    if (this.#response.destroyed) throw new ReaderLost('the reader is gone')
+    if (this.#response.write(text)) return
+    const signal = AbortSignal.any([this.#ended, AbortSignal.timeout(this.#times.slowReaderMs)])
+    await once(this.#response, 'drain', { signal }).catch((cause: unknown) => {
+      throw new ReaderLost('the reader does not take what is written', { cause })
+    })
+  }
+}
+
+/** A change during a read leads to another one. */
+class Waker {
+  #wakeUp: (() => void) | undefined
+  #isWoken = false
+
+  wake(): void {
+    this.#isWoken = true
+    this.#wakeUp?.()
+  }
+
+  reset(): void {
+    this.#isWoken = false
+  }
+
+  /** False when the time is up, or `ended` aborts, and nothing came. */
+  async woken(limitMs: number, ended: AbortSignal): Promise<boolean> {
+    if (!this.#isWoken) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wakeUp = resolve
+      await pause(limitMs, ended, promise)
+      this.#wakeUp = undefined
+    }
+    return this.#isWoken
+  }
+}
+
+/** Ends early when `ended` aborts, or `unless` comes first; nothing is left behind on either. */
+async function pause(ms: number, ended: AbortSignal, unless?: Promise<void>): Promise<void> {
+  if (ms <= 0 || ended.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const finish = () => resolve()
+  ended.addEventListener('abort', finish)
+  await Promise.race(unless === undefined ? [promise] : [promise, unless])
+  ended.removeEventListener('abort', finish)
+  clearTimeout(timer)
+}

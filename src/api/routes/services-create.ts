@@ -1,0 +1,41 @@
+import { RequestError } from '../../contract/errors.ts'
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { createServices } from '../../contract/service-operations.ts'
+import { createService } from '../../db/create-services.ts'
+import type { NewService } from '../../db/new-service.ts'
+import type { Call, Handler } from '../call.ts'
+import { startCertificateWorkflows } from '../certificate-workflows.ts'
+import type { ApiDeps } from '../deps.ts'
+import { missingEntry, unmadeEntry } from '../failed-entry.ts'
+import { platformsOwn, readService } from '../new-service.ts'
+import { presentDomains } from '../present/service.ts'
+import { serviceKind } from '../service-objects.ts'
+import { writeRefusalProblem } from '../write-refusal.ts'
+
+type Entry = OperationEntry<typeof createServices> | FailedEntry
+
+/** Creates the services of an array one after the other, so that the first ones get what the quotas have left. */
+export function servicesCreate(deps: ApiDeps): Handler<typeof createServices> {
+  return async ({ objects }, call) => {
+    const { metroDomain } = deps.settings
+    const read = objects.map(({ parameters }) => readService(parameters, metroDomain, createServices.place))
+    const problems = read.flatMap((one) => (one.ok ? [] : one.problems))
+    if (problems.length > 0) throw new RequestError(problems)
+    const entries: Entry[] = []
+    for (const one of read) if (one.ok) entries.push(await createOne(deps, call, one.value))
+    return { entries }
+  }
+}
+
+async function createOne(deps: ApiDeps, call: Call, wanted: NewService): Promise<Entry> {
+  const taken = platformsOwn(wanted, deps.settings.publicPorts)
+  if (taken !== undefined) return unmadeEntry(taken, wanted.name)
+  const { userUuid } = call.identity
+  const outcome = await createService(deps, userUuid, wanted)
+  if (!outcome.ok) return unmadeEntry(writeRefusalProblem(outcome.refusal), wanted.name)
+  const { uuid, service } = outcome
+  if (service === undefined) return missingEntry(serviceKind, { by: 'uuid', value: uuid })
+  await startCertificateWorkflows(deps, call, [service])
+  return { status: 'success', uuid, name: service.name, domains: presentDomains(service) }
+}

@@ -1,0 +1,33 @@
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { Registry } from 'prom-client'
+
+/** `/healthz`, `/readyz` and `/metrics`, for this machine alone. */
+export function createHealthServer(options: {
+  readonly registry: Registry
+  /** Why nothing can be served yet; undefined where it can. */
+  readonly notReady: () => string | undefined
+}): Server {
+  return createServer((request, response) => {
+    void answer(request.url ?? '/', options).then(({ status, type = 'text/plain', body }) =>
+      response.writeHead(status, { 'Content-Type': type }).end(body),
+    )
+  })
+}
+
+interface Answer {
+  readonly status: number
+  readonly type?: string
+  readonly body: string
+}
+
+async function answer(
+  url: string,
+  { registry, notReady }: Parameters<typeof createHealthServer>[0],
+): Promise<Answer> {
+  if (url === '/metrics') return { status: 200, type: registry.contentType, body: await registry.metrics() }
+  if (url === '/healthz') return { status: 200, body: 'ok\n' }
+  if (url !== '/readyz') return { status: 404, body: 'not here\n' }
+  const reason = notReady()
+  return reason === undefined ? { status: 200, body: 'ok\n' } : { status: 503, body: `${reason}\n` }
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import type { Logger } from 'pino'
+import { followRoutes } from '../gateway/feed-client.ts'
+import type { FeedClient } from '../gateway/feed-client.ts'
+import { RouteTable } from '../gateway/route-table.ts'
+import { openTableFile } from '../gateway/table-file.ts'
+import type { BuiltInApi } from '../gateway/built-in-api.ts'
+import type { LineStreamChange } from '../lines/line-stream.ts'
+import type { Settings } from './settings.ts'
+
+/** The table of routes with what keeps it: the file from the last time, and the feed. */
+export interface KeptRoutes {
+  readonly table: RouteTable
+  readonly feed: Pick<FeedClient, 'connected'>
+  /** Since the API last said anything; before its first word, since the start. */
+  readonly ageMs: number
+  /** Begins to ask the API. */
+  follow(): void
+  close(): Promise<void>
+}
+
+export async function openRoutes(
+  settings: Settings,
+  api: BuiltInApi | undefined,
+  log: Logger,
+): Promise<KeptRoutes> {
+  const table = new RouteTable({ builtIn: api === undefined ? [] : [api.service] })
+  const token = (await readFile(settings.gatewayTokenFile, 'utf8')).trim()
+  const file = openTableFile({
+    directory: settings.gatewayDir,
+    secret: token,
+    onProblem: (message, error) => log.warn({ err: error }, message),
+  })
+  if (await file.load(table)) log.info({ services: count(table.services()) }, 'the last routes are served')
+  file.keep(table)
+  let feed: FeedClient | undefined
+  const openedMs = performance.now()
+  return {
+    table,
+    feed: {
+      get connected() {
+        return feed?.connected ?? false
+      },
+    },
+    get ageMs() {
+      return performance.now() - (feed?.heardMs ?? openedMs)
+    },
+    follow() {
+      feed = followRoutes({ apiUrl: settings.apiUrl, token, sink: table, onChange: changesTold(log) })
+    },
+    async close() {
+      await feed?.stop()
+      await file.close()
+    },
+  }
+}
+
+const tokenRefused = 401
+
+/** A loss is told once, however often it is tried again. */
+function changesTold(log: Logger): (change: LineStreamChange) => void {
+  let told: string | undefined
+  return (change) => {
+    if (change.connected) {
+      told = undefined
+      log.info('the API tells the routes')
+      return
+    }
+    const { why, status } = change
+    if (why === told) return
+    told = why
+    log.warn(
+      status === tokenRefused
+        ? 'the API does not take the token: ROOST_GATEWAY_TOKEN_FILE has to hold the one that the API has'
+        : `the API does not tell the routes (${why}); the last ones are served`,
+    )
+  }
+}
+
+function count(all: Iterable<unknown>): number {
+  return [...all].length
+}

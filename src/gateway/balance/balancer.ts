@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { GateLink, GatePhase } from '../../domain/gate-state.ts'
+import { InstanceState } from '../../domain/instance-state.ts'
+import type { RouteInstance, RouteNode, RouteService } from '../../domain/route-feed.ts'
+import type { HostMessage, OpenLease } from '../../domain/traffic-protocol.ts'
+import { HostLink } from '../hosts/host-link.ts'
+import type { RouteChange, Routes } from '../routes.ts'
+import type { Admission, Ask, Refusal, Traffic } from '../traffic.ts'
+import { defaultBalanceLimits } from './balance-limits.ts'
+import type { BalanceLimits } from './balance-limits.ts'
+import { InstanceGate } from './instance-gate.ts'
+import { ServiceBalance } from './service-balance.ts'
+
+export interface BalancerOptions {
+  readonly routes: Routes
+  /** Idle upstream connections of that boot are to be closed. */
+  readonly forget: (instanceUuid: string, boot: number) => void
+  readonly observer?: BalanceObserver
+  readonly limits?: Partial<BalanceLimits>
+  /** Monotonic. */
+  readonly nowMs?: () => number
+  readonly onHostProblem?: (nodeId: string, why: string) => void
+}
+
+export interface BalanceObserver {
+  woken(woken: NonNullable<OpenLease['woken']>): void
+  refused(reason: Refusal['reason']): void
+}
+
+interface Host {
+  readonly link: HostLink
+  readonly gates: Map<string, InstanceGate>
+  state: GateLink
+  /** It knows nothing of the loads. */
+  reportAll: boolean
+}
+
+/** In the order in which they are asked. */
+const candidateStates: readonly InstanceState[] = [
+  InstanceState.Running,
+  InstanceState.Starting,
+  InstanceState.Standby,
+]
+/** Lines of loads stay far below the longest that the protocol permits. */
+const maxLoadsPerLine = 1_000
+
+/** All services, their instances and the hosts of those, as the routes tell them. */
+export class Balancer implements Traffic {
+  readonly gatewayId = randomUUID()
+  readonly #options: BalancerOptions
+  readonly #limits: BalanceLimits
+  readonly #nowMs: () => number
+  readonly #hosts = new Map<string, Host>()
+  readonly #gates = new Map<string, InstanceGate>()
+  readonly #services = new Map<string, ServiceBalance>()
+  readonly #unsubscribe: () => void
+  readonly #reports: NodeJS.Timeout
+  #queued = 0
+
+  constructor(options: BalancerOptions) {
+    this.#options = options
+    this.#limits = { ...defaultBalanceLimits, ...options.limits }
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+    for (const node of options.routes.nodes()) this.#connect(node)
+    this.#unsubscribe = options.routes.onChange((change) => this.#apply(change))
+    this.#reports = setInterval(() => this.#report(), this.#limits.loadReportMs)
+    this.#reports.unref()
+  }
+
+  admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal> {
+    const { uuid } = ask.service
+    const balance = this.#services.get(uuid) ?? this.#balanceOf(ask.service)
+    const outcome = balance.admit(ask)
+    if (outcome instanceof Promise) return outcome.then((later) => this.#settled(ask, balance, later))
+    return outcome.admitted ? outcome : this.#settled(ask, balance, outcome)
+  }
+
+  get queued(): number {
+    return this.#queued
+  }
+
+  get hosts(): { readonly known: number; readonly connected: number } {
+    const all = [...this.#hosts.values()]
+    return { known: all.length, connected: all.filter(({ link }) => link.connected).length }
+  }
+
+  /** How many instances are in which phase. */
+  phases(): ReadonlyMap<GatePhase, number> {
+    const counts = new Map<GatePhase, number>()
+    for (const { phase } of this.#gates.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1)
+    return counts
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    clearInterval(this.#reports)
+    for (const service of this.#services.values()) service.close()
+    for (const gate of this.#gates.values()) gate.close()
+    for (const { link } of this.#hosts.values()) link.close()
+  }
+
+  /** Where routes and host disagree on whether there is something to wake, one of them is about to learn. */
+  #settled(
+    ask: Ask,
+    balance: ServiceBalance,
+    outcome: Admission | Refusal,
+  ): Admission | Refusal | Promise<Admission | Refusal> {
+    if (outcome.admitted) return outcome
+    const unsettled = outcome.reason === 'no-instance' && balance.isDisputed
+    if (unsettled && this.#queued < this.#limits.maxQueued) return this.#askAgain(ask, balance, outcome)
+    return this.#refused(outcome)
+  }
+
+  async #askAgain(ask: Ask, balance: ServiceBalance, first: Refusal): Promise<Admission | Refusal> {
+    const untilMs = this.#nowMs() + this.#limits.unsettledMs
+    let refusal = first
+    while (this.#nowMs() < untilMs && refusal.reason === 'no-instance' && balance.isDisputed) {
+      this.#queued += 1
+      await delay(this.#limits.unsettledPollMs, undefined, { signal: ask.signal }).catch(() => undefined)
+      this.#queued -= 1
+      balance.doubtRefusals()
+      const outcome = await balance.admit(ask)
+      if (outcome.admitted) return outcome
+      refusal = outcome
+    }
+    return this.#refused(refusal)
+  }
+
+  #refused(refusal: Refusal): Refusal {
+    this.#options.observer?.refused(refusal.reason)
+    return refusal
+  }
+
+  #balanceOf(service: RouteService): ServiceBalance {
+    const balance = new ServiceBalance(
+      {
+        nowMs: this.#nowMs,
+        limits: this.#limits,
+        queue: () => {
+          if (this.#queued >= this.#limits.maxQueued) return false
+          this.#queued += 1
+          return true
+        },
+        unqueue: () => {
+          this.#queued -= 1
+        },
+      },
+      service,
+    )
+    // A service that the routes do not have any more is asked for by a request that found it a moment ago.
+    if (this.#options.routes.service(service.uuid) !== undefined) this.#services.set(service.uuid, balance)
+    this.#update(balance, service)
+    return balance
+  }
+
+  #update(balance: ServiceBalance, service: RouteService): void {
+    const candidates = this.#options.routes
+      .instancesOf(service.uuid)
+      .filter(({ state }) => candidateStates.includes(state))
+      .toSorted((a, b) => candidateStates.indexOf(a.state) - candidateStates.indexOf(b.state))
+    const members = candidates.flatMap((instance) => {
+      const gate = this.#gateOf(instance)
+      return gate === undefined ? [] : [{ gate, state: instance.state }]
+    })
+    balance.update(
+      service,
+      members.map(({ gate }) => gate),
+      members.filter(({ state }) => state === InstanceState.Running).length,
+    )
+  }
+
+  #gateOf(instance: RouteInstance): InstanceGate | undefined {
+    const known = this.#gates.get(instance.uuid)
+    if (known !== undefined && known.nodeId === instance.nodeId) {
+      known.stay()
+      return known
+    }
+    const host = this.#hosts.get(instance.nodeId)
+    if (host === undefined) return undefined
+    const { uuid, nodeId } = instance
+    const { routes, forget, observer } = this.#options
+    const serviceUuid = (): string => routes.instance(uuid)?.serviceUuid ?? instance.serviceUuid
+    const gate = new InstanceGate({
+      uuid,
+      nodeId,
+      link: host.state,
+      // Above every epoch of an earlier gate of the same instance, which took more than a millisecond for each.
+      epoch: Math.floor(Date.now()),
+      owner: {
+        nowMs: this.#nowMs,
+        freshMs: this.#limits.freshMs,
+        maxWaitMs: this.#limits.maxWaitMs,
+        ports: () => [...new Set(routes.service(serviceUuid())?.ports.map((port) => port.destinationPort))],
+        send: (message) => this.#hosts.get(nodeId)?.link.send(message),
+        moved: (change) => this.#services.get(serviceUuid())?.pump(change),
+        forget: (boot) => forget(uuid, boot),
+        woken: (woken) => observer?.woken(woken),
+      },
+    })
+    this.#gates.set(uuid, gate)
+    host.gates.set(uuid, gate)
+    return gate
+  }
+
+  #apply({ services, instances, nodes }: RouteChange): void {
+    const { routes } = this.#options
+    for (const id of nodes) this.#setNode(id)
+    const touched = new Set(services)
+    for (const uuid of instances) {
+      const gate = this.#gates.get(uuid)
+      gate?.tell({ kind: 'news' })
+      const instance = routes.instance(uuid)
+      if (instance !== undefined) touched.add(instance.serviceUuid)
+      else gate?.leave(this.#limits.deletedMs)
+    }
+    // One that left leaves no trace of its service; few services have ever been asked for.
+    const left = [...instances].some((uuid) => routes.instance(uuid) === undefined) || nodes.size > 0
+    for (const [uuid, balance] of this.#services) {
+      const service = routes.service(uuid)
+      if (service === undefined) {
+        this.#services.delete(uuid)
+        balance.close()
+      } else if (left || touched.has(uuid)) this.#update(balance, service)
+    }
+    this.#sweep(instances)
+  }
+
+  /** What has left, and has nothing under way. */
+  #sweep(instances: Iterable<string>): void {
+    for (const uuid of instances) {
+      const gate = this.#gates.get(uuid)
+      if (gate === undefined || gate.inFlight > 0) continue
+      if (gate.phase !== GatePhase.Closed && this.#hosts.has(gate.nodeId)) continue
+      if (this.#options.routes.instance(uuid) !== undefined) continue
+      this.#gates.delete(uuid)
+      this.#hosts.get(gate.nodeId)?.gates.delete(uuid)
+      gate.close()
+    }
+  }
+
+  #setNode(id: string): void {
+    const node = this.#options.routes.node(id)
+    const host = this.#hosts.get(id)
+    if (host !== undefined) {
+      const { agentUrl, trafficSecret } = host.link.node
+      if (node?.agentUrl === agentUrl && node.trafficSecret === trafficSecret) return
+      host.link.close()
+      for (const gate of host.gates.values()) gate.tell({ kind: 'link-lost' })
+      if (node === undefined) {
+        for (const gate of host.gates.values()) gate.tell({ kind: 'link-away' })
+        this.#hosts.delete(id)
+        return
+      }
+    }
+    if (node !== undefined) this.#connect(node, host?.gates)
+  }
+
+  #connect(node: RouteNode, gates = new Map<string, InstanceGate>()): void {
+    const all = (
+      event: { readonly kind: 'link-lost' | 'link-silent' | 'link-away' | 'link-back' },
+      state: GateLink,
+    ): void => {
+      host.state = state
+      for (const gate of gates.values()) gate.tell(event)
+    }
+    const link = new HostLink({
+      node,
+      gatewayId: this.gatewayId,
+      nowMs: this.#nowMs,
+      onProblem: (why) => this.#options.onHostProblem?.(node.id, why),
+      events: {
+        held: () => [...gates.values()].flatMap((gate) => gate.held() ?? []),
+        hear: (message) => this.#hear(gates, message),
+        lost: () => all({ kind: 'link-lost' }, GateLink.Lost),
+        silent: () => all({ kind: 'link-silent' }, GateLink.Silent),
+        away: () => all({ kind: 'link-away' }, GateLink.Away),
+        back: () => {
+          host.reportAll = true
+          all({ kind: 'link-back' }, GateLink.Up)
+        },
+      },
+    })
+    const host: Host = { link, gates, state: GateLink.Lost, reportAll: true }
+    this.#hosts.set(node.id, host)
+  }
+
+  #hear(gates: ReadonlyMap<string, InstanceGate>, message: HostMessage): void {
+    if (message.kind === 'welcome' || message.kind === 'beat') return
+    gates.get(message.instance)?.hear(message)
+  }
+
+  #report(): void {
+    for (const host of this.#hosts.values()) {
+      if (!host.link.connected) continue
+      const loads = [...host.gates.values()].flatMap((gate) => gate.load(host.reportAll) ?? [])
+      host.reportAll = false
+      for (let from = 0; from < loads.length; from += maxLoadsPerLine) {
+        host.link.send({ kind: 'load', loads: loads.slice(from, from + maxLoadsPerLine) })
+      }
+    }
+    this.#sweep(this.#gates.keys())
+  }
+}

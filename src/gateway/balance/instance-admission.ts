@@ -1,0 +1,89 @@
+import type { Entry } from '../roster.ts'
+import type { Admission, AdmissionTiming, Ask } from '../traffic.ts'
+import type { InstanceGate } from './instance-gate.ts'
+
+/** One request or connection that was let in. It is counted from its making until `done`. */
+export class InstanceAdmission implements Admission {
+  readonly admitted = true
+  readonly boot: number
+  readonly memory: number
+  readonly host: string
+  readonly port: number
+  readonly fresh: boolean
+  readonly timing: AdmissionTiming
+  readonly kind: Ask['kind']
+  readonly #gate: InstanceGate
+  #listed: Entry<InstanceAdmission> | undefined
+  #listener: ((why: 'close' | 'gone') => void) | undefined
+  /** The listener was told of the shutdown. */
+  #saidClose = false
+  #over = false
+
+  constructor(
+    gate: InstanceGate,
+    options: {
+      readonly boot: number
+      readonly memory: number
+      readonly address: { readonly host: string; readonly port: number }
+      readonly fresh: boolean
+      readonly timing: AdmissionTiming
+      readonly kind: Ask['kind']
+    },
+  ) {
+    this.#gate = gate
+    this.boot = options.boot
+    this.memory = options.memory
+    this.host = options.address.host
+    this.port = options.address.port
+    this.fresh = options.fresh
+    this.timing = options.timing
+    this.kind = options.kind
+  }
+
+  get instanceUuid(): string {
+    return this.#gate.uuid
+  }
+
+  done(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#gate.release(this)
+  }
+
+  onEnd(listener: (why: 'close' | 'gone') => void): () => void {
+    this.#listener = listener
+    this.#saidClose = false
+    this.#listed ??= this.#gate.listening.add(this)
+    const ended = this.#gate.endOf(this)
+    if (ended !== undefined) this.end(ended)
+    return () => {
+      if (this.#listener !== listener) return
+      this.unlisten()
+    }
+  }
+
+  end(why: 'close' | 'gone'): void {
+    const listener = this.#listener
+    if (listener === undefined || (why === 'close' && this.#saidClose)) return
+    this.#saidClose = true
+    if (why === 'gone') {
+      this.unlisten()
+    }
+    listener(why)
+  }
+
+  /** Of its own accord, or because it is over. */
+  unlisten(): void {
+    this.#listener = undefined
+    if (this.#listed !== undefined) this.#gate.listening.remove(this.#listed)
+    this.#listed = undefined
+  }
+
+  touch(): void {
+    this.#gate.touch()
+  }
+
+  awaken(): Promise<boolean> | undefined {
+    return this.#gate.awaken(this)
+  }
+}

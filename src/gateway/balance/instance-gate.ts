@@ -1,0 +1,358 @@
+import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/gate.ts'
+import { GatePhase, closedGate } from '../../domain/gate-state.ts'
+import type { GateEffect, GateEvent, GateLink, GateRefusal, GateState } from '../../domain/gate-state.ts'
+import type { GatewayMessage, HostMessage, InstanceLoad, OpenLease } from '../../domain/traffic-protocol.ts'
+import { Roster } from '../roster.ts'
+import type { AdmissionTiming, Ask } from '../traffic.ts'
+import { InstanceAdmission } from './instance-admission.ts'
+
+export interface GateOwner {
+  readonly nowMs: () => number
+  readonly freshMs: number
+  /** How long a connection that was slept through waits for the instance. */
+  readonly maxWaitMs: number
+  /** The application's ports that the service publishes. */
+  ports(): readonly number[]
+  send(message: GatewayMessage): void
+  /** It opened, has room again, or does not open: who waits is looked at again. */
+  moved(change: { readonly all: boolean }): void
+  /** Idle connections to that boot are of no use any more. */
+  forget(boot: number): void
+  woken(woken: NonNullable<OpenLease['woken']>): void
+}
+
+/** A connection whose client spoke while the instance slept. */
+interface Sleeper {
+  readonly admission: InstanceAdmission
+  readonly settle: (stands: boolean) => void
+}
+
+type Opened = Extract<HostMessage, { kind: 'opened' }>
+/** As the counts of a report are compared. */
+const noLoad = '0 0 0 0'
+const noQueue: AdmissionTiming = { queuedUs: 0 }
+
+/** One instance: carries out what the machine in `src/domain/gate.ts` decides, and counts what is under way. */
+export class InstanceGate {
+  readonly uuid: string
+  readonly nodeId: string
+  /** Those who want to know when the boot ends. */
+  readonly listening = new Roster<InstanceAdmission>()
+  requests = 0
+  connections = 0
+  /** Those who wait for this instance to be woken; kept by whoever has them wait. */
+  queued = 0
+  #state: GateState
+  #open: Opened | undefined
+  #askedPorts: readonly number[] = []
+  /** In this run it was let sleep: it is woken, or made use of again, when the others are at their soft limits. */
+  #maySleep = false
+  #owner: GateOwner
+  #timer: NodeJS.Timeout | undefined
+  #lastMs = 0
+  #freshBoot = 0
+  #freshUntilMs = 0
+  #handledMore = 0
+  #reported = ''
+  #reportedHandled = false
+  /** In flight over time since `#reportMs`, up to `#integralMs`. */
+  #inFlightMs = 0
+  #integralMs: number
+  #reportMs: number
+  /** Connections that were slept through, and want to go on. */
+  #sleepers: Sleeper[] = []
+  /** Boots up to these are over, or shut down. */
+  #goneBoot = 0
+  #closingBoot = 0
+  /** The routes have it no more. */
+  #deleted: { readonly grace: NodeJS.Timeout; over: boolean } | undefined
+
+  constructor(options: {
+    readonly uuid: string
+    readonly nodeId: string
+    readonly link: GateLink
+    readonly epoch: number
+    readonly owner: GateOwner
+  }) {
+    this.uuid = options.uuid
+    this.nodeId = options.nodeId
+    this.#owner = options.owner
+    this.#state = closedGate(options.epoch, options.link)
+    this.#reportMs = this.#integralMs = this.#owner.nowMs()
+  }
+
+  get inFlight(): number {
+    return this.requests + this.connections
+  }
+
+  get isOpen(): boolean {
+    return isOpen(this.#state)
+  }
+
+  get isAsking(): boolean {
+    return isAsking(this.#state)
+  }
+
+  /** It runs down: nothing new gets there, and asking would be in vain. */
+  get isEnding(): boolean {
+    return this.#state.phase === GatePhase.Ending
+  }
+
+  /** Nobody asked for it yet, although it may be running: traffic is balanced over all that run, whatever the soft limit. */
+  get isUnused(): boolean {
+    return this.#state.phase === GatePhase.Closed && !this.#state.asked && !this.#maySleep
+  }
+
+  get phase(): GatePhase {
+    return this.#state.phase
+  }
+
+  get woken(): OpenLease['woken'] {
+    return this.#open?.woken
+  }
+
+  refusal(nowMs: number): GateRefusal | undefined {
+    return knownRefusal(this.#state, nowMs)
+  }
+
+  held(): { readonly instance: string; readonly boot: number; readonly epoch: number } | undefined {
+    const held = heldLease(this.#state)
+    return held === undefined ? undefined : { instance: this.uuid, ...held }
+  }
+
+  reaches(port: number): boolean {
+    return this.#open?.reach[port] !== undefined
+  }
+
+  /** To ask again would not help. */
+  asksFor(port: number): boolean {
+    return this.#askedPorts.includes(port)
+  }
+
+  /** An answer is under way that may reach the port. */
+  awaits(port: number): boolean {
+    return this.isAsking || (this.isOpen && this.#state.asked && !this.reaches(port) && this.asksFor(port))
+  }
+
+  /** What those would have been told already who begin to listen only now. */
+  endOf({ boot, memory }: InstanceAdmission): 'close' | 'gone' | undefined {
+    const now = this.#open?.memory
+    if (boot <= this.#goneBoot || (now !== undefined && now !== memory)) return 'gone'
+    if (this.#deleted !== undefined) return this.#deleted.over ? 'gone' : 'close'
+    return boot <= this.#closingBoot ? 'close' : undefined
+  }
+
+  /** Only where it is open and the port is reached. */
+  admit(ask: Ask, timing: AdmissionTiming = noQueue): InstanceAdmission {
+    const open = this.#open
+    const address = open?.reach[ask.port]
+    if (open === undefined || address === undefined) throw new Error('not open')
+    const nowMs = this.#owner.nowMs()
+    this.#integrate(nowMs)
+    if (ask.kind === 'request') this.requests += 1
+    else this.connections += 1
+    this.#lastMs = nowMs
+    const fresh = nowMs < this.#freshUntilMs
+    return new InstanceAdmission(this, {
+      boot: open.boot,
+      memory: open.memory,
+      address,
+      fresh,
+      timing,
+      kind: ask.kind,
+    })
+  }
+
+  release(admission: InstanceAdmission): void {
+    const nowMs = this.#owner.nowMs()
+    this.#integrate(nowMs)
+    if (admission.kind === 'request') this.requests -= 1
+    else this.connections -= 1
+    this.#handledMore += 1
+    admission.unlisten()
+    for (const sleeper of this.#sleepers.filter((each) => each.admission === admission)) sleeper.settle(false)
+    this.#lastMs = nowMs
+    if (this.#state.phase === GatePhase.Busy && !this.#isBusy())
+      this.tell({ kind: 'calm', lastMs: this.#lastMs })
+    if (this.inFlight === 0 && (this.#state.draining !== 0 || !this.isOpen)) this.tell({ kind: 'empty' })
+    this.#owner.moved({ all: false })
+  }
+
+  touch(): void {
+    this.#lastMs = this.#owner.nowMs()
+    // It speaks although its lease was given back: it must not go to sleep in the middle of that.
+    if (this.#state.phase === GatePhase.Closed) this.tell({ kind: 'wanted' })
+  }
+
+  awaken(admission: InstanceAdmission): Promise<boolean> | undefined {
+    const { phase } = this.#state
+    if (phase !== GatePhase.Closed && phase !== GatePhase.Asking) {
+      this.#lastMs = this.#owner.nowMs()
+      return undefined
+    }
+    return new Promise((resolve) => {
+      const limit = setTimeout(() => sleeper.settle(false), this.#owner.maxWaitMs)
+      limit.unref()
+      const sleeper: Sleeper = {
+        admission,
+        settle: (stands) => {
+          clearTimeout(limit)
+          this.#sleepers = this.#sleepers.filter((each) => each !== sleeper)
+          resolve(stands)
+        },
+      }
+      this.#sleepers.push(sleeper)
+      this.tell({ kind: 'wanted' })
+    })
+  }
+
+  /** The routes have it no more. Its host will end it; but a host that is away must not keep what is connected for ever. */
+  leave(graceMs: number): void {
+    if (this.#deleted !== undefined) return
+    const grace = setTimeout(() => {
+      deleted.over = true
+      for (const each of this.listening) each.end('gone')
+    }, graceMs)
+    grace.unref()
+    const deleted = { grace, over: false }
+    this.#deleted = deleted
+    for (const each of this.listening) each.end('close')
+  }
+
+  /** By the routes it does not run. */
+  rest(): void {
+    this.#maySleep = false
+  }
+
+  /** The routes have it again. */
+  stay(): void {
+    clearTimeout(this.#deleted?.grace)
+    this.#deleted = undefined
+  }
+
+  tell(event: GateEvent): void {
+    // Whoever sleeps through a wait of others still wants it.
+    if (event.kind === 'unwanted' && this.#sleepers.length > 0) return
+    const { state, effects } = decide(this.#state, event, this.#owner.nowMs())
+    const dueChanged = state.dueAtMs !== this.#state.dueAtMs
+    this.#state = state
+    if (state.lease === undefined) this.#open = undefined
+    if (dueChanged) this.#arm()
+    for (const effect of effects) this.#carryOut(effect)
+  }
+
+  hear(message: Exclude<HostMessage, { kind: 'welcome' | 'beat' }>): void {
+    const connected = this.inFlight > 0
+    if (message.kind === 'opened') this.#hearOpened(message)
+    else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
+    else this.tell(message)
+  }
+
+  /** For the metrics; undefined where nothing is new. `all`: the host knows nothing of it. */
+  load(all: boolean): InstanceLoad | undefined {
+    const { requests, connections, queued } = this
+    const inFlight = this.#meanInFlight()
+    const now = `${requests} ${connections} ${queued} ${inFlight}`
+    const before = this.#reported || noLoad
+    // What was reported over an earlier connection may still stand with the host.
+    const nothing = now === before && !(all && now !== noLoad)
+    if (nothing && this.#handledMore === 0 && !this.#reportedHandled) return undefined
+    this.#reported = now
+    const handledMore = this.#handledMore
+    this.#reportedHandled = handledMore > 0
+    this.#handledMore = 0
+    return { instance: this.uuid, connections, requests, queued, inFlight, handledMore }
+  }
+
+  #integrate(nowMs: number): void {
+    this.#inFlightMs += this.inFlight * (nowMs - this.#integralMs)
+    this.#integralMs = nowMs
+  }
+
+  /** Since it was asked last; in thousandths, which is as much as a line should hold. */
+  #meanInFlight(): number {
+    const nowMs = this.#owner.nowMs()
+    this.#integrate(nowMs)
+    const mean = nowMs > this.#reportMs ? this.#inFlightMs / (nowMs - this.#reportMs) : this.inFlight
+    this.#inFlightMs = 0
+    this.#reportMs = nowMs
+    return Math.round(mean * 1_000) / 1_000
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    clearTimeout(this.#deleted?.grace)
+    this.#wake(false)
+  }
+
+  #hearOpened(message: Opened): void {
+    const before = this.#state
+    const taken = before.asked && before.epoch === message.epoch
+    if (taken) {
+      this.#open = message
+      this.#maySleep = message.returnAfterMs !== undefined
+      if (message.boot !== this.#freshBoot) {
+        this.#freshBoot = message.boot
+        this.#freshUntilMs = this.#owner.nowMs() + this.#owner.freshMs
+      }
+      this.#lastMs = this.#owner.nowMs()
+      if (message.woken !== undefined) this.#owner.woken(message.woken)
+    }
+    this.tell(message)
+  }
+
+  #isBusy(): boolean {
+    return this.requests > 0 || (this.connections > 0 && this.#open?.quietConnectionsSleep !== true)
+  }
+
+  #arm(): void {
+    clearTimeout(this.#timer)
+    const { dueAtMs } = this.#state
+    if (dueAtMs === undefined) return
+    const delayMs = Math.max(1, Math.ceil(dueAtMs - this.#owner.nowMs()))
+    this.#timer = setTimeout(() => {
+      this.tell({ kind: 'due', busy: this.#isBusy(), lastMs: this.#lastMs })
+      // Node's timers may be early by a fraction: the machine then keeps the same time.
+      if (this.#state.dueAtMs === dueAtMs) this.#arm()
+    }, delayMs)
+    this.#timer.unref()
+  }
+
+  #carryOut(effect: GateEffect): void {
+    const instance = this.uuid
+    switch (effect.kind) {
+      case 'open':
+        this.#askedPorts = this.#owner.ports()
+        this.#owner.send({ ...effect, instance, ports: this.#askedPorts })
+        break
+      case 'withdraw':
+      case 'idle':
+      case 'drained':
+        this.#owner.send({ ...effect, instance })
+        break
+      case 'admit':
+        this.#wake(true)
+        this.#owner.moved({ all: true })
+        break
+      case 'fail':
+        this.#wake(false)
+        this.#owner.moved({ all: true })
+        break
+      case 'end':
+        if (effect.why === 'gone') this.#goneBoot = Math.max(this.#goneBoot, effect.boot)
+        else this.#closingBoot = Math.max(this.#closingBoot, effect.boot)
+        for (const each of this.listening) if (each.boot <= effect.boot) each.end(effect.why)
+        break
+      case 'end-other-memory':
+        for (const each of this.listening) if (each.memory !== effect.memory) each.end('gone')
+        break
+      case 'forget':
+        this.#owner.forget(effect.boot)
+    }
+  }
+
+  #wake(opened: boolean): void {
+    const memory = this.#open?.memory
+    for (const { admission, settle } of this.#sleepers) settle(opened && admission.memory === memory)
+  }
+}

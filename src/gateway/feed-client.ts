@@ -1,0 +1,55 @@
+import { feedBeatMs, maxFeedLineBytes } from '../domain/route-feed.ts'
+import type { RouteLine } from '../domain/route-feed.ts'
+import { LineStream } from '../lines/line-stream.ts'
+import type { LineStreamChange } from '../lines/line-stream.ts'
+import type { RouteSink } from './routes.ts'
+
+/** The gateway's connection to the API, from which its routes come. It goes on for ever; without it the last routes stand. */
+export interface FeedClient {
+  readonly connected: boolean
+  /** When its last line came, beats included, by `performance.now()`; absent before the first. */
+  readonly heardMs: number | undefined
+  stop(): Promise<void>
+}
+
+export interface FeedClientOptions {
+  readonly apiUrl: string
+  readonly token: string
+  readonly sink: RouteSink
+  readonly onChange?: (change: LineStreamChange) => void
+}
+
+/** Beats that are missing before the connection counts as dead. */
+const missedBeats = 3
+
+/** Connects, and again whenever the connection is lost; `sink` says where it goes on. */
+export function followRoutes(options: FeedClientOptions): FeedClient {
+  const { sink, onChange } = options
+  const routes = new URL(`${options.apiUrl.replace(/\/$/, '')}/internal/gateway/routes`)
+  let heardMs: number | undefined
+  const stream = new LineStream({
+    ask() {
+      const url = new URL(routes)
+      if (sink.revision !== undefined) url.searchParams.set('since', sink.revision)
+      return { url, headers: { authorization: `Bearer ${options.token}` } }
+    },
+    maxLineBytes: maxFeedLineBytes,
+    silenceMs: missedBeats * feedBeatMs,
+    // What it is, its kind says; one that is not known is of a newer API, and left out by the table.
+    onLine: (line) => {
+      heardMs = performance.now()
+      sink.apply(line as RouteLine)
+    },
+    ...(onChange === undefined ? {} : { onChange }),
+  })
+  stream.start()
+  return {
+    get connected() {
+      return stream.connected
+    },
+    get heardMs() {
+      return heardMs
+    },
+    stop: () => stream.stop(),
+  }
+}

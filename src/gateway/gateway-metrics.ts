@@ -1,0 +1,181 @@
+import { Counter, Gauge, Histogram } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { GatePhase } from '../domain/gate-state.ts'
+import { StartKind } from '../domain/start-report.ts'
+import type { RequestReport } from './http/request-observer.ts'
+import { HandshakeOutcome } from './listeners/handshake.ts'
+
+/** Read when the metrics are asked for. */
+export interface GatewayState {
+  readonly queued: number
+  readonly httpConnections: number
+  readonly tcpConnections: number
+  readonly ports: { readonly wanted: number; readonly listening: number }
+  readonly hosts: { readonly known: number; readonly connected: number }
+  readonly routesAgeMs: number
+  readonly tlsContexts: number
+  readonly unusableCertificates: number
+  /** Of the certificates that names are served with; undefined where none can be read. */
+  soonestExpiryMs(): Promise<number | undefined>
+  phases(): ReadonlyMap<GatePhase, number>
+}
+
+export interface GatewayMetrics {
+  request(report: RequestReport): void
+  woken(woken: { readonly kind: StartKind; readonly wakeUs: number }): void
+  refused(reason: string): void
+  handshake(outcome: HandshakeOutcome): void
+  upstreamError(kind: string): void
+  bindFailed(): void
+}
+
+/** From a small page of an application that is awake to an answer that had to wait for a slow boot. */
+const requestBucketsSeconds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+]
+/** A restored snapshot takes some hundredths of a second, a boot under emulation more than one. */
+const wakeBucketsSeconds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 1.5, 2.5, 5, 10, 30]
+const usPerSecond = 1e6
+
+export function createGatewayMetrics(registry: Registry, state: GatewayState): GatewayMetrics {
+  const registers = [registry]
+  const requests = new Histogram({
+    name: 'roost_gateway_request_duration_seconds',
+    help: 'Time from a complete request head to the end of the answer, waiting included.',
+    labelNames: ['protocol', 'status'],
+    buckets: requestBucketsSeconds,
+    registers,
+  })
+  const wakes = new Histogram({
+    name: 'roost_gateway_wake_duration_seconds',
+    help: 'Time that hosts took to bring an instance up for waiting traffic.',
+    labelNames: ['kind'],
+    buckets: wakeBucketsSeconds,
+    registers,
+  })
+  const counter = (name: string, help: string, label: string): ((value: string) => void) => {
+    const metric = new Counter({ name, help, labelNames: [label], registers })
+    return remembered((value) => {
+      const child = metric.labels(value)
+      return () => child.inc()
+    })
+  }
+  const durationOf = new Map<string, { observe(seconds: number): void }>()
+  for (const kind of Object.values(StartKind)) wakes.zero({ kind })
+  const bindFailures = new Counter({
+    name: 'roost_gateway_bind_failures_total',
+    help: 'Attempts to listen on a public port that failed.',
+    registers,
+  })
+  collectState(registry, state)
+  collectExpiry(registry, state)
+  const handshake = counter('roost_gateway_handshakes_total', 'TLS handshakes, by outcome.', 'outcome')
+  const refused = counter('roost_gateway_refusals_total', 'Traffic that was not let in, by reason.', 'reason')
+  return {
+    request({ protocol, status, totalUs, fault }) {
+      const key = `${protocol} ${statusClass(status)}`
+      let child = durationOf.get(key)
+      if (child === undefined) durationOf.set(key, (child = requests.labels(protocol, statusClass(status))))
+      child.observe(totalUs / usPerSecond)
+      if (fault !== undefined) this.upstreamError(fault)
+    },
+    woken: ({ kind, wakeUs }) => wakes.labels(kind).observe(wakeUs / usPerSecond),
+    refused,
+    handshake(outcome) {
+      handshake(outcome)
+      const reason = refusalOf[outcome]
+      if (reason !== undefined) refused(reason)
+    },
+    upstreamError: counter('roost_gateway_upstream_errors_total', 'Misbehaviour of instances.', 'kind'),
+    bindFailed: () => bindFailures.inc(),
+  }
+}
+
+/** A handshake that let nobody in is a refusal, too. */
+const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
+  [HandshakeOutcome.Full]: undefined,
+  [HandshakeOutcome.Resumed]: undefined,
+  [HandshakeOutcome.Challenge]: undefined,
+  [HandshakeOutcome.Failed]: 'handshake',
+  [HandshakeOutcome.NoCertificate]: 'certificate',
+  [HandshakeOutcome.UnusableCertificate]: 'certificate',
+}
+
+/** One look-up by text for each event, no object of labels. */
+function remembered(make: (value: string) => () => void): (value: string) => void {
+  const made = new Map<string, () => void>()
+  return (value) => {
+    let count = made.get(value)
+    if (count === undefined) made.set(value, (count = make(value)))
+    count()
+  }
+}
+
+function statusClass(status: number): string {
+  return status === 499 ? '499' : `${Math.floor(status / 100)}xx`
+}
+
+function collectState(registry: Registry, state: GatewayState): void {
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(read())
+      },
+    })
+    registry.registerMetric(made)
+  }
+  gauge('roost_gateway_queued', 'Requests and connections that wait for an instance.', () => state.queued)
+  gauge('roost_gateway_listening_ports', 'Public ports that listen.', () => state.ports.listening)
+  gauge('roost_gateway_wanted_ports', 'Public ports that should listen.', () => state.ports.wanted)
+  gauge('roost_gateway_tls_contexts', 'Certificates that are ready for handshakes.', () => state.tlsContexts)
+  gauge(
+    'roost_gateway_unusable_certificates',
+    'Certificates that were asked for, and that TLS can not use.',
+    () => state.unusableCertificates,
+  )
+  gauge('roost_gateway_hosts', 'Hosts that the routes name.', () => state.hosts.known)
+  gauge('roost_gateway_connected_hosts', 'Hosts that answer.', () => state.hosts.connected)
+  gauge(
+    'roost_gateway_routes_age_seconds',
+    'Time since the API was last heard of the routes, be it that nothing changed; before its first word, since the start.',
+    () => state.routesAgeMs / 1_000,
+  )
+  const connections = new Gauge({
+    name: 'roost_gateway_connections',
+    help: 'Open connections of clients.',
+    labelNames: ['protocol'],
+    registers: [],
+    collect() {
+      this.set({ protocol: 'http' }, state.httpConnections)
+      this.set({ protocol: 'tcp' }, state.tcpConnections)
+    },
+  })
+  const leases = new Gauge({
+    name: 'roost_gateway_leases',
+    help: 'Instances that were asked for, by what is known of their lease.',
+    labelNames: ['phase'],
+    registers: [],
+    collect() {
+      const counts = state.phases()
+      for (const phase of Object.values(GatePhase)) this.set({ phase }, counts.get(phase) ?? 0)
+    },
+  })
+  registry.registerMetric(connections)
+  registry.registerMetric(leases)
+}
+
+function collectExpiry(registry: Registry, state: GatewayState): void {
+  const soonest: Gauge = new Gauge({
+    name: 'roost_gateway_certificate_expiry_timestamp_seconds',
+    help: 'When the first of the certificates expires that names are served with.',
+    registers: [],
+    async collect() {
+      const expiryMs = await state.soonestExpiryMs()
+      if (expiryMs !== undefined) this.set(expiryMs / 1_000)
+    },
+  })
+  registry.registerMetric(soonest)
+}

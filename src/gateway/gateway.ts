@@ -1,0 +1,191 @@
+import { Registry } from 'prom-client'
+import { Balancer } from './balance/balancer.ts'
+import type { BalanceLimits } from './balance/balance-limits.ts'
+import { admittingApi } from './built-in-api.ts'
+import type { BuiltInApi } from './built-in-api.ts'
+import { createGatewayMetrics } from './gateway-metrics.ts'
+import type { GatewayMetrics, GatewayState } from './gateway-metrics.ts'
+import { createHttpFront } from './http/http-front.ts'
+import type { HttpFront, HttpFrontDeps } from './http/http-front.ts'
+import { CertificateExpiry } from './listeners/certificate-expiry.ts'
+import { defaultListenerLimits } from './listeners/listener-limits.ts'
+import type { ListenerLimits } from './listeners/listener-limits.ts'
+import { PublicPorts } from './listeners/public-ports.ts'
+import { ServerContexts } from './listeners/server-contexts.ts'
+import type { MetroCertificate } from './listeners/server-contexts.ts'
+import type { Routes } from './routes.ts'
+import { createTcpFront } from './tcp/tcp-front.ts'
+import type { TcpFront } from './tcp/tcp-front.ts'
+
+export interface GatewayLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export interface GatewayOptions {
+  /** With the API's service among them where `api` is given. */
+  readonly routes: Routes
+  /** Since the last word of who tells the routes. Absent: they are fixed, and do not age. */
+  readonly routesAgeMs?: () => number
+  readonly metroCertificate: MetroCertificate
+  readonly portOffset: number
+  /** Absent: every address. */
+  readonly host?: string | undefined
+  /** Ports of this machine that no service is given, such as those of the platform's other parts. */
+  readonly withheldPorts?: ReadonlySet<number>
+  readonly log: GatewayLog
+  readonly registry?: Registry
+  readonly api?: BuiltInApi | undefined
+  readonly serverTiming?: boolean
+  readonly trustsPeer?: HttpFrontDeps['trustsPeer']
+  readonly httpLimits?: HttpFrontDeps['limits']
+  readonly balanceLimits?: Partial<BalanceLimits>
+  readonly listenerLimits?: Partial<ListenerLimits>
+}
+
+export interface Gateway {
+  /** Begins to listen; a port that can not be bound is told in the log and tried again. */
+  start(): void
+  /** Accepts nothing more, lets requests under way end for `graceMs`, then ends everything. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  readonly registry: Registry
+  readonly ports: { readonly wanted: number; readonly listening: number }
+  readonly hosts: { readonly known: number; readonly connected: number }
+}
+
+/** Everything between public ports and instances. It needs routes and hosts, and nothing of the control plane. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { routes, log, api } = options
+  const registry = options.registry ?? new Registry()
+  // The parts tell the metrics what happens, and the metrics read the parts: the latter only when they are asked for.
+  const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
+  const balancer = new Balancer({
+    routes,
+    limits: options.balanceLimits ?? {},
+    forget: (instanceUuid, boot) => late.http?.forget(instanceUuid, boot),
+    observer: {
+      woken: (woken) => late.metrics?.woken(woken),
+      refused: (reason) => late.metrics?.refused(reason),
+    },
+    onHostProblem: (nodeId, why) => log.warn({ nodeId, why }, 'a host can not be reached; it is tried again'),
+  })
+  const traffic = api === undefined ? balancer : admittingApi(balancer, api)
+  const http = createHttpFront({
+    routes,
+    traffic,
+    portOffset: options.portOffset,
+    serverTiming: options.serverTiming ?? false,
+    ...(options.trustsPeer === undefined ? {} : { trustsPeer: options.trustsPeer }),
+    limits: options.httpLimits ?? {},
+    observer: { request: (report) => late.metrics?.request(report) },
+    onError: (error) => log.error({ err: error }, 'a request met a fault of the gateway'),
+    onOverBudget: (holder) =>
+      log.warn({ ...holder }, 'a connection was ended: its client holds too much memory'),
+  })
+  late.http = http
+  const tcp = createTcpFront({ traffic, onUpstreamError: () => late.metrics?.upstreamError('connect') })
+  const contexts = new ServerContexts({
+    routes,
+    metro: options.metroCertificate,
+    onUnusable: (certificate) =>
+      log.warn({ ...certificate }, 'a certificate can not be used; its names get none'),
+  })
+  const ports = new PublicPorts({
+    routes,
+    contexts,
+    http,
+    tcp,
+    portOffset: options.portOffset,
+    host: options.host,
+    limits: { ...defaultListenerLimits, ...options.listenerLimits },
+    withheld: options.withheldPorts ?? new Set(),
+    onRefused: (reason) => late.metrics?.refused(reason),
+    onHandshake: (outcome) => late.metrics?.handshake(outcome),
+    onBind: bindsTold(options, () => late.metrics?.bindFailed()),
+  })
+  const { routesAgeMs = () => 0 } = options
+  const expiry = new CertificateExpiry({ routes, metro: options.metroCertificate })
+  const state = stateOf({ balancer, http, tcp, ports, contexts, expiry, routesAgeMs })
+  late.metrics = createGatewayMetrics(registry, state)
+  return {
+    registry,
+    get ports() {
+      return ports.state
+    },
+    get hosts() {
+      return balancer.hosts
+    },
+    start: () => ports.start(),
+    close: async (grace = {}) => {
+      ports.close()
+      await http.close(grace)
+      tcp.close()
+      contexts.close()
+      balancer.close()
+    },
+  }
+}
+
+function stateOf(parts: {
+  readonly balancer: Balancer
+  readonly http: HttpFront
+  readonly tcp: TcpFront
+  readonly ports: PublicPorts
+  readonly contexts: ServerContexts
+  readonly expiry: CertificateExpiry
+  readonly routesAgeMs: () => number
+}): GatewayState {
+  const { balancer, http, tcp, ports, contexts, expiry } = parts
+  return {
+    get queued() {
+      return balancer.queued
+    },
+    get httpConnections() {
+      return http.connectionCount
+    },
+    get tcpConnections() {
+      return tcp.connectionCount
+    },
+    get ports() {
+      return ports.state
+    },
+    get hosts() {
+      return balancer.hosts
+    },
+    get routesAgeMs() {
+      return parts.routesAgeMs()
+    },
+    get tlsContexts() {
+      return contexts.held
+    },
+    get unusableCertificates() {
+      return contexts.unusable
+    },
+    soonestExpiryMs: () => expiry.soonestMs(),
+    phases: () => balancer.phases(),
+  }
+}
+
+/** A port that stays taken is told once. */
+function bindsTold(
+  { log, portOffset }: GatewayOptions,
+  failed: () => void,
+): (port: number, problem: Error | undefined) => void {
+  const told = new Set<number>()
+  return (publicPort, problem) => {
+    const port = publicPort + portOffset
+    if (problem === undefined) {
+      told.delete(publicPort)
+      log.info({ port }, 'listening')
+      return
+    }
+    failed()
+    if (told.has(publicPort)) return
+    told.add(publicPort)
+    log.warn(
+      { port, err: problem },
+      `public port ${publicPort} can not be used; it is tried again, and ROOST_PORT_OFFSET moves it`,
+    )
+  }
+}

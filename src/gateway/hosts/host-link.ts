@@ -1,0 +1,200 @@
+import { request as plainRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { request as secureRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import type { RouteNode } from '../../domain/route-feed.ts'
+import {
+  beatIntervalMs,
+  hostAwayAfterMs,
+  leaseKeptMs,
+  leaseValidMs,
+  maxTrafficLineBytes,
+  trafficUpgrade,
+} from '../../domain/traffic-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../domain/traffic-protocol.ts'
+import { JsonLineReader, jsonLine } from '../../lines/json-lines.ts'
+import { hostMessage } from './host-messages.ts'
+
+export interface HostLinkEvents {
+  /** What is held, for `hello`; called for every connection. */
+  held(): Extract<GatewayMessage, { kind: 'hello' }>['held']
+  hear(message: HostMessage): void
+  lost(): void
+  silent(): void
+  /** Silent for so long that nobody should wait for it. */
+  away(): void
+  back(): void
+}
+
+export interface HostLinkOptions {
+  readonly node: RouteNode
+  readonly gatewayId: string
+  readonly events: HostLinkEvents
+  readonly nowMs: () => number
+  /** A loss is told once, however often it is tried again; `why` holds no credential. */
+  readonly onProblem: (why: string) => void
+}
+
+/** Time gone by after each: 0.05 s, 0.15 s, 0.35 s, 0.85 s, then every second: a host is missed at once. */
+const delaysMs = [50, 100, 200, 500] as const
+const longestDelayMs = 1_000
+const connectMs = 3_000
+/** What a host may leave unread; one that reads nothing any more is cut off. */
+const unreadMaxBytes = 8 << 20
+
+/** The connection to one host's agent, made anew whenever it is lost. Messages are dropped while there is none. */
+export class HostLink {
+  readonly node: RouteNode
+  readonly #options: HostLinkOptions
+  readonly #clock: NodeJS.Timeout
+  #request: ClientRequest | undefined
+  #socket: Duplex | undefined
+  #retry: NodeJS.Timeout | undefined
+  #welcomed = false
+  #silent = false
+  #away = false
+  #failures = 0
+  #toldWhy: string | undefined
+  #heardMs: number
+  #closed = false
+
+  constructor(options: HostLinkOptions) {
+    this.#options = options
+    this.node = options.node
+    this.#heardMs = options.nowMs()
+    this.#clock = setInterval(() => this.#tick(), beatIntervalMs)
+    this.#clock.unref()
+    this.#connect()
+  }
+
+  get connected(): boolean {
+    return this.#welcomed
+  }
+
+  /** From the `hello` on, not only once that is answered: a lease that is given back in between was said to be held. */
+  send(message: GatewayMessage): void {
+    this.#write(message)
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#clock)
+    clearTimeout(this.#retry)
+    this.#request?.destroy()
+    this.#socket?.destroy()
+  }
+
+  #connect(): void {
+    if (this.#closed) return
+    const { agentUrl, trafficSecret } = this.node
+    const url = new URL(`${agentUrl.replace(/\/$/, '')}/traffic`)
+    const request = (url.protocol === 'https:' ? secureRequest : plainRequest)(url, {
+      agent: false,
+      timeout: connectMs,
+      headers: { Connection: 'Upgrade', Upgrade: trafficUpgrade, Authorization: `Bearer ${trafficSecret}` },
+    })
+    this.#request = request
+    request.once('upgrade', (_answer, socket, head) => this.#upgraded(socket, head))
+    request.once('response', (answer: IncomingMessage) => {
+      request.destroy(new Error(`the host answered ${String(answer.statusCode)}`))
+    })
+    request.once('timeout', () => request.destroy(new Error(`no answer within ${connectMs} ms`)))
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      this.#again(error.message || (error.code ?? error.name))
+    })
+    request.end()
+  }
+
+  #upgraded(socket: Duplex, head: Buffer): void {
+    const reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
+    this.#socket = socket
+    const plain = socket as Socket
+    plain.setNoDelay(true)
+    plain.setTimeout(0)
+    const read = (chunk: Buffer): void => {
+      try {
+        for (const line of reader.push(chunk)) this.#hear(line)
+      } catch (error) {
+        socket.destroy(error as Error)
+      }
+    }
+    let why = 'the host ended the connection'
+    socket.on('error', (error) => {
+      why = error.message
+    })
+    socket.once('end', () => socket.destroy())
+    socket.once('close', () => {
+      this.#socket = undefined
+      if (this.#welcomed) {
+        this.#welcomed = false
+        if (!this.#closed) this.#options.events.lost()
+      }
+      this.#again(why)
+    })
+    socket.on('data', read)
+    const { gatewayId, events } = this.#options
+    this.#write({ kind: 'hello', gatewayId, held: events.held() })
+    if (head.length > 0) read(head)
+  }
+
+  #hear(line: object): void {
+    if (this.#closed) return
+    this.#heardMs = this.#options.nowMs()
+    const message = hostMessage(line)
+    if (message === undefined || message.kind === 'beat') return this.#soundAgain()
+    if (message.kind !== 'welcome') {
+      this.#soundAgain()
+      this.#options.events.hear(message)
+      return
+    }
+    this.#welcomed = true
+    this.#silent = false
+    this.#away = false
+    this.#failures = 0
+    this.#toldWhy = undefined
+    this.#options.events.back()
+  }
+
+  /** A host that was silent over a connection that stood all the time has its leases asked for again. */
+  #soundAgain(): void {
+    if (!this.#silent || !this.#welcomed) return
+    this.#silent = false
+    this.#away = false
+    this.#options.events.back()
+  }
+
+  #tick(): void {
+    const unheardMs = this.#options.nowMs() - this.#heardMs
+    this.send({ kind: 'beat' })
+    if (unheardMs < leaseValidMs) return
+    if (!this.#silent) {
+      this.#silent = true
+      this.#options.events.silent()
+    }
+    if (unheardMs >= hostAwayAfterMs && !this.#away) {
+      this.#away = true
+      this.#options.events.away()
+    }
+    // By then the host has given up on this gateway too.
+    if (unheardMs >= leaseKeptMs) this.#socket?.destroy(new Error('the host is silent'))
+  }
+
+  #write(message: GatewayMessage): void {
+    const socket = this.#socket
+    if (socket === undefined || socket.destroyed) return
+    socket.write(jsonLine(message))
+    if (socket.writableLength > unreadMaxBytes) socket.destroy(new Error('the host reads nothing'))
+  }
+
+  #again(why: string): void {
+    if (this.#closed) return
+    if (why !== this.#toldWhy) this.#options.onProblem(why)
+    this.#toldWhy = why
+    const delayMs = delaysMs[this.#failures] ?? longestDelayMs
+    this.#failures += 1
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.#connect(), delayMs)
+    this.#retry.unref()
+  }
+}

@@ -1,0 +1,369 @@
+import { STATUS_CODES } from 'node:http'
+import type { RouteService } from '../../domain/route-feed.ts'
+import type { Entry } from '../roster.ts'
+import type { Admission, Ask } from '../traffic.ts'
+import { challengeAnswer, challengeFields } from './challenge-answer.ts'
+import type { Ongoing } from './client-connection.ts'
+import type { ClientSide } from './client-side.ts'
+import { renderErrorPage } from './error-page.ts'
+import { HttpFailure } from './http-failure.ts'
+import type { FrontParts } from './front-parts.ts'
+import { HttpProtocol, UpstreamFault } from './request-observer.ts'
+import { failureOfRefusal } from './refusals.ts'
+import type { RequestHead } from './request-head.ts'
+import { findDestination } from './request-routing.ts'
+import { answerFields } from './server-fields.ts'
+import type { Watched } from './sweep.ts'
+import { trailerFields } from './upstream-fields.ts'
+
+/** A request under way to an instance, as the exchange sees it. */
+export interface Forwarding {
+  abort(reason: Error): void
+  pause(): void
+  resume(): void
+  /** The instance shuts down: what would last is to be ended politely. */
+  goAway?(): void
+}
+
+/** Passes the request on, and tells the exchange what comes back. */
+export type Forward = (exchange: Exchange, admission: Admission) => Forwarding
+
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone'
+}
+
+/** What is reported of a request whose client went away before it was answered. */
+const clientGoneStatus = 499
+
+/**
+ * One request from its head to the end of its answer: it finds the destination, asks for an admission, has the request
+ * forwarded and gives the answer to the client. Whatever happens, the admission is given back and the report made, once.
+ *
+ * It is also what the balancer is asked with, so that the signal is only made for requests that have to wait.
+ */
+export class Exchange implements Ask, Ongoing, Watched {
+  readonly kind = 'request'
+  readonly client: ClientSide
+  readonly parts: FrontParts
+  readonly startedAtMs = performance.now()
+  readonly limitMs: number
+  movedAtMs = 0
+  watching: Watched['watching']
+  head: RequestHead | undefined
+  #service: RouteService | undefined
+  #port = 0
+  #aborting: AbortController | undefined
+  #admission: Admission | undefined
+  #unlisten: (() => void) | undefined
+  #forwarding: Forwarding | undefined
+  #requestId: string | undefined
+  #status = 0
+  #fault: UpstreamFault | undefined
+  #method: string
+  #forwardedAtMs = 0
+  #headAtMs = 0
+  #informed = 0
+  #listensToDrain = false
+  #over = false
+  readonly #ongoing: Entry<Ongoing>
+
+  constructor(parts: FrontParts, client: ClientSide, method: string) {
+    this.parts = parts
+    this.client = client
+    this.#method = method
+    this.limitMs = parts.limits.clientStallMs
+    this.#ongoing = client.connection.ongoing.add(this)
+  }
+
+  get service(): RouteService {
+    if (this.#service === undefined) throw new Error('the request has no destination yet')
+    return this.#service
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  get signal(): AbortSignal {
+    return (this.#aborting ??= new AbortController()).signal
+  }
+
+  get heldBytes(): number {
+    return this.client.heldBytes
+  }
+
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** The request's header, once it is known. */
+  get request(): RequestHead {
+    if (this.head === undefined) throw new Error('the request has no head yet')
+    return this.head
+  }
+
+  run(head: RequestHead, forward: Forward): void {
+    this.head = head
+    try {
+      const proof = challengeAnswer(head, this.client.connection, this.parts.routes)
+      if (proof !== undefined) return this.#prove(proof)
+      const destination = findDestination(head, this.client.connection, this.parts.routes)
+      this.#service = destination.service
+      if (destination.location !== undefined) return this.#redirect(destination.location)
+      this.#port = destination.port
+      const admitted = this.parts.traffic.admit(this)
+      if (admitted instanceof Promise) {
+        admitted.then(
+          (result) => this.#admitted(result, forward),
+          (error: unknown) => this.failWith(error),
+        )
+      } else {
+        this.#admitted(admitted, forward)
+      }
+    } catch (error) {
+      this.failWith(error)
+    }
+  }
+
+  /** `requestId` stands in the instance's log, and then on our error page too. */
+  forwarded(requestId: string): void {
+    this.#requestId = requestId
+    this.#forwardedAtMs = performance.now()
+  }
+
+  /** An answer before the answer. */
+  inform(status: number, fields: readonly string[]): void {
+    if (this.#over) return
+    this.#informed += 1
+    if (this.#informed > this.parts.limits.maxInformational) {
+      return this.upstreamFailed(UpstreamFault.Malformed, new Error('too many informational answers'))
+    }
+    if (status === 100) {
+      if (this.head?.expectsContinue === true) this.client.continue()
+    } else if (status !== 101) {
+      const lowerCase = this.client.connection.http2
+      this.attempt(
+        () => this.client.inform(status, answerFields(fields, { status, lowerCase })),
+        UpstreamFault.Malformed,
+      )
+    }
+  }
+
+  answer(status: number, reason: string, raw: readonly string[]): void {
+    if (this.#over) return
+    this.#headAtMs = performance.now()
+    if (status < 200 || status > 999) {
+      return this.upstreamFailed(UpstreamFault.Malformed, new Error('not a status'))
+    }
+    try {
+      const fields = answerFields(raw, { status, lowerCase: this.client.connection.http2 })
+      if (this.parts.serverTiming) fields.push('server-timing', this.#serverTiming())
+      this.client.head(status, reason, fields)
+      this.#status = status
+    } catch (error) {
+      this.upstreamFailed(UpstreamFault.Malformed, error)
+    }
+  }
+
+  /** The answer was given in another protocol, which the forwarding speaks with the client by itself. */
+  switched(status: number): void {
+    this.#headAtMs = performance.now()
+    this.#status = status
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#over || this.client.write(chunk)) return
+    this.#forwarding?.pause()
+    this.movedAtMs = performance.now()
+    this.parts.sweep.watch(this)
+    if (this.#listensToDrain) return
+    this.#listensToDrain = true
+    this.client.onDrain(() => {
+      this.parts.sweep.unwatch(this)
+      this.#forwarding?.resume()
+    })
+  }
+
+  end(trailers?: readonly string[]): void {
+    if (this.#over) return
+    this.client.end(trailers === undefined || trailers.length === 0 ? undefined : trailerFields(trailers))
+    this.finish()
+  }
+
+  /**
+   * Runs a step that no `try` of ours is around, such as an event of a socket: what it throws ends this request and
+   * not the process. `fault`: an instance's bytes are to blame.
+   */
+  attempt(step: () => void, fault?: UpstreamFault): void {
+    try {
+      step()
+    } catch (error) {
+      if (fault === undefined) this.failWith(error)
+      else this.upstreamFailed(fault, error)
+    }
+  }
+
+  /** Told by what forwards: no answer can be had, or no more of it. */
+  upstreamFailed(fault: UpstreamFault, error: unknown): void {
+    if (this.#over) return
+    this.#fault = fault
+    this.#forwarding?.abort(error instanceof Error ? error : new Error('the instance failed'))
+    if (fault === UpstreamFault.TimedOut) {
+      this.failWith(new HttpFailure(504, 'The application did not answer in time.'))
+    } else {
+      this.failWith(new HttpFailure(502, faultSentences[fault]))
+    }
+  }
+
+  /** Answers with a page where that is still possible. */
+  failWith(error: unknown): void {
+    if (this.#over) return
+    const failure =
+      error instanceof HttpFailure ? error : new HttpFailure(500, 'The gateway could not serve this request.')
+    if (!(error instanceof HttpFailure)) this.parts.onError(error)
+    this.#forwarding?.abort(failure)
+    if (this.client.headGiven) this.client.breakOff()
+    else this.#page(failure)
+    this.finish()
+  }
+
+  clientGone(): void {
+    if (this.#over) return
+    this.#status = clientGoneStatus
+    this.#aborting?.abort()
+    this.#forwarding?.abort(new ClientGone('the client went away'))
+    this.finish()
+  }
+
+  clientFailed(status: number, message: string): boolean {
+    if (this.#over || this.client.headGiven) return false
+    this.#aborting?.abort()
+    this.failWith(new HttpFailure(status, message))
+    return true
+  }
+
+  /** The client takes nothing of what waits for it. */
+  stuck(): void {
+    if (this.#over) return
+    this.client.breakOff()
+    this.clientGone()
+  }
+
+  finish(): void {
+    if (this.#over) return
+    this.#over = true
+    this.client.connection.ongoing.remove(this.#ongoing)
+    if (this.movedAtMs !== 0) this.parts.sweep.unwatch(this)
+    this.#unlisten?.()
+    this.#admission?.done()
+    this.parts.observer?.request(this.#report())
+    // The client's stream may outlive this by far: Node keeps those of HTTP/2 in a table that is freed late.
+    this.#unlisten = undefined
+    this.#admission = undefined
+    this.#forwarding = undefined
+  }
+
+  #admitted(result: Awaited<ReturnType<FrontParts['traffic']['admit']>>, forward: Forward): void {
+    if (this.#over) {
+      if (result.admitted) result.done()
+      return
+    }
+    if (!result.admitted) return this.failWith(failureOfRefusal(result))
+    this.#admission = result
+    this.#unlisten = result.onEnd((why) => {
+      if (why === 'close') this.#forwarding?.goAway?.()
+      else this.upstreamFailed(UpstreamFault.Reset, new Error('the instance is gone'))
+    })
+    if (this.#over) return
+    try {
+      this.#forwarding = forward(this, result)
+    } catch (error) {
+      this.failWith(error)
+    }
+  }
+
+  #prove(keyAuthorization: string): void {
+    this.#give(200, challengeFields(keyAuthorization), keyAuthorization)
+    this.finish()
+  }
+
+  #redirect(location: string): void {
+    const message = 'This page is on another port.'
+    const { fields, body } = renderErrorPage({
+      status: 308,
+      message,
+      accept: this.head?.accept ?? '',
+      location,
+    })
+    this.#give(308, fields, body)
+    this.finish()
+  }
+
+  #page(failure: HttpFailure): void {
+    const { fields, body } = renderErrorPage({
+      status: failure.status,
+      message: failure.message,
+      accept: this.head?.accept ?? '',
+      requestId: this.#requestId,
+      retryAfterMs: failure.retryAfterMs,
+      allow: failure.status === 405 ? 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' : undefined,
+    })
+    this.#give(failure.status, fields, body)
+  }
+
+  #give(status: number, fields: readonly string[], body: string): void {
+    this.#status = status
+    this.client.abandonBody()
+    const lower = this.client.connection.http2
+    this.client.head(
+      status,
+      STATUS_CODES[status] ?? '',
+      lower ? fields.map((one, at) => (at % 2 ? one : one.toLowerCase())) : [...fields],
+    )
+    if (this.#method !== 'HEAD') this.client.write(Buffer.from(body))
+    this.client.end()
+  }
+
+  #serverTiming(): string {
+    const { queuedUs = 0, wake } = this.#admission?.timing ?? {}
+    const upstreamMs = this.#headAtMs - this.#forwardedAtMs
+    const woken =
+      wake === undefined ? '' : `, wake;dur=${milliseconds(wake.wakeUs / 1_000)};desc="${wake.kind}"`
+    return `queue;dur=${milliseconds(queuedUs / 1_000)}${woken}, upstream;dur=${milliseconds(upstreamMs)}`
+  }
+
+  #report(): Parameters<NonNullable<FrontParts['observer']>['request']>[0] {
+    const timing = this.#admission?.timing
+    return {
+      serviceUuid: this.#service?.uuid,
+      instanceUuid: this.#admission?.instanceUuid,
+      method: this.#method,
+      status: this.#status,
+      protocol: protocolOf(this.head, this.client.connection.http2),
+      totalUs: Math.round((performance.now() - this.startedAtMs) * 1_000),
+      queuedUs: timing?.queuedUs ?? 0,
+      wake: timing?.wake,
+      upstreamUs:
+        this.#headAtMs === 0 ? undefined : Math.round((this.#headAtMs - this.#forwardedAtMs) * 1_000),
+      fault: this.#fault,
+    }
+  }
+}
+
+const faultSentences: Readonly<Record<UpstreamFault, string>> = {
+  [UpstreamFault.Refused]: 'The application does not accept connections.',
+  [UpstreamFault.Reset]: 'The application closed the connection before its answer.',
+  [UpstreamFault.Malformed]: 'The application gave an answer that is not valid HTTP.',
+  [UpstreamFault.TooLarge]: 'The header of the application’s answer is too large.',
+  [UpstreamFault.TimedOut]: 'The application did not answer in time.',
+}
+
+function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol {
+  if (head?.webSocket === true) return HttpProtocol.WebSocket
+  if (!http2) return HttpProtocol.Http1
+  return head?.grpc === true ? HttpProtocol.Grpc : HttpProtocol.Http2
+}
+
+function milliseconds(value: number): string {
+  return value.toFixed(2)
+}

@@ -1,0 +1,22 @@
+import type { Routes } from '../routes.ts'
+import type { Traffic } from '../traffic.ts'
+import type { Holder } from './held-bytes.ts'
+import type { HttpLimits } from './http-limits.ts'
+import type { RequestObserver } from './request-observer.ts'
+import type { Sweep } from './sweep.ts'
+import type { UpstreamPools } from './upstream-pool.ts'
+
+/** What every request needs of the front it came through. */
+export interface FrontParts {
+  readonly routes: Routes
+  readonly traffic: Traffic
+  readonly observer: RequestObserver | undefined
+  readonly serverTiming: boolean
+  readonly limits: HttpLimits
+  readonly pools: UpstreamPools
+  readonly sweep: Sweep
+  /** A fault of the gateway itself; the client was answered 500. */
+  readonly onError: (error: unknown) => void
+  /** A connection was ended because its source held too much. */
+  readonly onOverBudget: (holder: Holder) => void
+}

@@ -1,0 +1,99 @@
+import { connect } from 'node:http2'
+import type { ClientHttp2Session } from 'node:http2'
+import type { HttpLimits } from './http-limits.ts'
+import { connectUpstream } from './upstream-address.ts'
+import type { UpstreamAddress } from './upstream-address.ts'
+
+type SessionResult = ClientHttp2Session | Error
+
+/** Until the instance has said how many streams it takes at once. */
+const presumedStreams = 100
+/** A field that the client says twice is passed on as it is; Node's types know the option of servers alone. */
+const fieldsAsTheyCome: object = { strictSingleValueFields: false }
+/** Several connections where one does not take enough streams. */
+const maxSessions = 64
+
+/** HTTP/2 without TLS to one port of one boot, known to be spoken: what gRPC servers listen for. */
+export class GrpcSessions {
+  readonly #address: UpstreamAddress
+  readonly #limits: HttpLimits
+  readonly #isFresh: (fresh: boolean) => boolean
+  readonly #streams = new Map<ClientHttp2Session, number>()
+  readonly #waiting: ((result: SessionResult) => void)[] = []
+  #connecting = false
+  #over = false
+
+  constructor(options: {
+    readonly address: UpstreamAddress
+    readonly limits: HttpLimits
+    readonly isFresh: (fresh: boolean) => boolean
+  }) {
+    this.#address = options.address
+    this.#limits = options.limits
+    this.#isFresh = options.isFresh
+  }
+
+  /** Calls back with a session on which one more stream may be opened; `release` says that the stream is over. */
+  take(fresh: boolean, done: (result: SessionResult) => void): void {
+    const session = this.#roomy()
+    if (session !== undefined) return this.#give(session, done)
+    this.#waiting.push(done)
+    if (!this.#connecting) this.#connect(fresh)
+  }
+
+  release(session: ClientHttp2Session): void {
+    const streams = this.#streams.get(session)
+    if (streams === undefined) return
+    this.#streams.set(session, streams - 1)
+    if (this.#over && streams === 1) session.close()
+  }
+
+  close(): void {
+    this.#over = true
+    for (const [session, streams] of this.#streams) if (streams === 0) session.close()
+  }
+
+  #roomy(): ClientHttp2Session | undefined {
+    for (const [session, streams] of this.#streams) {
+      const most = Math.min(session.remoteSettings?.maxConcurrentStreams ?? presumedStreams, presumedStreams)
+      if (!session.closed && !session.destroyed && streams < most) return session
+    }
+    return undefined
+  }
+
+  #give(session: ClientHttp2Session, done: (result: SessionResult) => void): void {
+    this.#streams.set(session, (this.#streams.get(session) ?? 0) + 1)
+    done(session)
+  }
+
+  #connect(fresh: boolean): void {
+    if (this.#streams.size >= maxSessions) return this.#settle(new Error('too many connections'))
+    this.#connecting = true
+    const options = { fresh: this.#isFresh(fresh), limits: this.#limits }
+    connectUpstream(this.#address, options, (result) => {
+      this.#connecting = false
+      if (result instanceof Error) return this.#settle(result)
+      const session = connect(`http://${this.#address.host}:${this.#address.port}`, {
+        createConnection: () => result,
+        ...fieldsAsTheyCome,
+        settings: { enablePush: false, initialWindowSize: this.#limits.streamWindowBytes },
+      })
+      this.#streams.set(session, 0)
+      session.setLocalWindowSize(this.#limits.connectionWindowBytes)
+      session.on('error', () => undefined)
+      session.on('close', () => this.#streams.delete(session))
+      session.on('goaway', () => session.close())
+      session.setTimeout(this.#limits.upstreamIdleMs, () => {
+        if ((this.#streams.get(session) ?? 0) === 0) session.close()
+      })
+      this.#settle(session)
+    })
+  }
+
+  #settle(result: SessionResult): void {
+    for (const done of this.#waiting.splice(0)) {
+      if (result instanceof Error) done(result)
+      else this.take(false, done)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Routes } from '../routes.ts'
+import type { Traffic } from '../traffic.ts'
+import { ClientConnection } from './client-connection.ts'
+import type { Arrival } from './client-connection.ts'
+import type { FrontParts } from './front-parts.ts'
+import type { Holder } from './held-bytes.ts'
+import { Http1Server } from './http1-server.ts'
+import { Http2Server } from './http2-server.ts'
+import { defaultHttpLimits } from './http-limits.ts'
+import type { HttpLimits } from './http-limits.ts'
+import type { RequestObserver } from './request-observer.ts'
+import { Sweep } from './sweep.ts'
+import { UpstreamPools } from './upstream-pool.ts'
+
+export type { Arrival } from './client-connection.ts'
+
+export interface HttpFrontDeps {
+  readonly routes: Routes
+  readonly traffic: Traffic
+  readonly observer?: RequestObserver
+  /** Public port P is reached on P + offset; clients see the latter. */
+  readonly portOffset: number
+  /** Answers carry `Server-Timing` with the parts of their latency. */
+  readonly serverTiming?: boolean
+  /** Whether what this peer says in `Forwarded` and `X-Forwarded-*` is believed and added to. Default: nobody. */
+  readonly trustsPeer?: (address: string) => boolean
+  readonly limits?: Partial<HttpLimits>
+  /** A fault of the gateway itself, for its log; the client is answered 500. */
+  readonly onError?: (error: unknown) => void
+  /** A connection was ended because its source held more than `heldBytesPerSource`. */
+  readonly onOverBudget?: (holder: Holder) => void
+}
+
+/**
+ * Speaks HTTP on connections that somebody else accepted and, where `secure`, decrypted. It owns every connection it was
+ * given: it closes it, and no error of it reaches the giver.
+ */
+export interface HttpFront {
+  serveHttp1(socket: Socket | TLSSocket, on: Arrival): void
+  /** After ALPN `h2`. */
+  serveHttp2(socket: TLSSocket, on: Arrival): void
+  /**
+   * Closes the idle upstream connections of that boot, and those in use once they are no longer: it is over, or its
+   * lease is given back. Repeats are harmless; a later admission of the same boot connects anew.
+   */
+  forget(instanceUuid: string, boot: number): void
+  /** Takes no more requests, lets those under way end for `graceMs`, then closes everything. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  readonly connectionCount: number
+}
+
+const clientProbeMs = 60_000
+const closePollMs = 20
+
+export function createHttpFront(deps: HttpFrontDeps): HttpFront {
+  const limits: HttpLimits = { ...defaultHttpLimits, ...deps.limits }
+  const parts: FrontParts = {
+    routes: deps.routes,
+    traffic: deps.traffic,
+    observer: deps.observer,
+    serverTiming: deps.serverTiming ?? false,
+    limits,
+    pools: new UpstreamPools(limits),
+    sweep: new Sweep(shortestWatched(limits)),
+    onError: deps.onError ?? (() => undefined),
+    onOverBudget: deps.onOverBudget ?? (() => undefined),
+  }
+  const http1 = new Http1Server(parts)
+  const http2 = new Http2Server(parts)
+  const receive = (socket: Socket, arrival: Arrival, isHttp2: boolean): ClientConnection => {
+    socket.setNoDelay(true)
+    // A client that vanished without a word must not keep an instance awake for ever.
+    socket.setKeepAlive(true, clientProbeMs)
+    const { portOffset, trustsPeer } = deps
+    return new ClientConnection({ socket, arrival, http2: isHttp2, portOffset, trustsPeer })
+  }
+  const count = (): number => http1.size + http2.size
+  return {
+    serveHttp1: (socket, on) => http1.serve(socket, receive(socket, on, false)),
+    serveHttp2: (socket, on) => http2.serve(socket, receive(socket, on, true)),
+    forget: (instanceUuid, boot) => parts.pools.forget(instanceUuid, boot),
+    close: async ({ graceMs = 0 } = {}) => {
+      const untilMs = performance.now() + graceMs
+      http2.drain()
+      do {
+        http1.drain()
+        await new Promise((resolve) => setTimeout(resolve, closePollMs))
+      } while (count() > 0 && performance.now() < untilMs)
+      http1.close()
+      http2.close()
+      parts.pools.close()
+      parts.sweep.close()
+      // What was destroyed says so in a later turn.
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+    get connectionCount() {
+      return count()
+    },
+  }
+}
+
+function shortestWatched(limits: HttpLimits): number {
+  const { requestBodyIdleMs, clientStallMs, responseHeaderMs, responseIdleMs } = limits
+  return Math.min(requestBodyIdleMs, clientStallMs, responseHeaderMs, responseIdleMs)
+}

@@ -1,0 +1,84 @@
+/** Bounds on what clients and instances may cost the gateway. All of them can be given otherwise, which tests do. */
+export interface HttpLimits {
+  /** Of a request's head as a whole: more is answered with 431. */
+  readonly maxHeaderBytes: number
+  readonly maxHeaderCount: number
+  readonly maxTargetBytes: number
+  /** For the complete head, counted from the accepted connection or from the first byte of a later request. */
+  readonly headerMs: number
+  /** Without a byte of a request's body while we could take some. */
+  readonly requestBodyIdleMs: number
+  /** For a client that takes nothing of what is ready for it. */
+  readonly clientStallMs: number
+  /** Between two requests of a connection. */
+  readonly keepAliveMs: number
+  readonly maxRequestsPerConnection: number
+  /** Requests of HTTP/1.1 that were sent before the answers to earlier ones; browsers send none. */
+  readonly maxPipelined: number
+  readonly maxConcurrentStreams: number
+  /** Streams that a client reset before their answer, within `resetWindowMs`: the connection is ended. */
+  readonly maxResets: number
+  readonly resetWindowMs: number
+  /**
+   * What is held of a body that nobody takes. All streams of a connection may have as much at once: Node gives the window of the
+   * connection back as bytes arrive, and that of the stream as they are taken.
+   */
+  readonly streamWindowBytes: number
+  /**
+   * What all connections of HTTP/2 of one source may hold, of bodies that no instance takes and of answers that no client takes.
+   * Looked at once a second; those that hold most are ended.
+   */
+  readonly heldBytesPerSource: number
+  /** Of bytes on their way: it bounds nothing that is held. */
+  readonly connectionWindowBytes: number
+  /** Until an instance answers with a head. Long polling is legitimate, so it is long. */
+  readonly responseHeaderMs: number
+  /** Between two bytes of an instance's answer: an event stream without a comment line in an hour is dead. */
+  readonly responseIdleMs: number
+  readonly maxResponseHeaderBytes: number
+  /** Of 1xx answers before the final one. */
+  readonly maxInformational: number
+  /** Without a byte in either direction. */
+  readonly webSocketIdleMs: number
+  /** Between our close frame and the end of a WebSocket's connection. */
+  readonly webSocketCloseMs: number
+  readonly connectMs: number
+  /** For an instance that was just started, until its port accepts connections. */
+  readonly freshConnectMs: number
+  readonly maxConnectionsPerBoot: number
+  readonly maxIdleConnectionsPerBoot: number
+  /** Shorter than the five seconds after which common servers close idle connections. */
+  readonly upstreamIdleMs: number
+  /** What is read on of a body that nobody wants, so that the client sees the answer before the connection ends. */
+  readonly lingerMs: number
+}
+
+export const defaultHttpLimits: HttpLimits = {
+  maxHeaderBytes: 16_384,
+  maxHeaderCount: 200,
+  maxTargetBytes: 8_192,
+  headerMs: 10_000,
+  requestBodyIdleMs: 30_000,
+  clientStallMs: 120_000,
+  keepAliveMs: 65_000,
+  maxRequestsPerConnection: 100_000,
+  maxPipelined: 32,
+  maxConcurrentStreams: 128,
+  maxResets: 200,
+  resetWindowMs: 10_000,
+  streamWindowBytes: 256 << 10,
+  heldBytesPerSource: 256 << 20,
+  connectionWindowBytes: 4 << 20,
+  responseHeaderMs: 300_000,
+  responseIdleMs: 3_600_000,
+  maxResponseHeaderBytes: 65_536,
+  maxInformational: 16,
+  webSocketIdleMs: 3_600_000,
+  webSocketCloseMs: 5_000,
+  connectMs: 3_000,
+  freshConnectMs: 10_000,
+  maxConnectionsPerBoot: 8_192,
+  maxIdleConnectionsPerBoot: 256,
+  upstreamIdleMs: 4_000,
+  lingerMs: 2_000,
+}

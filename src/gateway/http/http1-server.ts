@@ -1,0 +1,188 @@
+import { STATUS_CODES, createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { ClientConnection } from './client-connection.ts'
+import { renderErrorPage } from './error-page.ts'
+import { forwardExactly } from './exact-forward.ts'
+import { Exchange } from './exchange.ts'
+import type { FrontParts } from './front-parts.ts'
+import { Http1Side, upgradeResponse } from './http1-side.ts'
+import { HttpFailure } from './http-failure.ts'
+import { forwardPlain } from './plain-forward.ts'
+import { readRequestHead } from './request-head.ts'
+import { webSocketForward } from './websocket-forward.ts'
+
+/** Answers on connections that are given to it one by one; it listens nowhere. */
+export class Http1Server {
+  readonly #parts: FrontParts
+  readonly #server: Server
+  readonly #connections = new Map<Duplex, ClientConnection>()
+  #closing = false
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts
+    const { limits } = parts
+    this.#server = createServer({
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headerMs,
+      // A body may take as long as it moves.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(1_000, limits.headerMs / 4),
+      keepAliveTimeout: limits.keepAliveMs,
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      shouldUpgradeCallback: wantsWebSocket,
+    })
+    // Node would leave out what is beyond; we count, and refuse.
+    this.#server.maxHeadersCount = 0
+    this.#server.on('request', (request, response) => this.#request(request, response))
+    this.#server.on('checkContinue', (request, response) => this.#request(request, response))
+    this.#server.on('checkExpectation', (request, response) => this.#request(request, response))
+    this.#server.on('upgrade', (request, socket) => this.#upgrade(request, socket))
+    this.#server.on('connect', (_request, socket) =>
+      this.#refuse(socket, 405, 'CONNECT is not offered here.'),
+    )
+    this.#server.on('clientError', (error, socket) => this.#clientError(error, socket))
+    // Its watch over slow heads begins with this event, which a server that does not listen has to be told.
+    this.#server.emit('listening')
+  }
+
+  get size(): number {
+    return this.#connections.size
+  }
+
+  serve(socket: Socket, connection: ClientConnection): void {
+    this.#connections.set(socket, connection)
+    socket.on('close', () => {
+      this.#connections.delete(socket)
+      for (const ongoing of connection.ongoing) ongoing.clientGone()
+    })
+    this.#server.emit('connection', socket)
+  }
+
+  /** Ends what is idle; the others end with the answer under way. To be repeated, for those whose answer had begun. */
+  drain(): void {
+    this.#closing = true
+    for (const [socket, connection] of this.#connections) {
+      if (connection.ongoing.size === 0 && socket instanceof Socket) socket.destroySoon()
+    }
+  }
+
+  close(): void {
+    this.#closing = true
+    this.#server.close()
+    for (const socket of this.#connections.keys()) socket.destroy()
+  }
+
+  #request(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket)
+    if (connection === undefined) {
+      request.socket.destroy()
+      return
+    }
+    connection.requests += 1
+    const last = connection.requests >= this.#parts.limits.maxRequestsPerConnection
+    if (last || this.#closing) response.shouldKeepAlive = false
+    this.#run({ request, response, webSocket: false }, connection)
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex): void {
+    const connection = this.#connections.get(socket)
+    // Node no longer listens to it.
+    socket.on('error', () => socket.destroy())
+    if (connection === undefined) socket.destroy()
+    else
+      this.#run({ request, response: upgradeResponse(request, request.socket), webSocket: true }, connection)
+  }
+
+  #run(received: Received, connection: ClientConnection): void {
+    const { limits } = this.#parts
+    const { request, response, webSocket } = received
+    const side = new Http1Side({ request, response, connection, lingerMs: limits.lingerMs })
+    const exchange = new Exchange(this.#parts, side, request.method ?? '')
+    try {
+      if (connection.ongoing.size > limits.maxPipelined) {
+        throw new HttpFailure(429, 'Too many requests were sent before the answers to earlier ones.')
+      }
+      const head = readRequestHead(
+        {
+          method: request.method ?? '',
+          target: request.url ?? '',
+          fields: request.rawHeaders,
+          authority: undefined,
+          hasBody: undefined,
+          webSocket,
+        },
+        limits,
+      )
+      const exact = head.bodyBytes === undefined || head.expectsContinue || head.target === '*'
+      exchange.run(head, webSocket ? webSocketForward(side) : exact ? forwardExactly : forwardPlain)
+    } catch (error) {
+      // Where the next request begins is not to be trusted any more.
+      connection.failed = true
+      response.shouldKeepAlive = false
+      exchange.failWith(error)
+    }
+  }
+
+  #clientError(error: Error, socket: Duplex): void {
+    const connection = this.#connections.get(socket)
+    if (connection?.failed === true) return
+    if (connection !== undefined) connection.failed = true
+    const { status, message } = answerTo(error)
+    if (status === undefined || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const first = connection?.ongoing.first
+    if (first === undefined) return this.#refuse(socket, status, message)
+    // What follows the broken one is cut off with it; so is an answer that has begun.
+    if (!first.clientFailed(status, message)) socket.destroy()
+    else socket.end()
+  }
+
+  #refuse(socket: Duplex, status: number, message: string): void {
+    socket.on('error', () => socket.destroy())
+    const { fields, body } = renderErrorPage({ status, message, accept: '' })
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n`
+    for (let index = 0; index < fields.length; index += 2)
+      head += `${fields[index]}: ${fields[index + 1]}\r\n`
+    socket.end(`${head}\r\n${body}`)
+    const limit = setTimeout(() => socket.destroy(), this.#parts.limits.lingerMs)
+    socket.once('close', () => clearTimeout(limit))
+  }
+}
+
+interface Received {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly webSocket: boolean
+}
+
+/** An upgrade is taken only where its request can have no body, and only to WebSocket: anything else is ordinary HTTP. */
+function wantsWebSocket(request: IncomingMessage): boolean {
+  const { headers } = request
+  return (
+    request.method === 'GET' &&
+    request.httpVersionMinor === 1 &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-key'] !== undefined &&
+    headers['transfer-encoding'] === undefined &&
+    headers['content-length'] === undefined
+  )
+}
+
+function answerTo(error: Error): { readonly status: number | undefined; readonly message: string } {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: 431, message: 'The header of the request is too large.' }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return { status: 408, message: 'The header of the request did not arrive in time.' }
+  }
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') {
+    return { status: 413, message: 'The body of the request has too long chunk extensions.' }
+  }
+  if (code.startsWith('HPE_')) return { status: 400, message: 'The request is not valid HTTP.' }
+  return { status: undefined, message: '' }
+}

@@ -1,0 +1,163 @@
+import { ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex, Readable } from 'node:stream'
+import type { ClientConnection } from './client-connection.ts'
+import type { UpgradableSide } from './websocket-forward.ts'
+
+/** A body up to this size goes out in one string with its head, which is cheaper than two pieces; every byte is one letter. */
+const maxMergedBytes = 4_096
+
+const ignore = (): void => undefined
+
+function flushSide(side: Http1Side): void {
+  side.flush()
+}
+
+/** A client of HTTP/1.1. What belongs together in one packet is collected until the end of the turn. */
+export class Http1Side implements UpgradableSide {
+  readonly connection: ClientConnection
+  readonly upgradeStatus = 101
+  readonly #response: ServerResponse
+  readonly #request: IncomingMessage
+  readonly #lingerMs: number
+  headGiven = false
+  /** Not yet handed to the response: the whole body, perhaps. */
+  #held: Buffer | undefined
+  #flushed = false
+
+  constructor(options: {
+    readonly request: IncomingMessage
+    readonly response: ServerResponse
+    readonly connection: ClientConnection
+    readonly lingerMs: number
+  }) {
+    this.#request = options.request
+    this.#response = options.response
+    this.connection = options.connection
+    this.#lingerMs = options.lingerMs
+    // The connection's end is told by the connection.
+    this.#response.on('error', ignore)
+  }
+
+  get body(): Readable {
+    return this.#request
+  }
+
+  get heldBytes(): number {
+    return this.#request.readableLength + this.#response.writableLength
+  }
+
+  trailers(): readonly string[] {
+    return this.#request.rawTrailers
+  }
+
+  continue(): void {
+    this.#response.writeContinue()
+  }
+
+  inform(status: number, fields: readonly string[]): void {
+    if (this.#request.httpVersionMinor === 0) return
+    this.#response.writeInformation(status, [...fields])
+  }
+
+  abandonBody(): void {
+    if (!this.#bodyIsOut()) this.#response.shouldKeepAlive = false
+  }
+
+  head(status: number, reason: string, fields: string[]): void {
+    this.#response.writeHead(status, reason, fields)
+    this.headGiven = true
+    process.nextTick(flushSide, this)
+  }
+
+  flush(): void {
+    if (this.#flushed) return
+    this.#flushed = true
+    const held = this.#held
+    this.#held = undefined
+    if (held === undefined) this.#response.flushHeaders()
+    else this.#response.write(held)
+  }
+
+  write(chunk: Buffer): boolean {
+    if (!this.#flushed && this.#held === undefined) {
+      this.#held = chunk
+      return true
+    }
+    this.flush()
+    return this.#response.write(chunk)
+  }
+
+  onDrain(listener: () => void): void {
+    this.#response.on('drain', listener)
+  }
+
+  end(trailers?: readonly string[]): void {
+    if (trailers !== undefined && trailers.length > 0) this.#response.addTrailers(pairs(trailers))
+    if (!this.#bodyIsOut()) return this.#linger()
+    const held = this.#held
+    this.#flushed = true
+    this.#held = undefined
+    if (held === undefined) this.#response.end()
+    else if (held.length <= maxMergedBytes) this.#response.end(held.toString('latin1'), 'latin1')
+    else this.#response.end(held)
+  }
+
+  breakOff(): void {
+    this.#flushed = true
+    this.#response.destroy()
+  }
+
+  upgrade(fields: readonly string[]): Duplex {
+    const { socket } = this.#request
+    this.headGiven = true
+    this.#flushed = true
+    let head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+    for (let index = 0; index < fields.length; index += 2)
+      head += `${fields[index]}: ${fields[index + 1]}\r\n`
+    this.#response.detachSocket(socket)
+    socket.write(`${head}\r\n`, 'latin1')
+    return socket
+  }
+
+  /** A request without a body is complete, although its parser says so only after its head was handled. */
+  #bodyIsOut(): boolean {
+    const { complete, headers } = this.#request
+    if (complete || this.connection.failed) return true
+    return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
+  }
+
+  /**
+   * Closing while the client still sends would reset the connection, perhaps before it has read our answer. So the rest is
+   * read and thrown away for a while, and then the connection ends: what follows in it can not be told from the body.
+   */
+  #linger(): void {
+    this.flush()
+    this.#response.shouldKeepAlive = false
+    const end = (): void => {
+      clearTimeout(limit)
+      this.#response.end()
+      this.#request.socket.destroySoon()
+    }
+    const limit = setTimeout(end, this.#lingerMs)
+    this.#request.once('end', end)
+    this.#request.once('close', end)
+    this.#request.resume()
+  }
+}
+
+/** Of a request that asked for an upgrade, and may be denied it in ordinary HTTP. */
+export function upgradeResponse(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => socket.destroySoon())
+  return response
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const found: [string, string][] = []
+  for (let index = 0; index < flat.length; index += 2) found.push([flat[index] ?? '', flat[index + 1] ?? ''])
+  return found
+}

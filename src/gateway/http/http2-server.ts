@@ -1,0 +1,155 @@
+import { constants, performServerHandshake } from 'node:http2'
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { sourceOf } from '../source.ts'
+import type { ClientConnection } from './client-connection.ts'
+import { forwardExactly } from './exact-forward.ts'
+import { Exchange } from './exchange.ts'
+import type { Forward } from './exchange.ts'
+import type { FrontParts } from './front-parts.ts'
+import { forwardGrpc } from './grpc-forward.ts'
+import { holdersOverBudget } from './held-bytes.ts'
+import type { Holder } from './held-bytes.ts'
+import { Http2Side } from './http2-side.ts'
+import { forwardPlain } from './plain-forward.ts'
+import { readRequestHead } from './request-head.ts'
+import type { ReceivedHead, RequestHead } from './request-head.ts'
+import { webSocketForward } from './websocket-forward.ts'
+
+/** Speaks HTTP/2 on connections that are given to it one by one. */
+export class Http2Server {
+  readonly #parts: FrontParts
+  readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
+  readonly #look: NodeJS.Timeout
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts
+    this.#look = setInterval(() => this.#endThoseOverBudget(), lookEveryMs).unref()
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  serve(socket: TLSSocket, connection: ClientConnection): void {
+    const { limits } = this.#parts
+    const session = performServerHandshake(socket, {
+      maxHeaderListPairs: limits.maxHeaderCount + pseudoHeaders,
+      // Opening streams and resetting them at once costs a client nothing, and us a request each.
+      streamResetBurst: limits.maxResets,
+      // A field that is said twice is as good as in HTTP/1.1; what matters is checked by us.
+      strictSingleValueFields: false,
+      streamResetRate: Math.ceil((limits.maxResets * 1_000) / limits.resetWindowMs),
+      settings: {
+        enableConnectProtocol: true,
+        initialWindowSize: limits.streamWindowBytes,
+        maxConcurrentStreams: limits.maxConcurrentStreams,
+        maxHeaderListSize: limits.maxHeaderBytes * 2,
+      },
+    })
+    this.#sessions.set(session, connection)
+    session.setLocalWindowSize(limits.connectionWindowBytes)
+    let streams = 0
+    session.on('stream', (stream, headers, flags, rawHeaders) => {
+      streams += 1
+      if (streams === limits.maxRequestsPerConnection) session.close()
+      this.#stream(stream, { headers, raw: rawHeaders, ended: (flags & endStreamFlag) !== 0 }, connection)
+    })
+    session.setTimeout(limits.keepAliveMs, () => {
+      if (connection.ongoing.size === 0) session.close()
+    })
+    // A head that does not come, or never ends, is no stream that anybody would look after.
+    const first = setTimeout(() => {
+      if (streams === 0) session.destroy()
+    }, limits.headerMs)
+    session.on('error', () => session.destroy())
+    session.on('close', () => {
+      clearTimeout(first)
+      this.#sessions.delete(session)
+      for (const ongoing of connection.ongoing) ongoing.clientGone()
+    })
+  }
+
+  drain(): void {
+    for (const session of this.#sessions.keys()) session.close()
+  }
+
+  close(): void {
+    clearInterval(this.#look)
+    for (const session of this.#sessions.keys()) session.destroy()
+  }
+
+  #endThoseOverBudget(): void {
+    const { limits, onOverBudget } = this.#parts
+    const holders: (Holder & { readonly session: ServerHttp2Session })[] = []
+    for (const [session, connection] of this.#sessions) {
+      const bytes = connection.heldBytes
+      // Nearly all of them, at nearly all times.
+      if (bytes > 0) holders.push({ session, source: sourceOf(connection.peer), bytes })
+    }
+    for (const { session, source, bytes } of holdersOverBudget(holders, limits.heldBytesPerSource)) {
+      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      onOverBudget({ source, bytes })
+    }
+  }
+
+  #stream(stream: ServerHttp2Stream, received: ReceivedStream, connection: ClientConnection): void {
+    const { limits } = this.#parts
+    const { headers } = received
+    const method = headers[':method'] ?? ''
+    const grpc = headers['content-type']?.startsWith('application/grpc') === true
+    const side = new Http2Side(stream, connection, { grpc })
+    const exchange = new Exchange(this.#parts, side, method)
+    stream.on('error', () => undefined)
+    stream.on('aborted', () => exchange.clientGone())
+    stream.on('close', () => exchange.clientGone())
+    try {
+      const head = readRequestHead(receivedHead(received), limits)
+      exchange.run(head, forwardOf(head, side))
+    } catch (error) {
+      exchange.failWith(error)
+    }
+    if (exchange.over) stream.resume()
+  }
+}
+
+interface ReceivedStream {
+  readonly headers: IncomingHttpHeaders
+  readonly raw: readonly string[]
+  readonly ended: boolean
+}
+
+const lookEveryMs = 1_000
+const pseudoHeaders = 5
+const endStreamFlag = constants.NGHTTP2_FLAG_END_STREAM
+
+function receivedHead({ headers, raw, ended }: ReceivedStream): ReceivedHead {
+  const method = headers[':method'] ?? ''
+  const webSocket = method === 'CONNECT' && headers[':protocol'] === 'websocket'
+  return {
+    method: webSocket ? 'GET' : method,
+    target: headers[':path'] ?? '/',
+    fields: withoutPseudoHeaders(raw),
+    authority: headers[':authority'],
+    // What goes both ways in a WebSocket is no body.
+    hasBody: !ended && !webSocket,
+    webSocket,
+  }
+}
+
+function withoutPseudoHeaders(raw: readonly string[]): string[] {
+  const fields: string[] = []
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    if (!name.startsWith(':')) fields.push(name, raw[index + 1] ?? '')
+  }
+  return fields
+}
+
+function forwardOf(head: RequestHead, side: Http2Side): Forward {
+  if (head.webSocket) return webSocketForward(side)
+  if (head.grpc) return forwardGrpc
+  return head.bodyBytes === undefined || head.expectsContinue || head.target === '*'
+    ? forwardExactly
+    : forwardPlain
+}

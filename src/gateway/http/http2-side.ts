@@ -1,0 +1,99 @@
+import { constants } from 'node:http2'
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type { Duplex, Readable } from 'node:stream'
+import type { ClientConnection } from './client-connection.ts'
+import { flatFields, groupedFields } from './server-fields.ts'
+import type { UpgradableSide } from './websocket-forward.ts'
+
+/** A client of HTTP/2: one of its streams. */
+export class Http2Side implements UpgradableSide {
+  readonly connection: ClientConnection
+  readonly upgradeStatus = 200
+  readonly #stream: ServerHttp2Stream
+  readonly #grpc: boolean
+  headGiven = false
+  #bodyless = false
+  #sendsTrailers = false
+  #requestTrailers: readonly string[] = []
+  #trailers: readonly string[] = []
+
+  constructor(stream: ServerHttp2Stream, connection: ClientConnection, options: { readonly grpc: boolean }) {
+    this.#stream = stream
+    this.connection = connection
+    this.#grpc = options.grpc
+    stream.on('trailers', (trailers: IncomingHttpHeaders) => {
+      this.#requestTrailers = flatFields(trailers)
+    })
+  }
+
+  get body(): Readable {
+    return this.#stream
+  }
+
+  get heldBytes(): number {
+    return this.#stream.readableLength + this.#stream.writableLength
+  }
+
+  trailers(): readonly string[] {
+    return this.#requestTrailers
+  }
+
+  continue(): void {
+    if (this.#usable()) this.#stream.additionalHeaders({ ':status': 100 })
+  }
+
+  inform(status: number, fields: readonly string[]): void {
+    if (this.#usable()) this.#stream.additionalHeaders({ ':status': status, ...groupedFields(fields) })
+  }
+
+  abandonBody(): void {}
+
+  head(status: number, _reason: string, fields: string[]): void {
+    this.headGiven = true
+    if (!this.#usable()) return
+    this.#sendsTrailers = this.#grpc || fields.includes('trailer')
+    // As a list they are written as they stand; as an object Node would copy them, and we would have to group them.
+    this.#stream.respond([':status', String(status), ...fields], { waitForTrailers: this.#sendsTrailers })
+    this.#bodyless = this.#stream.writableEnded
+    if (this.#sendsTrailers) {
+      this.#stream.on('wantTrailers', () => this.#stream.sendTrailers(groupedFields(this.#trailers)))
+    }
+  }
+
+  /** Every write is sent at once. */
+  flush(): void {}
+
+  write(chunk: Buffer): boolean {
+    if (this.#bodyless || !this.#usable()) return true
+    return this.#stream.write(chunk)
+  }
+
+  onDrain(listener: () => void): void {
+    this.#stream.on('drain', listener)
+  }
+
+  end(trailers?: readonly string[]): void {
+    this.#trailers = trailers ?? []
+    const stream = this.#stream
+    if (!stream.destroyed && !this.#bodyless) stream.end()
+    if (stream.readableEnded) return
+    // What is left of the request is not wanted; without this the stream would wait for it.
+    if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
+    else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
+  }
+
+  breakOff(): void {
+    // Closing with a code would end the body as if it were complete, and only then say the code.
+    this.#stream.destroy(new Error('the answer is broken off'))
+  }
+
+  upgrade(fields: readonly string[]): Duplex {
+    if (this.#usable()) this.#stream.respond({ ':status': this.upgradeStatus, ...groupedFields(fields) })
+    this.headGiven = true
+    return this.#stream
+  }
+
+  #usable(): boolean {
+    return !this.#stream.destroyed && !this.#stream.closed
+  }
+}

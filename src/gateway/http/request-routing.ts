@@ -1,0 +1,50 @@
+import type { RouteService } from '../../domain/route-feed.ts'
+import { Handler } from '../../domain/service.ts'
+import type { Routes } from '../routes.ts'
+import type { ClientConnection } from './client-connection.ts'
+import { HttpFailure } from './http-failure.ts'
+import { noService } from './refusals.ts'
+import type { RequestHead } from './request-head.ts'
+
+export interface Destination {
+  readonly service: RouteService
+  /** The application's port. */
+  readonly port: number
+  /** Where the client is to go instead. */
+  readonly location: string | undefined
+}
+
+/** Throws `HttpFailure`. */
+export function findDestination(
+  head: RequestHead,
+  connection: ClientConnection,
+  routes: Routes,
+): Destination {
+  if (head.method === 'TRACE' || (head.method === 'CONNECT' && !head.webSocket)) {
+    throw new HttpFailure(405, `${head.method} is not offered here.`)
+  }
+  const service = routes.serviceOf(head.host)
+  if (service === undefined) throw new HttpFailure(404, noService)
+  const { serverName, arrival } = connection
+  const shaken = serverName === '' || serverName === head.host ? undefined : routes.serviceOf(serverName)
+  if (shaken !== undefined && shaken.uuid !== service.uuid) {
+    // The certificate that the client checked was for somebody else; it is to connect anew.
+    throw new HttpFailure(421, 'This connection was made for another service.')
+  }
+  const published = service.ports.find(({ port }) => port === arrival.publicPort)
+  if (published === undefined) throw new HttpFailure(404, noService)
+  const redirects = published.handlers.includes(Handler.Redirect)
+  return {
+    service,
+    port: published.destinationPort,
+    location: redirects ? redirection(head, connection, published.destinationPort) : undefined,
+  }
+}
+
+const httpsPort = 443
+
+function redirection(head: RequestHead, connection: ClientConnection, destinationPort: number): string {
+  const port = destinationPort + connection.visiblePort - connection.arrival.publicPort
+  const shown = port === httpsPort ? '' : `:${port}`
+  return `https://${head.host}${shown}${head.target === '*' ? '/' : head.target}`
+}

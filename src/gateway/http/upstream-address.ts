@@ -1,0 +1,108 @@
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import type { HttpLimits } from './http-limits.ts'
+
+export interface UpstreamAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ConnectOptions {
+  /**
+   * It had just been started: its port may not listen yet and packets to it may be lost, so attempts are repeated.
+   */
+  readonly fresh: boolean
+  readonly limits: HttpLimits
+}
+
+export class ConnectTimeout extends Error {
+  override readonly name = 'ConnectTimeout'
+}
+
+/**
+ * Between a refused connection and the next attempt: an eighth of the time that has gone by, so that at most an eighth is lost. A guest
+ * that is starting has better to do than to refuse.
+ */
+const refusedShare = 8
+const refusedPauseMinMs = 4
+const refusedPauseMaxMs = 100
+/**
+ * A lost SYN is repeated by the kernel only after a second: a second attempt is quicker. That is rare, as the VM has its device
+ * before anybody hears that it runs; a guest that was just woken is slow, and each attempt is work for it before its first answer.
+ */
+const silentPauseMs = 200
+const maxAttemptsUnderWay = 8
+
+/** Calls back exactly once. Returns how to give up, after which it does not. */
+export function connectUpstream(
+  address: UpstreamAddress,
+  options: ConnectOptions,
+  done: (result: Socket | Error) => void,
+): () => void {
+  const connecting = new Connecting(address, options, done)
+  return () => connecting.end()
+}
+
+class Connecting {
+  readonly #address: UpstreamAddress
+  readonly #fresh: boolean
+  readonly #done: (result: Socket | Error) => void
+  readonly #limit: NodeJS.Timeout
+  readonly #underWay = new Set<Socket>()
+  readonly #startedAtMs = performance.now()
+  #next: NodeJS.Timeout | undefined
+  #over = false
+
+  constructor(address: UpstreamAddress, options: ConnectOptions, done: (result: Socket | Error) => void) {
+    this.#address = address
+    this.#fresh = options.fresh
+    this.#done = done
+    const limitMs = options.fresh ? options.limits.freshConnectMs : options.limits.connectMs
+    this.#limit = setTimeout(() => this.#finish(new ConnectTimeout('the port did not accept')), limitMs)
+    this.#attempt()
+  }
+
+  end(): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#limit)
+    clearTimeout(this.#next)
+    for (const socket of this.#underWay) socket.destroy()
+  }
+
+  #finish(result: Socket | Error): void {
+    if (this.#over) return
+    if (!(result instanceof Error)) this.#underWay.delete(result)
+    this.end()
+    this.#done(result)
+  }
+
+  #attempt(): void {
+    const socket = connect({ host: this.#address.host, port: this.#address.port, noDelay: true })
+    this.#underWay.add(socket)
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      this.#finish(socket)
+    })
+    socket.on('error', (error) => {
+      this.#underWay.delete(socket)
+      if (this.#fresh) this.#refused()
+      else this.#finish(error)
+    })
+    if (this.#fresh) this.#attemptAfter(silentPauseMs)
+  }
+
+  #refused(): void {
+    const share = (performance.now() - this.#startedAtMs) / refusedShare
+    this.#attemptAfter(Math.min(refusedPauseMaxMs, Math.max(refusedPauseMinMs, share)))
+  }
+
+  #attemptAfter(pauseMs: number): void {
+    if (this.#over) return
+    clearTimeout(this.#next)
+    this.#next = setTimeout(() => {
+      if (this.#underWay.size < maxAttemptsUnderWay) this.#attempt()
+      else this.#attemptAfter(pauseMs)
+    }, pauseMs)
+  }
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import type { ClientConnection } from './client-connection.ts'
+import type { RequestHead } from './request-head.ts'
+
+/** Of one connection only, or said anew by us: nothing of these is passed on as it came. */
+const dropped: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'proxy-authenticate',
+  'transfer-encoding',
+  'te',
+  'trailer',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'content-length',
+  'x-request-id',
+])
+
+/** Where the request came from; a client's own word on it is replaced, unless it is a proxy that is trusted. */
+const origins: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-forwarded-ssl',
+  'x-forwarded-prefix',
+  'x-real-ip',
+])
+
+/** What WebSockets over HTTP/2 do without, and their HTTP/1.1 form needs: we say it ourselves. */
+const handshake: ReadonlySet<string> = new Set(['sec-websocket-key', 'sec-websocket-accept'])
+
+const lengths: ReadonlySet<number> = new Set(
+  [...dropped, ...origins, ...handshake].map(({ length }) => length),
+)
+
+const saneId = /^[\w.~+/=:-]{1,128}$/
+
+/** Of this process, and then of the request: unique as a random one is, for a fraction of its cost. */
+const idPrefix = randomBytes(9).toString('base64url')
+let idCount = 0
+
+function newRequestId(): string {
+  idCount += 1
+  return `${idPrefix}-${idCount.toString(36)}`
+}
+
+export interface UpstreamFields {
+  readonly fields: string[]
+  readonly requestId: string
+}
+
+/**
+ * The header for the instance but for what delimits the body: the end-to-end fields as they came, then ours. Begins with Host.
+ */
+export function upstreamFields(head: RequestHead, connection: ClientConnection): UpstreamFields {
+  const fields = ['Host', head.authority]
+  const named = head.connectionNames
+  for (let index = 0; index < head.fields.length; index += 2) {
+    const name = head.fields[index] ?? ''
+    if (lengths.has(name.length) || named !== undefined) {
+      const lower = name.toLowerCase()
+      if (dropped.has(lower) || (named?.has(lower) ?? false)) continue
+      if (isOrigin(lower)) continue
+      if (head.webSocket && connection.http2 && handshake.has(lower)) continue
+    }
+    fields.push(name, head.fields[index + 1] ?? '')
+  }
+  const origin = connection.trusted
+    ? connection.chainedOriginFields(head)
+    : connection.originFields(head.authority)
+  for (let index = 0; index < origin.length; index += 1) fields.push(origin[index] ?? '')
+  const requestId =
+    head.requestId !== undefined && saneId.test(head.requestId) ? head.requestId : newRequestId()
+  fields.push('X-Request-Id', requestId)
+  return { fields, requestId }
+}
+
+/** Frameworks that turn `-` into `_` would take the one for the other. */
+function isOrigin(lower: string): boolean {
+  return origins.has(lower) || (lower.includes('_') && origins.has(lower.replaceAll('_', '-')))
+}
+
+const forbiddenTrailers: ReadonlySet<string> = new Set([
+  ...dropped,
+  ...origins,
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'cache-control',
+])
+
+/** A trailer may not say what had to be known before the body. */
+export function trailerFields(raw: readonly string[]): string[] {
+  const fields: string[] = []
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] ?? ''
+    if (!name.startsWith(':') && !forbiddenTrailers.has(name.toLowerCase())) {
+      fields.push(name, raw[index + 1] ?? '')
+    }
+  }
+  return fields
+}

@@ -1,0 +1,56 @@
+const closeOpcode = 8
+/** Two bytes, eight of an extended length, four of a mask. */
+const longestHeaderBytes = 14
+
+/**
+ * Follows the frames of one direction of a WebSocket without looking into them: where one ends something else may be said.
+ */
+export class WebSocketFrames {
+  /** Its sender has begun to close; after that frame nothing follows. */
+  closing = false
+  readonly #header = Buffer.alloc(longestHeaderBytes)
+  #headerBytes = 0
+  #payloadLeft = 0
+
+  get atBoundary(): boolean {
+    return this.#headerBytes === 0 && this.#payloadLeft === 0
+  }
+
+  /** How many bytes of the chunk were followed: all, or with `stop` those up to the first end of a frame. */
+  follow(chunk: Buffer, options: { readonly stop: boolean }): number {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#payloadLeft > 0) {
+        const step = Math.min(this.#payloadLeft, chunk.length - at)
+        this.#payloadLeft -= step
+        at += step
+      } else {
+        this.#header[this.#headerBytes] = chunk[at] ?? 0
+        this.#headerBytes += 1
+        at += 1
+        this.#readHeader()
+      }
+      if (options.stop && this.atBoundary) return at
+    }
+    return at
+  }
+
+  #readHeader(): void {
+    if (this.#headerBytes < 2) return
+    const short = (this.#header[1] ?? 0) & 0x7f
+    const masked = ((this.#header[1] ?? 0) & 0x80) !== 0
+    const lengthBytes = short === 127 ? 8 : short === 126 ? 2 : 0
+    if (this.#headerBytes < 2 + lengthBytes + (masked ? 4 : 0)) return
+    this.#payloadLeft =
+      short === 127
+        ? Number(this.#header.readBigUInt64BE(2))
+        : short === 126
+          ? this.#header.readUInt16BE(2)
+          : short
+    if (((this.#header[0] ?? 0) & 0x0f) === closeOpcode) this.closing = true
+    this.#headerBytes = 0
+  }
+}
+
+/** What a server sends that is going away; without a mask, as servers do. */
+export const goingAwayFrame = Buffer.from([0x88, 0x02, 0x03, 0xe9])

@@ -1,0 +1,167 @@
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { SecureContext, TLSSocketOptions } from 'node:tls'
+import { peekHello } from './hello-reader.ts'
+import { plainName } from './client-hello.ts'
+import type { ClientHello } from './client-hello.ts'
+import type { ServerContexts } from './server-contexts.ts'
+
+/** How a TLS handshake came out. */
+export const HandshakeOutcome = {
+  Full: 'full',
+  Resumed: 'resumed',
+  /** An authority saw the certificate of its challenge, which is all that it came for. */
+  Challenge: 'challenge',
+  /** The client gave up, spoke no TLS or none that we speak, or took too long. */
+  Failed: 'failed',
+  /** The name's certificate is not there yet. */
+  NoCertificate: 'no-certificate',
+  UnusableCertificate: 'unusable-certificate',
+} as const
+export type HandshakeOutcome = (typeof HandshakeOutcome)[keyof typeof HandshakeOutcome]
+
+export interface HandshakeOptions {
+  readonly contexts: ServerContexts
+  /** From the accepted connection to the end of the handshake, the first byte included. */
+  readonly limitMs: number
+  /** HTTP is spoken here, so that ALPN chooses its version. */
+  readonly http: boolean
+  /** Authorities look for challenges here. */
+  readonly challenges: boolean
+  readonly onOutcome: (outcome: HandshakeOutcome) => void
+  readonly onConnection: (socket: TLSSocket) => void
+}
+
+/** Of TLS-ALPN-01 (RFC 8737). Nothing else is ever agreed on under it. */
+export const challengeProtocol = 'acme-tls/1'
+const httpVersions = ['h2', 'http/1.1'] as const
+/** A fatal alert, `unrecognized_name`, as the bytes of its record: nothing was encrypted yet. */
+const unrecognizedName = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x70])
+const noHello: ClientHello = { serverName: '', protocols: [] }
+
+/**
+ * Speaks TLS on a connection from its first byte. What a client asks for is read before TLS begins, because OpenSSL has resumed a
+ * session before it says whose name was asked for: so the tickets of one name are of no use for another.
+ */
+export function shakeHands(raw: Socket, options: HandshakeOptions): void {
+  const { onOutcome } = options
+  let over = false
+  const limit = setTimeout(() => {
+    end(HandshakeOutcome.Failed)
+    raw.destroy()
+  }, options.limitMs)
+  const end = (outcome: HandshakeOutcome): boolean => {
+    if (over) return false
+    over = true
+    onOutcome(outcome)
+    return true
+  }
+  raw.on('error', () => raw.destroy())
+  raw.once('close', () => {
+    clearTimeout(limit)
+    end(HandshakeOutcome.Failed)
+  })
+  peekHello(raw, (hello = noHello) => {
+    const answer = answerTo(hello, options)
+    if (answer.context === undefined) {
+      end(answer.outcome)
+      // It is the client's to close; the limit stands.
+      raw.end(unrecognizedName)
+      raw.resume()
+      return
+    }
+    secure(raw, answer.context, chooserFor(hello, answer.challenge, options), (socket) => {
+      clearTimeout(limit)
+      if (answer.challenge) return end(HandshakeOutcome.Challenge) ? socket.destroySoon() : socket.destroy()
+      if (!isFor(socket, hello.serverName, options.contexts)) socket.destroy()
+      else if (end(socket.isSessionReused() ? HandshakeOutcome.Resumed : HandshakeOutcome.Full)) {
+        // Whose the connection is follows from the name that the certificate was chosen for.
+        options.onConnection(Object.assign(socket, { servername: hello.serverName }))
+      }
+    })
+  })
+}
+
+/** We read the message apart from OpenSSL, and both have to have read the same. */
+function isFor(socket: TLSSocket, name: string, contexts: ServerContexts): boolean {
+  const read: unknown = 'servername' in socket ? socket.servername : undefined
+  const theirs = typeof read === 'string' ? plainName(read) : ''
+  if (theirs === name) return true
+  // A session of TLS 1.2 keeps the name that it was made with, or none; its ticket says that this is the same owner's.
+  return socket.isSessionReused() && (theirs === '' || contexts.areOne(theirs, name))
+}
+
+type Answer =
+  | { readonly context: SecureContext; readonly challenge: boolean }
+  | { readonly context: undefined; readonly outcome: HandshakeOutcome }
+
+function answerTo(
+  { serverName, protocols }: ClientHello,
+  { contexts, challenges }: HandshakeOptions,
+): Answer {
+  if (challenges && protocols.includes(challengeProtocol)) {
+    const context = contexts.ofChallenge(serverName)
+    if (context !== undefined) return { context, challenge: true }
+  }
+  const shown = contexts.of(serverName)
+  if (shown.kind === 'context') return { context: shown.context, challenge: false }
+  return {
+    context: undefined,
+    outcome: shown.kind === 'pending' ? HandshakeOutcome.NoCertificate : HandshakeOutcome.UnusableCertificate,
+  }
+}
+
+type ChooseProtocol = (offer: { readonly protocols: readonly string[] }) => string | undefined
+
+/** Absent: none is agreed on, and the handshake goes on. A chooser that finds none ends it. */
+function chooserFor(
+  { protocols }: ClientHello,
+  challenge: boolean,
+  { http }: HandshakeOptions,
+): ChooseProtocol | undefined {
+  if (challenge) return chooseChallenge
+  if (http) return chooseHttp
+  return applicationProtocols(protocols).length > 1 ? undefined : chooseOnly
+}
+
+const chooseChallenge: ChooseProtocol = ({ protocols }) =>
+  protocols.includes(challengeProtocol) ? challengeProtocol : undefined
+const chooseHttp: ChooseProtocol = ({ protocols }) =>
+  httpVersions.find((version) => protocols.includes(version))
+/**
+ * Without HTTP the application speaks the protocol, and it is not asked which: a client that offers just one speaks that, and
+ * one that offers several would take our guess for the application's word.
+ */
+const chooseOnly: ChooseProtocol = ({ protocols }) => {
+  const [only, ...others] = applicationProtocols(protocols)
+  return others.length === 0 ? only : undefined
+}
+
+function applicationProtocols(protocols: readonly string[]): readonly string[] {
+  return protocols.filter((each) => each !== challengeProtocol)
+}
+
+/** `done` where it succeeds; a connection whose handshake fails is closed. */
+function secure(
+  raw: Socket,
+  secureContext: SecureContext,
+  ALPNCallback: ChooseProtocol | undefined,
+  done: (socket: TLSSocket) => void,
+): void {
+  // The callback is Node's, and not in its types of a lone socket.
+  const options: TLSSocketOptions & { readonly ALPNCallback: ChooseProtocol | undefined } = {
+    isServer: true,
+    secureContext,
+    ALPNCallback,
+  }
+  const socket = new TLSSocket(raw, options)
+  const destroy = (): void => void socket.destroy()
+  socket.on('error', destroy)
+  // What is wrong with a record after the handshake, Node tells servers of its own by this event alone.
+  socket.on('_tlsError', destroy)
+  socket.once('secure', () => {
+    // Node's servers say so, and HTTP/2 waits for it.
+    Object.assign(socket, { secureConnecting: false })
+    done(socket)
+  })
+}

@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net'
+import { readClientHello } from './client-hello.ts'
+import type { ClientHello } from './client-hello.ts'
+
+/** A piece of one byte takes some hundred: so many are put together before they are needed. */
+const maxPieces = 64
+
+/**
+ * Looks at the first message of a connection and puts it back, so that TLS reads all of it anew. `done` is called at most
+ * once, and not at all where the connection ends before; without a hello where there is none to be read. How long that may
+ * take is for the caller to bound; how much is kept is bounded here.
+ */
+export function peekHello(socket: Socket, done: (hello: ClientHello | undefined) => void): void {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let needsBytes = 0
+  const take = (chunk: Buffer): void => {
+    chunks.push(chunk)
+    bytes += chunk.length
+    // Whoever sends byte by byte does not have them looked at byte by byte.
+    if (bytes < needsBytes) {
+      if (chunks.length === maxPieces) chunks.splice(0, maxPieces, Buffer.concat(chunks))
+      return
+    }
+    const received = chunks.length === 1 ? chunk : Buffer.concat(chunks)
+    const reading = readClientHello(received)
+    if (reading.kind === 'incomplete') {
+      needsBytes = reading.needsBytes
+      chunks.splice(0, chunks.length, received)
+      return
+    }
+    socket.off('data', take)
+    socket.pause()
+    socket.unshift(received)
+    done(reading.kind === 'hello' ? reading.hello : undefined)
+  }
+  socket.on('data', take)
+}

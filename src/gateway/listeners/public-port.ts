@@ -1,0 +1,98 @@
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { ConnectionCount } from './connection-count.ts'
+import { shakeHands } from './handshake.ts'
+import type { HandshakeOutcome } from './handshake.ts'
+import type { ListenerLimits } from './listener-limits.ts'
+import type { ServerContexts } from './server-contexts.ts'
+
+export interface PublicPortOptions {
+  /** Without the offset. */
+  readonly port: number
+  readonly offset: number
+  readonly host: string | undefined
+  readonly secure: boolean
+  /** HTTP is spoken here, so that ALPN chooses its version. */
+  readonly http: boolean
+  readonly contexts: ServerContexts
+  readonly count: ConnectionCount
+  readonly limits: ListenerLimits
+  readonly onConnection: (socket: Socket | TLSSocket) => void
+  readonly onRefused: (reason: 'connections') => void
+  readonly onHandshake: (outcome: HandshakeOutcome) => void
+  readonly onBind: (problem: Error | undefined) => void
+}
+
+const relayBufferBytes = 256 << 10
+const backlog = 4_096
+/** Where authorities look for certificates of challenges (RFC 8737, 3). */
+const challengePort = 443
+
+/** One listening port, which binds again until it can. */
+export class PublicPort {
+  readonly secure: boolean
+  readonly http: boolean
+  readonly #options: PublicPortOptions
+  readonly #server: Server
+  #retry: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(options: PublicPortOptions) {
+    this.#options = options
+    this.secure = options.secure
+    this.http = options.http
+    const allowHalfOpen = !options.http
+    this.#server = createServer(
+      { allowHalfOpen, noDelay: true, highWaterMark: relayBufferBytes, pauseOnConnect: false },
+      (socket) => this.#accept(socket),
+    )
+    this.#server.on('error', (error) => {
+      options.onBind(error)
+      if (!this.#closed) this.#retry = setTimeout(() => this.#listen(), options.limits.bindRetryMs).unref()
+    })
+    this.#server.on('listening', () => options.onBind(undefined))
+    this.#listen()
+  }
+
+  get listening(): boolean {
+    return this.#server.listening
+  }
+
+  /** Connections that it accepted go on. */
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#retry)
+    if (this.#server.listening) this.#server.close()
+  }
+
+  #listen(): void {
+    const { port, offset, host } = this.#options
+    this.#server.listen({ port: port + offset, backlog, ...(host === undefined ? {} : { host }) })
+  }
+
+  #accept(socket: Socket): void {
+    const { count, onRefused, onConnection } = this.#options
+    const release = count.take(socket.remoteAddress ?? '')
+    if (release === undefined) {
+      onRefused('connections')
+      socket.destroy()
+      return
+    }
+    socket.once('close', release)
+    if (this.secure) {
+      const { port, http, contexts, limits, onHandshake } = this.#options
+      shakeHands(socket, {
+        contexts,
+        limitMs: limits.handshakeMs,
+        http,
+        challenges: port === challengePort,
+        onOutcome: onHandshake,
+        onConnection,
+      })
+      return
+    }
+    socket.on('error', () => socket.destroy())
+    onConnection(socket)
+  }
+}

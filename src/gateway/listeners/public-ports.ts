@@ -1,0 +1,137 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { Handler } from '../../domain/service.ts'
+import type { PublishedPort } from '../../domain/service.ts'
+import type { HttpFront } from '../http/http-front.ts'
+import type { Routes } from '../routes.ts'
+import type { TcpFront } from '../tcp/tcp-front.ts'
+import { ConnectionCount } from './connection-count.ts'
+import type { HandshakeOutcome } from './handshake.ts'
+import type { ListenerLimits } from './listener-limits.ts'
+import { PublicPort } from './public-port.ts'
+import type { ServerContexts } from './server-contexts.ts'
+
+export interface PublicPortsOptions {
+  readonly routes: Routes
+  readonly contexts: ServerContexts
+  readonly http: HttpFront
+  readonly tcp: TcpFront
+  readonly portOffset: number
+  readonly host: string | undefined
+  readonly limits: ListenerLimits
+  /** As they are on this machine; whoever publishes one gets no listener. */
+  readonly withheld: ReadonlySet<number>
+  readonly onRefused: (reason: 'connections') => void
+  readonly onHandshake: (outcome: HandshakeOutcome) => void
+  /** `problem` undefined: it listens. */
+  readonly onBind: (port: number, problem: Error | undefined) => void
+}
+
+const highestPort = 65_535
+/** Open whether or not anybody publishes them: there is a page that says so, and authorities look for challenges there. */
+const alwaysOpen: readonly PublishedPort[] = [
+  { port: 80, destinationPort: 80, handlers: [Handler.Http] },
+  { port: 443, destinationPort: 443, handlers: [Handler.Tls, Handler.Http] },
+]
+
+/** The listening ports: those that are always open, and those that some service publishes. */
+export class PublicPorts {
+  readonly count: ConnectionCount
+  readonly #options: PublicPortsOptions
+  readonly #ports = new Map<number, PublicPort>()
+  #unsubscribe: (() => void) | undefined
+
+  constructor(options: PublicPortsOptions) {
+    this.#options = options
+    this.count = new ConnectionCount(options.limits)
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#options.routes.onChange(({ services }) => {
+      if (services.size > 0) this.#match()
+    })
+    this.#match()
+  }
+
+  get state(): { readonly wanted: number; readonly listening: number } {
+    const all = [...this.#ports.values()]
+    return { wanted: all.length, listening: all.filter(({ listening }) => listening).length }
+  }
+
+  close(): void {
+    this.#unsubscribe?.()
+    for (const port of this.#ports.values()) port.close()
+    this.#ports.clear()
+  }
+
+  #match(): void {
+    const wanted = new Map<number, PublishedPort>()
+    for (const { ports } of this.#options.routes.services())
+      for (const each of ports) if (this.#mayOpen(each.port)) wanted.set(each.port, each)
+    for (const each of alwaysOpen) wanted.set(each.port, each)
+    for (const [port, open] of this.#ports) {
+      const still = wanted.get(port)
+      if (still !== undefined && open.secure === isSecure(still) && open.http === isHttp(still)) continue
+      open.close()
+      this.#ports.delete(port)
+    }
+    for (const [port, published] of wanted) {
+      if (!this.#ports.has(port)) this.#ports.set(port, this.#open(published))
+    }
+  }
+
+  #mayOpen(port: number): boolean {
+    const { portOffset, withheld, onBind } = this.#options
+    const visible = port + portOffset
+    if (visible <= highestPort && !withheld.has(visible)) return true
+    onBind(port, new Error(visible > highestPort ? 'it is above 65535' : 'a part of the platform has it'))
+    return false
+  }
+
+  #open(published: PublishedPort): PublicPort {
+    const { portOffset, host, contexts, limits, onRefused, onHandshake, onBind } = this.#options
+    const { port } = published
+    return new PublicPort({
+      port,
+      offset: portOffset,
+      host,
+      secure: isSecure(published),
+      http: isHttp(published),
+      contexts,
+      count: this.count,
+      limits,
+      onConnection: isHttp(published)
+        ? (socket) => this.#serveHttp(socket, port)
+        : (socket) => this.#serveTcp(socket, port),
+      onRefused,
+      onHandshake,
+      onBind: (problem) => onBind(port, problem),
+    })
+  }
+
+  #serveHttp(socket: Socket | TLSSocket, publicPort: number): void {
+    const { http } = this.#options
+    if (!('alpnProtocol' in socket)) http.serveHttp1(socket, { publicPort, secure: false })
+    else if (socket.alpnProtocol === 'h2') http.serveHttp2(socket, { publicPort, secure: true })
+    else http.serveHttp1(socket, { publicPort, secure: true })
+  }
+
+  /** Only the name in the handshake tells whose connection it is. */
+  #serveTcp(socket: Socket | TLSSocket, publicPort: number): void {
+    const { routes, tcp } = this.#options
+    const name: unknown = 'servername' in socket ? socket.servername : undefined
+    const service =
+      typeof name === 'string' ? routes.serviceOf(name.toLowerCase().replace(/\.$/, '')) : undefined
+    const published = service?.ports.find(({ port }) => port === publicPort)
+    if (service === undefined || published === undefined) socket.destroy()
+    else tcp.serve(socket, { service, port: published.destinationPort })
+  }
+}
+
+function isSecure({ handlers }: PublishedPort): boolean {
+  return handlers.includes(Handler.Tls)
+}
+
+function isHttp({ handlers }: PublishedPort): boolean {
+  return handlers.includes(Handler.Http) || handlers.includes(Handler.Redirect)
+}

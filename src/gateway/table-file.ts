@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename } from 'node:fs/promises'
+import path from 'node:path'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { RouteLine } from '../domain/route-feed.ts'
+import { jsonLine } from '../lines/json-lines.ts'
+import { createLineSeal } from './line-seal.ts'
+import type { LineSeal } from './line-seal.ts'
+import { RouteTable } from './route-table.ts'
+
+/**
+ * The last routes on disk, so that a gateway that starts while the API is away serves what it served before, and asks only for what
+ * changed since. Lines with keys of certificates or secrets of hosts are sealed, and nobody but its owner can read the file. It is replaced as a
+ * whole, ends with a checksum, and one that is cut short or damaged counts as none: then the API tells everything.
+ */
+export interface TableFile {
+  /** Applies what the file holds to `table`; false where there is none, or none that is whole. */
+  load(table: RouteTable): Promise<boolean>
+  /** Writes the table soon after each change, until it is closed. */
+  keep(table: RouteTable): void
+  /** Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+export interface TableFileOptions {
+  readonly directory: string
+  /** What the lines with secrets are sealed by; with another one the file counts as none. */
+  readonly secret: string
+  readonly onProblem: (message: string, error: unknown) => void
+  readonly minIntervalMs?: number
+}
+
+const fileName = 'routes.jsonl'
+const header = { kind: 'roost-routes', version: 2 } as const
+
+/**
+ * Least time between two writes: the file of a large table has megabytes, and what is missing in it after a crash is told
+ * again by the API.
+ */
+const defaultMinIntervalMs = 2_000
+/** Lines that are made in one go, about a millisecond: requests are not to wait for a whole table. */
+const linesAtOnce = 500
+
+export function openTableFile(options: TableFileOptions): TableFile {
+  const file = path.join(options.directory, fileName)
+  const seal = createLineSeal(options.secret)
+  const minIntervalMs = options.minIntervalMs ?? defaultMinIntervalMs
+  let unlisten: (() => void) | undefined
+  let timer: NodeJS.Timeout | undefined
+  /** Set while a write is due, or under way and then due again. */
+  let dirty: RouteTable | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    timer = undefined
+    const table = dirty
+    dirty = undefined
+    if (!table) return
+    try {
+      await replaceFile(file, table, seal)
+    } catch (error) {
+      options.onProblem(`${file} can not be written`, error)
+    }
+  }
+
+  function writeSoon(table: RouteTable): void {
+    dirty = table
+    timer ??= setTimeout(() => {
+      writing = writing.then(write)
+    }, minIntervalMs)
+  }
+
+  return {
+    async load(table) {
+      try {
+        const lines = parseTable(await readFile(file, 'utf8'), seal)
+        for (const line of lines) table.apply(line)
+        return true
+      } catch (error) {
+        const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+        if (!absent) options.onProblem(`${file} can not be used; all routes are asked for`, error)
+        return false
+      }
+    },
+    keep(table) {
+      unlisten = table.onChange((change) => {
+        // An older revision serves as well as long as nothing came after it.
+        if (Object.values<ReadonlySet<string>>({ ...change }).some(({ size }) => size > 0)) writeSoon(table)
+      })
+    },
+    async close() {
+      unlisten?.()
+      clearTimeout(timer)
+      await writing
+      await write()
+    },
+  }
+}
+
+/** A file that is not whole: cut short, damaged, or of another version. */
+export class DamagedTable extends Error {
+  override readonly name = 'DamagedTable'
+}
+
+/** All lines, or none. They are tried on a table of their own first, so that a bad one leaves no half behind. */
+function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
+  const sumAt = text.lastIndexOf('\n', text.length - 2) + 1
+  const body = text.slice(0, sumAt)
+  if (text.slice(sumAt) !== sumLine(createHash('sha256').update(body).digest('hex'))) {
+    throw new DamagedTable('its checksum is not that of its content')
+  }
+  const [first = '', ...lines] = body.trimEnd().split('\n')
+  if (`${first}\n` !== jsonLine(header)) throw new DamagedTable('it is of another version')
+  const parsed = lines.map((line) => readLine(line, seal))
+  const trial = new RouteTable()
+  for (const line of parsed) trial.apply(line)
+  if (trial.revision === undefined) throw new DamagedTable('it has no revision')
+  return parsed
+}
+
+/** Kinds whose lines hold something that is nobody else's. */
+const secretKinds: ReadonlySet<RouteLine['kind']> = new Set(['node', 'certificate', 'challenge'])
+
+interface SealedLine {
+  readonly kind: 'sealed'
+  readonly line: string
+}
+
+function writtenLine(line: RouteLine, seal: LineSeal): string {
+  if (!secretKinds.has(line.kind)) return jsonLine(line)
+  const sealed: SealedLine = { kind: 'sealed', line: seal.seal(JSON.stringify(line)) }
+  return jsonLine(sealed)
+}
+
+function readLine(text: string, seal: LineSeal): RouteLine {
+  const line = JSON.parse(text) as RouteLine | SealedLine
+  if (line.kind !== 'sealed') return line
+  try {
+    return JSON.parse(seal.open(line.line)) as RouteLine
+  } catch (cause) {
+    throw new DamagedTable('it was sealed with another token', { cause })
+  }
+}
+
+/** Renamed into its place once it is on the disk. */
+async function replaceFile(file: string, table: RouteTable, seal: LineSeal): Promise<void> {
+  // Entries are replaced and never changed, so this is the table of one moment however long the writing takes.
+  const lines = [...table.lines()]
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  const unfinished = await open(`${file}.new`, 'w', 0o600)
+  try {
+    await chmod(`${file}.new`, 0o600)
+    const sum = createHash('sha256').update(jsonLine(header))
+    await unfinished.writeFile(jsonLine(header))
+    for (let from = 0; from < lines.length; from += linesAtOnce) {
+      const piece = lines
+        .slice(from, from + linesAtOnce)
+        .map((line) => writtenLine(line, seal))
+        .join('')
+      sum.update(piece)
+      await unfinished.writeFile(piece)
+      await yieldToOthers()
+    }
+    await unfinished.writeFile(sumLine(sum.digest('hex')))
+    await unfinished.sync()
+  } finally {
+    await unfinished.close()
+  }
+  await rename(`${file}.new`, file)
+}
+
+function sumLine(sha256: string): string {
+  return jsonLine({ kind: 'sum', sha256 })
+}

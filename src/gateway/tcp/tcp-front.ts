@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net'
+import type { RouteService } from '../../domain/route-feed.ts'
+import { defaultHttpLimits } from '../http/http-limits.ts'
+import { connectUpstream } from '../http/upstream-address.ts'
+import type { Admission, Traffic } from '../traffic.ts'
+import { TcpRelay } from './tcp-relay.ts'
+
+export interface TcpFront {
+  /** Passes bytes between the client and an instance; it owns the connection from now on. */
+  serve(socket: Socket, to: { readonly service: RouteService; readonly port: number }): void
+  readonly connectionCount: number
+  /** Ends everything. */
+  close(): void
+}
+
+/** A client that vanished without a word must not keep an instance awake for ever. */
+const clientProbeMs = 60_000
+
+export function createTcpFront(options: {
+  readonly traffic: Traffic
+  /** An instance did not accept, for the metrics. */
+  readonly onUpstreamError?: (error: Error) => void
+}): TcpFront {
+  const open = new Set<Socket>()
+  return {
+    serve(socket, { service, port }) {
+      open.add(socket)
+      const gone = new AbortController()
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, clientProbeMs)
+      socket.on('error', () => socket.destroy())
+      socket.once('close', () => {
+        open.delete(socket)
+        gone.abort()
+      })
+      // A client that has ended its side while it waits may still want the answer to what it said: it is not taken for gone.
+      const take = (admission: Admission): void => connectTo(admission, socket, options.onUpstreamError)
+      const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
+      if (!(outcome instanceof Promise)) {
+        if (outcome.admitted) take(outcome)
+        else socket.destroy()
+        return
+      }
+      void outcome.then((later) => {
+        if (later.admitted) take(later)
+        else socket.destroy()
+      })
+    },
+    get connectionCount() {
+      return open.size
+    },
+    close() {
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+function connectTo(admission: Admission, client: Socket, onUpstreamError?: (error: Error) => void): void {
+  if (client.destroyed) {
+    admission.done()
+    return
+  }
+  const giveUp = connectUpstream(
+    { host: admission.host, port: admission.port },
+    { fresh: admission.fresh, limits: defaultHttpLimits },
+    (result) => {
+      client.off('close', gone)
+      stopListening()
+      if (!(result instanceof Error)) {
+        new TcpRelay(client, result, admission).start()
+        return
+      }
+      onUpstreamError?.(result)
+      admission.done()
+      client.destroy()
+    },
+  )
+  const gone = (): void => {
+    giveUp()
+    stopListening()
+    admission.done()
+  }
+  const stopListening = admission.onEnd((why) => {
+    if (why === 'gone') client.destroy()
+  })
+  client.once('close', gone)
+}

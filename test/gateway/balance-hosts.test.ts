@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import type { RouteService } from '../../src/domain/route-feed.ts'
+import { GatePhase } from '../../src/domain/gate-state.ts'
+import { hostAwayAfterMs, leaseValidMs } from '../../src/domain/traffic-protocol.ts'
+import type { InstanceLoad, OpenLease } from '../../src/domain/traffic-protocol.ts'
+import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
+import type { Admission } from '../../src/gateway/traffic.ts'
+import { BalanceScene } from '../support/balance-scene.ts'
+import { GatewayHost } from '../support/gateway-host.ts'
+import { until } from '../support/until.ts'
+
+const limitMs = 30_000
+const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep: true }
+
+describe('what a host says of its instances', function () {
+  this.timeout(limitMs)
+  let host: GatewayHost
+  let one: BalanceScene
+
+  beforeEach(async () => {
+    host = await GatewayHost.start()
+  })
+  afterEach(() => {
+    one.balancer.close()
+    host.close()
+  })
+
+  function given(over: Partial<RouteService> = {}, limits: Partial<BalanceLimits> = {}): BalanceScene {
+    one = new BalanceScene(host, { softLimit: 10, ...over }, limits)
+    one.tell([['a', 'running']])
+    return one
+  }
+
+  async function silence(silentMs: number, phase: GatePhase): Promise<void> {
+    host.mute = true
+    one.skewMs += silentMs
+    await until('its silence counts', () => one.balancer.phases().get(phase) === 1, { limitMs })
+  }
+
+  function isRefused(): boolean {
+    const outcome = one.admit({ signal: AbortSignal.abort() })
+    if (outcome instanceof Promise) return false
+    if (outcome.admitted) outcome.done()
+    return !outcome.admitted
+  }
+
+  describe('when it is silent', () => {
+    it('has who is new wait until it has answered again, and lets what is under way go on', async () => {
+      given()
+      const held = await one.admission()
+      held.onEnd(() => assert.fail('it goes on'))
+      await silence(leaseValidMs, GatePhase.Unsure)
+      const waiting = one.admit()
+      assert(waiting instanceof Promise)
+      host.mute = false
+      host.say({ kind: 'beat' })
+      assert((await waiting).admitted)
+      held.done()
+    })
+
+    it('refuses them with the reason when it stays away', async () => {
+      given()
+      await one.admission()
+      await silence(leaseValidMs, GatePhase.Unsure)
+      const waiting = one.admit()
+      one.skewMs += hostAwayAfterMs
+      const refusal = await waiting
+      assert(!refusal.admitted && refusal.reason === 'host-away' && refusal.retryAfterMs > 0)
+    })
+
+    it('has a connection that was slept through wait for it, and ends it when it stays away', async () => {
+      host.answer = () => asleepSoon
+      given()
+      const quiet = await one.admission({ kind: 'connection' })
+      await host.next('idle')
+      host.drop()
+      const waking = quiet.awaken()
+      assert.equal(await waking, true)
+      await host.next('idle', 2)
+      host.mute = true
+      const again = quiet.awaken()
+      one.skewMs += hostAwayAfterMs
+      assert.equal(await again, false)
+    })
+  })
+
+  describe('when an instance sleeps through a connection', () => {
+    async function slept(limits: Partial<BalanceLimits> = {}): Promise<Admission> {
+      host.answer = () => asleepSoon
+      given({}, limits)
+      const quiet = await one.admission({ kind: 'connection' })
+      await host.next('idle')
+      return quiet
+    }
+
+    it('asks again when the instance speaks by itself', async () => {
+      const quiet = await slept()
+      quiet.touch()
+      assert((await host.next('open', 2)).epoch > 0)
+    })
+
+    it('keeps the lease while bytes pass, and gives it back once they do not', async () => {
+      host.answer = () => ({ returnAfterMs: 1_000, quietConnectionsSleep: true })
+      given()
+      const quiet = await one.admission({ kind: 'connection' })
+      const talk = setInterval(() => quiet.touch(), 5)
+      const untilMs = performance.now() + 1_500
+      await until('it was looked at', () => performance.now() > untilMs, { limitMs })
+      assert.equal(host.all('idle').length, 0)
+      clearInterval(talk)
+      assert((await host.next('idle')).quietMs >= 1_000)
+    })
+
+    it('wakes it although others who waited for it have left', async () => {
+      const quiet = await slept()
+      host.answer = () => undefined
+      const leaving = new AbortController()
+      const other = one.admit({ signal: leaving.signal })
+      const waking = quiet.awaken()
+      leaving.abort()
+      await other
+      await host.next('open', 2)
+      host.drop()
+      await host.next('hello', 2)
+      host.open(await host.next('open', 3))
+      assert.equal(await waking, true)
+      assert.equal(host.all('withdraw').length, 0)
+    })
+
+    it('is not woken for a connection that the hard limit has no room for beside that', async () => {
+      host.answer = () => asleepSoon
+      given({ softLimit: 1, hardLimit: 2 })
+      const quiet = [await one.admission({ kind: 'connection' }), await one.admission({ kind: 'connection' })]
+      await host.next('idle')
+      const refusal = one.admit({ kind: 'connection' })
+      assert(!(refusal instanceof Promise) && !refusal.admitted && refusal.reason === 'hard-limit')
+      assert.equal(host.all('open').length, 1)
+      quiet[0]?.done()
+      assert((await one.admit({ kind: 'connection' })).admitted)
+    })
+
+    it('is not kept waiting for longer than a new connection would be', async () => {
+      const quiet = await slept({ maxWaitMs: 20 })
+      host.answer = () => undefined
+      assert.equal(await quiet.awaken(), false)
+    })
+
+    it('does not stand any more when the instance could not be woken', async () => {
+      const quiet = await slept()
+      const message = 'no memory'
+      host.answer = ({ instance, epoch }) =>
+        ({ kind: 'refused', instance, epoch, reason: 'failed', message, retryAfterMs: 9_000 }) as const
+      assert.equal(await quiet.awaken(), false)
+    })
+
+    it('ends when its memory is lost, whether or not its client speaks', async () => {
+      const quiet = await slept()
+      const ended = new Promise((resolve) => quiet.onEnd(resolve))
+      host.answer = () => ({ boot: 2, memory: 2 })
+      await one.admission()
+      assert.equal(await ended, 'gone')
+    })
+  })
+
+  it('lets into a drained instance again when the drain is taken back', async () => {
+    given()
+    const held = await one.admission()
+    host.say({ kind: 'drain', instance: 'a', boot: 1 })
+    await until('it drains', () => isRefused(), { limitMs })
+    host.say({ kind: 'undrain', instance: 'a', boot: 1 })
+    await until('it lets in', () => !isRefused(), { limitMs })
+    held.done()
+    await until('loads are told', () => host.all('load').length > 0, { limitMs })
+    assert.equal(host.all('drained').length, 0)
+    assert.equal(host.all('open').length, 1)
+  })
+
+  it('tells a listener of the shutdown once, then that it is gone, and nothing after that', async () => {
+    given()
+    const held = await one.admission()
+    const told: string[] = []
+    const gone = new Promise<void>((resolve) => {
+      held.onEnd((why) => {
+        told.push(why)
+        if (why === 'gone') resolve()
+      })
+    })
+    for (const kind of ['close', 'close', 'gone', 'gone', 'close'] as const)
+      host.say({ kind, instance: 'a', boot: 1 })
+    await gone
+    held.done()
+    await host.next('load')
+    assert.deepEqual(told, ['close', 'gone'])
+  })
+
+  it('tells at once whoever listens when it is over already', async () => {
+    given()
+    const held = await one.admission()
+    const gone = new Promise((resolve) => held.onEnd(resolve))
+    host.say({ kind: 'gone', instance: 'a', boot: 1 })
+    await gone
+    let told: string | undefined
+    held.onEnd((why) => {
+      told = why
+    })
+    assert.equal(told, 'gone')
+  })
+
+  it('keeps the listener that came second when the first stops listening', async () => {
+    given()
+    const held = await one.admission()
+    const stop = held.onEnd(() => assert.fail('it was replaced'))
+    const gone = new Promise((resolve) => held.onEnd(resolve))
+    stop()
+    host.say({ kind: 'gone', instance: 'a', boot: 1 })
+    assert.equal(await gone, 'gone')
+  })
+
+  it('asks again for a port that was published after the lease was given, whoever else comes and goes', async () => {
+    given()
+    const first = await one.admission()
+    host.answer = () => undefined
+    const ports = [8080, 9090].map((port) => ({ port, destinationPort: port, handlers: ['tls'] as const }))
+    one.service = { ...one.service, ports }
+    one.tell([['a', 'running']])
+    const late = one.admit({ port: 9090 })
+    const open = await host.next('open', 2)
+    assert.deepEqual(open.ports, [8080, 9090])
+    first.done()
+    one.tell([['a', 'running']])
+    host.open(open)
+    const outcome = await late
+    assert(outcome.admitted, JSON.stringify(outcome))
+    assert.equal(host.all('open').length, 2)
+  })
+
+  it('ends what is connected to a deleted instance politely at first', async () => {
+    given({}, { deletedMs: 20 })
+    const held = await one.admission({ kind: 'connection' })
+    const told: string[] = []
+    const gone = new Promise<void>((resolve) => {
+      held.onEnd((why) => {
+        told.push(why)
+        if (why === 'gone') resolve()
+      })
+    })
+    one.tell([])
+    assert.deepEqual(told, ['close'])
+    await gone
+    assert.deepEqual(told, ['close', 'gone'])
+  })
+
+  it('counts a refusal once, however often the host was asked for it', async () => {
+    host.answer = ({ instance, epoch }) =>
+      ({ kind: 'refused', instance, epoch, reason: 'stopped', message: 'no', retryAfterMs: 9_000 }) as const
+    given({}, { unsettledPollMs: 2, unsettledMs: 500 })
+    await one.admit()
+    assert(host.all('open').length > 1)
+    assert.deepEqual(one.refused, ['no-instance'])
+  })
+
+  it('does not ask a host again for somebody who has left', async () => {
+    host.answer = ({ instance, epoch }) =>
+      ({ kind: 'refused', instance, epoch, reason: 'stopped', message: 'no', retryAfterMs: 9_000 }) as const
+    given({}, { unsettledPollMs: 60_000, unsettledMs: 60_000 })
+    const leaving = new AbortController()
+    const outcome = one.admit({ signal: leaving.signal })
+    await host.next('open')
+    await until('it is refused', () => one.balancer.phases().get(GatePhase.Closed) === 1, { limitMs })
+    assert.equal(one.balancer.queued, 1)
+    leaving.abort()
+    const refusal = await outcome
+    assert(!refusal.admitted && refusal.reason === 'aborted')
+    assert.equal(one.balancer.queued, 0)
+  })
+
+  describe('for the metrics of instances', () => {
+    async function load(found: (load: InstanceLoad) => boolean, after = 0): Promise<InstanceLoad> {
+      return until(
+        'the load is told',
+        () =>
+          host
+            .all('load')
+            .slice(after)
+            .flatMap(({ loads }) => loads)
+            .find(found),
+        { limitMs },
+      )
+    }
+
+    /** What the gateway says before it has noticed is lost with the connection. */
+    async function lose(): Promise<void> {
+      host.drop()
+      // It connects again after 50 ms, so a look now and then could miss it.
+      while (one.balancer.hosts.connected > 0) await setImmediate()
+    }
+
+    it('tells who waits while it is woken, and what they became', async () => {
+      host.answer = () => undefined
+      given()
+      const waiting = [one.admission(), one.admission({ kind: 'connection' })]
+      const before = { instance: 'a', connections: 0, requests: 0, queued: 2, handledMore: 0 }
+      assert.partialDeepStrictEqual(await load(({ queued }) => queued === 2), before)
+      assert.equal(one.balancer.queued, 2)
+      host.open(await host.next('open'))
+      const under = { instance: 'a', connections: 1, requests: 1, queued: 0, handledMore: 0 }
+      assert.partialDeepStrictEqual(await load(({ requests }) => requests === 1), under)
+      for (const each of await Promise.all(waiting)) each.done()
+      const over = { instance: 'a', connections: 0, requests: 0, queued: 0, handledMore: 2 }
+      assert.partialDeepStrictEqual(await load(({ handledMore }) => handledMore > 0), over)
+    })
+
+    it('tells after something was finished whether more was, so that it stands for one interval only', async () => {
+      given()
+      const admission = await one.admission()
+      admission.done()
+      const finishedOne = { instance: 'a', connections: 0, requests: 0, queued: 0, handledMore: 1 }
+      const reports = () => host.all('load').flatMap(({ loads }) => loads)
+      const finished = () => reports().slice(reports().findIndex(({ handledMore }) => handledMore === 1))
+      await until('the report after it', () => finished().length > 1, { limitMs })
+      assert.partialDeepStrictEqual(finished().slice(0, 2), [finishedOne, { ...finishedOne, handledMore: 0 }])
+    })
+
+    it('tells how much was in flight in the mean, until that stays as it is', async () => {
+      given()
+      const held = [await one.admission(), await one.admission({ kind: 'connection' })]
+      const first = await load(({ inFlight }) => inFlight > 0)
+      assert.ok(first.inFlight <= 2)
+      const steady = { instance: 'a', connections: 1, requests: 1, queued: 0, inFlight: 2, handledMore: 0 }
+      assert.deepEqual(await load(({ inFlight }) => inFlight === 2), steady)
+      for (const each of held) each.done()
+      const last = await load(({ handledMore, connections }) => handledMore === 2 && connections === 0)
+      assert.ok(last.inFlight < 2)
+      await load(({ inFlight, requests }) => inFlight === 0 && requests === 0)
+      assert.equal(
+        host
+          .all('load')
+          .flatMap(({ loads }) => loads)
+          .filter(({ inFlight }) => inFlight === 2).length,
+        1,
+      )
+    })
+
+    it('tells a host that was lost that nobody waits any more', async () => {
+      host.answer = () => undefined
+      given()
+      const leaving = new AbortController()
+      const waiting = one.admit({ signal: leaving.signal })
+      await load(({ queued }) => queued === 1)
+      await lose()
+      leaving.abort()
+      await waiting
+      const none = { instance: 'a', connections: 0, requests: 0, queued: 0, handledMore: 0 }
+      assert.partialDeepStrictEqual(await load(({ queued }) => queued === 0), none)
+    })
+
+    it('tells a host that was lost what there is, and what ended meanwhile', async () => {
+      given()
+      const held = await one.admission({ kind: 'connection' })
+      await load(({ connections }) => connections === 1)
+      host.drop()
+      await host.next('hello', 2)
+      const before = host.all('load').length
+      await load(({ connections }) => connections === 1, before)
+      await lose()
+      held.done()
+      const told = host.all('load').length
+      await host.next('hello', 3)
+      const over = { instance: 'a', connections: 0, requests: 0, queued: 0, handledMore: 1 }
+      assert.partialDeepStrictEqual(await load(() => true, told), over)
+    })
+  })
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { ConnectionOptions } from 'node:tls'
+import { builtInApi } from '../../src/gateway/built-in-api.ts'
+import { RouteTable } from '../../src/gateway/route-table.ts'
+import { makeAuthority } from '../../src/launch/local-authority.ts'
+import { PublicGateway, closed, everything, pendingHost, tcpPort } from '../support/public-gateway.ts'
+import { testHost } from '../support/gateway-http.ts'
+import { until } from '../support/until.ts'
+
+const limitMs = 30_000
+const otherPort = 6379
+
+describe('the public ports of the gateway', function () {
+  this.timeout(limitMs)
+  let all: PublicGateway
+
+  afterEach(async () => all.close())
+
+  async function shown(servername: string, port = 443, over: ConnectionOptions = {}) {
+    const client = all.client(port, { servername, ...over })
+    const outcome = await once(client, 'secureConnect').then(() => undefined, String)
+    const certificate = client.getPeerCertificate()
+    const resumed = client.isSessionReused()
+    client.destroy()
+    return { outcome, resumed, certificate }
+  }
+
+  function metro(): PublicGateway['metro'] {
+    return all.metro
+  }
+
+  /** As the API tells of one that was issued. */
+  async function issue(name: string): Promise<string> {
+    const { chain, key } = await makeAuthority(name, Date.now())
+    all.tell({
+      kind: 'certificate',
+      certificate: { uuid: 'c', commonName: pendingHost, state: 'valid', chain, key },
+    })
+    return chain
+  }
+
+  it('shows a certificate of a name as soon as it is there, another one once it is swapped, none once it is gone', async () => {
+    all = await PublicGateway.start()
+    assert.match(String((await shown(pendingHost)).outcome), /unrecognized name/)
+    assert.equal(await all.metric('roost_gateway_refusals_total{reason="certificate"}'), 1)
+    await issue(pendingHost)
+    const first = await shown(pendingHost)
+    assert.equal(first.outcome, undefined)
+    await issue(pendingHost)
+    const second = await shown(pendingHost)
+    assert.equal(second.outcome, undefined)
+    assert.notEqual(second.certificate.fingerprint256, first.certificate.fingerprint256)
+    all.tell({ kind: 'gone', what: 'certificate', id: 'c' })
+    assert.match(String((await shown(pendingHost)).outcome), /unrecognized name/)
+    assert.equal((await shown(testHost)).outcome, undefined)
+  })
+
+  it('resumes a session on any of its ports, also after the metro certificate was swapped', async () => {
+    all = await PublicGateway.start()
+    const client = all.client(443)
+    const [session] = (await once(client, 'session')) as [Buffer]
+    client.destroy()
+    assert.equal((await shown(testHost, 443, { session })).resumed, true)
+    assert.equal((await shown(testHost, tcpPort, { session })).resumed, true)
+    metro().current = await makeAuthority('other.test', Date.now())
+    assert.equal((await shown(testHost, 443, { session })).resumed, true)
+    assert.equal((await shown(testHost)).resumed, false)
+  })
+
+  it('opens and closes ports with the services, and leaves alone what is connected to a port that closes', async () => {
+    all = await PublicGateway.start()
+    const client = all.client(tcpPort)
+    client.write('a')
+    await once(client, 'data')
+    const ports = all.service.ports.map((each) =>
+      each.port === tcpPort ? { ...each, port: otherPort } : each,
+    )
+    all.tell({ kind: 'service', service: { ...all.service, ports } })
+    await all.listening()
+    const refused = all.plainClient()
+    const [error] = (await once(refused, 'error')) as [NodeJS.ErrnoException]
+    assert.equal(error.code, 'ECONNREFUSED')
+    client.write('b')
+    assert.equal(String((await once(client, 'data'))[0]), 'b')
+    const other = all.client(otherPort)
+    other.write('c')
+    assert.equal(String((await once(other, 'data'))[0]), 'c')
+    client.destroy()
+    other.destroy()
+  })
+
+  it('takes a port as soon as whoever had it lets go of it', async () => {
+    all = await PublicGateway.start({ listenerLimits: { bindRetryMs: 20 } })
+    const holder = createServer().listen(otherPort + all.portOffset, '127.0.0.1')
+    await once(holder, 'listening')
+    const port = { port: otherPort, destinationPort: tcpPort, handlers: ['tls'] as const }
+    all.tell({ kind: 'service', service: { ...all.service, ports: [...all.service.ports, port] } })
+    await until(
+      'it was tried',
+      async () => ((await all.metric('roost_gateway_bind_failures_total')) ?? 0) > 1,
+      {
+        limitMs,
+      },
+    )
+    assert.equal(all.gateway.ports.listening, 3)
+    holder.close()
+    await all.listening()
+    assert.equal(all.gateway.ports.listening, 4)
+  })
+
+  it('bounds the time of a handshake, however busily its bytes drip', async () => {
+    all = await PublicGateway.start({ listenerLimits: { handshakeMs: 200 } })
+    const socket = all.plainClient(443)
+    // A record that announces 512 bytes of a ClientHello, and then one byte at a time.
+    socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
+    const drip = setInterval(() => socket.write(Buffer.from([0])), 20)
+    await closed(socket)
+    clearInterval(drip)
+    assert.equal(await all.metric('roost_gateway_refusals_total{reason="handshake"}'), 1)
+  })
+
+  it('bounds connections in all, and has room again when one has closed', async () => {
+    all = await PublicGateway.start({ listenerLimits: { connections: 2 } })
+    const kept = [all.client(), all.client(443)]
+    kept[0]?.write('a')
+    await Promise.all(kept.map(async (each, index) => once(each, index === 0 ? 'data' : 'secureConnect')))
+    await closed(all.plainClient())
+    assert.equal(await all.metric('roost_gateway_refusals_total{reason="connections"}'), 1)
+    kept[0]?.destroy()
+    const again = async (): Promise<boolean> => (await shown(testHost)).outcome === undefined
+    await until('there is room', again, { limitMs })
+    kept[1]?.destroy()
+  })
+
+  it('serves the API under its name without any host', async () => {
+    const api = createServer((socket: Socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\napi')),
+    )
+    api.listen(0, '127.0.0.1')
+    await once(api, 'listening')
+    const apiUrl = `http://127.0.0.1:${(api.address() as AddressInfo).port}`
+    const builtIn = builtInApi({ apiUrl, metroDomain: 'metro.test' })
+    assert(builtIn !== undefined)
+    all = await PublicGateway.start({ api: builtIn }, new RouteTable({ builtIn: [builtIn.service] }))
+    const client = all.client(443, { servername: 'api.metro.test' })
+    client.write('GET / HTTP/1.1\r\nHost: api.metro.test\r\nConnection: close\r\n\r\n')
+    assert.match(String(await everything(client)), /^HTTP\/1\.1 200 [^]*api$/)
+    assert.equal(all.host.all('open').length, 0)
+    api.close()
+  })
+
+  it('connects to a fresh instance that does not listen yet as soon as it does', async () => {
+    all = await PublicGateway.start()
+    const probe = createServer().listen(0, '127.0.0.1')
+    await once(probe, 'listening')
+    const { port } = probe.address() as AddressInfo
+    probe.close()
+    await once(probe, 'close')
+    all.host.reach = { host: '127.0.0.1', port }
+    const client = all.client()
+    client.write('hello')
+    await all.host.next('open')
+    // A whole handshake later, the first attempt has been refused.
+    assert.equal((await shown(testHost)).outcome, undefined)
+    const late = createServer((socket) => socket.pipe(socket)).listen(port, '127.0.0.1')
+    assert.equal(String((await once(client, 'data'))[0]), 'hello')
+    client.destroy()
+    late.close()
+  })
+})

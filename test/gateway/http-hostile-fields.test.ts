@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2'
+import { TestFront, exchangeRaw, testHost } from '../support/gateway-http.ts'
+import { Upstream } from '../support/gateway-http-upstream.ts'
+
+const ok = 'HTTP/1.1 200 OK\r\n'
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+
+/** Valid HTTP/1.1, all of it; none of it may be said in HTTP/2 as it is, or may be set in an object without care. */
+const fields: readonly string[] = [
+  'constructor: x',
+  '__proto__: x',
+  'HTTP2-Settings: x',
+  'Connection: x',
+  'Keep-Alive: x',
+  'TE: gzip',
+  'Transfer-Encoding: x',
+  'Upgrade: x',
+  'Content-Type: a\r\nContent-Type: b',
+  'ETag: a\r\nETag: b',
+]
+
+/** Where in its answer the instance says it; each is valid at least for a field that is ordinary. */
+const places: Readonly<Record<string, (field: string) => string>> = {
+  'its head': (field) => `${ok}${field}\r\nContent-Length: 2\r\n\r\nhi`,
+  'early hints': (field) => `HTTP/1.1 103 Early Hints\r\n${field}\r\n\r\n${ok}Content-Length: 2\r\n\r\nhi`,
+  'its trailer': (field) =>
+    `${ok}Trailer: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n${field}\r\n\r\n`,
+  'the opening of a WebSocket': (field) => `${switching}${field}\r\n\r\n`,
+}
+
+const asks: Readonly<Record<string, OutgoingHttpHeaders>> = {
+  'a GET': {},
+  'a body without a length': { ':method': 'POST' },
+  'a WebSocket': { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https' },
+}
+
+/** What such an answer does to its own request is its affair: here it is whether anything else goes on. */
+describe('an instance that says what HTTP/2 does not allow', () => {
+  let front: TestFront
+  let upstream: Upstream
+  let session: ClientHttp2Session
+  let answer = ''
+
+  beforeEach(async () => {
+    front = await TestFront.start()
+    upstream = await Upstream.raw((socket) => socket.write(answer))
+    front.traffic.port = upstream.port
+    session = await front.connectHttp2()
+  })
+
+  afterEach(async () => {
+    session.destroy()
+    await front.traffic.idle()
+    assert.deepEqual(front.errors, [])
+    await front.close()
+    upstream.close()
+  })
+
+  /** Over with the answer, or with how that fails. */
+  async function ask(headers: OutgoingHttpHeaders): Promise<void> {
+    const stream = session.request({ ':authority': testHost, ':path': '/', ...headers }, { endStream: false })
+    const closed = new Promise((resolve) => stream.on('close', resolve))
+    stream.on('error', () => undefined)
+    stream.resume()
+    if (headers[':method'] === undefined) stream.end()
+    else if (headers[':method'] === 'POST') stream.end('body')
+    else stream.on('response', () => stream.close())
+    await closed
+  }
+
+  for (const [place, bytes] of Object.entries(places)) {
+    for (const [what, headers] of Object.entries(asks)) {
+      if (place.includes('WebSocket') !== what.includes('WebSocket')) continue
+      it(`in ${place}, asked for ${what}, hurts nobody else`, async () => {
+        for (const field of fields) {
+          answer = bytes(field)
+          front.traffic.boot += 1
+          await ask(headers)
+        }
+        answer = `${ok}Content-Length: 2\r\n\r\nok`
+        front.traffic.boot += 1
+        const stream = session.request({ ':authority': testHost, ':path': '/' })
+        const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
+        assert.equal(head[':status'], 200)
+        stream.close()
+      })
+    }
+  }
+
+  it('twice, as HTTP/1.1 bears it, is passed on', async () => {
+    answer = `${ok}ETag: a\r\nETag: b\r\nConstructor: c\r\nContent-Length: 2\r\n\r\nok`
+    const stream = session.request({ ':authority': testHost, ':path': '/' })
+    const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
+    assert.equal(head[':status'], 200)
+    assert.equal(head['constructor'], 'c')
+    stream.close()
+  })
+
+  it('in a trailer what had to be said before the body does not get to the client', async () => {
+    answer = `${ok}Trailer: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\r\nSet-Cookie: a=b\r\n\r\n`
+    const got = await exchangeRaw(
+      front.plainPort,
+      `GET / HTTP/1.1\r\nHost: ${testHost}\r\nConnection: close\r\n\r\n`,
+    )
+    assert.match(got, /0\r\nx-sum: 1\r\n\r\n$/i)
+  })
+})

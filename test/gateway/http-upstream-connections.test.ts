@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { connect, createServer } from 'node:net'
+import type { Socket } from 'node:net'
+import { closed } from '../support/public-gateway.ts'
+import { TestFront, exchangeRaw, readUntil } from '../support/gateway-http.ts'
+import { Upstream } from '../support/gateway-http-upstream.ts'
+
+const request = 'GET / HTTP/1.1\r\nHost: app.test\r\nConnection: close\r\n\r\n'
+
+async function ended(socket: Socket | undefined): Promise<void> {
+  assert.ok(socket)
+  if (!socket.closed) await closed(socket)
+}
+
+describe('a connection to an instance', () => {
+  let front: TestFront
+  let upstream: Upstream | undefined
+
+  beforeEach(async () => {
+    // None ends by itself while a test waits for it to end.
+    front = await TestFront.start({ limits: { upstreamIdleMs: 600_000 } })
+  })
+
+  afterEach(async () => {
+    await front.traffic.idle()
+    assert.deepEqual(front.errors, [])
+    await front.close()
+    upstream?.close()
+  })
+
+  async function answeredBy(made: Promise<Upstream>): Promise<Upstream> {
+    upstream = await made
+    front.traffic.port = upstream.port
+    return upstream
+  }
+
+  const hello = (): Promise<Upstream> => Upstream.http((_request, response) => void response.end('hello'))
+
+  const get = async (): Promise<string> => (await exchangeRaw(front.plainPort, request)).slice(9, 12)
+
+  it('carries one request after the other, of any client', async () => {
+    const { sockets } = await answeredBy(hello())
+    for (let count = 0; count < 5; count += 1) assert.equal(await get(), '200')
+    assert.equal(sockets.length, 1)
+  })
+
+  it('carries a HEAD and an answer without a body like others', async () => {
+    const { sockets } = await answeredBy(hello())
+    const head = request.replace('GET', 'HEAD')
+    for (let count = 0; count < 3; count += 1) await exchangeRaw(front.plainPort, head)
+    assert.equal(await get(), '200')
+    assert.equal(sockets.length, 1)
+  })
+
+  it('is not used for another boot', async () => {
+    const { sockets } = await answeredBy(hello())
+    await get()
+    front.traffic.boot = 2
+    await get()
+    assert.equal(sockets.length, 2)
+    await ended(sockets[0])
+  })
+
+  it('is not used for another instance at the same address', async () => {
+    const { sockets } = await answeredBy(hello())
+    await get()
+    front.traffic.instanceUuid = 'instance-2'
+    await get()
+    assert.equal(sockets.length, 2)
+  })
+
+  it('ends when its boot is forgotten, and a later request has a new one', async () => {
+    const { sockets } = await answeredBy(hello())
+    await get()
+    front.front.forget('instance-1', 2)
+    assert.equal(sockets[0]?.destroyed, false)
+    front.front.forget('instance-1', 1)
+    await ended(sockets[0])
+    assert.equal(await get(), '200')
+    assert.equal(sockets.length, 2)
+  })
+
+  it('in use when its boot is forgotten ends with its answer', async () => {
+    let answer: (() => void) | undefined
+    const { sockets } = await answeredBy(
+      Upstream.http((_request, response) => {
+        answer = () => void response.end('late')
+        response.write('early')
+      }),
+    )
+    const socket = connect(front.plainPort, '127.0.0.1')
+    socket.write(request)
+    await readUntil(socket, (text) => text.includes('early'))
+    front.front.forget('instance-1', 1)
+    answer?.()
+    await readUntil(socket, (text) => text.includes('late'))
+    await ended(sockets[0])
+  })
+
+  it('that is closed as a request comes is replaced, once, where the request may be repeated', async () => {
+    let requests = 0
+    const { sockets } = await answeredBy(
+      Upstream.raw((socket) => {
+        requests += 1
+        // The second request of a connection meets its end.
+        if (requests === 2) socket.destroy()
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      }),
+    )
+    assert.equal(await get(), '200')
+    assert.equal(await get(), '200')
+    assert.deepEqual([requests, sockets.length], [3, 2])
+  })
+
+  it('that is closed as a POST comes is not', async () => {
+    let requests = 0
+    await answeredBy(
+      Upstream.raw((socket) => {
+        requests += 1
+        if (requests === 2) socket.destroy()
+        else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      }),
+    )
+    assert.equal(await get(), '200')
+    const post = request.replace('GET', 'POST')
+    assert.equal((await exchangeRaw(front.plainPort, post)).slice(9, 12), '502')
+    assert.equal(requests, 2)
+  })
+
+  it('closed before any answer, the first of all, is an error and not a loop', async () => {
+    let requests = 0
+    await answeredBy(
+      Upstream.raw((socket) => {
+        requests += 1
+        socket.destroy()
+      }),
+    )
+    assert.equal(await get(), '502')
+    assert.equal(requests, 1)
+  })
+
+  it('to an instance that was just started is tried until it listens', async () => {
+    const reserved = createServer()
+    reserved.listen(0, '127.0.0.1')
+    await once(reserved, 'listening')
+    const { port } = reserved.address() as { port: number }
+    reserved.close()
+    await once(reserved, 'close')
+    front.traffic.fresh = true
+    front.traffic.port = port
+    const answer = get()
+    while (front.traffic.admitted === 0) await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const server = createHttpServer((_request, response) => void response.end('up'))
+    upstream = await Upstream.listening(server, port)
+    assert.equal(await answer, '200')
+  })
+
+  it('to an instance that was just started and never listens gives up at the limit', async () => {
+    await front.close()
+    front = await TestFront.start({ limits: { freshConnectMs: 200 } })
+    const gone = await hello()
+    gone.close()
+    front.traffic.fresh = true
+    front.traffic.port = gone.port
+    assert.equal(await get(), '504')
+  })
+
+  it('ends with the word that the instance is gone, and the client hears 502', async () => {
+    await answeredBy(Upstream.raw(() => front.traffic.tell('gone')))
+    assert.equal(await get(), '502')
+  })
+
+  it('is not given to more than the limit at once', async () => {
+    await front.close()
+    front = await TestFront.start({ limits: { maxConnectionsPerBoot: 1 } })
+    let answer: (() => void) | undefined
+    await answeredBy(
+      Upstream.http((_request, response) => {
+        answer = () => void response.end('late')
+        response.write('early')
+      }),
+    )
+    const socket = connect(front.plainPort, '127.0.0.1')
+    socket.write(request)
+    await readUntil(socket, (text) => text.includes('early'))
+    assert.equal(await get(), '503')
+    answer?.()
+    await readUntil(socket, (text) => text.includes('late'))
+  })
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { TestFront } from '../support/gateway-http.ts'
+import { Upstream } from '../support/gateway-http-upstream.ts'
+import { until } from '../support/until.ts'
+
+const mebibyte = 1 << 20
+const block = Buffer.alloc(16_384)
+const quietMs = 500
+
+/** A body without an end, as fast as it is taken. */
+class Upload {
+  readonly stream: ClientHttp2Stream
+  #written = 0
+
+  constructor(session: ClientHttp2Session) {
+    this.stream = session.request({ ':method': 'POST', ':path': '/', ':authority': 'app.test' })
+    this.stream.on('error', () => undefined)
+    this.stream.on('drain', () => this.#write())
+    this.#write()
+  }
+
+  get sentBytes(): number {
+    return this.#written - this.stream.writableLength
+  }
+
+  #write(): void {
+    do this.#written += block.length
+    while (this.stream.write(block))
+  }
+}
+
+describe('bodies of HTTP/2 that nobody takes', function () {
+  this.timeout(60_000)
+  let front: TestFront
+  let session: ClientHttp2Session
+  let upstream: Upstream
+
+  beforeEach(async () => {
+    upstream = await Upstream.http((request) => void request.pause())
+    front = await TestFront.start()
+    front.traffic.port = upstream.port
+    session = await front.connectHttp2()
+    session.on('error', () => undefined)
+  })
+
+  afterEach(async () => {
+    session.destroy()
+    await front.traffic.idle()
+    assert.deepEqual(front.errors, [])
+    await front.close()
+    upstream.close()
+  })
+
+  /** Until the gateway takes no more: how much it took. */
+  async function upload(streams: number): Promise<number> {
+    const uploads = Array.from({ length: streams }, () => new Upload(session))
+    const sentBytes = (): number => uploads.reduce((sum, each) => sum + each.sentBytes, 0)
+    let before = -1
+    while (sentBytes() !== before || front.traffic.asked < streams) {
+      before = sentBytes()
+      await delay(quietMs)
+    }
+    return before
+  }
+
+  it('take a bounded part of the gateway’s memory while an instance is woken, as many as a client may send at once', async () => {
+    let answer: (() => void) | undefined
+    const refused = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    front.traffic.answer = async () => {
+      await refused
+      return { admitted: false, reason: 'timed-out', retryAfterMs: 1_000 }
+    }
+    const streams = session.remoteSettings.maxConcurrentStreams ?? 0
+    const bytes = await upload(streams)
+    assert.equal(front.traffic.asked, streams)
+    assert.ok(bytes <= 40 * mebibyte, `${bytes} bytes of ${streams} bodies were taken`)
+    answer?.()
+  })
+
+  it('take a bounded part of it while an application reads none of them', async () => {
+    const streams = 16
+    const before = heldBytes()
+    const sent = await upload(streams)
+    // Beside its window of 256 KiB there are buffers of about as much: the stream's, the relay's, the upstream connection's. What is
+    // not held any more is freed some collections later.
+    await until(
+      `less than 0.75 MiB is held of each of ${streams} bodies of ${sent} bytes`,
+      () => heldBytes() - before < streams * 0.75 * mebibyte,
+      { limitMs: 20_000 },
+    )
+  })
+})
+
+describe('what one source holds over HTTP/2', function () {
+  this.timeout(60_000)
+
+  it('is bounded over all of its connections: those that hold most are ended, and the others are served', async () => {
+    const upstream = await Upstream.http((request, response) => {
+      if (request.method === 'POST') request.pause()
+      else response.end('answered')
+    })
+    const ended: number[] = []
+    const front = await TestFront.start({
+      limits: { heldBytesPerSource: 2 * mebibyte },
+      onOverBudget: ({ bytes }) => ended.push(bytes),
+    })
+    front.traffic.port = upstream.port
+    const [greedy, modest] = [await front.connectHttp2(), await front.connectHttp2()]
+    const closed = once(greedy, 'close')
+    greedy.on('error', () => undefined)
+    modest.on('error', () => undefined)
+    const own = new Upload(modest)
+    Array.from({ length: 16 }, () => new Upload(greedy))
+    await closed
+    assert.equal(ended.length, 1)
+    assert.ok((ended[0] ?? 0) > mebibyte, String(ended))
+    const get = modest.request({ ':path': '/', ':authority': 'app.test' })
+    assert.equal(await text(get), 'answered')
+    assert.ok(!own.stream.closed)
+    modest.destroy()
+    await front.traffic.idle()
+    await front.close()
+    upstream.close()
+  })
+})
+
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+  return process.memoryUsage().arrayBuffers
+}

@@ -1,0 +1,224 @@
+import type { GateLink } from '../../src/domain/gate-state.ts'
+import { InstanceState } from '../../src/domain/instance-state.ts'
+import type { RouteService } from '../../src/domain/route-feed.ts'
+import {
+  beatIntervalMs,
+  hostAwayAfterMs,
+  leaseKeptMs,
+  leaseValidMs,
+} from '../../src/domain/traffic-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
+import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
+import { InstanceGate } from '../../src/gateway/balance/instance-gate.ts'
+import { ServiceBalance } from '../../src/gateway/balance/service-balance.ts'
+import type { Admission, Refusal } from '../../src/gateway/traffic.ts'
+import type { SimHost } from './host.ts'
+import { SimLine } from './line.ts'
+import type { LineEnd, LineEvents } from './line.ts'
+import type { World } from './world.ts'
+
+const port = 80
+const delaysMs = [50, 100, 200, 500] as const
+const longestDelayMs = 1_000
+const candidateStates: readonly InstanceState[] = [
+  InstanceState.Running,
+  InstanceState.Starting,
+  InstanceState.Standby,
+]
+
+export interface GatewayOptions {
+  readonly world: World
+  readonly host: SimHost
+  readonly name: string
+  readonly instanceUuid: string
+  readonly softLimit: number
+  readonly hardLimit: number
+  /** What the feed says at present. */
+  readonly state: InstanceState | undefined
+}
+
+/** One life of one gateway: the real gate and balance of one instance, behind a pretended connection to its host. */
+export class SimGateway {
+  readonly id: string
+  alive = true
+  line: SimLine<GatewayMessage, HostMessage> | undefined
+  readonly #options: GatewayOptions
+  readonly #gate: InstanceGate
+  readonly #balance: ServiceBalance
+  readonly #service: RouteService
+  #end: LineEnd<GatewayMessage> | undefined
+  #welcomed = false
+  #silent = false
+  #away = false
+  #heardMs: number
+  #failures = 0
+  /** When it last was not in good contact with its host. */
+  troubledMs = -Infinity
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    const { world, instanceUuid, name } = options
+    this.id = name
+    this.#heardMs = world.nowMs
+    this.#service = {
+      uuid: 'service',
+      name: 'sim',
+      domains: [],
+      ports: [{ port: 443, destinationPort: port, handlers: [] }],
+      softLimit: options.softLimit,
+      hardLimit: options.hardLimit,
+    }
+    const nowMs = (): number => world.nowMs
+    this.#gate = new InstanceGate({
+      uuid: instanceUuid,
+      nodeId: 'node',
+      link: 'lost' satisfies GateLink,
+      epoch: Math.floor(world.nowMs),
+      owner: {
+        nowMs,
+        freshMs: defaultBalanceLimits.freshMs,
+        maxWaitMs: defaultBalanceLimits.maxWaitMs,
+        ports: () => [port],
+        send: (message) => {
+          if (this.alive) this.#end?.send(message)
+        },
+        moved: (change) => {
+          if (this.alive) this.#balance.pump(change)
+        },
+        forget: () => undefined,
+        woken: () => undefined,
+      },
+    })
+    const quiet = (): void => undefined
+    const owner = { nowMs, limits: defaultBalanceLimits, queue: () => true, unqueue: quiet }
+    this.#balance = new ServiceBalance(owner, this.#service)
+    this.#hearFeed(options.state)
+    world.note(`${name} starts`)
+    this.#connect()
+    world.after(beatIntervalMs, () => {
+      this.#tick()
+    })
+  }
+
+  get inGoodContact(): boolean {
+    return this.#welcomed && !this.#silent
+  }
+
+  get phase(): string {
+    return this.#gate.phase
+  }
+
+  feed(state: InstanceState | undefined): void {
+    if (!this.alive) return
+    this.#gate.tell({ kind: 'news' })
+    this.#hearFeed(state)
+  }
+
+  admit(
+    kind: 'request' | 'connection',
+    signal: AbortSignal,
+  ): Admission | Refusal | Promise<Admission | Refusal> {
+    return this.#balance.admit({ service: this.#service, port, kind, signal })
+  }
+
+  /** What only it knew is lost. */
+  die(): void {
+    this.#options.world.note(`${this.id} dies`)
+    this.alive = false
+    this.line?.gatewayDied()
+    this.#gate.close()
+  }
+
+  #hearFeed(state: InstanceState | undefined): void {
+    const isCandidate = state !== undefined && candidateStates.includes(state)
+    const running = state === InstanceState.Running ? 1 : 0
+    this.#balance.update(this.#service, isCandidate ? [this.#gate] : [], running)
+  }
+
+  #connect(): void {
+    const { world, host } = this.#options
+    if (!this.alive) return
+    world.after(world.dice.stretched(0.2, 20), () => {
+      if (!this.alive) return
+      const found: { end: LineEnd<GatewayMessage> | undefined } = { end: undefined }
+      const events: LineEvents<HostMessage> = {
+        hear: (message) => {
+          if (this.alive) this.#hear(message)
+        },
+        closed: () => {
+          if (this.alive && found.end === this.#end) this.#lost()
+        },
+      }
+      const accepted = host.accept((lower) => {
+        const line = new SimLine<GatewayMessage, HostMessage>(world, { gateway: events, host: lower })
+        this.line = line
+        found.end = line.gatewayEnd
+        return line.hostEnd
+      })
+      if (!accepted) {
+        this.#again()
+        return
+      }
+      this.#end = found.end
+      const held = this.#gate.held()
+      this.#end?.send({ kind: 'hello', gatewayId: this.id, held: held === undefined ? [] : [held] })
+    })
+  }
+
+  #lost(): void {
+    this.#end = undefined
+    if (this.#welcomed) {
+      this.#welcomed = false
+      this.#options.world.note(`${this.id} lost its host`)
+      this.#gate.tell({ kind: 'link-lost' })
+    }
+    this.#again()
+  }
+
+  #again(): void {
+    const delayMs = delaysMs[this.#failures] ?? longestDelayMs
+    this.#failures += 1
+    this.#options.world.after(delayMs, () => {
+      this.#connect()
+    })
+  }
+
+  #hear(message: HostMessage): void {
+    this.#heardMs = this.#options.world.nowMs
+    if (message.kind === 'welcome') {
+      this.#welcomed = true
+      this.#silent = false
+      this.#away = false
+      this.#failures = 0
+      this.#gate.tell({ kind: 'link-back' })
+      return
+    }
+    if (this.#silent && this.#welcomed) {
+      this.#silent = false
+      this.#away = false
+      this.#gate.tell({ kind: 'link-back' })
+    }
+    if (message.kind !== 'beat') this.#gate.hear(message)
+  }
+
+  #tick(): void {
+    const { world } = this.#options
+    if (!this.alive) return
+    const unheardMs = world.nowMs - this.#heardMs
+    this.#end?.send({ kind: 'beat' })
+    if (unheardMs >= leaseValidMs && !this.#silent) {
+      this.#silent = true
+      world.note(`${this.id} hears nothing of its host`)
+      this.#gate.tell({ kind: 'link-silent' })
+    }
+    if (unheardMs >= hostAwayAfterMs && !this.#away) {
+      this.#away = true
+      this.#gate.tell({ kind: 'link-away' })
+    }
+    if (unheardMs >= leaseKeptMs) this.#end?.close()
+    if (!this.inGoodContact) this.troubledMs = world.nowMs
+    world.after(beatIntervalMs, () => {
+      this.#tick()
+    })
+  }
+}

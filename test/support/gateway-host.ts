@@ -1,0 +1,109 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { GatewayMessage, HostMessage, OpenLease } from '../../src/domain/traffic-protocol.ts'
+import { trafficUpgrade } from '../../src/domain/traffic-protocol.ts'
+import type { RouteNode } from '../../src/domain/route-feed.ts'
+import { JsonLineReader, jsonLine } from '../../src/lines/json-lines.ts'
+
+type Heard<K extends GatewayMessage['kind']> = Extract<GatewayMessage, { kind: K }>
+
+/** An agent's side of the leases over a real socket; what it answers is set on it. */
+export class GatewayHost {
+  readonly heard: GatewayMessage[] = []
+  /** Undefined: the answer is left to the test. */
+  answer: (
+    open: Heard<'open'>,
+  ) => Partial<OpenLease> | Extract<HostMessage, { kind: 'refused' }> | undefined = () => ({})
+  reach: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 9 }
+  /** Says nothing, although it listens. */
+  mute = false
+  /** Its answers to `hello` are left to the test. */
+  reserved = false
+  readonly #server: Server
+  #socket: Socket | undefined
+  #waiting: (() => void)[] = []
+
+  constructor() {
+    this.#server = createServer()
+    this.#server.on('upgrade', (request, socket: Socket) => {
+      if (request.headers.authorization !== 'Bearer secret') socket.destroy()
+      else this.#welcome(socket)
+    })
+  }
+
+  static async start(): Promise<GatewayHost> {
+    const host = new GatewayHost()
+    host.#server.listen(0, '127.0.0.1')
+    await once(host.#server, 'listening')
+    return host
+  }
+
+  get node(): RouteNode {
+    const { port } = this.#server.address() as AddressInfo
+    return { id: 'node-1', agentUrl: `http://127.0.0.1:${port}`, trafficSecret: 'secret' }
+  }
+
+  all<K extends GatewayMessage['kind']>(kind: K): readonly Heard<K>[] {
+    return this.heard.filter((message): message is Heard<K> => message.kind === kind)
+  }
+
+  async next<K extends GatewayMessage['kind']>(kind: K, nth = 1): Promise<Heard<K>> {
+    for (;;) {
+      const found = this.all(kind)[nth - 1]
+      if (found !== undefined) return found
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+  }
+
+  say(message: HostMessage): void {
+    if (!this.mute) this.#socket?.write(jsonLine(message))
+  }
+
+  open({ instance, epoch, ports }: Heard<'open'>, lease: Partial<OpenLease> = {}): void {
+    const reach = Object.fromEntries(ports.map((port) => [port, this.reach]))
+    this.say({
+      kind: 'opened',
+      instance,
+      epoch,
+      boot: 1,
+      memory: 1,
+      quietConnectionsSleep: false,
+      reach,
+      ...lease,
+    })
+  }
+
+  drop(): void {
+    this.#socket?.destroy()
+  }
+
+  close(): void {
+    this.drop()
+    this.#server.close()
+  }
+
+  #welcome(socket: Socket): void {
+    this.#socket = socket
+    socket.on('error', () => undefined)
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${trafficUpgrade}\r\n\r\n`,
+    )
+    const reader = new JsonLineReader({ maxBytes: 1 << 20 })
+    socket.on('data', (chunk: Buffer) => {
+      for (const line of reader.push(chunk)) this.#hear(line as GatewayMessage)
+    })
+  }
+
+  #hear(message: GatewayMessage): void {
+    this.heard.push(message)
+    if (message.kind === 'hello' && !this.reserved) this.say({ kind: 'welcome', nodeId: 'node-1' })
+    if (message.kind === 'open') {
+      const answer = this.answer(message)
+      if (answer !== undefined && 'reason' in answer) this.say({ ...answer, epoch: message.epoch })
+      else if (answer !== undefined) this.open(message, answer)
+    }
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}

@@ -1,0 +1,244 @@
+import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
+import type { ClientHttp2Session } from 'node:http2'
+import { createServer, connect } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { createSecureContext, createServer as createTlsServer } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import type { RouteService } from '../../src/domain/route-feed.ts'
+import type { PublishedPort } from '../../src/domain/service.ts'
+import { createHttpFront } from '../../src/gateway/http/http-front.ts'
+import type { HttpFront, HttpFrontDeps } from '../../src/gateway/http/http-front.ts'
+import type { RequestReport } from '../../src/gateway/http/request-observer.ts'
+import type { Routes } from '../../src/gateway/routes.ts'
+import type { Admission, Ask, Refusal, Traffic } from '../../src/gateway/traffic.ts'
+import { testCertificate } from './gateway-http-certificate.ts'
+
+export const testHost = 'app.test'
+
+export function routeService(over: Partial<RouteService> = {}): RouteService {
+  const ports: readonly PublishedPort[] = [
+    { port: 443, destinationPort: 8080, handlers: ['tls', 'http'] },
+    { port: 80, destinationPort: 443, handlers: ['http', 'redirect'] },
+    { port: 8000, destinationPort: 8080, handlers: ['http'] },
+  ]
+  return {
+    uuid: 'service-1',
+    name: 'app',
+    domains: [{ fqdn: testHost }],
+    ports,
+    softLimit: 1,
+    hardLimit: 100,
+    ...over,
+  }
+}
+
+export function fixedRoutes(...services: readonly RouteService[]): Routes {
+  const byHost = new Map(services.flatMap((one) => one.domains.map(({ fqdn }) => [fqdn, one] as const)))
+  return {
+    serviceOf: (host) => byHost.get(host),
+    service: (uuid) => services.find((one) => one.uuid === uuid),
+    services: () => services,
+    instancesOf: () => [],
+    instance: () => undefined,
+    node: () => undefined,
+    nodes: () => [],
+    certificate: () => undefined,
+    challenge: () => undefined,
+    challenges: () => [],
+    onChange: () => () => undefined,
+  }
+}
+
+/** Admits to one upstream, and remembers what became of the admissions. Faults are set on it. */
+export class FakeTraffic implements Traffic {
+  host = '127.0.0.1'
+  port = 0
+  boot = 1
+  fresh = false
+  instanceUuid = 'instance-1'
+  wakeUs: number | undefined
+  /** Asked before anything is admitted. */
+  answer: ((ask: Ask) => Refusal | Promise<Refusal | undefined> | undefined) | undefined
+  admitted = 0
+  done = 0
+  asked = 0
+  readonly #listeners = new Set<(why: 'close' | 'gone') => void>()
+  #whenIdle: (() => void)[] = []
+
+  get inFlight(): number {
+    return this.admitted - this.done
+  }
+
+  admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal> {
+    this.asked += 1
+    const answer = this.answer?.(ask)
+    if (answer instanceof Promise) return answer.then((refusal) => refusal ?? this.#admission())
+    return answer ?? this.#admission()
+  }
+
+  /** What the balancer tells when the instance shuts down or is gone. */
+  tell(why: 'close' | 'gone'): void {
+    for (const listener of this.#listeners) listener(why)
+  }
+
+  async idle(): Promise<void> {
+    if (this.inFlight === 0) return
+    await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
+  }
+
+  #admission(): Admission {
+    this.admitted += 1
+    let over = false
+    return {
+      admitted: true,
+      instanceUuid: this.instanceUuid,
+      boot: this.boot,
+      host: this.host,
+      port: this.port,
+      fresh: this.fresh,
+      timing: {
+        queuedUs: 10,
+        ...(this.wakeUs === undefined ? {} : { wake: { kind: 'restore', wakeUs: this.wakeUs } }),
+      },
+      done: () => {
+        if (over) return
+        over = true
+        this.done += 1
+        if (this.inFlight === 0) for (const resolve of this.#whenIdle.splice(0)) resolve()
+      },
+      onEnd: (listener) => {
+        this.#listeners.add(listener)
+        return () => this.#listeners.delete(listener)
+      },
+      touch: () => undefined,
+      awaken: () => undefined,
+    }
+  }
+}
+
+/** A front behind real listeners, in plain and in TLS, as the gateway's own listeners will give it connections. */
+export class TestFront {
+  readonly traffic = new FakeTraffic()
+  readonly reports: RequestReport[] = []
+  readonly errors: unknown[] = []
+  readonly front: HttpFront
+  readonly #servers: Server[] = []
+  readonly #sockets = new Set<Socket>()
+  #reported: (() => void)[] = []
+  plainPort = 0
+  tlsPort = 0
+
+  constructor(deps: Partial<HttpFrontDeps> = {}) {
+    this.front = createHttpFront({
+      routes: fixedRoutes(routeService()),
+      traffic: this.traffic,
+      portOffset: 0,
+      observer: {
+        request: (report) => {
+          this.reports.push(report)
+          for (const resolve of this.#reported.splice(0)) resolve()
+        },
+      },
+      onError: (error) => this.errors.push(error),
+      ...deps,
+    })
+  }
+
+  static async start(deps: Partial<HttpFrontDeps> = {}): Promise<TestFront> {
+    const front = new TestFront(deps)
+    front.plainPort = await front.listen(8000)
+    front.tlsPort = await front.#listenTls()
+    return front
+  }
+
+  /** Connections to the returned port count as come in on the public one. */
+  async listen(publicPort: number): Promise<number> {
+    const server = createServer({ pauseOnConnect: false }, (socket) => {
+      this.#sockets.add(socket)
+      this.front.serveHttp1(socket, { publicPort, secure: false })
+    })
+    return this.#started(server)
+  }
+
+  /** A connection of HTTP/2 over TLS, once it knows what it may do. */
+  async connectHttp2(): Promise<ClientHttp2Session> {
+    const origin = `https://127.0.0.1:${this.tlsPort}`
+    const session = connectHttp2(origin, { rejectUnauthorized: false, servername: testHost })
+    await once(session, 'remoteSettings')
+    return session
+  }
+
+  async report(): Promise<RequestReport> {
+    if (this.reports.length === 0) await new Promise<void>((resolve) => this.#reported.push(resolve))
+    const [first] = this.reports
+    if (first === undefined) throw new Error('no report')
+    return first
+  }
+
+  async close(): Promise<void> {
+    await this.front.close()
+    for (const socket of this.#sockets) socket.destroy()
+    for (const server of this.#servers) server.close()
+  }
+
+  async #listenTls(): Promise<number> {
+    const { key, cert } = await testCertificate()
+    const server = createTlsServer({
+      key,
+      cert,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      SNICallback: (_name, done) => done(null, createSecureContext({ key, cert })),
+    })
+    server.on('secureConnection', (socket: TLSSocket) => {
+      this.#sockets.add(socket)
+      const on = { publicPort: 443, secure: true }
+      if (socket.alpnProtocol === 'h2') this.front.serveHttp2(socket, on)
+      else this.front.serveHttp1(socket, on)
+    })
+    server.on('tlsClientError', () => undefined)
+    return this.#started(server)
+  }
+
+  async #started(server: Server): Promise<number> {
+    this.#servers.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+}
+
+/** Sends bytes as they are, and gives everything that came back until the other side closed. */
+export async function exchangeRaw(port: number, bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(bytes)
+  return readAll(socket)
+}
+
+export async function readAll(socket: Socket): Promise<string> {
+  let received = ''
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk: string) => {
+    received += chunk
+  })
+  socket.on('error', () => undefined)
+  await once(socket, 'close')
+  return received
+}
+
+/** Reads until what came satisfies `enough`. */
+export async function readUntil(socket: Socket, enough: (received: string) => boolean): Promise<string> {
+  let received = ''
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer): void => {
+      received += chunk.toString('latin1')
+      if (!enough(received)) return
+      socket.off('data', take)
+      socket.off('close', closed)
+      resolve(received)
+    }
+    const closed = (): void => reject(new Error(`closed after ${JSON.stringify(received)}`))
+    socket.on('data', take)
+    socket.once('close', closed)
+  })
+}

@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import { connect as connectPlain, createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { connect } from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import type { RouteInstance, RouteLine, RouteService } from '../../src/domain/route-feed.ts'
+import { createGateway } from '../../src/gateway/gateway.ts'
+import type { Gateway, GatewayOptions } from '../../src/gateway/gateway.ts'
+import type { CertificatePem } from '../../src/gateway/listeners/context-cache.ts'
+import { RouteTable } from '../../src/gateway/route-table.ts'
+import { GatewayHost } from './gateway-host.ts'
+import { routeService, testHost } from './gateway-http.ts'
+import { testCertificate } from './gateway-http-certificate.ts'
+import { until } from './until.ts'
+
+export const tcpPort = 5432
+export const pendingHost = 'pending.test'
+const limitMs = 30_000
+const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
+/** All ports stay below those that the system gives to outgoing connections; any other collision shows as a port that is not bound. */
+const lowestOffset = 10_000
+const offsets = 17_000
+
+/** A whole gateway with one service, whose instance `a` is on a host that the test speaks for. Connections lead to `respond`. */
+export class PublicGateway {
+  readonly table: RouteTable
+  readonly host: GatewayHost
+  readonly metro: { current: CertificatePem }
+  readonly portOffset: number
+  readonly gateway: Gateway
+  readonly service: RouteService
+  /** What the application does with a connection. */
+  respond: (socket: Socket) => void = (socket) => socket.pipe(socket)
+  /** The application's ends of connections. */
+  readonly accepted: Socket[] = []
+  readonly #clients: Socket[] = []
+  readonly #application: Server
+
+  constructor(
+    parts: {
+      readonly host: GatewayHost
+      readonly application: Server
+      readonly metro: { current: CertificatePem }
+    },
+    over: Partial<GatewayOptions>,
+    table: RouteTable,
+  ) {
+    this.host = parts.host
+    this.metro = parts.metro
+    this.table = table
+    this.#application = parts.application
+    this.#application.on('connection', (socket: Socket) => {
+      socket.on('error', () => undefined)
+      this.accepted.push(socket)
+      this.respond(socket)
+    })
+    this.service = routeService({
+      domains: [{ fqdn: testHost }, { fqdn: pendingHost, certificateUuid: 'c' }],
+      ports: [
+        { port: 443, destinationPort: 8080, handlers: ['tls', 'http'] },
+        { port: tcpPort, destinationPort: tcpPort, handlers: ['tls'] },
+      ],
+    })
+    this.portOffset = lowestOffset + Math.floor(Math.random() * offsets)
+    this.gateway = createGateway({
+      routes: this.table,
+      metroCertificate: this.metro,
+      portOffset: this.portOffset,
+      host: '127.0.0.1',
+      log: silentLog,
+      ...over,
+    })
+  }
+
+  static async start(over: Partial<GatewayOptions> = {}, table?: RouteTable): Promise<PublicGateway> {
+    const { cert: chain, key } = await testCertificate()
+    const host = await GatewayHost.start()
+    const application = createServer({ allowHalfOpen: true })
+    application.listen(0, '127.0.0.1')
+    await once(application, 'listening')
+    host.reach = { host: '127.0.0.1', port: (application.address() as AddressInfo).port }
+    const parts = { host, application, metro: { current: { chain, key } } }
+    const all = new PublicGateway(parts, over, table ?? new RouteTable({ builtIn: [] }))
+    all.tellAll()
+    all.gateway.start()
+    await all.listening()
+    return all
+  }
+
+  tellAll(...more: readonly RouteLine[]): void {
+    this.tell(
+      { kind: 'node', node: this.host.node },
+      { kind: 'certificate', certificate: { uuid: 'c', commonName: pendingHost, state: 'pending' } },
+      { kind: 'service', service: this.service },
+      { kind: 'instance', instance: this.instance },
+      ...more,
+    )
+  }
+
+  get instance(): RouteInstance {
+    return { uuid: 'a', name: 'a', serviceUuid: this.service.uuid, nodeId: 'node-1', state: 'running' }
+  }
+
+  /** A block of the feed. */
+  tell(...lines: readonly RouteLine[]): void {
+    this.table.apply({ kind: 'begin', snapshot: false })
+    for (const line of lines) this.table.apply(line)
+    this.table.apply({ kind: 'end', revision: '1' })
+  }
+
+  async listening(): Promise<void> {
+    const allListen = (): boolean => this.gateway.ports.listening === this.gateway.ports.wanted
+    await until('all ports listen', allListen, { limitMs })
+  }
+
+  /** A TLS client that may go on in one direction when the other has ended. */
+  client(port = tcpPort, over: ConnectionOptions = {}): TLSSocket {
+    const to: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
+      port: port + this.portOffset,
+      host: '127.0.0.1',
+      servername: testHost,
+      rejectUnauthorized: false,
+      // The option is Node's, and not in its types.
+      allowHalfOpen: true,
+      ...over,
+    }
+    return this.#own(connect(to))
+  }
+
+  /** A client that speaks no TLS. */
+  plainClient(port = tcpPort): Socket {
+    return this.#own(connectPlain(port + this.portOffset, '127.0.0.1'))
+  }
+
+  /** The value of one line of the metrics; undefined where there is none. */
+  async metric(line: string): Promise<number | undefined> {
+    const all = (await this.gateway.registry.metrics()).split('\n')
+    const found = all.find((each) => each.startsWith(`${line} `))
+    return found === undefined ? undefined : Number(found.slice(line.length + 1))
+  }
+
+  /** Clients go too: those of a test that failed in the middle would keep the process, and hide why. */
+  async close(): Promise<void> {
+    await this.gateway.close()
+    this.host.close()
+    for (const socket of [...this.#clients, ...this.accepted]) socket.destroy()
+    this.#application.close()
+  }
+
+  #own<Client extends Socket>(client: Client): Client {
+    client.on('error', () => undefined)
+    this.#clients.push(client)
+    return client
+  }
+}
+
+/** Whether it was ended or reset, which is a matter of which bytes crossed: `once` would reject at the latter. */
+export async function closed(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => void socket.resume().once('close', () => resolve()))
+}
+
+/** Everything until the other side has ended. */
+export async function everything(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(socket, 'end')
+  return Buffer.concat(chunks)
+}

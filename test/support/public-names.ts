@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import { Agent, WebSocket as PublicWebSocket, buildConnector, request } from 'undici'
+import type { Stack } from './stack.ts'
+
+/** Speaks with a stack's published services as the public would: by name, over TLS, trusting one authority only. */
+export interface PublicNames {
+  /** That authority's root, which is the stack's own for its metro domain unless another is told. */
+  readonly caFile: string
+  get(url: string, options?: GetOptions): Promise<PublicAnswer>
+  /** A connection of raw TLS to a port of a name. */
+  connect(host: string, port: number): Promise<TLSSocket>
+  /** Resolves when it is open. */
+  websocket(url: string): Promise<WebSocket>
+  close(): Promise<void>
+}
+
+export interface GetOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Default 60 s: a cold start of many beside each other takes a while under emulation. */
+  readonly limitMs?: number
+}
+
+export interface PublicAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly text: string
+}
+
+const defaultLimitMs = 60_000
+const loopback = '127.0.0.1'
+
+const metroDomain = 'roost.localhost'
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
+
+export interface PublicNamesOptions {
+  /** That of the stack, where it has one: names and URLs go without it. */
+  readonly portOffset?: number
+  /** Where its gateway listens; the loopback unless told. */
+  readonly address?: string
+  readonly caFile?: string
+}
+
+export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}): PublicNames {
+  const { portOffset = 0, address = loopback } = options
+  const caFile = options.caFile ?? path.join(stack.dataDir, 'gateway', 'metro', metroDomain, 'authority.crt')
+  const ca = readFileSync(caFile, 'utf8')
+  const connector = buildConnector({
+    ca,
+    // Public names of a test are all here, whatever the machine's resolver thinks of them.
+    lookup: (_host, wanted, done) => {
+      if (wanted.all === true) done(null, [{ address, family: 4 }])
+      else done(null, address, 4)
+    },
+  })
+  const dispatcher = new Agent({
+    connect: (wanted, done) => {
+      const port = Number(wanted.port || defaultPorts[wanted.protocol]) + portOffset
+      connector({ ...wanted, port: String(port) }, done)
+    },
+    headersTimeout: defaultLimitMs,
+    connections: 256,
+  })
+  return {
+    caFile,
+    async get(url, wishes = {}) {
+      const answer = await request(url, {
+        dispatcher,
+        headers: { ...wishes.headers },
+        signal: AbortSignal.timeout(wishes.limitMs ?? defaultLimitMs),
+      })
+      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
+    },
+    async connect(host, port) {
+      const socket = connectTls({ host: address, port: port + portOffset, servername: host, ca })
+      await new Promise<void>((resolve, reject) => {
+        socket.once('secureConnect', resolve)
+        socket.once('error', reject)
+      })
+      return socket
+    },
+    async websocket(url) {
+      const socket = new PublicWebSocket(url, { dispatcher })
+      await new Promise<void>((resolve, reject) => {
+        socket.addEventListener('open', () => resolve())
+        socket.addEventListener('error', () => reject(new Error(`${url} can not be opened`)))
+      })
+      return socket
+    },
+    close: () => dispatcher.close(),
+  }
+}

@@ -1,0 +1,31 @@
+import type { Database } from '../../src/db/database.ts'
+import { until } from './until.ts'
+
+/** Nothing but a hang takes as long. */
+const limitMs = 30_000
+
+/**
+ * What is read once no transaction is under way any more that began before: after its revision nothing is told again that is in it.
+ * Transactions of all databases of a server count, so that others who test with the same one would make a feed repeat itself.
+ */
+export async function settledFeed<Read extends { readonly revision: string }>(
+  database: Pick<Database, 'rows'>,
+  read: () => Promise<Read>,
+): Promise<Read> {
+  const [next] = await database.rows<{ xid: string }>({
+    name: 'test-next-transaction',
+    text: 'select pg_snapshot_xmax(pg_current_snapshot())::text as xid',
+  })
+  return until(
+    'all that began before is over',
+    async () => {
+      const seen = await read()
+      return oldestUnderWay(seen.revision) >= BigInt(next?.xid ?? 0) && seen
+    },
+    { limitMs },
+  )
+}
+
+function oldestUnderWay(revision: string): bigint {
+  return BigInt(revision.slice(revision.indexOf('.') + 1))
+}
