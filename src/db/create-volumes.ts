@@ -1,0 +1,51 @@
+import { strict as assert } from 'node:assert'
+import { findQuotaExcess, findVolumeLimitBreach, volumeDemand } from '../domain/quotas.ts'
+import type { Database } from './database.ts'
+import { insertVolumes } from './insert-volumes.ts'
+import { placeVolume } from './placement.ts'
+import { quotaReport, usedQuotasSql } from './quotas.ts'
+import type { UsedQuotas } from './quotas.ts'
+import { randomSuffix } from './random-suffix.ts'
+import type { RandomSuffix } from './random-suffix.ts'
+import { Refused, orRefusal } from './refused.ts'
+import type { WriteRefusal } from './refused.ts'
+import { lockUser } from './user-lock.ts'
+import { readVolume } from './volume-row.ts'
+import type { VolumeRow } from './volume-row.ts'
+
+export type CreateVolumeOutcome =
+  { readonly ok: true; readonly volume: VolumeRow } | { readonly ok: false; readonly refusal: WriteRefusal }
+
+/**
+ * Writes one persistent volume, on the live host with most room for volumes, in one transaction under the lock of the
+ * user's row. Its workflow is not started.
+ */
+export async function createVolume(
+  deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },
+  wanted: { readonly userUuid: string; readonly name?: string; readonly sizeMb: number },
+): Promise<CreateVolumeOutcome> {
+  const { userUuid, name, sizeMb } = wanted
+  const written = await orRefusal(() =>
+    deps.database.em().transactional(async (em) => {
+      const user = await lockUser(em, userUuid)
+      const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
+      const quotas = quotaReport(user, used)
+      const breach = findVolumeLimitBreach(quotas.limits, sizeMb)
+      if (breach) throw new Refused({ kind: 'limit', breach })
+      const excess = findQuotaExcess(quotas, volumeDemand(sizeMb, 1))
+      if (excess) throw new Refused({ kind: 'quota', excess })
+      const nodeIds = [await placeVolume(em, sizeMb)]
+      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      const [uuid] = await insertVolumes(em, writer, {
+        ...(name !== undefined && { name }),
+        nodeIds,
+        sizeMb,
+        persistent: true,
+      })
+      const volume = await readVolume(em, uuid!)
+      assert(volume, 'a transaction reads what it wrote')
+      return volume
+    }),
+  )
+  return written.ok ? { ok: true, volume: written.value } : written
+}

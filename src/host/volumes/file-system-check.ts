@@ -1,0 +1,135 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Slots } from '../vmm/slots.ts'
+import { fileSystemBytes } from './file-system-size.ts'
+import { describeEnd, refuseWhenFull } from './volume-format.ts'
+import { excerptOf, runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
+import type { ToolEnd } from './volume-tool.ts'
+import { VolumeError } from './volumes.ts'
+
+/** Replaying a journal takes milliseconds; a file system that was marked as damaged is read as a whole, here or by a repair. */
+const checkLimitMs = 300_000
+/** 20 GB full of small files on a slow disk. */
+const repairLimitMs = 3_600_000
+/** One that is much damaged prints a line for each inode; the first ones tell. */
+const maxOutputBytes = 65_536
+/** Each may take as much memory as a tool gets. Repairs are slow and not in a hurry: nobody's start waits for another's. */
+const checksAtOnce = new Slots(8)
+const repairsAtOnce = new Slots(2)
+/** The first pass may uncover what only a second one can mend. */
+const maxRepairPasses = 3
+
+/** e2fsck's exit code is a sum of these. Uncorrected errors and its own failures are not the same thing. */
+const exitCodes = {
+  corrected: 1,
+  /** Said of mounted file systems, which a volume never is here; its file is mended all the same. */
+  reboot: 2,
+  uncorrected: 4,
+  /** It could not do its work: no superblock that it knows, an error of reading, no memory. */
+  operational: 8,
+  usage: 16,
+  cancelled: 32,
+  library: 128,
+} as const
+
+interface CheckInput {
+  readonly uuid: string
+  readonly file: FileHandle
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Replays the journal and mends what takes no decision; for a file system in order that is all there is to do. */
+export async function checkFileSystem(input: CheckInput): Promise<void> {
+  await refuseWhenCut(input.file)
+  const check = async (): Promise<ToolEnd> =>
+    await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, slots: checksAtOnce })
+  const first = await check()
+  // What mended something finds nothing the next time. And a 1 may be of a program before it: then nothing was checked.
+  const last = verdictOf(first) === 'sound' && !foundNothing(first) ? await check() : first
+  if (foundNothing(last)) return
+  await refuse(last, input, 'the file system of the volume is damaged, and mending it may lose files')
+}
+
+const atRepair = { limitMs: repairLimitMs, slots: repairsAtOnce }
+
+/** Checks everything and mends whatever it finds; what belongs nowhere any more is put into lost+found. */
+export async function repairFileSystem(input: CheckInput): Promise<void> {
+  await refuseWhenCut(input.file)
+  const repair = async (): Promise<ToolEnd> => await runCheck(input, { options: ['-f', '-y'], ...atRepair })
+  let end = await repair()
+  for (let pass = 1; pass < maxRepairPasses && endedWithErrors(end); pass += 1) end = await repair()
+  if (verdictOf(end) !== 'sound')
+    await refuse(end, input, 'the file system of the volume can not be repaired')
+  const seenAgain = await runCheck(input, { options: ['-f', '-n'], ...atRepair })
+  if (!foundNothing(seenAgain))
+    await refuse(seenAgain, input, 'errors remain in the file system of the volume after the repair')
+}
+
+/** As a copy that was not finished: e2fsck would drop the journal first, and only then see that it can not mend the rest. */
+async function refuseWhenCut(file: FileHandle): Promise<void> {
+  const { size } = await file.stat()
+  const wanted = (await fileSystemBytes(file)) ?? 0
+  if (size >= wanted) return
+  const message = `the file of the volume has ${size} bytes, but its file system needs ${wanted}: put the whole file back, then repair it`
+  throw new VolumeError('VolumeUnusable', message)
+}
+
+function foundNothing(end: ToolEnd): boolean {
+  return end.kind === 'exit' && end.code === 0
+}
+
+/** Another pass may mend more; what was ended by a limit would be ended again. */
+function endedWithErrors(end: ToolEnd): boolean {
+  return end.kind === 'exit' && verdictOf(end) === 'damaged'
+}
+
+async function runCheck(
+  { uuid, file, signal }: CheckInput,
+  { options, limitMs, slots }: CheckOptions,
+): Promise<ToolEnd> {
+  const owner = volumeOwner(uuid)
+  const { size } = await file.stat()
+  return await slots.run(
+    async () =>
+      await runVolumeTool({
+        command: ['e2fsck', ...options, volumeInTool],
+        descriptor: file.fd,
+        ...(owner === undefined ? {} : { owner }),
+        maxFileBytes: size,
+        limitMs,
+        maxOutputBytes,
+        // The host's own settings may make it ask, log or skip.
+        env: { E2FSCK_CONFIG: '/dev/null' },
+        signal,
+      }),
+  )
+}
+
+interface CheckOptions {
+  readonly options: readonly string[]
+  readonly limitMs: number
+  readonly slots: Slots
+}
+
+type Verdict = 'sound' | 'damaged' | 'not-checked'
+
+export function verdictOf(end: ToolEnd): Verdict {
+  if (end.kind === 'conflict') return 'not-checked'
+  // A fault of the tool, or a limit passed, comes of what is in the file.
+  if (end.kind !== 'exit') return 'damaged'
+  const { code } = end
+  const { corrected, reboot, uncorrected, operational, usage, cancelled, library } = exitCodes
+  // Also what the programs before it end with when they can not start it.
+  const foreign = ~(corrected | reboot | uncorrected | operational)
+  if ((code & (usage | cancelled | library)) !== 0 || (code & foreign) !== 0) return 'not-checked'
+  return (code & (uncorrected | operational)) !== 0 ? 'damaged' : 'sound'
+}
+
+async function refuse(end: ToolEnd, { file }: CheckInput, what: string): Promise<never> {
+  if (end.kind === 'conflict')
+    throw new VolumeError('VolumeInUse', 'a check of the volume is still under way')
+  if (verdictOf(end) !== 'damaged')
+    throw new Error(`the volume could not be checked: ${describeEnd(end, 'e2fsck')}`)
+  await refuseWhenFull(file)
+  const why = end.kind === 'exit' ? excerptOf(end.output) : describeEnd(end, 'e2fsck')
+  throw new VolumeError('VolumeUnusable', `${what}: ${why}`)
+}

@@ -1,0 +1,276 @@
+import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import path from 'node:path'
+import { checkFileSystem, repairFileSystem } from './file-system-check.ts'
+import { isLocked } from './file-locks.ts'
+import {
+  asHostFull,
+  exists,
+  imageName,
+  imagePath,
+  isMissing,
+  makeDirectory,
+  moveStage,
+  removeDirectory,
+  stageDirectory,
+  stagedVolumes,
+  syncDirectory,
+  unlessMissing,
+  VolumeStage,
+} from './volume-directory.ts'
+import { eraseFile } from './volume-erase.ts'
+import { formatVolume, mebibyte } from './volume-format.ts'
+import { VolumeHolds } from './volume-holds.ts'
+import { readRoom } from './volume-room.ts'
+import { volumeOwner } from './volume-tool.ts'
+import { VolumeTurns } from './volume-turns.ts'
+import { VolumeError } from './volumes.ts'
+import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from './volumes.ts'
+
+export interface FileVolumesOptions {
+  /** One agent's alone. Made where it is missing. */
+  readonly directory: string
+  readonly reserveMb?: number
+  /** Told of what did not work out and is tried again. */
+  readonly onProblem?: (message: string) => void
+}
+
+const { New, Complete, Erasing } = VolumeStage
+
+/**
+ * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` tells what a directory's name says. They are made,
+ * checked and repaired by e2fsprogs as a user of the volume's own (`volume-tool.ts`).
+ */
+export class FileVolumes implements Volumes {
+  readonly #root: string
+  readonly #reserve: { readonly reserveMb?: number }
+  readonly #onProblem: (message: string) => void
+  readonly #holds: VolumeHolds
+  readonly #turns = new VolumeTurns()
+  /** Ends the erases that nobody waits for. */
+  readonly #closing = new AbortController()
+  #unattended: Promise<unknown> = Promise.resolve()
+  /** What counts volumes, adds one or changes the name of one goes one after another: each is counted, and once. */
+  #counting: Promise<unknown> = Promise.resolve()
+
+  private constructor({ directory, reserveMb, onProblem = () => undefined }: FileVolumesOptions) {
+    this.#root = directory
+    this.#reserve = reserveMb === undefined ? {} : { reserveMb }
+    this.#onProblem = onProblem
+    this.#holds = new VolumeHolds(directory)
+  }
+
+  /** Reads who holds what, drops what was not finished, and goes on erasing, in the background, what was being erased. */
+  static async open(options: FileVolumesOptions): Promise<FileVolumes> {
+    const volumes = new FileVolumes(options)
+    await makeDirectory(options.directory)
+    await volumes.#holds.open()
+    const found = await stagedVolumes(options.directory)
+    for (const staged of found) {
+      if (staged.stage === New) await removeDirectory(stageDirectory(options.directory, staged))
+    }
+    const cutOff = found.filter(({ stage }) => stage === Erasing).map(({ uuid }) => uuid)
+    volumes.#unattended = volumes.#eraseUnattended(cutOff)
+    return volumes
+  }
+
+  /** Cuts off the erases that nobody waits for; the next agent goes on with them. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the agent ends'))
+    await this.#unattended
+  }
+
+  async make(volume: VolumeSize, signal?: AbortSignal): Promise<void> {
+    await this.#turns.run(volume.uuid, 'made', { signal, work: async () => await this.#make(volume, signal) })
+  }
+
+  async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
+    this.#holds.refuseIfHeld(hold.uuid, hold.instanceUuid)
+    return await this.#turns.run(hold.uuid, 'checked', {
+      signal,
+      work: async () => await this.#hold(hold, signal),
+    })
+  }
+
+  async release(instanceUuid: string): Promise<void> {
+    await this.#holds.release(instanceUuid)
+  }
+
+  async holds(): Promise<readonly { readonly volumeUuid: string; readonly instanceUuid: string }[]> {
+    return await Promise.resolve(this.#holds.all())
+  }
+
+  async repair(volumeUuid: string, signal?: AbortSignal): Promise<void> {
+    this.#holds.refuseIfHeld(volumeUuid)
+    const work = async (): Promise<void> => {
+      this.#holds.refuseIfHeld(volumeUuid)
+      await this.#withFile(volumeUuid, { continues: false }, async (file) => {
+        await repairFileSystem({ uuid: volumeUuid, file, signal })
+      })
+    }
+    await this.#turns.run(volumeUuid, 'repaired', { signal, work })
+  }
+
+  async remove(volumeUuid: string, signal?: AbortSignal): Promise<void> {
+    this.#holds.refuseIfHeld(volumeUuid)
+    const work = async (): Promise<void> => {
+      this.#holds.refuseIfHeld(volumeUuid)
+      await this.#remove(volumeUuid, signal)
+    }
+    await this.#turns.run(volumeUuid, 'erased', { signal, work })
+  }
+
+  async room(): Promise<VolumeRoom> {
+    return await this.#counted(async () => await readRoom(this.#root, this.#reserve))
+  }
+
+  /** Every volume that there is a file of, held or not: for whoever compares them with what is known. */
+  async uuids(): Promise<readonly string[]> {
+    const found = await stagedVolumes(this.#root)
+    return found.filter(({ stage }) => stage === Complete).map(({ uuid }) => uuid)
+  }
+
+  async #make(volume: VolumeSize, signal: AbortSignal | undefined): Promise<void> {
+    const { uuid } = volume
+    const unfinished = stageDirectory(this.#root, { uuid, stage: New })
+    if (await exists(this.#directory(uuid))) {
+      // Whoever made it may have died before its name was durable.
+      await syncDirectory(this.#root)
+      return
+    }
+    try {
+      await removeDirectory(unfinished)
+      const file = await this.#promise(volume, unfinished)
+      try {
+        await formatVolume(file, volume, signal)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await syncDirectory(unfinished)
+      await this.#counted(async () => await moveStage(this.#root, uuid, { from: New, to: Complete }))
+    } catch (error) {
+      // A half-made volume takes room that another could have; the next `make` or agent gets at what this can not.
+      await removeDirectory(unfinished).catch((cause: unknown) => {
+        this.#onProblem(`an unfinished volume could not be removed: ${String(cause)}`)
+      })
+      throw asHostFull(error, 'for the volume')
+    }
+  }
+
+  /** Its file, as large as the volume and empty: from then on everybody counts it. */
+  async #promise(volume: VolumeSize, directory: string): Promise<FileHandle> {
+    return await this.#counted(async () => {
+      const { totalMb, promisedMb } = await readRoom(this.#root, this.#reserve)
+      const leftMb = Math.max(0, totalMb - promisedMb)
+      if (volume.sizeMb > leftMb) {
+        const message = `the host has no room for a volume of ${volume.sizeMb} MB: ${leftMb} MB are left for volumes`
+        throw new VolumeError('HostFull', message)
+      }
+      await makeDirectory(directory)
+      const file = await open(path.join(directory, imageName), 'wx+', 0o600)
+      try {
+        await file.truncate(volume.sizeMb * mebibyte)
+        await giveToOwner(file, volume.uuid)
+        return file
+      } catch (error) {
+        await file.close()
+        throw error
+      }
+    })
+  }
+
+  async #counted<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#counting.then(work)
+    this.#counting = result.catch(() => undefined)
+    return await result
+  }
+
+  async #hold(
+    { uuid, instanceUuid, readonly, continues }: VolumeHold,
+    signal: AbortSignal | undefined,
+  ): Promise<HeldVolume> {
+    this.#holds.refuseIfHeld(uuid, instanceUuid)
+    try {
+      // What continues may be a VM that an earlier agent has started: the lock is its.
+      await this.#withFile(uuid, { continues }, async (file) => {
+        if (!continues) await checkFileSystem({ uuid, file, signal })
+      })
+    } catch (error) {
+      // Nothing runs with it, and a repair must find it free.
+      if (error instanceof VolumeError && error.failure === 'VolumeUnusable') await this.#holds.drop(uuid)
+      throw error
+    }
+    signal?.throwIfAborted()
+    await this.#holds.hold(uuid, instanceUuid)
+    return { uuid, path: imagePath(this.#root, uuid), readonly }
+  }
+
+  async #withFile(
+    uuid: string,
+    { continues }: Pick<VolumeHold, 'continues'>,
+    work: (file: FileHandle) => Promise<void>,
+  ): Promise<void> {
+    const file = await open(imagePath(this.#root, uuid), 'r+').catch((error: unknown) => {
+      if (isMissing(error))
+        throw new VolumeError('VolumeUnusable', 'the file of the volume is gone from the host', {
+          cause: error,
+        })
+      throw error
+    })
+    try {
+      if (!continues) await refuseIfLocked(file)
+      // It may come from a backup, or from an agent that was not root.
+      await giveToOwner(file, uuid)
+      await work(file)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #remove(uuid: string, signal: AbortSignal | undefined): Promise<void> {
+    await removeDirectory(stageDirectory(this.#root, { uuid, stage: New }))
+    await this.#erase(uuid, signal)
+    const file = await open(imagePath(this.#root, uuid), 'r').catch(unlessMissing)
+    try {
+      if (file !== undefined) await refuseIfLocked(file)
+    } finally {
+      await file?.close()
+    }
+    const move = { from: Complete, to: Erasing }
+    const moved = await this.#counted(async () => await moveStage(this.#root, uuid, move))
+    if (moved) await this.#erase(uuid, signal)
+  }
+
+  async #erase(uuid: string, signal: AbortSignal | undefined): Promise<void> {
+    const directory = stageDirectory(this.#root, { uuid, stage: Erasing })
+    await eraseFile({ uuid, path: path.join(directory, imageName), signal })
+    await removeDirectory(directory)
+  }
+
+  async #eraseUnattended(uuids: readonly string[]): Promise<void> {
+    const { signal } = this.#closing
+    for (const uuid of uuids) {
+      const work = async (): Promise<void> => {
+        await this.#erase(uuid, signal)
+      }
+      await this.#turns.run(uuid, 'erased', { signal, work }).catch((error: unknown) => {
+        if (!signal.aborted) this.#onProblem(`volume ${uuid} could not be erased yet: ${String(error)}`)
+      })
+    }
+  }
+
+  #directory(uuid: string): string {
+    return stageDirectory(this.#root, { uuid, stage: Complete })
+  }
+}
+
+async function refuseIfLocked(file: FileHandle): Promise<void> {
+  if (!(await isLocked(file))) return
+  throw new VolumeError('VolumeInUse', 'a virtual machine or a check still has the file of the volume')
+}
+
+async function giveToOwner(file: FileHandle, uuid: string): Promise<void> {
+  const owner = volumeOwner(uuid)
+  if (owner !== undefined) await file.chown(owner, owner)
+}

@@ -1,0 +1,106 @@
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import {
+  asHostFull,
+  isMissing,
+  stageDirectory,
+  stagedVolumes,
+  syncDirectory,
+  VolumeStage,
+} from './volume-directory.ts'
+import { VolumeError } from './volumes.ts'
+
+interface HoldRecord {
+  readonly schemaVersion: 1
+  readonly instanceUuid: string
+}
+
+const holdName = 'hold.json'
+/** A hold that can not be read is one all the same; nobody has this UUID. */
+const unknownHolder = 'unknown'
+
+/** Which instance has which volume: on disk before it counts, in memory so that asking costs nothing. */
+export class VolumeHolds {
+  readonly #root: string
+  readonly #holders = new Map<string, string>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** What the agent before us wrote down. */
+  async open(): Promise<void> {
+    for (const { uuid, stage } of await stagedVolumes(this.#root)) {
+      if (stage !== VolumeStage.Complete) continue
+      const holder = await readHolder(path.join(this.#directory(uuid), holdName))
+      if (holder !== undefined) this.#holders.set(uuid, holder)
+    }
+  }
+
+  all(): readonly { readonly volumeUuid: string; readonly instanceUuid: string }[] {
+    return [...this.#holders].map(([volumeUuid, instanceUuid]) => ({ volumeUuid, instanceUuid }))
+  }
+
+  /** `by`: the instance that may have it. */
+  refuseIfHeld(uuid: string, by?: string): void {
+    const holder = this.#holders.get(uuid)
+    if (holder === undefined || holder === by) return
+    throw new VolumeError('VolumeInUse', `instance ${holder} still has the volume`)
+  }
+
+  async hold(uuid: string, instanceUuid: string): Promise<void> {
+    if (this.#holders.get(uuid) === instanceUuid) return
+    const directory = this.#directory(uuid)
+    const record: HoldRecord = { schemaVersion: 1, instanceUuid }
+    try {
+      await writeDurably(path.join(directory, holdName), JSON.stringify(record))
+    } catch (error) {
+      throw asHostFull(error, 'to write down who has the volume')
+    }
+    this.#holders.set(uuid, instanceUuid)
+  }
+
+  async release(instanceUuid: string): Promise<void> {
+    for (const [uuid, holder] of this.#holders) if (holder === instanceUuid) await this.drop(uuid)
+  }
+
+  async drop(uuid: string): Promise<void> {
+    if (!this.#holders.has(uuid)) return
+    const directory = this.#directory(uuid)
+    await rm(path.join(directory, holdName), { force: true })
+    await syncDirectory(directory).catch((error: unknown) => {
+      // Whoever took the directory away took the hold along.
+      if (!isMissing(error)) throw error
+    })
+    this.#holders.delete(uuid)
+  }
+
+  #directory(uuid: string): string {
+    return stageDirectory(this.#root, { uuid, stage: VolumeStage.Complete })
+  }
+}
+
+async function readHolder(file: string): Promise<string | undefined> {
+  try {
+    const record = JSON.parse(await readFile(file, 'utf8')) as Partial<HoldRecord> | null
+    return typeof record?.instanceUuid === 'string' ? record.instanceUuid : unknownHolder
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    if (error instanceof SyntaxError) return unknownHolder
+    throw error
+  }
+}
+
+/** The old content or the new one, after a power loss too. */
+async function writeDurably(file: string, text: string): Promise<void> {
+  const unfinished = `${file}.new`
+  const handle = await open(unfinished, 'w', 0o600)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(unfinished, file)
+  await syncDirectory(path.dirname(file))
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { open, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** `superblock`: the first one, of which a volume above 8 MB has copies. `inode-table`: the journal's inode and the root's. */
+export type ImagePart = 'superblock' | 'inode-table' | 'root-inode' | 'everything'
+
+/** Writes noise over a part of the file system. */
+export async function overwrite(image: string, part: ImagePart): Promise<void> {
+  const { blockBytes, rootBlock, rootOffset, size } = await layoutOf(image)
+  const table = rootBlock * blockBytes
+  const place = {
+    superblock: { at: 1_024, bytes: 1_024 },
+    'inode-table': { at: table, bytes: Math.max(blockBytes, 4_096) },
+    'root-inode': { at: table + rootOffset, bytes: 128 },
+    everything: { at: 0, bytes: size },
+  }[part]
+  await writeAt(image, randomBytes(place.bytes), place.at)
+}
+
+export async function writeAt(image: string, bytes: Buffer, position: number): Promise<void> {
+  const file = await open(image, 'r+')
+  try {
+    await file.write(bytes, 0, bytes.length, position)
+  } finally {
+    await file.close()
+  }
+}
+
+export async function readAt(image: string, position: number, length: number): Promise<Buffer> {
+  const file = await open(image, 'r')
+  try {
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, position)
+    return buffer
+  } finally {
+    await file.close()
+  }
+}
+
+/** What debugfs says to each request. */
+export async function debugFs(image: string, ...requests: readonly string[]): Promise<string> {
+  const script = `${image}.requests`
+  await writeFile(script, `${requests.join('\n')}\n`)
+  const { stdout, stderr } = await run('debugfs', ['-w', '-f', script, image])
+  return stdout + stderr
+}
+
+/** The exit code and the words of a check that changes nothing. */
+export async function lookOver(image: string): Promise<{ readonly code: number; readonly said: string }> {
+  try {
+    const { stdout } = await run('e2fsck', ['-fn', image])
+    return { code: 0, said: stdout }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code, said: stdout + stderr }
+  }
+}
+
+export async function superblockOf(image: string): Promise<string> {
+  return (await run('dumpe2fs', ['-h', image])).stdout
+}
+
+async function layoutOf(image: string): Promise<{
+  readonly blockBytes: number
+  readonly rootBlock: number
+  readonly rootOffset: number
+  readonly size: number
+}> {
+  const said = await debugFs(image, 'imap <2>')
+  const [, rootBlock, rootOffset] = /located at block (\d+), offset (0x[\da-f]+)/.exec(said) ?? []
+  const superblock = await superblockOf(image)
+  const number = (name: string): number => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(superblock)?.[1])
+  const blockBytes = number('Block size')
+  return {
+    blockBytes,
+    rootBlock: Number(rootBlock),
+    rootOffset: Number(rootOffset),
+    size: number('Block count') * blockBytes,
+  }
+}

@@ -1,0 +1,72 @@
+import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
+import type { VolumeControl } from '../../src/control/volume-control.ts'
+import type { Database } from '../../src/db/database.ts'
+import { recordVolume, removeVolumeRow } from '../../src/db/volume-records.ts'
+import { decideVolume, newVolumeLife } from '../../src/domain/volume-lifecycle.ts'
+import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume-lifecycle.ts'
+
+/** What goes wrong, or goes on, in a test. */
+export interface FakeVolumeFaults {
+  /** Nothing answers, as when Temporal is away. */
+  isAway?: boolean
+  /** Volumes stay `initializing`, or `busy`, until `tell`. */
+  holdsWork?: boolean
+  /** They can not be made, with this reason. */
+  failsMaking?: string
+}
+
+/** Volumes whose workflows do at once what they are asked; the workflow itself has its own tests. */
+export interface FakeVolumeControl extends VolumeControl {
+  readonly faults: FakeVolumeFaults
+  readonly calls: string[]
+  /** What its host would have to say. */
+  tell(uuid: string, event: VolumeLifeEvent): Promise<void>
+}
+
+export function createFakeVolumeControl(database: Database): FakeVolumeControl {
+  const faults: FakeVolumeFaults = {}
+  const calls: string[] = []
+  const lives = new Map<string, VolumeLife>()
+
+  function called(name: string): void {
+    calls.push(name)
+    if (faults.isAway === true) throw new ControlUnavailable('nobody answers')
+  }
+
+  async function tell(uuid: string, event: VolumeLifeEvent): Promise<void> {
+    const life = decideVolume(lives.get(uuid) ?? newVolumeLife, event)
+    lives.set(uuid, life)
+    await recordVolume(database, { uuid, revision: life.revision }, life)
+  }
+
+  async function make(uuid: string): Promise<void> {
+    if (faults.holdsWork === true) return
+    const { failsMaking: reason } = faults
+    await tell(uuid, reason === undefined ? { kind: 'made' } : { kind: 'make-failed', reason })
+  }
+
+  return {
+    faults,
+    calls,
+    tell,
+    async ensureStarted({ volumeUuid }) {
+      called('ensureStarted')
+      await tell(volumeUuid, { kind: 'begin' })
+      await make(volumeUuid)
+    },
+    async delete({ volumeUuid }) {
+      called('delete')
+      lives.delete(volumeUuid)
+      await removeVolumeRow(database, volumeUuid)
+    },
+    async repair({ volumeUuid }) {
+      called('repair')
+      await tell(volumeUuid, { kind: 'repair' })
+      if (faults.holdsWork !== true) await tell(volumeUuid, { kind: 'repaired' })
+      await make(volumeUuid)
+    },
+    async refresh() {
+      called('refresh')
+    },
+  }
+}

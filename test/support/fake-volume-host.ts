@@ -1,0 +1,82 @@
+import { Context } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
+import { finalHostFailures } from '../../src/domain/host-work.ts'
+import type { HostFailure, VolumeActivities } from '../../src/domain/host-work.ts'
+import { VolumeWork } from '../../src/domain/volume-lifecycle.ts'
+
+export interface FakeVolumeHostOptions {
+  /** How the nth attempt of a kind of work fails, counted from 1. */
+  readonly failureOf?: (work: VolumeWork, attempt: number) => HostFailure | 'defect' | undefined
+  /** An attempt that is to hang waits for this; it ends early when it is called off. */
+  readonly gate?: (work: VolumeWork, attempt: number) => Promise<void> | undefined
+}
+
+/** A host with one volume: what the volume's workflow can see of the real one. */
+export class FakeVolumeHost {
+  /** What it was asked to do, in order, each attempt. */
+  readonly calls: VolumeWork[] = []
+  /** Attempts that its workflow called off. */
+  readonly calledOff: VolumeWork[] = []
+  /** How often a file system was made. */
+  formatted = 0
+  present = false
+  /** Calls that came while another one was under way: must stay 0. */
+  overlaps = 0
+  #underWay = 0
+  readonly #options: FakeVolumeHostOptions
+  readonly activities: VolumeActivities = {
+    makeVolume: () => this.#do(VolumeWork.Make, () => this.#make()),
+    repairVolume: () => this.#do(VolumeWork.Repair, () => undefined),
+    removeVolume: () => this.#do(VolumeWork.Remove, () => void (this.present = false)),
+  }
+
+  constructor(options: FakeVolumeHostOptions) {
+    this.#options = options
+  }
+
+  count(work: VolumeWork): number {
+    return this.calls.filter((call) => call === work).length
+  }
+
+  #make(): void {
+    if (!this.present) this.formatted += 1
+    this.present = true
+  }
+
+  async #do(work: VolumeWork, act: () => void): Promise<void> {
+    this.calls.push(work)
+    if (this.#underWay > 0) this.overlaps += 1
+    this.#underWay += 1
+    try {
+      const attempt = this.count(work)
+      await this.#orCalledOff(work, this.#options.gate?.(work, attempt))
+      const type = this.#options.failureOf?.(work, attempt)
+      if (type !== undefined) throw failure(type)
+      act()
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #orCalledOff(work: VolumeWork, gate: Promise<void> | undefined): Promise<void> {
+    if (gate === undefined) return
+    const context = Context.current()
+    const beat = setInterval(() => context.heartbeat(), beatMs)
+    try {
+      await Promise.race([gate, context.cancelled])
+    } catch (error) {
+      if (context.cancellationDetails?.cancelRequested === true) this.calledOff.push(work)
+      throw error
+    } finally {
+      clearInterval(beat)
+    }
+  }
+}
+
+const beatMs = 100
+
+function failure(type: HostFailure | 'defect'): ApplicationFailure {
+  if (type === 'defect') return ApplicationFailure.create({ message: 'an assertion failed' })
+  const nonRetryable = finalHostFailures.includes(type)
+  return ApplicationFailure.create({ type, message: `fake ${type}`, nonRetryable })
+}

@@ -1,0 +1,126 @@
+import { strict as assert } from 'node:assert'
+import { attachVolume, detachVolume } from '../../src/db/attach-volume.ts'
+import type { NewInstances } from '../../src/db/create-instances.ts'
+import { createVolume } from '../../src/db/create-volumes.ts'
+import type { Database } from '../../src/db/database.ts'
+import { markVolumeDeleted } from '../../src/db/delete-volume.ts'
+import type { InstanceRow } from '../../src/db/instance-row.ts'
+import { recordInstance } from '../../src/db/projection.ts'
+import { recordVolume } from '../../src/db/volume-records.ts'
+import type { VolumeRow } from '../../src/db/volume-row.ts'
+import { findVolumes } from '../../src/db/volumes.ts'
+import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
+import type { InstanceState } from '../../src/domain/instance-state.ts'
+import { VolumePhase } from '../../src/domain/volume.ts'
+import type { VolumeMount } from '../../src/domain/volume.ts'
+import { serviceRecords } from './service-records.ts'
+
+interface Owner {
+  readonly uuid: string
+}
+
+export const testMount: VolumeMount = { at: '/data', readonly: false }
+
+/** Volumes written and looked at without the API, in a database of the describe block that calls this. */
+export function volumeRecords() {
+  const { database, newUser, wanted: wantedService, createInstance, instances, whileHeld } = serviceRecords()
+  let revision = 0
+  // A test may take longer than a host may be silent.
+  beforeEach(() => keepLive(database(), 'local'))
+
+  const create = (
+    user: Owner,
+    wanted: { readonly name?: string; readonly sizeMb?: number } = {},
+    suffix?: (length: number) => string,
+  ) =>
+    createVolume(
+      { database: database(), ...(suffix && { randomSuffix: suffix }) },
+      { userUuid: user.uuid, sizeMb: 16, ...wanted },
+    )
+  const created = async (...wanted: Parameters<typeof create>): Promise<VolumeRow> => {
+    const outcome = await create(...wanted)
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    return outcome.volume
+  }
+  /** As its workflow tells it. */
+  const tell = (volume: Owner, phase: VolumePhase, failure?: string) =>
+    recordVolume(
+      database(),
+      { uuid: volume.uuid, revision: ++revision },
+      { phase, made: phase !== VolumePhase.Initializing, ...(failure !== undefined && { failure }) },
+    )
+  /** A volume that can be attached. */
+  const available = async (...wanted: Parameters<typeof create>): Promise<VolumeRow> => {
+    const volume = await created(...wanted)
+    await tell(volume, VolumePhase.Ready)
+    return volume
+  }
+  const instance = async (user: Owner, more: Partial<NewInstances> = {}): Promise<InstanceRow> => {
+    const [row] = await instances(user, more)
+    assert.ok(row)
+    return row
+  }
+  /** As its workflow tells it. */
+  const tellInstance = (row: Owner, state: InstanceState, more: Partial<InstanceProjection> = {}) =>
+    recordInstance(
+      database(),
+      { uuid: row.uuid, revision: ++revision },
+      { state, boot: 1, startCount: 1, restartCount: 0, restartAttempt: 0, uptimeMs: 0, ...more },
+    )
+  const attach = (user: Owner, volume: Owner, to: Owner, mount: Partial<VolumeMount> = {}) =>
+    attachVolume(database(), {
+      userUuid: user.uuid,
+      volumeUuid: volume.uuid,
+      instanceUuid: to.uuid,
+      mount: { ...testMount, ...mount },
+    })
+  const detach = (user: Owner, volume: Owner, from?: Owner) =>
+    detachVolume(database(), {
+      userUuid: user.uuid,
+      volumeUuid: volume.uuid,
+      ...(from && { instanceUuid: from.uuid }),
+    })
+  const remove = (user: Owner, volume: Owner) => markVolumeDeleted(database(), user.uuid, volume.uuid)
+  const find = async (user: Owner, volume: { readonly uuid: string | null } | undefined) =>
+    (await findVolumes(database(), user.uuid, [{ uuid: volume?.uuid ?? '' }]))[0]
+  /** The one that the instance has. */
+  const volumeOf = async (user: Owner, row: Pick<InstanceRow, 'volumeUuid'>): Promise<VolumeRow> => {
+    const volume = await find(user, { uuid: row.volumeUuid })
+    assert.ok(volume, 'the instance has a volume')
+    return volume
+  }
+
+  return {
+    database,
+    newUser,
+    createInstance,
+    instances,
+    whileHeld,
+    wantedService,
+    create,
+    created,
+    tell,
+    available,
+    instance,
+    tellInstance,
+    attach,
+    detach,
+    remove,
+    find,
+    volumeOf,
+  }
+}
+
+/** Lets the host be live for as long as any test takes. */
+export async function keepLive(database: Database, nodeId: string): Promise<void> {
+  await database.rows({
+    name: 'test-keep-live',
+    text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
+    values: [nodeId],
+  })
+}
+
+/** What was refused, or what was done where a refusal was expected. */
+export function refusalOf(outcome: { readonly ok: boolean; readonly refusal?: unknown }): unknown {
+  return outcome.ok ? outcome : outcome.refusal
+}
