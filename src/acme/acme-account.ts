@@ -1,0 +1,115 @@
+import { FlattenedSign } from 'jose'
+import { makeKey } from '../x509/key-pair.ts'
+import { signerOf } from './acme-session.ts'
+import type { AccountSigner, AcmeSession, SignedCall } from './acme-session.ts'
+import type { AcmeAnswer } from './acme-http.ts'
+import { shortType } from './authority-problem.ts'
+import type { AuthorityRecord, AuthorityStore } from './authority-store.ts'
+import { IssueError } from './issuer.ts'
+
+/** What an authority gave its customer out of band, so that the account belongs to them (RFC 8555, 7.3.4). */
+export interface ExternalAccount {
+  readonly keyId: string
+  /** base64url, as authorities hand it out. */
+  readonly hmacKey: string
+}
+
+export interface AccountOptions {
+  readonly directoryUrl: string
+  readonly store: AuthorityStore
+  readonly externalAccount?: ExternalAccount
+  /** Mail addresses, which the authority writes to. */
+  readonly contacts?: readonly string[]
+}
+
+/** The platform's account: made with the first request that needs it, its key kept before the authority hears of it. */
+export interface AcmeAccount {
+  /** Signs with the account's key; where the authority forgot the account it is made again, once. */
+  post(call: SignedCall): Promise<AcmeAnswer>
+  /** Of the account's key, which challenges are answered with. */
+  thumbprint(): Promise<string>
+}
+
+export function createAcmeAccount(session: AcmeSession, options: AccountOptions): AcmeAccount {
+  const { directoryUrl, store } = options
+  let opened: Promise<AccountSigner> | undefined
+
+  /** One at a time; a failure is not kept. */
+  function signer(): Promise<AccountSigner> {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  async function open(): Promise<AccountSigner> {
+    const record = (await store.find(directoryUrl)) ?? (await store.keep(directoryUrl, { key: makeKey() }))
+    if (record.accountUrl !== undefined) return signerOf(record.key, record.accountUrl)
+    return register(record)
+  }
+
+  /** The authority answers with the account where it has one with this key already. */
+  async function register(record: AuthorityRecord): Promise<AccountSigner> {
+    const { newAccount } = await session.directory()
+    const unregistered = await signerOf(record.key, undefined)
+    const answer = await session.post(
+      {
+        url: newAccount,
+        what: 'the account',
+        payload: {
+          termsOfServiceAgreed: true,
+          ...(options.contacts && { contact: options.contacts.map((address) => `mailto:${address}`) }),
+          ...(options.externalAccount && {
+            externalAccountBinding: await bindingOf(options.externalAccount, unregistered, newAccount),
+          }),
+        },
+      },
+      unregistered,
+    )
+    const { location } = answer
+    if (location === undefined) throw new IssueError('later', `${session.authority} named no account`)
+    await store.noteAccountUrl(directoryUrl, record, location)
+    return { ...unregistered, accountUrl: location }
+  }
+
+  async function registerAgain(forgotten: Promise<AccountSigner>): Promise<void> {
+    // Of several that notice it, the first one does it.
+    if (opened !== forgotten) return
+    const record = await store.find(directoryUrl)
+    opened = (record === undefined ? open() : register(record)).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+  }
+
+  return {
+    async post(call) {
+      const asked = signer()
+      try {
+        return await session.post(call, await asked)
+      } catch (error) {
+        if (!isForgotten(error)) throw error
+        await registerAgain(asked)
+        return session.post(call, await signer())
+      }
+    },
+    async thumbprint() {
+      return (await signer()).thumbprint
+    },
+  }
+}
+
+function isForgotten(error: unknown): boolean {
+  return error instanceof IssueError && shortType(error.problem?.type ?? '') === 'accountDoesNotExist'
+}
+
+async function bindingOf(
+  account: ExternalAccount,
+  { publicJwk }: AccountSigner,
+  url: string,
+): Promise<object> {
+  return new FlattenedSign(new TextEncoder().encode(JSON.stringify(publicJwk)))
+    .setProtectedHeader({ alg: 'HS256', kid: account.keyId, url })
+    .sign(Buffer.from(account.hmacKey, 'base64url'))
+}

@@ -1,0 +1,154 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { calculateJwkThumbprint, FlattenedSign } from 'jose'
+import type { JWK, JWSHeaderParameters } from 'jose'
+import { MalformedDocument, problemIn, readDirectory } from './acme-documents.ts'
+import type { Directory } from './acme-documents.ts'
+import type { AcmeAnswer, AcmeCall, AcmeHttp } from './acme-http.ts'
+import { issueErrorOf, shortType } from './authority-problem.ts'
+import { IssueError } from './issuer.ts'
+import { retryAtMs } from './retry-after.ts'
+
+/**
+ * Signed requests to one authority (RFC 8555, 6). Nonces are kept from every answer and used again; a request whose nonce was
+ * not taken is repeated with another. Answers of 400 and above come as `IssueError`. Any number of callers at once.
+ */
+export interface AcmeSession {
+  readonly authority: string
+  directory(): Promise<Directory>
+  get(url: string, what: string): Promise<AcmeAnswer>
+  /** `payload` undefined asks for a document (POST-as-GET). */
+  post(call: SignedCall, signer: AccountSigner): Promise<AcmeAnswer>
+  close(): Promise<void>
+}
+
+export interface SignedCall {
+  readonly url: string
+  readonly payload: object | undefined
+  /** For the error: `the order`. */
+  readonly what: string
+  readonly accept?: string
+  readonly maxBytes?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An account's key, and its URL once the authority told it. */
+export interface AccountSigner {
+  readonly key: ReturnType<typeof createPrivateKey>
+  readonly publicJwk: JWK
+  /** Of the key (RFC 7638): what ties a challenge to the account. */
+  readonly thumbprint: string
+  readonly accountUrl: string | undefined
+}
+
+const signatureAlgorithm = 'ES256'
+/** Pebble refuses one in twenty, other authorities those of another of their sites, or old ones. */
+const maxNonceRepeats = 8
+/** They grow old unused: no more than are in flight at once. */
+const maxNonces = 8
+/** What stands in a directory changes over months. */
+const directoryLifeMs = 3_600_000
+
+export async function signerOf(keyPem: string, accountUrl: string | undefined): Promise<AccountSigner> {
+  const publicJwk = createPublicKey(keyPem).export({ format: 'jwk' }) as JWK
+  const thumbprint = await calculateJwkThumbprint(publicJwk)
+  return { key: createPrivateKey(keyPem), publicJwk, thumbprint, accountUrl }
+}
+
+export function createAcmeSession(http: AcmeHttp, nowMs: () => number): AcmeSession {
+  const { authority, directoryUrl } = http
+  const nonces: string[] = []
+  let known: { readonly directory: Directory; readonly untilMs: number } | undefined
+
+  /** Sends, keeps the nonce, and refuses to go where an authority with TLS would send us without. */
+  async function send(call: AcmeCall): Promise<AcmeAnswer> {
+    if (directoryUrl.startsWith('https:') && !call.url.startsWith('https:'))
+      throw new IssueError('later', `${authority} names ${call.url}, which is without TLS`)
+    const answer = await http.send(call)
+    if (answer.nonce !== undefined && nonces.push(answer.nonce) > maxNonces) nonces.shift()
+    return answer
+  }
+
+  async function get(url: string, what: string): Promise<AcmeAnswer> {
+    return accepted(await send({ method: 'GET', url }), what)
+  }
+
+  async function directory(): Promise<Directory> {
+    if (known && nowMs() < known.untilMs) return known.directory
+    const answer = await get(directoryUrl, 'its directory')
+    const read = readAnswer(answer, authority, readDirectory)
+    known = { directory: read, untilMs: nowMs() + directoryLifeMs }
+    return read
+  }
+
+  /** The youngest first: the others serve a burst, or grow old. */
+  async function takeNonce(signal: AbortSignal | undefined): Promise<string> {
+    const { newNonce } = await directory()
+    const kept = nonces.pop()
+    if (kept !== undefined) return kept
+    const answer = accepted(await send({ method: 'HEAD', url: newNonce, signal }), 'a nonce')
+    const fresh = nonces.pop()
+    if (fresh === undefined) throw new IssueError('later', `${answer.url} gave no nonce`)
+    return fresh
+  }
+
+  async function post(call: SignedCall, signer: AccountSigner): Promise<AcmeAnswer> {
+    const { url, payload, signal, accept, maxBytes } = call
+    for (let repeats = 0; ; repeats++) {
+      const body = await signed({ url, payload, nonce: await takeNonce(signal) }, signer)
+      const answer = await send({
+        method: 'POST',
+        url,
+        body,
+        signal,
+        ...(accept !== undefined && { accept }),
+        ...(maxBytes !== undefined && { maxBytes }),
+      })
+      if (repeats < maxNonceRepeats && isBadNonce(answer)) continue
+      return accepted(answer, call.what)
+    }
+  }
+
+  function accepted(answer: AcmeAnswer, what: string): AcmeAnswer {
+    const { status, body, retryAfter } = answer
+    if (status >= 200 && status < 300) return answer
+    if (status < 400) throw new IssueError('later', `${authority} answered ${status} for ${what}`)
+    const retryAt = retryAtMs(retryAfter, nowMs())
+    throw issueErrorOf(problemIn(body, status), {
+      authority,
+      what,
+      ...(retryAt !== undefined && { retryAt }),
+    })
+  }
+
+  return { authority, directory, get, post, close: () => http.close() }
+}
+
+function isBadNonce({ status, body }: AcmeAnswer): boolean {
+  return status >= 400 && shortType(problemIn(body, status).type) === 'badNonce'
+}
+
+async function signed(
+  call: { readonly url: string; readonly payload: object | undefined; readonly nonce: string },
+  { key, publicJwk, accountUrl }: AccountSigner,
+): Promise<string> {
+  const { url, payload, nonce } = call
+  const header: JWSHeaderParameters = {
+    alg: signatureAlgorithm,
+    nonce,
+    url,
+    ...(accountUrl === undefined ? { jwk: publicJwk } : { kid: accountUrl }),
+  }
+  const text = payload === undefined ? '' : JSON.stringify(payload)
+  const jws = await new FlattenedSign(new TextEncoder().encode(text)).setProtectedHeader(header).sign(key)
+  return JSON.stringify(jws)
+}
+
+/** Reads a document. One that is none says that the authority is not itself, which has nothing to do with the name. */
+export function readAnswer<T>(answer: AcmeAnswer, authority: string, read: (body: Buffer) => T): T {
+  try {
+    return read(answer.body)
+  } catch (cause) {
+    if (!(cause instanceof MalformedDocument)) throw cause
+    throw new IssueError('later', `${authority} answered what is no ACME: ${cause.message}`, { cause })
+  }
+}

@@ -1,0 +1,33 @@
+import { BlockList, isIPv4 } from 'node:net'
+import { AddressScope } from '../domain/attempt-report.ts'
+
+/** Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC 6890. */
+const never = listOf(
+  '0.0.0.0/8 169.254.0.0/16 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
+    '::/96 ::ffff:0:0/96 100::/64 2001::/32 2001:db8::/32 2002::/16 fe80::/10 fec0::/10 ff00::/8',
+)
+
+/** With the addresses that a translator of the own network gives to the IPv4 internet: what is behind it is not known. */
+const internal = listOf(
+  '10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 ' +
+    '::1/128 64:ff9b::/96 64:ff9b:1::/48 fc00::/7',
+)
+
+/** Of an address as DNS told it. */
+export function scopeOf(address: string): AddressScope {
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6'
+  // The loopback's /128 lies in the range of the old compatible addresses.
+  if (address !== '::1' && never[family].check(address, family)) return AddressScope.Never
+  return internal[family].check(address, family) ? AddressScope.Internal : AddressScope.Public
+}
+
+/** Apart, because Node takes every IPv4 address for one of `::ffff:0:0/96`, too. */
+function listOf(networks: string): Readonly<Record<'ipv4' | 'ipv6', BlockList>> {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const network of networks.split(' ')) {
+    const [address = '', bits] = network.split('/')
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6'
+    lists[family].addSubnet(address, Number(bits), family)
+  }
+  return lists
+}

@@ -1,0 +1,114 @@
+import { IssueError } from './issuer.ts'
+import type { AuthorityProblem } from './issuer.ts'
+
+const errorPrefix = 'urn:ietf:params:acme:error:'
+/** They are kept in rows and told to people; what is longer helps nobody. */
+const maxDetailLength = 1_000
+const maxTypeLength = 200
+/** Of an order for several names: enough to see what is wrong with them. */
+const maxSubproblems = 10
+/** Control characters, separators, and what turns the direction of writing. */
+const unprintable = /[\p{C}\p{Z}]+/gu
+
+/**
+ * What becomes of an attempt for each problem that RFC 8555 (6.7), RFC 9773 and their registry name. `failed`: something about the
+ * name or what we sent is wrong now and may be right at another time. `later`: it has nothing to do with the name.
+ * `refused`: it stays so, whoever asks how often.
+ */
+const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
+  accountDoesNotExist: 'failed',
+  alreadyReplaced: 'failed',
+  alreadyRevoked: 'failed',
+  autoRenewalCanceled: 'failed',
+  badCSR: 'failed',
+  // Repeated at once with another nonce; here after many of them.
+  badNonce: 'later',
+  badPublicKey: 'failed',
+  badRevocationReason: 'failed',
+  badSignatureAlgorithm: 'failed',
+  caa: 'failed',
+  connection: 'failed',
+  dns: 'failed',
+  externalAccountRequired: 'failed',
+  incorrectResponse: 'failed',
+  invalidContact: 'failed',
+  invalidProfile: 'failed',
+  malformed: 'failed',
+  orderNotReady: 'failed',
+  rateLimited: 'later',
+  rejectedIdentifier: 'refused',
+  serverInternal: 'later',
+  tls: 'failed',
+  unauthorized: 'failed',
+  unsupportedContact: 'failed',
+  unsupportedIdentifier: 'refused',
+  userActionRequired: 'failed',
+}
+
+/** Answers without a problem that we know; everything else of 400 and above is `failed`. */
+function kindOfStatus(status: number | undefined): IssueError['kind'] {
+  return status !== undefined && (status === 429 || status === 408 || status >= 500) ? 'later' : 'failed'
+}
+
+/** Without the prefix that all have: `rateLimited`. */
+export function shortType(type: string): string {
+  return type.startsWith(errorPrefix) ? type.slice(errorPrefix.length) : type
+}
+
+export interface ProblemFound extends AuthorityProblem {
+  readonly kind: IssueError['kind']
+}
+
+/** Reads a problem document (RFC 7807), or what came in its place. Never throws. */
+export function readProblem(value: unknown, status?: number): ProblemFound {
+  const record = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  const type = printable(record['type'], maxTypeLength) || 'about:blank'
+  const given = printable(record['detail'], maxDetailLength) || printable(record['title'], maxDetailLength)
+  const subproblems = Array.isArray(record['subproblems'])
+    ? record['subproblems'].slice(0, maxSubproblems).map((each) => readProblem(each))
+    : []
+  const details = [given, ...subproblems.map((each) => each.detail)].filter((text) => text !== '')
+  const counted = typeof record['status'] === 'number' ? record['status'] : status
+  return {
+    kind: kindOf(type, subproblems, status ?? counted),
+    type: deciding(type, subproblems),
+    detail: details.join('; ').slice(0, maxDetailLength),
+    ...(counted !== undefined && { status: counted }),
+  }
+}
+
+/** Of several names, one that is refused for good decides. */
+function kindOf(type: string, subproblems: readonly ProblemFound[], status: number | undefined) {
+  if (subproblems.some((each) => each.kind === 'refused')) return 'refused'
+  const known = shortType(type)
+  const kind = Object.hasOwn(kindOfProblem, known) ? kindOfProblem[known] : undefined
+  return kind ?? kindOfStatus(status)
+}
+
+/** `compound` says nothing; the problem inside does. */
+function deciding(type: string, subproblems: readonly ProblemFound[]): string {
+  if (shortType(type) !== 'compound') return type
+  return (subproblems.find((each) => each.kind === 'refused') ?? subproblems[0])?.type ?? type
+}
+
+/** The error for a problem: `what` is what was asked for, such as `the order`. */
+export function issueErrorOf(
+  problem: ProblemFound,
+  {
+    authority,
+    what,
+    retryAt,
+  }: { readonly authority: string; readonly what: string; readonly retryAt?: number },
+): IssueError {
+  const { kind, type, detail, status } = problem
+  const said = [detail, `(${[shortType(type), status].filter((part) => part !== undefined).join(', ')})`]
+  return new IssueError(kind, `${authority} refused ${what}: ${said.join(' ').trim()}`, {
+    problem: { type, detail, ...(status !== undefined && { status }) },
+    ...(retryAt !== undefined && { retryAtMs: retryAt }),
+  })
+}
+
+/** What others wrote, fit to be kept and shown; empty where it is no text. */
+export function printable(value: unknown, maxLength: number): string {
+  return typeof value === 'string' ? value.replace(unprintable, ' ').trim().slice(0, maxLength) : ''
+}

@@ -1,0 +1,103 @@
+import { AddressScope, PortState } from '../domain/attempt-report.ts'
+import type { AttemptReport, DnsSeen, PortSeen, WebSeen } from '../domain/attempt-report.ts'
+import { scopeOf as registeredScopeOf } from './address-scope.ts'
+import { openNameLookups } from './name-lookups.ts'
+import type { NameLookups } from './name-lookups.ts'
+import { checkPort } from './port-check.ts'
+import { checkWeb } from './web-check.ts'
+import type { WebPorts } from './web-check.ts'
+
+/** Looks at a name from here, as an authority would, so that its owner can be told what is wrong with it. */
+export interface Diagnosis {
+  /**
+   * Takes a bounded time, whatever is asked, and fails only with the reason of the signal. Without a challenge the web is only
+   * asked for a connection.
+   */
+  look(question: DiagnosisQuestion, signal: AbortSignal): Promise<NameSeen>
+}
+
+export interface DiagnosisQuestion {
+  /** Lower case, without a final dot. */
+  readonly fqdn: string
+  /** Of kind HTTP-01. */
+  readonly challenge?: { readonly token: string; readonly keyAuthorization: string }
+}
+
+export type NameSeen = Required<Pick<AttemptReport, 'name' | 'dns' | 'caa' | 'web' | 'tls'>>
+
+export interface DiagnosisOptions {
+  /** A DNS server, `address:port`; the machine's where absent. */
+  readonly resolver?: string
+  /** Those that the world reaches the gateway at: 80 and 443 unless told. */
+  readonly ports?: WebPorts
+  /** What an address is; a test has nothing but loopback addresses. */
+  readonly scopeOf?: (address: string) => AddressScope
+}
+
+const webPorts: WebPorts = { httpPort: 80, tlsPort: 443 }
+/** All of it together: the authority is waited for as well. */
+const lookTimeoutMs = 20_000
+/** Of each family; a validator asks one or two. */
+const maxAsked = 2
+
+export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
+  const { resolver, ports = webPorts, scopeOf = registeredScopeOf } = options
+  return {
+    async look(question, caller) {
+      caller.throwIfAborted()
+      const signal = AbortSignal.any([caller, AbortSignal.timeout(lookTimeoutMs)])
+      const lookups = openNameLookups(resolver)
+      const stop = () => lookups.cancel()
+      signal.addEventListener('abort', stop)
+      try {
+        const [{ dns, web, tls }, caa] = await Promise.all([
+          lookAtAddresses(lookups, { question, ports, scopeOf, signal }),
+          lookups.caa(question.fqdn),
+        ])
+        caller.throwIfAborted()
+        return { name: question.fqdn, dns, caa, web, tls }
+      } finally {
+        signal.removeEventListener('abort', stop)
+        lookups.cancel()
+      }
+    },
+  }
+}
+
+interface Look {
+  readonly question: DiagnosisQuestion
+  readonly ports: WebPorts
+  readonly scopeOf: (address: string) => AddressScope
+  readonly signal: AbortSignal
+}
+
+async function lookAtAddresses(
+  lookups: NameLookups,
+  { question: { fqdn, challenge }, ports, scopeOf, signal }: Look,
+): Promise<Pick<NameSeen, 'dns' | 'web' | 'tls'>> {
+  const dns = await lookups.addresses(fqdn)
+  const ownAddresses = allOf(dns)
+  const asked = [...dns.aaaa.found.slice(0, maxAsked), ...dns.a.found.slice(0, maxAsked)]
+  const addressesOf = async (name: string) => allOf(await lookups.addresses(name))
+  const portSeen = async (address: string, port: number): Promise<PortSeen> => {
+    return { address, scope: scopeOf(address), state: await checkPort(address, port, signal) }
+  }
+  const webSeen = (address: string): Promise<WebSeen> =>
+    challenge === undefined
+      ? portSeen(address, ports.httpPort)
+      : checkWeb({ fqdn, address, ownAddresses, ...challenge, ports, addressesOf, scopeOf, signal })
+  /** Nothing is sent to addresses that nobody's site can have. */
+  const unlessNever = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
+    const scope = scopeOf(address)
+    return scope === AddressScope.Never ? { address, scope, state: PortState.NotAsked } : look(address)
+  }
+  const [web, tls] = await Promise.all([
+    Promise.all(asked.map((address) => unlessNever(address, webSeen))),
+    Promise.all(asked.map((address) => unlessNever(address, (each) => portSeen(each, ports.tlsPort)))),
+  ])
+  return { dns, web, tls }
+}
+
+function allOf({ a, aaaa }: DnsSeen): readonly string[] {
+  return [...aaaa.found, ...a.found]
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { createAcmeIssuer } from '../acme/acme-issuer.ts'
+import type { Issuer } from '../acme/issuer.ts'
+import { createLocalIssuer, localDirectory } from '../acme/local-issuer.ts'
+import type { AuthorityStore } from '../acme/authority-store.ts'
+import { SettingError } from './setting-formats.ts'
+import type { Settings } from './settings.ts'
+
+export interface ConfiguredIssuer {
+  readonly issuer: Issuer
+  /** What orders are kept under: the directory's URL, or `local`. */
+  readonly directory: string
+  close(): Promise<void>
+}
+
+/** The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed. */
+export async function configuredIssuer(settings: Settings, store: AuthorityStore): Promise<ConfiguredIssuer> {
+  const { acmeDirectoryUrl: directoryUrl, acmeContact: contacts } = settings
+  if (directoryUrl === undefined)
+    return { issuer: createLocalIssuer({ store }), directory: localDirectory, close: () => Promise.resolve() }
+  const ca = await readRoot(settings.acmeCaFile)
+  const externalAccount = externalAccountOf(settings)
+  const issuer = createAcmeIssuer({
+    directoryUrl,
+    store,
+    ...(ca !== undefined && { ca }),
+    ...(contacts !== undefined && { contacts }),
+    ...(externalAccount !== undefined && { externalAccount }),
+  })
+  return { issuer, directory: directoryUrl, close: () => issuer.close() }
+}
+
+async function readRoot(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new SettingError(`ROOST_ACME_CA_FILE is '${file}', which can not be read: ${cause.code}`, { cause })
+  })
+}
+
+function externalAccountOf({ acmeEabKid: keyId, acmeEabHmacKey: hmacKey }: Settings) {
+  if (keyId !== undefined && hmacKey !== undefined) return { keyId, hmacKey }
+  if (keyId === undefined && hmacKey === undefined) return undefined
+  throw new SettingError('of ROOST_ACME_EAB_KID and ROOST_ACME_EAB_HMAC_KEY one is missing')
+}

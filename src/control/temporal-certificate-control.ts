@@ -1,0 +1,44 @@
+import type { Client } from '@temporalio/client'
+import {
+  certificateWorkflowId,
+  certificateWorkflowType,
+  retrySignal,
+} from '../../workflows/certificate-messages.ts'
+import { deleteSignal } from '../../workflows/entity-messages.ts'
+import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
+import type { CertificateSettings } from '../domain/certificate-settings.ts'
+import { controlTaskQueue } from '../domain/host-work.ts'
+import { CertificateState } from '../domain/service.ts'
+import type { CertificateControl } from './certificate-control.ts'
+import { createEntityCalls, isOver } from './temporal-calls.ts'
+
+export function createCertificateControl(client: Client): CertificateControl {
+  const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
+  return {
+    ensureStarted: calls.ensureStarted,
+    // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it ends at once.
+    retry: (settings) => calls.signalAnew(settings, retrySignal),
+    async delete(certificateUuid) {
+      const handle = client.workflow.getHandle(certificateWorkflowId(certificateUuid))
+      try {
+        await calls.ask(() => handle.signal(deleteSignal))
+      } catch (error) {
+        if (!isOver(error)) throw error
+      }
+    },
+    refresh: (certificateUuid) => calls.refresh(certificateWorkflowId(certificateUuid)),
+  }
+}
+
+function startOptions({ certificateUuid, name, userUuid, commonName, recorded }: CertificateSettings) {
+  return {
+    workflowId: certificateWorkflowId(certificateUuid),
+    taskQueue: controlTaskQueue,
+    typedSearchAttributes: [
+      { key: userAttribute, value: userUuid },
+      { key: stateAttribute, value: recorded?.state ?? CertificateState.Pending },
+    ],
+    memo: { name },
+    staticSummary: `certificate ${name} for ${commonName}`,
+  }
+}

@@ -1,0 +1,43 @@
+import { ChallengeKind } from '../../domain/route-feed.ts'
+import type { Routes } from '../routes.ts'
+import type { ClientConnection } from './client-connection.ts'
+import type { RequestHead } from './request-head.ts'
+
+export const challengePath = '/.well-known/acme-challenge/'
+/** The only one that authorities ask (RFC 8555, 8.3). */
+const challengePort = 80
+
+/**
+ * What an authority expects to read under a name whose certificate was ordered: the key authorization of the token in the
+ * request's path. Undefined for everything else, other names' tokens among it, which is routed as any request is: the
+ * application may prove something by itself. Nothing is woken, and it matters not whether anybody serves the name.
+ */
+export function challengeAnswer(
+  head: RequestHead,
+  connection: ClientConnection,
+  routes: Routes,
+): string | undefined {
+  const { arrival } = connection
+  if (arrival.publicPort !== challengePort || arrival.secure) return undefined
+  if (!head.target.startsWith(challengePath) || (head.method !== 'GET' && head.method !== 'HEAD')) {
+    return undefined
+  }
+  const challenge = routes.challenge(head.target.slice(challengePath.length))
+  return challenge?.kind === ChallengeKind.Http01 && challenge.fqdn === head.host
+    ? challenge.keyAuthorization
+    : undefined
+}
+
+/** Kept by nobody on the way: the authority that asks again is to read what is true then. */
+export function challengeFields(keyAuthorization: string): readonly string[] {
+  return [
+    'Content-Type',
+    'text/plain',
+    'Content-Length',
+    String(Buffer.byteLength(keyAuthorization)),
+    'Cache-Control',
+    'no-store',
+    'X-Content-Type-Options',
+    'nosniff',
+  ]
+}

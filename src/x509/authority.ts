@@ -1,0 +1,90 @@
+import { randomBytes, webcrypto } from 'node:crypto'
+import { cryptoKeysOf, keyAlgorithm, loadX509, makeKey } from './key-pair.ts'
+import type { KeyPairPem } from './key-pair.ts'
+
+const dayMs = 86_400_000
+/** People trust a root by hand, so it has to last. */
+const rootDays = 3_650
+/** A clock that is set right after the first start must not invalidate what was issued. */
+export const backDatedMs = dayMs
+const serialBytes = 15
+/** Serial numbers are positive and have no leading zero. */
+const serialPrefix = '4f'
+const serverUse = '1.3.6.1.5.5.7.3.1'
+const nameConstraintsOid = '2.5.29.30'
+
+export interface RootOptions {
+  readonly commonName: string
+  /** The names that it may vouch for, as the value of NameConstraints in DER; absent, any. */
+  readonly nameConstraints?: Buffer
+}
+
+/** Makes an authority that issues certificates itself, without others between. */
+export async function makeRoot(options: RootOptions, nowMs: number): Promise<KeyPairPem> {
+  const x509 = await loadX509()
+  const key = makeKey()
+  const keys = cryptoKeysOf(key)
+  const { commonName, nameConstraints } = options
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
+    {
+      serialNumber: randomSerialNumber(),
+      name: [{ CN: [commonName] }],
+      notBefore: new Date(nowMs - backDatedMs),
+      notAfter: new Date(nowMs + rootDays * dayMs),
+      signingAlgorithm: keyAlgorithm,
+      keys,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+        ...(nameConstraints ? [new x509.Extension(nameConstraintsOid, true, nameConstraints)] : []),
+        await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webcrypto),
+      ],
+    },
+    webcrypto,
+  )
+  return { chain: `${certificate.toString('pem')}\n`, key }
+}
+
+export interface LeafOptions {
+  /** The names that count; the subject, which is bounded to 64 characters, has none of them. */
+  readonly names: readonly string[]
+  readonly publicKey: webcrypto.CryptoKey
+  readonly notBeforeMs: number
+  /** It ends with the authority where that ends earlier. */
+  readonly notAfterMs: number
+  /** Hexadecimal, beginning with 01 to 7f; random where absent. */
+  readonly serialNumber?: string
+}
+
+/** Issues a certificate for a server, PEM. */
+export async function issueLeaf(authority: KeyPairPem, options: LeafOptions): Promise<string> {
+  const x509 = await loadX509()
+  const root = new x509.X509Certificate(authority.chain)
+  const { names, publicKey } = options
+  const certificate = await x509.X509CertificateGenerator.create(
+    {
+      serialNumber: options.serialNumber ?? randomSerialNumber(),
+      subject: 'CN=Roost',
+      issuer: root.subject,
+      notBefore: new Date(options.notBeforeMs),
+      notAfter: new Date(Math.min(options.notAfterMs, root.notAfter.getTime())),
+      signingAlgorithm: keyAlgorithm,
+      publicKey,
+      signingKey: cryptoKeysOf(authority.key).privateKey,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([serverUse]),
+        new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value }))),
+        await x509.SubjectKeyIdentifierExtension.create(publicKey, false, webcrypto),
+        await x509.AuthorityKeyIdentifierExtension.create(root.publicKey, false, webcrypto),
+      ],
+    },
+    webcrypto,
+  )
+  return `${certificate.toString('pem')}\n`
+}
+
+function randomSerialNumber(): string {
+  return serialPrefix + randomBytes(serialBytes).toString('hex')
+}

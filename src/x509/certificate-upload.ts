@@ -1,0 +1,230 @@
+import { X509Certificate } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { createSecureContext } from 'node:tls'
+import { factsOf, nameText } from './certificate-facts.ts'
+import type { CertificateFacts } from './certificate-facts.ts'
+import { issuerPath, isValidAt } from './issuer-path.ts'
+import type { IssuerPath } from './issuer-path.ts'
+import { pemBlocks } from './pem-block.ts'
+import { readPrivateKey } from './private-key.ts'
+import type { PrivateKeyFlaw } from './private-key.ts'
+
+/** Of one chain, root and strangers among them: real ones have two or three, bundles of an authority some more. */
+export const maxChainCertificates = 10
+
+/** Why something can not be a certificate of a server. No text of the upload is in it but names of certificates. */
+export type UploadFlaw =
+  | PrivateKeyFlaw
+  | { readonly kind: 'chain-not-pem'; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
+  /** Something other than certificates. */
+  | { readonly kind: 'chain-holds'; readonly label: string }
+  | { readonly kind: 'too-many'; readonly count: number }
+  /** Counted from 1. */
+  | { readonly kind: 'unreadable'; readonly number: number }
+  /** Of another certificate; `subject` is that of the first one of the chain. */
+  | { readonly kind: 'other-key'; readonly subject: string }
+  | { readonly kind: 'authority'; readonly subject: string }
+  | { readonly kind: 'not-for-servers'; readonly subject: string }
+  /** The names that it has are others. */
+  | { readonly kind: 'other-name'; readonly names: readonly string[]; readonly more: number }
+  | { readonly kind: 'expired'; readonly subject: string; readonly at: Date }
+  | { readonly kind: 'not-yet-valid'; readonly subject: string; readonly at: Date }
+  /** The chain has a gap, or no upper end. `url` is where the certificate says that its issuer's can be had. */
+  | {
+      readonly kind: 'issuer-missing'
+      readonly subject: string
+      readonly issuer: string
+      readonly url: string | undefined
+    }
+  /** Whoever finds another certificate with the same hash has its signature; browsers refuse it. */
+  | { readonly kind: 'weak-signature'; readonly subject: string; readonly algorithm: string }
+  /** TLS does not take it; the reason is OpenSSL's. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+export interface CertificateUpload {
+  /** Lower case, without a final dot. */
+  readonly commonName: string
+  readonly chain: string
+  readonly pkey: string
+  readonly nowMs: number
+  /** Chains, PEM, of certificates of that issuer (as facts have it) that are known already: what an upload leaves out may be there. */
+  readonly chainsOf: (issuer: string) => Promise<readonly string[]>
+}
+
+export type UploadOutcome =
+  | { readonly ok: false; readonly flaw: UploadFlaw }
+  | {
+      readonly ok: true
+      /** PEM, from the certificate itself to the one below the root. */
+      readonly chain: string
+      /** PEM. */
+      readonly keyPem: string
+      readonly facts: CertificateFacts
+    }
+
+const serverUse = '1.3.6.1.5.5.7.3.1'
+const anyUse = '2.5.29.37.0'
+/** In OpenSSL's names, such as `sha1WithRSAEncryption` and `ecdsa-with-SHA1`. */
+const weakHash = /sha-?1(?!\d)|md[245]/i
+/** As many of its names as tell the owner which certificate it is. */
+const shownNames = 5
+const maxShownUrl = 256
+
+/**
+ * Reads what somebody wants to serve a domain with, and refuses what browsers would refuse. The order of the certificates does not
+ * matter, the root is left out, and so is what leads nowhere where the way to a root is found without it.
+ */
+export async function readCertificateUpload(upload: CertificateUpload): Promise<UploadOutcome> {
+  const { nowMs } = upload
+  const given = readChain(upload.chain)
+  if ('flaw' in given) return refused(given.flaw)
+  const key = readPrivateKey(upload.pkey)
+  if ('flaw' in key) return refused(key.flaw)
+  // A renewal may have the key of the one before, and stand behind it in the same file.
+  const own = given.certificates.filter((one) => key.matches(one))
+  const leaf = own.find((one) => leafFlaw(one, upload) === undefined) ?? own[0]
+  if (leaf === undefined) {
+    return refused({ kind: 'other-key', subject: nameText(given.certificates[0]!.subject) })
+  }
+  const flaw = leafFlaw(leaf, upload)
+  if (flaw !== undefined) return refused(flaw)
+  const path = await completePath(leaf, given.certificates, upload)
+  if ('flaw' in path) return refused(path.flaw)
+  const { certificates } = path
+  const invalid = certificates.find((one) => !isValidAt(one, nowMs))
+  if (invalid !== undefined) return refused(validityFlaw(invalid, nowMs))
+  const weak = certificates.find((one) => weakHash.test(signatureOf(one)))
+  if (weak !== undefined) {
+    return refused({
+      kind: 'weak-signature',
+      subject: nameText(weak.subject),
+      algorithm: signatureOf(weak),
+    })
+  }
+  const chain = certificates.map((one) => one.toString()).join('')
+  const reason = tlsRefusal(chain, key.privateKey)
+  if (reason !== undefined) return refused({ kind: 'unusable', reason })
+  return { ok: true, chain, keyPem: key.pem, facts: factsOf(leaf) }
+}
+
+function refused(flaw: UploadFlaw): UploadOutcome {
+  return { ok: false, flaw }
+}
+
+type Flawed = { readonly flaw: UploadFlaw }
+
+function readChain(text: string): { readonly certificates: readonly X509Certificate[] } | Flawed {
+  const pem = pemBlocks(text)
+  if (!pem.ok) return { flaw: { kind: 'chain-not-pem', flaw: pem.flaw } }
+  const other = pem.blocks.find(({ label }) => label !== 'CERTIFICATE' && label !== 'X509 CERTIFICATE')
+  if (other !== undefined) return { flaw: { kind: 'chain-holds', label: other.label } }
+  const count = pem.blocks.length
+  if (count > maxChainCertificates) return { flaw: { kind: 'too-many', count } }
+  const certificates: X509Certificate[] = []
+  for (const [index, block] of pem.blocks.entries()) {
+    const certificate = readCertificate(block.text)
+    if (certificate === undefined) return { flaw: { kind: 'unreadable', number: index + 1 } }
+    if (!isAmong(certificates, certificate)) certificates.push(certificate)
+  }
+  return { certificates }
+}
+
+function readCertificate(pem: string): X509Certificate | undefined {
+  try {
+    const certificate = new X509Certificate(pem)
+    // Read now: a key that OpenSSL can not read is found here and not in the middle of a chain.
+    return certificate.publicKey && certificate
+  } catch {
+    return undefined
+  }
+}
+
+function leafFlaw(leaf: X509Certificate, { commonName, nowMs }: CertificateUpload): UploadFlaw | undefined {
+  const subject = nameText(leaf.subject)
+  if (leaf.ca) return { kind: 'authority', subject }
+  const uses = leaf.keyUsage as readonly string[] | undefined
+  if (uses !== undefined && !uses.includes(serverUse) && !uses.includes(anyUse)) {
+    return { kind: 'not-for-servers', subject }
+  }
+  if (!covers(leaf, commonName)) {
+    const names = namesOf(leaf)
+    return {
+      kind: 'other-name',
+      names: names.slice(0, shownNames),
+      more: Math.max(0, names.length - shownNames),
+    }
+  }
+  return isValidAt(leaf, nowMs) ? undefined : validityFlaw(leaf, nowMs)
+}
+
+/** The subject's common name counts where there are no other names, as it did before these were invented. */
+function covers(leaf: X509Certificate, name: string): boolean {
+  return leaf.checkHost(name, { subject: 'default', wildcards: true, partialWildcards: false }) !== undefined
+}
+
+function namesOf({ subject, subjectAltName }: X509Certificate): readonly string[] {
+  const alternatives = (subjectAltName ?? '').split(', ').filter((name) => name.startsWith('DNS:'))
+  if (alternatives.length > 0) return alternatives.map((name) => name.slice('DNS:'.length))
+  return (subject ?? '')
+    .split('\n')
+    .filter((part) => part.startsWith('CN='))
+    .map((part) => part.slice('CN='.length))
+}
+
+function signatureOf({ signatureAlgorithm }: X509Certificate): string {
+  return signatureAlgorithm ?? 'unknown'
+}
+
+function validityFlaw(certificate: X509Certificate, nowMs: number): UploadFlaw {
+  const subject = nameText(certificate.subject)
+  const { validFromDate, validToDate } = certificate
+  return validToDate.getTime() <= nowMs
+    ? { kind: 'expired', subject, at: validToDate }
+    : { kind: 'not-yet-valid', subject, at: validFromDate }
+}
+
+/**
+ * A chain that ends below an unknown root is one of a private authority, or has lost its upper part. The latter it is where the last
+ * one says where its issuer can be had, as those of public authorities do, and where certificates are left that fit nowhere.
+ */
+async function completePath(
+  leaf: X509Certificate,
+  given: readonly X509Certificate[],
+  { nowMs, chainsOf }: CertificateUpload,
+): Promise<IssuerPath | Flawed> {
+  const path = issuerPath(leaf, given, nowMs)
+  if (path.isComplete) return path
+  const known = (await chainsOf(nameText(leaf.issuer))).flatMap((chain) => {
+    const read = readChain(chain)
+    return 'flaw' in read ? [] : read.certificates
+  })
+  const completed = issuerPath(leaf, [...given, ...known], nowMs)
+  // Where a chain that was accepted ends, this one may end too: roots are not kept.
+  if (completed.isComplete || isAmong(known, completed.certificates.at(-1)!)) return completed
+  const last = path.certificates.at(-1)!
+  const url = issuerUrl(last)
+  const isWhole = path.certificates.length === given.length
+  if (url === undefined && isWhole) return path
+  const [subject, issuer] = [nameText(last.subject), nameText(last.issuer)]
+  return { flaw: { kind: 'issuer-missing', subject, issuer, url } }
+}
+
+function isAmong(certificates: readonly X509Certificate[], wanted: X509Certificate): boolean {
+  return certificates.some(({ fingerprint256 }) => fingerprint256 === wanted.fingerprint256)
+}
+
+function issuerUrl({ infoAccess }: X509Certificate): string | undefined {
+  const url = /^CA Issuers - URI:"?(http[^"\s]*)/m.exec(infoAccess ?? '')?.[1]
+  return url?.slice(0, maxShownUrl)
+}
+
+/** What a gateway will do with it: of what else could be wrong, such as the key of an issuer, OpenSSL knows best. */
+function tlsRefusal(chain: string, key: KeyObject): string | undefined {
+  try {
+    createSecureContext({ cert: chain, key: key.export({ format: 'pem', type: 'pkcs8' }) })
+    return undefined
+  } catch (error) {
+    const { reason } = error as { readonly reason?: string }
+    return reason ?? 'OpenSSL does not take it'
+  }
+}

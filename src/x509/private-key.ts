@@ -1,0 +1,92 @@
+import { createPrivateKey, randomBytes, sign, verify } from 'node:crypto'
+import type { KeyObject, X509Certificate } from 'node:crypto'
+import { pemBlocks } from './pem-block.ts'
+
+/** What browsers and the authorities' rules ask of RSA. */
+export const minRsaBits = 2_048
+/** A handshake with 8192 bits takes the gateway ten times as long as with these, and it serves others too. */
+export const maxRsaBits = 4_096
+/** By OpenSSL's names: P-256, P-384 and P-521. */
+const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+
+/** Nothing of the key is in it. */
+export type PrivateKeyFlaw =
+  | { readonly kind: 'key-not-pem'; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
+  | { readonly kind: 'key-encrypted' }
+  /** Something other than one private key. */
+  | { readonly kind: 'key-holds'; readonly labels: readonly string[] }
+  | { readonly kind: 'key-unreadable' }
+  /** Such as `ed25519`. */
+  | { readonly kind: 'key-type'; readonly type: string }
+  | { readonly kind: 'key-curve'; readonly curve: string }
+  | { readonly kind: 'key-bits'; readonly bits: number }
+
+export interface PrivateKey {
+  readonly privateKey: KeyObject
+  /** PKCS #8. */
+  readonly pem: string
+  /** Whether what this key signs is believed by who reads that certificate. */
+  matches(certificate: X509Certificate): boolean
+}
+
+const keyLabels: ReadonlySet<string> = new Set(['PRIVATE KEY', 'RSA PRIVATE KEY', 'EC PRIVATE KEY'])
+/** OpenSSL writes the curve in front of the key. */
+const parametersLabel = 'EC PARAMETERS'
+const encryptedLabel = 'ENCRYPTED PRIVATE KEY'
+/** In the older form of RFC 1421 the label stays as it is. */
+const encryptedHeader = /^Proc-Type: *4 *, *ENCRYPTED/m
+const probeBytes = 32
+
+/** Reads the key of a server from PEM. */
+export function readPrivateKey(text: string): PrivateKey | { readonly flaw: PrivateKeyFlaw } {
+  const pem = pemBlocks(text)
+  if (!pem.ok) return { flaw: { kind: 'key-not-pem', flaw: pem.flaw } }
+  const blocks = pem.blocks.filter(({ label }) => label !== parametersLabel)
+  if (blocks.some((block) => block.label === encryptedLabel || encryptedHeader.test(block.text))) {
+    return { flaw: { kind: 'key-encrypted' } }
+  }
+  const [block, ...more] = blocks
+  if (block === undefined || more.length > 0 || !keyLabels.has(block.label)) {
+    return { flaw: { kind: 'key-holds', labels: pem.blocks.map(({ label }) => label) } }
+  }
+  const privateKey = parsed(block.text)
+  if (privateKey === undefined) return { flaw: { kind: 'key-unreadable' } }
+  const flaw = kindFlaw(privateKey)
+  if (flaw !== undefined) return { flaw }
+  return {
+    privateKey,
+    pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    matches: (certificate) => isPair(privateKey, certificate),
+  }
+}
+
+/** The reason of a failure is dropped: nothing of a key is ever told. */
+function parsed(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return undefined
+  }
+}
+
+/** Ed25519 is not taken: no public authority may issue for it, and browsers do not speak it. */
+function kindFlaw({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): PrivateKeyFlaw | undefined {
+  if (asymmetricKeyType === 'ec') {
+    const curve = asymmetricKeyDetails?.namedCurve ?? 'one without a name'
+    return curves.has(curve) ? undefined : { kind: 'key-curve', curve }
+  }
+  if (asymmetricKeyType !== 'rsa') return { kind: 'key-type', type: asymmetricKeyType ?? 'unknown' }
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0
+  return bits < minRsaBits || bits > maxRsaBits ? { kind: 'key-bits', bits } : undefined
+}
+
+/** The public halves are compared first; that the private half belongs to it too, only a signature shows. */
+function isPair(privateKey: KeyObject, certificate: X509Certificate): boolean {
+  try {
+    if (!certificate.checkPrivateKey(privateKey)) return false
+    const probe = randomBytes(probeBytes)
+    return verify('sha256', probe, certificate.publicKey, sign('sha256', probe, privateKey))
+  } catch {
+    return false
+  }
+}

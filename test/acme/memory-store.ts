@@ -1,0 +1,27 @@
+import type { AuthorityRecord, AuthorityStore } from '../../src/acme/authority-store.ts'
+
+/** In memory; `records` is for looking, and for forgetting. */
+export interface MemoryStore extends AuthorityStore {
+  readonly records: Map<string, AuthorityRecord>
+}
+
+export function createMemoryStore(): MemoryStore {
+  const records = new Map<string, AuthorityRecord>()
+  return {
+    records,
+    async find(directory) {
+      return records.get(directory)
+    },
+    async keep(directory, record, replaced) {
+      const kept = records.get(directory)
+      if (kept !== undefined && kept.chain !== replaced?.chain) return kept
+      if (kept !== undefined && replaced === undefined) return kept
+      records.set(directory, record)
+      return record
+    },
+    async noteAccountUrl(directory, record, accountUrl) {
+      const kept = records.get(directory)
+      if (kept?.key === record.key) records.set(directory, { ...kept, accountUrl })
+    },
+  }
+}

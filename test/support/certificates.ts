@@ -1,0 +1,141 @@
+import { X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:tls'
+import type { ApiClient, Entry } from './api-client.ts'
+import { makeTestChain, makeTestKey } from './certificate-maker.ts'
+import { until } from './until.ts'
+
+export type CertificateView = Entry<'getCertificates'>
+export type ServiceView = Entry<'createServices'>
+
+/** Requested ones come within seconds; a busy machine takes longer. */
+const untilLimitMs = 40_000
+/** A second is promised; who holds it to that measures. */
+const swapLimitMs = 10_000
+
+export function certificateView(api: ApiClient, object: string): Promise<CertificateView> {
+  return api.one('getCertificates', { object })
+}
+
+export function untilState(
+  api: ApiClient,
+  object: string,
+  state: CertificateView['state'],
+): Promise<CertificateView> {
+  return until(
+    `the certificate ${object} is ${state}`,
+    async () => {
+      const seen = await certificateView(api, object)
+      return seen.state === state && seen
+    },
+    { limitMs: untilLimitMs },
+  )
+}
+
+/** A whole name, or that with the name of a certificate. */
+export type WantedDomain = string | { readonly fqdn: string; readonly certificate: string }
+
+/** A service on port 443 of these names, and nobody who serves it. */
+export function createService(
+  api: ApiClient,
+  name: string,
+  domains: readonly WantedDomain[],
+): Promise<ServiceView> {
+  return api.one('createServices', { body: serviceBody(name, domains) })
+}
+
+export function serviceBody(name: string, domains: readonly WantedDomain[]) {
+  return {
+    name,
+    services: [{ port: 443, destination_port: 8_080, handlers: ['http', 'tls'] }],
+    domains: domains.map((domain) =>
+      typeof domain === 'string'
+        ? { name: `${domain}.` }
+        : { name: `${domain.fqdn}.`, certificate: { name: domain.certificate } },
+    ),
+  }
+}
+
+export interface Shown {
+  readonly serial: string
+  /** Verified up to a root of `ca`, for the name. */
+  readonly isTrusted: boolean
+  readonly chain: readonly string[]
+}
+
+/** What a gateway shows to who asks for the name; undefined where there is no handshake. */
+export async function shownFor(
+  host: string,
+  { address, ca }: { readonly address: string; readonly ca?: string },
+): Promise<Shown | undefined> {
+  const socket = connect({
+    host: address,
+    port: 443,
+    servername: host,
+    rejectUnauthorized: false,
+    ...(ca !== undefined && { ca }),
+  })
+  try {
+    await once(socket, 'secureConnect')
+    const own = socket.getPeerX509Certificate()
+    if (own === undefined) throw new Error(`${host} shows no certificate`)
+    return { serial: own.serialNumber, isTrusted: socket.authorized, chain: subjectsOf(own) }
+  } catch (error) {
+    if (isRefusal(error)) return undefined
+    throw error
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Gateways hear of what is installed a moment after its owner can. */
+export function untilShown(
+  host: string,
+  where: { readonly address: string; readonly ca: string },
+  serial: string | undefined,
+): Promise<Shown> {
+  return until(
+    `${host} shows ${serial}`,
+    async () => {
+      const shown = await shownFor(host, where)
+      return shown?.serial === serial && shown?.isTrusted === true && shown
+    },
+    { limitMs: swapLimitMs },
+  )
+}
+
+function subjectsOf(certificate: X509Certificate): readonly string[] {
+  const subjects: string[] = []
+  for (let at: X509Certificate | undefined = certificate; at !== undefined; at = at.issuerCertificate) {
+    if (subjects.includes(at.subject)) break
+    subjects.push(at.subject)
+  }
+  return subjects
+}
+
+/** The gateway listens and ends the handshake, by an alert or without one. */
+function isRefusal(error: unknown): boolean {
+  const { code = '' } = error as { readonly code?: string }
+  return code === 'ECONNRESET' || code.startsWith('ERR_SSL')
+}
+
+/** What somebody has from an authority of their own. */
+export interface Brought {
+  /** The certificate and the authority between it and the root, PEM. */
+  readonly chain: string
+  /** In the older form, as OpenSSL wrote keys for decades. */
+  readonly key: string
+  readonly root: string
+  readonly serial: string
+}
+
+export async function bring(kind: 'rsa' | 'ec', names: readonly string[]): Promise<Brought> {
+  const key = makeTestKey(kind === 'rsa' ? 'rsa2048' : 'p384')
+  const { leaf, between, root } = await makeTestChain(names, { key })
+  return {
+    chain: leaf.pem + between.pem,
+    key: key.export({ format: 'pem', type: kind === 'rsa' ? 'pkcs1' : 'sec1' }).toString(),
+    root: root.pem,
+    serial: new X509Certificate(leaf.pem).serialNumber,
+  }
+}

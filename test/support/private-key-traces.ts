@@ -1,0 +1,79 @@
+import { createPrivateKey } from 'node:crypto'
+import { readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+
+/** In a stack's data directory: what a gateway serves from while the API is away. */
+export const routesFile = 'gateway/routes.jsonl'
+
+/** What instances keep: it has gigabytes, and no key ever comes near it. */
+export function mayHoldKeys(file: string): boolean {
+  return /^(agent|registry)\//.test(file)
+}
+
+/** Looks for private keys where none may be: in any form that a part of ours, or a library, would write one in. */
+export class PrivateKeyTraces {
+  readonly #forms: { readonly what: string; readonly bytes: Buffer }[] = []
+
+  /** `name` is what a finding is reported under. */
+  add(name: string, pem: string): void {
+    const key = createPrivateKey(pem)
+    const types = key.asymmetricKeyType === 'rsa' ? ['pkcs8', 'pkcs1'] : ['pkcs8', 'sec1']
+    for (const type of types) {
+      const line = middleLine(key.export({ format: 'pem', type: type as never }).toString())
+      this.#forms.push({ what: `${name}, a line of ${type}`, bytes: Buffer.from(line) })
+    }
+    const jwk = key.export({ format: 'jwk' })
+    for (const part of ['d', 'p'] as const) {
+      const text = jwk[part]
+      if (typeof text !== 'string') continue
+      const raw = Buffer.from(text, 'base64url')
+      this.#forms.push({ what: `${name}, ${part} as bytes`, bytes: raw })
+      for (const encoding of ['base64url', 'base64', 'hex'] as const) {
+        const bytes = Buffer.from(raw.toString(encoding))
+        this.#forms.push({ what: `${name}, ${part} in ${encoding}`, bytes })
+      }
+    }
+  }
+
+  /** What of the keys is in there. */
+  in(place: string, content: Buffer | string): readonly string[] {
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content
+    return this.#forms.filter((form) => bytes.includes(form.bytes)).map(({ what }) => `${place}: ${what}`)
+  }
+
+  /** The same of every file below a directory, but those that `mayHold` it. */
+  inFiles(directory: string, mayHold: (file: string) => boolean): readonly string[] {
+    const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .filter((file) => !mayHold(path.relative(directory, file)))
+      .flatMap((file) => this.in(path.relative(directory, file), contentOf(file)))
+  }
+
+  /** The same of every process's command line and environment. */
+  inProcesses(): readonly string[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((pid) =>
+        ['cmdline', 'environ'].flatMap((what) =>
+          this.in(`process ${pid}`, contentOf(`/proc/${pid}/${what}`)),
+        ),
+      )
+  }
+}
+
+/** The first holds little but the kind of key, and the last may be short. */
+function middleLine(pem: string): string {
+  const lines = pem.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
+  return lines[Math.floor(lines.length / 2)] ?? ''
+}
+
+/** What went away meanwhile holds nothing. */
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
