@@ -1,0 +1,2 @@
+/** What policies are called in messages. */
+export const policyKind = 'autoscale policy'

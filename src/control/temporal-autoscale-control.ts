@@ -1,0 +1,107 @@
+import { ActivityNotFoundError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client'
+import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
+import {
+  autoscaleLifeQuery,
+  autoscaleWorkflowId,
+  autoscaleWorkflowType,
+  configuredSignal,
+} from '../../workflows/autoscale-messages.ts'
+import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
+import { newAutoscaleLife } from '../domain/autoscale-life.ts'
+import type { AutoscaleSettings } from '../domain/autoscale-settings.ts'
+import { controlTaskQueue } from '../domain/host-work.ts'
+import type { AutoscaleView } from '../domain/autoscale-watch.ts'
+import type { AutoscaleControl, SeenAutoscale } from './autoscale-control.ts'
+import { createEntityCalls, isOver } from './temporal-calls.ts'
+
+export function createAutoscaleControl(client: Client): AutoscaleControl {
+  const calls = createEntityCalls(client, { type: autoscaleWorkflowType, options: startOptions })
+  return {
+    async ensureStarted(settings) {
+      // A service may be configured again at any time: that the one before came to its end says nothing of this one.
+      const options = { ...calls.startOptions(settings), workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const
+      try {
+        await calls.ask(() => client.workflow.start(autoscaleWorkflowType, options))
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+      }
+    },
+    configured: (settings) => calls.signalAnew(settings, configuredSignal),
+    delete: calls.delete,
+    refresh: (serviceUuid) => calls.refresh(autoscaleWorkflowId(serviceUuid)),
+    async callInWatch(serviceUuid, beforeMs) {
+      const workflowId = autoscaleWorkflowId(serviceUuid)
+      try {
+        const { raw } = await calls.ask(() => client.workflow.getHandle(workflowId).describe())
+        const watch = raw.pendingActivities?.find((pending) => isWatchOf(pending, beforeMs))
+        if (watch === undefined) return false
+        const activityId = String(watch.activityId)
+        await calls.ask(() => client.activity.fail({ workflowId, activityId }, calledIn))
+        return true
+      } catch (error) {
+        // It came to its end meanwhile, or the watch did.
+        if (isOver(error) || error instanceof ActivityNotFoundError) return false
+        throw error
+      }
+    },
+    async seen(serviceUuid) {
+      const handle = client.workflow.getHandle(autoscaleWorkflowId(serviceUuid))
+      try {
+        const { raw, status } = await calls.ask(() => handle.describe())
+        if (status.name !== 'RUNNING') return undefined
+        const life = await calls.ask(() => handle.query(autoscaleLifeQuery))
+        return { life, ...seenBy(raw.pendingActivities?.[0]) }
+      } catch (error) {
+        if (isOver(error)) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number]
+/** It waits for a worker, or for its next attempt. */
+const scheduledState = 1
+
+/** There is never more than one under way; heartbeats are a watch's alone. */
+function seenBy(pending: PendingActivity | undefined): Omit<SeenAutoscale, 'life'> {
+  if (pending === undefined) return {}
+  const [details] = pending.heartbeatDetails?.payloads ?? []
+  const message = pending.lastFailure?.message
+  return {
+    ...(details && { view: defaultPayloadConverter.fromPayload<AutoscaleView>(details) }),
+    // Of one that runs by now, it is long over.
+    ...(message &&
+      Number(pending.state) === scheduledState && { broken: { attempt: pending.attempt ?? 1, message } }),
+  }
+}
+
+/** A worker has it. */
+const startedState = 2
+const watchActivity = 'watchService'
+const calledIn = ApplicationFailure.create({
+  type: 'CalledIn',
+  message: 'the worker that watched is gone',
+  nextRetryDelay: '100ms',
+})
+
+function isWatchOf({ activityType, state, lastStartedTime }: PendingActivity, beforeMs: number): boolean {
+  const isBegun = activityType?.name === watchActivity && Number(state) === startedState
+  const { seconds = 0, nanos } = lastStartedTime ?? {}
+  return isBegun && Number(seconds) * 1_000 + (nanos ?? 0) / 1e6 < beforeMs
+}
+
+function startOptions(settings: AutoscaleSettings) {
+  const { serviceUuid, serviceName, userUuid } = settings
+  return {
+    workflowId: autoscaleWorkflowId(serviceUuid),
+    taskQueue: controlTaskQueue,
+    typedSearchAttributes: [
+      { key: userAttribute, value: userUuid },
+      { key: stateAttribute, value: newAutoscaleLife(settings).phase },
+    ],
+    memo: { name: serviceName },
+    staticSummary: `autoscale of service ${serviceName}`,
+  }
+}

@@ -1,0 +1,46 @@
+import type { Database } from '../../src/db/database.ts'
+import { createInstances } from '../../src/db/create-instances.ts'
+import type { InstanceRow } from '../../src/db/instance-row.ts'
+import { findByUuids } from '../../src/db/instances.ts'
+import { strict as assert } from 'node:assert'
+import { testSecretBox, wantedInstance } from './accounts.ts'
+
+/** A clone as autoscale leaves it behind, without autoscale. */
+export async function addClone(
+  database: Database,
+  master: Pick<InstanceRow, 'uuid' | 'userUuid' | 'serviceUuid'>,
+): Promise<InstanceRow> {
+  assert.ok(master.serviceUuid !== null)
+  const service = { existing: { uuid: master.serviceUuid } }
+  const made = await createInstances(
+    { database, secretBox: testSecretBox },
+    wantedInstance({ uuid: master.userUuid }, { service, autostart: true }),
+  )
+  assert.ok(made.ok, JSON.stringify(made))
+  const { uuid } = made.instances[0]!
+  await database.rows({
+    name: 'test-make-clone',
+    text: 'update instances set clone_of = $2 where uuid = $1',
+    values: [uuid, master.uuid],
+  })
+  const [clone] = await findByUuids(database, [uuid])
+  assert.ok(clone)
+  return clone
+}
+
+/** What a row says of being given back or deleted; undefined where there is no row. */
+export async function fateOf(database: Database, uuid: string): Promise<Fate | undefined> {
+  const [row] = await database.rows<Fate>({
+    name: 'test-fate',
+    text: `select deleted_at is not null as deleted, retired_at is not null as retired, retire_drain_ms as "drainMs"
+           from instances where uuid = $1`,
+    values: [uuid],
+  })
+  return row
+}
+
+interface Fate {
+  readonly deleted: boolean
+  readonly retired: boolean
+  readonly drainMs: number | null
+}
