@@ -40,9 +40,48 @@ const nowhere = {
  * the milliseconds from the start of the process until the application was entered, and ends the VM.
  */
 export async function startByHand(start: HandStart): Promise<number> {
-  const files = [start.assets.kernelPath, start.assets.initrdPath, start.rootfsPath].map((file) =>
-    openSync(file, 'r'),
-  )
+  const startedMs = performance.now()
+  const machine = beginByHand(start)
+  try {
+    await entered(machine.control, encoded(start.process))
+    return performance.now() - startedMs
+  } finally {
+    await machine.end()
+  }
+}
+
+/** The same with a file as its volume at `/data`, nothing bounding it. Resolves with the first line of the application that fits. */
+export async function runByHand(start: HandStart, volumePath: string, wanted: RegExp): Promise<string> {
+  const machine = beginByHand(start, volumePath)
+  try {
+    const line = said(machine.log, wanted)
+    await entered(machine.control, encoded(start.process, { at: '/data', readonly: false }))
+    return await line
+  } finally {
+    await machine.end()
+  }
+}
+
+interface HandMachine {
+  readonly control: Duplex
+  readonly log: Duplex
+  end(): Promise<void>
+}
+
+/** As in the product's own command line, without its bounds. */
+const plainVolume = (fd: number): readonly string[] => [
+  '-add-fd',
+  `fd=${fd},set=1`,
+  '-blockdev',
+  'driver=file,node-name=volume,filename=/dev/fdset/1,discard=unmap,read-only=off',
+  '-device',
+  'virtio-blk-device,drive=volume,serial=volume',
+]
+
+function beginByHand(start: HandStart, volumePath?: string): HandMachine {
+  const paths = [start.assets.kernelPath, start.assets.initrdPath, start.rootfsPath]
+  const files = paths.map((file) => openSync(file, 'r'))
+  if (volumePath !== undefined) files.push(openSync(volumePath, 'r+'))
   const [program = '', ...args] = buildCommandLine({
     qemuPath: start.facts.qemuPath,
     accelerator: start.accelerator,
@@ -56,29 +95,52 @@ export async function startByHand(start: HandStart): Promise<number> {
     rootDiskFd: firstFileFd + 2,
     attachment: nowhere,
   })
+  if (volumePath !== undefined) args.push(...plainVolume(firstFileFd + paths.length))
   const stdio = Array.from({ length: keeperFd.monitor + 1 }, (_, fd) => {
-    if (fd < firstFileFd) return 'ignore' as const
+    // What it complains of belongs to whoever measures.
+    if (fd < firstFileFd) return fd === 2 ? ('inherit' as const) : ('ignore' as const)
     return files[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
   })
-  const startedMs = performance.now()
   const child = spawn(program, args, { stdio })
   for (const file of files) closeSync(file)
-  const channels: readonly unknown[] = child.stdio
-  for (const fd of [keeperFd.console, keeperFd.log, keeperFd.monitor]) (channels[fd] as Duplex).resume()
+  const channels = child.stdio as unknown as readonly Duplex[]
+  for (const fd of [keeperFd.console, keeperFd.log, keeperFd.monitor])
+    channels[fd]?.resume().on('error', () => undefined)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  try {
-    await entered(channels[keeperFd.control] as Duplex, start.process)
-    return performance.now() - startedMs
-  } finally {
-    child.kill('SIGKILL')
-    await ended
+  const channel = (fd: number): Duplex => {
+    const found = channels[fd]
+    if (found === undefined) throw new Error(`there is no channel ${fd}`)
+    return found
+  }
+  return {
+    control: channel(keeperFd.control),
+    log: channel(keeperFd.log),
+    async end() {
+      child.kill('SIGKILL')
+      await ended
+    },
   }
 }
 
-/** Speaks the guest's control protocol as far as a start needs it. */
-function entered(control: Duplex, guestProcess: GuestProcess): Promise<void> {
-  const config = encodeGuestConfig(guestProcess, nowhere)
+function said(log: Duplex, wanted: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    log.on('data', (part: Buffer) => {
+      text += part.toString('utf8')
+      const line = text.split('\n').find((each) => wanted.test(each))
+      if (line !== undefined) resolve(line)
+    })
+  })
+}
+
+function encoded(process: GuestProcess, volume?: Parameters<typeof encodeGuestConfig>[2]): Buffer {
+  const config = encodeGuestConfig(process, nowhere, volume)
   if (config === undefined) throw new Error('the configuration can not be encoded')
+  return config
+}
+
+/** Speaks the guest's control protocol as far as a start needs it. */
+function entered(control: Duplex, config: Buffer): Promise<void> {
   control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('the guest did not start')), startLimitMs)

@@ -8,12 +8,18 @@ import { virtualMachinesOf } from '../test/support/processes.ts'
 import { startStack } from '../test/support/stack.ts'
 import type { Stack } from '../test/support/stack.ts'
 import { benchReads } from './api-reads.ts'
+import { benchAutoscale } from './autoscale.ts'
+import { benchCertificates } from './certificates.ts'
+import { benchGateway } from './gateway/bench-gateway.ts'
 import { benchLifecycle } from './lifecycle-rate.ts'
 import { describeMachine } from './machine.ts'
 import { proportionalBytes, residentBytes } from './memory.ts'
 import { inMb, printSection } from './report.ts'
 import type { Section } from './report.ts'
+import { benchScale } from './scale.ts'
 import { benchStarts, startIdle } from './start-times.ts'
+import { benchVolumes } from './volumes.ts'
+import { benchWake } from './wake.ts'
 
 /**
  * `npm run bench`, or `npm run bench -- starts reads` for some of it: ratios from one run. Every load is bounded; as root all of it happens in a namespace of its own.
@@ -24,7 +30,18 @@ const maxShown = 6_000
 /** Freshly started guests go on allocating for a moment. */
 const idleSettleMs = 5_000
 
-const sections = ['starts', 'memory', 'lifecycle', 'reads'] as const
+const sections = [
+  'starts',
+  'memory',
+  'wake',
+  'volumes',
+  'lifecycle',
+  'reads',
+  'gateway',
+  'certificates',
+  'autoscale',
+  'scale',
+] as const
 type SectionName = (typeof sections)[number]
 
 async function main(names: readonly string[]): Promise<void> {
@@ -44,11 +61,29 @@ async function main(names: readonly string[]): Promise<void> {
       if (wants('memory')) printSection(await benchMemory(stack))
     })
   }
+  if (wants('wake')) {
+    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+      printSection(await benchWake(stack, { facts, assets, accelerator }))
+    })
+  }
+  if (wants('volumes')) {
+    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+      printSection(await benchVolumes(stack, { facts, assets, accelerator }))
+    })
+  }
   if (wants('lifecycle') || wants('reads')) {
     await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
       const image = await digestOf(stack, 'hello')
       if (wants('lifecycle')) printSection(await benchLifecycle(stack, image))
       if (wants('reads')) printSection(await benchReads(stack, image))
+    })
+  }
+  if (wants('gateway')) printSection(await benchGateway())
+  if (wants('certificates')) printSection(await benchCertificates())
+  if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
+  if (wants('scale')) {
+    await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
+      printSection(await benchScale(stack, await digestOf(stack, 'hello')))
     })
   }
 }

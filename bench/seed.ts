@@ -31,25 +31,42 @@ export async function seedAccount(
     readonly tokens: number
   },
 ): Promise<Account> {
+  return withDatabase(stack, (deps) => seed(deps, wanted))
+}
+
+export interface SeedDeps {
+  readonly database: Database
+  readonly secretBox: SecretBox
+}
+
+/** The stack's own database, past its API. */
+export async function withDatabase<T>(stack: Stack, work: (deps: SeedDeps) => Promise<T>): Promise<T> {
   const { databaseUrl } = JSON.parse(readFileSync(path.join(stack.dataDir, 'stack.json'), 'utf8')) as {
     databaseUrl: string
   }
   const database = await openDatabase({ url: databaseUrl, applicationName: 'bench', poolSize: 2 })
   try {
     const key = readFileSync(path.join(stack.dataDir, 'keys', 'secret.key'), 'utf8')
-    return await seed({ database, secretBox: createSecretBox(parseSecretKey(key)) }, wanted)
+    return await work({ database, secretBox: createSecretBox(parseSecretKey(key)) })
   } finally {
     await database.close()
   }
 }
 
 async function seed(
-  { database, secretBox }: { readonly database: Database; readonly secretBox: SecretBox },
+  { database, secretBox }: SeedDeps,
   wanted: Parameters<typeof seedAccount>[1],
 ): Promise<Account> {
   const made = await createUser(database, {
     name: wanted.name,
-    hard: { instances: 100_000, liveInstances: 1_000, liveVcpus: 1_000, liveMemoryMb: 1_000_000 },
+    hard: {
+      instances: 100_000,
+      liveInstances: 1_000,
+      liveVcpus: 1_000,
+      liveMemoryMb: 1_000_000,
+      serviceGroups: 10_000,
+      services: 10_000,
+    },
   })
   if (!made.ok) throw new Error(`the user could not be made: ${made.refusal}`)
   const userUuid = made.user.uuid

@@ -94,7 +94,7 @@ function stages(what: string, starts: readonly Start[]): { what: string; figure:
   ]
 }
 
-function preparedImage(stack: Stack, view: InstanceView): ContainerImage {
+export function preparedImage(stack: Stack, view: InstanceView): ContainerImage {
   const directory = path.join(stack.dataDir, 'agent', 'images')
   const digest = (view.image ?? '').split('@')[1]?.replace(':', '-') ?? ''
   if (!readdirSync(directory).includes(digest)) throw new Error(`${digest} is not in ${directory}`)
@@ -104,7 +104,7 @@ function preparedImage(stack: Stack, view: InstanceView): ContainerImage {
   return { ...stored, rootfsPath: path.join(directory, digest, path.basename(stored.rootfsPath)) }
 }
 
-function guestOf(image: ContainerImage) {
+export function guestOf(image: ContainerImage) {
   const env = Object.fromEntries(
     image.env.map((entry) => {
       const at = entry.indexOf('=')

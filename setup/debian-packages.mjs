@@ -7,7 +7,7 @@ import { isRoot } from './places.mjs'
 const runtime = [
   ['qemu-system-x86', '/usr/bin/qemu-system-x86_64', 'runs the virtual machines'],
   ['squashfs-tools', '/usr/bin/sqfstar', "turns an image's layers into one file system"],
-  ['e2fsprogs', '/sbin/mkfs.ext4', 'makes file systems'],
+  ['e2fsprogs', '/sbin/mkfs.ext4', 'makes, checks and repairs the file systems of volumes'],
   ['iproute2', '/sbin/ip', 'connects virtual machines'],
   ['nftables', '/usr/sbin/nft', 'keeps virtual machines apart'],
   ['util-linux', '/usr/bin/setpriv', 'starts processes without privileges'],
@@ -21,7 +21,11 @@ const runtime = [
 ]
 const forTests = [
   ['skopeo', '/usr/bin/skopeo', 'pushes images as a user would'],
+  ['openssl', '/usr/bin/openssl', 'checks certificates as other programs would'],
+  ['pebble', '/usr/bin/pebble', 'is the authority that certificates are ordered from'],
   ['wrk', '/usr/bin/wrk', 'measures'],
+  ['chromium', '/usr/bin/chromium', 'opens published pages as a person would'],
+  ['libnss3-tools', '/usr/bin/certutil', "lets that browser trust the stack's certificates"],
 ]
 
 let listsUpdated = false

@@ -8,7 +8,7 @@ import { directoryOnce } from './replace.mjs'
 
 const builder = path.join(checkout, 'samples', 'build.ts')
 
-/** official/hello and official/busybox, built here without the internet; the stack pushes them at its first start. */
+/** The official images of `samples/`, built here without the internet; the stack pushes them at its first start. */
 export const sampleImages = {
   title: 'sample images',
   async bring() {
@@ -20,7 +20,7 @@ export const sampleImages = {
     } catch (cause) {
       throw new Missing({
         what: 'the sample images',
-        why: 'official/hello is made of them',
+        why: 'the official images are made of them',
         command: 'npm run setup',
         cause,
       })

@@ -15,7 +15,10 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const groups = findGroups(import.meta.dirname, names)
   if (needsNamespace()) return runInNamespace('roost-test')
-  return runAll(groups, { lanes: availableParallelism() > 1 ? 2 : 1 })
+  return runAll(groups, {
+    lanes: availableParallelism() > 1 ? 2 : 1,
+    failuresOnly: process.env['CI'] === 'true',
+  })
 }
 
 try {

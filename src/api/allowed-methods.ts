@@ -1,6 +1,9 @@
 import { operations, plainEndpoints, reservedObjectNames } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
 
+/** Of what stands behind `/v1/instances`: an object, where it is no endpoint. */
+const namedIndex = 2
+
 /** The methods that a path has, from the table of operations; none where there is no such path. */
 export function allowedMethods(path: string): readonly string[] {
   const parts = split(path)
@@ -23,6 +26,7 @@ function fits(template: readonly string[], parts: readonly string[]): boolean {
   if (template.length === 0 || template.length !== parts.length) return false
   return template.every((wanted, index) => {
     const part = parts[index] ?? ''
-    return wanted === '{object}' ? !reservedObjectNames.has(part) : wanted === part
+    if (!wanted.startsWith('{')) return wanted === part
+    return index !== namedIndex || !reservedObjectNames.has(part)
   })
 }

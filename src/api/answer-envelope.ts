@@ -1,5 +1,6 @@
 import type { FailedEntry } from '../contract/envelope.ts'
-import { ErrorCode, failures, someFailedMessage } from '../contract/errors.ts'
+import { failures, someFailedMessage } from '../contract/errors.ts'
+import { ErrorCode } from '../contract/failure.ts'
 import type { DataKey } from '../contract/operation.ts'
 
 /**

@@ -5,6 +5,7 @@ import type { OperationId, Operations } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Handler } from './call.ts'
 import type { ApiDeps } from './deps.ts'
+import { feedRouter } from './internal/feed-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
 import { accessLog } from './middleware/access-log.ts'
 import { authenticate } from './middleware/authenticate.ts'
@@ -12,12 +13,20 @@ import { below } from './middleware/below.ts'
 import { concurrencyLimit } from './middleware/concurrency-limit.ts'
 import { errorEnvelope } from './middleware/error-envelope.ts'
 import { jsonText } from './middleware/json-text.ts'
+import { publishedPaths } from './middleware/published-paths.ts'
 import { rateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requestMetrics } from './middleware/request-metrics.ts'
 import { operationEndpoint } from './operation-endpoint.ts'
 import type { RequestState } from './request-state.ts'
+import { autoscaleCreate } from './routes/autoscale-create.ts'
+import { autoscaleDelete } from './routes/autoscale-delete.ts'
+import { autoscaleStatus } from './routes/autoscale-status.ts'
+import { certificatesCreate } from './routes/certificates-create.ts'
+import { certificatesDelete } from './routes/certificates-delete.ts'
+import { certificatesList } from './routes/certificates-list.ts'
+import { certificatesStatus } from './routes/certificates-status.ts'
 import { imagesList } from './routes/images-list.ts'
 import { instancesCreate } from './routes/instances-create.ts'
 import { instancesDelete } from './routes/instances-delete.ts'
@@ -29,7 +38,20 @@ import { instancesStatus } from './routes/instances-status.ts'
 import { instancesStop } from './routes/instances-stop.ts'
 import { instancesWait } from './routes/instances-wait.ts'
 import { platformRouter } from './routes/platform.ts'
+import { policiesAdd } from './routes/policies-add.ts'
+import { policiesDelete } from './routes/policies-delete.ts'
+import { policiesStatus } from './routes/policies-status.ts'
+import { servicesCreate } from './routes/services-create.ts'
+import { servicesDelete } from './routes/services-delete.ts'
+import { servicesList } from './routes/services-list.ts'
+import { servicesStatus } from './routes/services-status.ts'
 import { usersQuotas } from './routes/users-quotas.ts'
+import { volumesAttach } from './routes/volumes-attach.ts'
+import { volumesCreate } from './routes/volumes-create.ts'
+import { volumesDelete } from './routes/volumes-delete.ts'
+import { volumesDetach } from './routes/volumes-detach.ts'
+import { volumesList } from './routes/volumes-list.ts'
+import { volumesStatus } from './routes/volumes-status.ts'
 
 /** One handler per operation of the table: an operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
@@ -43,6 +65,26 @@ function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Oper
     waitInstances: instancesWait(deps),
     getInstanceLogs: instancesLog(deps),
     getInstanceMetrics: instancesMetrics(deps),
+    createServices: servicesCreate(deps),
+    getServices: servicesStatus(deps),
+    deleteServices: servicesDelete(deps),
+    listServices: servicesList(deps),
+    createAutoscale: autoscaleCreate(deps),
+    getAutoscale: autoscaleStatus(deps),
+    deleteAutoscale: autoscaleDelete(deps),
+    addAutoscalePolicies: policiesAdd(deps),
+    getAutoscalePolicies: policiesStatus(deps),
+    deleteAutoscalePolicies: policiesDelete(deps),
+    createCertificates: certificatesCreate(deps),
+    getCertificates: certificatesStatus(deps),
+    deleteCertificates: certificatesDelete(deps),
+    listCertificates: certificatesList(deps),
+    createVolumes: volumesCreate(deps),
+    getVolumes: volumesStatus(deps),
+    deleteVolumes: volumesDelete(deps),
+    attachVolumes: volumesAttach(deps),
+    detachVolumes: volumesDetach(deps),
+    listVolumes: volumesList(deps),
     listImages: imagesList(deps),
     getQuotas: usersQuotas(deps),
   }
@@ -56,8 +98,10 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(requestMetrics(deps.metrics))
   app.use(jsonText())
   app.use(errorEnvelope(deps.database))
+  app.use(publishedPaths(`api.${deps.settings.metroDomain}`))
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())
+  app.use(feedRouter(deps).routes())
   // Who has no token learns nothing below /v1, not even which paths there are.
   app.use(below('/v1', authenticate(deps.tokens)))
   app.use(
@@ -84,11 +128,16 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   }))
   // Fixed paths come first: `/v1/instances/list` is no instance called `list`.
   for (const { operation, endpoint } of endpoints) {
-    router.register(operation.path, [operation.method], endpoint)
+    router.register(routePath(operation.path), [operation.method], endpoint)
   }
   for (const { operation, endpoint } of endpoints) {
     if (operation.localPath === undefined) continue
-    router.register(operation.localPath.replace('{object}', ':object'), [operation.method], endpoint)
+    router.register(routePath(operation.localPath), [operation.method], endpoint)
   }
   return router
+}
+
+/** `{object}` as the router writes it. */
+function routePath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }

@@ -1,5 +1,8 @@
 import type { Logger } from 'pino'
+import type { AutoscaleControl } from '../control/autoscale-control.ts'
+import type { CertificateControl } from '../control/certificate-control.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
+import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
 import type { InstanceWatch } from '../db/instance-watch.ts'
 import type { SecretBox } from '../db/secret-box.ts'
@@ -7,7 +10,8 @@ import type { TokenAuthenticator } from '../db/tokens.ts'
 import type { ImageListing } from '../registry/image-listing.ts'
 import type { ImageResolver } from '../registry/image-resolver.ts'
 import type { ApiMetrics } from './api-metrics.ts'
-import type { NodeClient } from './node-client.ts'
+import type { FeedTimes } from './internal/feed-stream.ts'
+import type { NodeClient } from '../nodes/node-client.ts'
 import type { RegistryTokens } from './registry-tokens.ts'
 import type { BucketRate } from './token-bucket.ts'
 
@@ -18,6 +22,9 @@ export interface ApiDeps {
   readonly tokens: TokenAuthenticator
   readonly watch: InstanceWatch
   readonly control: InstanceControl
+  readonly volumeControl: VolumeControl
+  readonly certificateControl: CertificateControl
+  readonly autoscaleControl: AutoscaleControl
   readonly nodes: NodeClient
   readonly images: ImageResolver
   readonly imageListing: ImageListing
@@ -34,7 +41,17 @@ export interface ApiSettings {
   readonly rate: BucketRate
   /** What hosts join with. */
   readonly joinToken: string
+  /** What gateways ask for routes with. */
+  readonly gatewayToken: string
+  /** Absent: those that suit real readers. */
+  readonly feedTimes?: FeedTimes
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
   readonly handlingTimeoutMs: number
+  /** How long the answer to a create of volumes waits for their file systems. */
+  readonly makingVolumesMs: number
+  /** The domain whose subdomains are given to services; lower case, without a final dot. */
+  readonly metroDomain: string
+  /** Public port P is listened on as P + offset, where that is none of the ports that are withheld from services. */
+  readonly publicPorts: { readonly offset: number; readonly withheld: ReadonlySet<number> }
 }

@@ -1,7 +1,7 @@
 import type { FailedEntry } from '../contract/envelope.ts'
 import type { Page, RequestObject, Target } from '../contract/parsed-request.ts'
-import { RequestError, problem } from '../contract/errors.ts'
-import { ControlUnavailable, InstanceGone } from '../control/instance-control.ts'
+import { ControlUnavailable } from '../control/control-unavailable.ts'
+import { InstanceGone } from '../control/instance-control.ts'
 import { findInstances } from '../db/instances.ts'
 import type { InstanceFilter } from '../db/instances.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
@@ -9,6 +9,7 @@ import { boundedMap } from './bounded-map.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
 import { failedInstance, missingEntry } from './failed-entry.ts'
+import { listPage } from './list-page.ts'
 
 /** Calls to workflows and hosts that one request has under way. */
 const maxConcurrentObjects = 10
@@ -54,19 +55,14 @@ export function identifierOf(target: Target) {
   return target.by === 'uuid' ? { uuid: target.value } : { name: target.value }
 }
 
-/** A page in the terms of the database. The entry that a page begins after has to exist. */
+/** A page of instances in the terms of the database. */
 export async function pageFilter(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
   page: Page,
 ): Promise<InstanceFilter> {
-  const { count, offset, after } = page
-  const size = count === undefined ? {} : { count }
-  if (after === undefined) return offset === undefined ? size : { ...size, from: offset }
-  const [row] = await findInstances(deps.database, call.identity.userUuid, [{ uuid: after }])
-  if (row === undefined) {
-    const reason = `no instance with uuid '${after}'`
-    throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])
-  }
-  return { ...size, afterPosition: row.position }
+  return listPage(page, 'instance', async (uuid) => {
+    const [row] = await findInstances(deps.database, call.identity.userUuid, [{ uuid }])
+    return row?.position
+  })
 }

@@ -3,7 +3,7 @@ import type { Usage } from '../domain/usage.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
-import { NodeUnavailable } from './node-client.ts'
+import { NodeUnavailable } from '../nodes/node-client.ts'
 
 /**
  * Resource use of instances, with one call per host. An instance that its host does not know used nothing; those of a

@@ -2,28 +2,20 @@ import { problem } from '../contract/errors.ts'
 import type { Problem } from '../contract/errors.ts'
 import { createInstances } from '../contract/instance-operations.ts'
 import type { OperationBody } from '../contract/operation.ts'
-import type { NewInstances } from '../db/create-instances.ts'
+import type { NewInstances, ServiceChoice } from '../db/create-instances.ts'
 import { splitArgumentLine } from '../domain/argument-line.ts'
 import { readImageLabels } from '../domain/image-labels.ts'
 import { resolveInstanceDefaults } from '../domain/instance-defaults.ts'
 import { InstanceFeature } from '../domain/instance-feature.ts'
 import { parseObjectName } from '../domain/object-name.ts'
 import { findProcessExcess } from '../domain/process-size.ts'
+import { ScaleToZeroPolicy, noScaleToZero } from '../domain/scale-to-zero.ts'
+import type { ScaleToZero } from '../domain/scale-to-zero.ts'
 import type { ResolvedImage } from '../registry/image-resolver.ts'
+import { volumeChoice } from './volume-choice.ts'
 
 export type InstanceBody = OperationBody<typeof createInstances>
 type FoundImage = Extract<ResolvedImage, { readonly kind: 'found' }>
-
-/** The first parameter that belongs to a part of the platform which this release does not have. */
-export function unsupportedParameter(body: InstanceBody): Problem | undefined {
-  const name =
-    (body.service_group !== undefined && 'service_group') ||
-    (body.volumes !== undefined && body.volumes.length > 0 && 'volumes') ||
-    // Clients send the policy `off` along with every instance that publishes no port.
-    (body.scale_to_zero !== undefined && body.scale_to_zero.policy !== 'off' && 'scale_to_zero') ||
-    (body.features?.includes(InstanceFeature.ScaleToZero) && 'scale-to-zero')
-  return name ? problem('notSupported', { name }) : undefined
-}
 
 /** What is too long for a process. What its image adds is counted at its start, by the same bounds. */
 export function oversizedProcess(body: InstanceBody): Problem | undefined {
@@ -35,7 +27,18 @@ export function oversizedProcess(body: InstanceBody): Problem | undefined {
 }
 
 /** What is to be written into the database, with everything that was left out filled in. */
-export function newInstances(userUuid: string, body: InstanceBody, image: FoundImage): NewInstances {
+export function newInstances(
+  userUuid: string,
+  {
+    body,
+    image,
+    service,
+  }: {
+    readonly body: InstanceBody
+    readonly image: FoundImage
+    readonly service: ServiceChoice | undefined
+  },
+): NewInstances {
   const { defaults } = readImageLabels(image.facts.labels)
   const wishes = resolveInstanceDefaults(
     {
@@ -50,11 +53,15 @@ export function newInstances(userUuid: string, body: InstanceBody, image: FoundI
   )
   const name = body.name === undefined ? undefined : parseObjectName(body.name)
   const args = wantedArguments(body.args, image.facts.args)
+  const volume = volumeChoice(body)
   return {
     userUuid,
     image: image.reference,
     ...wishes,
     deleteOnStop: body.features?.includes(InstanceFeature.DeleteOnStop) ?? false,
+    scaleToZero: wantedScaleToZero(body),
+    ...(service === undefined ? {} : { service }),
+    ...(volume === undefined ? {} : { volume }),
     ...(name === undefined ? {} : { name }),
     ...(args === undefined ? {} : { args }),
   }
@@ -73,3 +80,19 @@ export function wantedArguments(
   if (args.length === 0 || only === '' || (only !== undefined && only === imageArgs)) return undefined
   return typeof args === 'string' ? splitArgumentLine(args) : args
 }
+
+/**
+ * The deprecated feature stands for the policy `on`. Clients send the policy `off` along with every instance that
+ * publishes no port, whatever their user said, so the feature counts beside it.
+ */
+export function wantedScaleToZero({ scale_to_zero: wanted, features = [] }: ScaleToZeroBody): ScaleToZero {
+  const policy = wanted?.policy ?? ScaleToZeroPolicy.Off
+  const isFeature = features.includes(InstanceFeature.ScaleToZero)
+  return {
+    policy: policy === ScaleToZeroPolicy.Off && isFeature ? ScaleToZeroPolicy.On : policy,
+    cooldownMs: wanted?.cooldown_time_ms ?? noScaleToZero.cooldownMs,
+    stateful: wanted?.stateful ?? noScaleToZero.stateful,
+  }
+}
+
+type ScaleToZeroBody = Pick<InstanceBody, 'scale_to_zero' | 'features'>

@@ -9,6 +9,11 @@ import { withinTime } from './middleware/handling-timeout.ts'
 import { identityOf } from './request-state.ts'
 import type { ApiMiddleware } from './request-state.ts'
 
+interface PathParameters {
+  readonly owner?: string
+  readonly object?: string
+}
+
 /** The endpoint of an operation, in both scopes: parse, handle in time, put into the envelope. */
 export function operationEndpoint<O extends Operation>(
   operation: O,
@@ -19,8 +24,9 @@ export function operationEndpoint<O extends Operation>(
   const { handlingTimeoutMs } = deps.settings
   const timeoutMs = operation.waits ? handlingTimeoutMs + maxWaitMs : handlingTimeoutMs
   return async (ctx, next) => {
-    const object = (ctx as { readonly params?: { readonly object?: string } }).params?.object
-    if (object !== undefined && reservedObjectNames.has(object)) {
+    const { owner, object } = (ctx as { readonly params?: PathParameters }).params ?? {}
+    const named = owner ?? object
+    if (named !== undefined && reservedObjectNames.has(named)) {
       // `GET /v1/instances/start` is not about an instance called `start`.
       await next()
       return
@@ -29,6 +35,7 @@ export function operationEndpoint<O extends Operation>(
     const { body } = ctx.state
     const request = parse({
       query: new URLSearchParams(ctx.querystring),
+      ...(owner === undefined ? {} : { owner }),
       ...(object === undefined ? {} : { object }),
       ...(body === undefined ? {} : { body }),
     })

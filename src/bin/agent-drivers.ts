@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { totalmem } from 'node:os'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
+import { PrivateDns } from '../host/dns/private-dns.ts'
 import { FakeImages } from '../host/images/fake-images.ts'
 import type { Images } from '../host/images/images.ts'
 import { openRegistryImages } from '../host/images/registry-images.ts'
@@ -13,6 +14,9 @@ import { UserNetwork } from '../host/network/user-network.ts'
 import { FakeVmm } from '../host/vmm/fake-vmm.ts'
 import { openQemuVmm } from '../host/vmm/open-qemu-vmm.ts'
 import type { Vmm } from '../host/vmm/vmm.ts'
+import { FakeVolumes } from '../host/volumes/fake-volumes.ts'
+import { FileVolumes } from '../host/volumes/file-volumes.ts'
+import type { HeldVolume, VolumeHold, Volumes } from '../host/volumes/volumes.ts'
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
@@ -21,9 +25,18 @@ import type { Settings } from './settings.ts'
 export interface Drivers {
   readonly vmm: Vmm
   readonly images: Images
-  readonly network: (subnet: string) => Network
+  readonly volumes: Volumes
+  /** Lets go of what goes on in the background. */
+  readonly close: () => Promise<void>
+  readonly network: (subnet: string) => ConnectedNetwork
   /** What the API may place here. */
   readonly memoryMb: number
+}
+
+export interface ConnectedNetwork {
+  readonly network: Network
+  /** Absent where instances have no private network. */
+  readonly dns?: PrivateDns
 }
 
 /** Pretended VMs cost nothing: enough for any load test. */
@@ -36,7 +49,9 @@ export async function openDrivers(settings: Settings, api: ApiClient, log: Agent
     return {
       vmm: new FakeVmm(),
       images: new FakeImages(),
-      network: () => new FakeNetwork(),
+      volumes: new PretendedVolumes(),
+      close: async () => await Promise.resolve(),
+      network: () => ({ network: new FakeNetwork() }),
       memoryMb: fakeMemoryMb,
     }
   }
@@ -49,8 +64,31 @@ export async function openDrivers(settings: Settings, api: ApiClient, log: Agent
       }),
     ),
   })
-  const network = await chooseNetwork(settings, log)
-  return { vmm: await openQemu(settings, log), images, network, memoryMb: hostMemoryMb() }
+  const network = await chooseNetwork(settings, api, log)
+  const volumes = await FileVolumes.open({
+    directory: join(settings.agentDir, 'volumes'),
+    onProblem: (message) => {
+      log.warn({}, message)
+    },
+  })
+  return {
+    vmm: await openQemu(settings, log),
+    images,
+    volumes,
+    close: async () => {
+      await Promise.all([images.close(), volumes.close()])
+    },
+    network,
+    memoryMb: hostMemoryMb(),
+  }
+}
+
+/** Pretended volumes are in memory, as pretended VMs are: what an agent before this one had made counts as there. */
+class PretendedVolumes extends FakeVolumes {
+  override async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
+    await this.make({ uuid: hold.uuid, sizeMb: 0 }, signal)
+    return await super.hold(hold, signal)
+  }
 }
 
 function hostMemoryMb(): number {
@@ -73,35 +111,41 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
   })
 }
 
-async function chooseNetwork(settings: Settings, log: AgentLog): Promise<(subnet: string) => Network> {
+async function chooseNetwork(
+  settings: Settings,
+  api: ApiClient,
+  log: AgentLog,
+): Promise<(subnet: string) => ConnectedNetwork> {
   const directory = settings.agentDir
   const isRoot = process.getuid?.() === 0
-  if (!isRoot) return () => new UserNetwork({ directory, outbound: settings.vmEgress })
+  const warn = (message: string): void => log.warn({}, message)
+  if (!isRoot) return () => ({ network: new UserNetwork({ directory, outbound: settings.vmEgress, warn }) })
+  const guestDirectory = requireInstalled(readInstalled(), 'guestDirectory')
   const nameserver = settings.vmEgress ? await hostNameserver() : undefined
-  return (subnet) =>
-    new TapNetwork({
+  return (subnet) => {
+    const network = new TapNetwork({
       directory,
       subnet,
-      ...(nameserver === undefined ? {} : { outbound: { nameserver } }),
-      warn: (message) => {
-        log.warn({}, message)
-      },
+      outbound: settings.vmEgress,
+      peerWatchPath: join(guestDirectory, 'peer-watch'),
+      warn,
     })
+    const dns = new PrivateDns({
+      network,
+      file: join(directory, 'names.json'),
+      ask: (since) => api.namesRequest(since),
+      onChange: (change) => log.info(change, 'the connection that tells the names of instances'),
+      warn,
+      ...(nameserver === undefined ? {} : { nameserver }),
+    })
+    return { network, dns }
+  }
 }
 
-/** Where instances ask for names: the host's own server, behind a local resolver too; else none but themselves know. */
-const resolverFiles = ['/run/systemd/resolve/resolv.conf', '/etc/resolv.conf'] as const
-/** Answers on the Internet, for a host whose only resolver is on its own loopback. */
-const publicNameserver = '9.9.9.9'
-
-async function hostNameserver(): Promise<string> {
-  for (const file of resolverFiles) {
-    const text = await readFile(file, 'utf8').catch(() => '')
-    const found = [...text.matchAll(/^nameserver\s+(\d+\.\d+\.\d+\.\d+)\s*$/gm)].map((match) => match[1])
-    const usable = found.find((address) => address !== undefined && !address.startsWith('127.'))
-    if (usable !== undefined) return usable
-  }
-  return publicNameserver
+/** Whom we ask for names that are not ours: the host's own server, also one on its loopback; it is asked from the host. */
+async function hostNameserver(): Promise<string | undefined> {
+  const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')
+  return /^nameserver\s+(\d+\.\d+\.\d+\.\d+)\s*$/m.exec(text)?.[1]
 }
 
 function required(value: string | undefined, name: string): string {

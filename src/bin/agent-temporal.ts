@@ -1,8 +1,8 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
-import type { HostActivities } from '../domain/host-work.ts'
-import { hostEventSignalName, nodeTaskQueue } from '../domain/host-work.ts'
-import type { AgentLog } from '../host/agent/agent-ports.ts'
+import type { HostActivities, VolumeActivities } from '../domain/host-work.ts'
+import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../domain/host-work.ts'
+import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
 import type { HostEvents } from '../host/agent/event-outbox.ts'
 
 export interface TemporalPlace {
@@ -19,27 +19,30 @@ const activitiesAtOnce = 500
 /** What an activity under way gets to end once the agent stops; the VMs themselves are ended meanwhile. */
 const shutdownGrace = '1s'
 
-/** Signals `hostEvent`; the connection is made with the first one and mends itself. */
+/** Signals `hostEvent` and `volumeEvent`; the connection is made with the first one and mends itself. */
 export function createHostEvents(place: TemporalPlace): {
   readonly events: HostEvents
+  readonly volumeEvents: VolumeEvents
   close(): Promise<void>
 } {
   const connection = Connection.lazy({ address: place.address })
   const client = new Client({ connection, namespace: place.namespace })
+  const signal = async (workflowId: string, name: string, event: object): Promise<'taken' | 'gone'> => {
+    const handle = client.workflow.getHandle(workflowId)
+    try {
+      await connection.withDeadline(Date.now() + signalDeadlineMs, async () => {
+        await handle.signal(name, event)
+      })
+      return 'taken'
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return 'gone'
+      throw error
+    }
+  }
   return {
-    events: {
-      async tell(instanceUuid, event) {
-        const handle = client.workflow.getHandle(`instance/${instanceUuid}`)
-        try {
-          await connection.withDeadline(Date.now() + signalDeadlineMs, async () => {
-            await handle.signal(hostEventSignalName, event)
-          })
-          return 'taken'
-        } catch (error) {
-          if (error instanceof WorkflowNotFoundError) return 'gone'
-          throw error
-        }
-      },
+    events: { tell: async (uuid, event) => await signal(`instance/${uuid}`, hostEventSignalName, event) },
+    volumeEvents: {
+      tell: async (uuid, event) => await signal(`volume/${uuid}`, volumeEventSignalName, event),
     },
     close: async () => {
       await connection.close()
@@ -54,7 +57,7 @@ const stopLimitMs = 2_500
 export class NodeWorker {
   readonly #place: TemporalPlace
   readonly #nodeId: string
-  readonly #activities: HostActivities
+  readonly #activities: HostActivities & VolumeActivities
   readonly #log: AgentLog
   #worker: Worker | undefined
   #stopped = false
@@ -63,7 +66,7 @@ export class NodeWorker {
   constructor(options: {
     readonly place: TemporalPlace
     readonly nodeId: string
-    readonly activities: HostActivities
+    readonly activities: HostActivities & VolumeActivities
     readonly log: AgentLog
   }) {
     this.#place = options.place

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
-import { createHostActivities } from '../../activities/host-activities.ts'
+import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
 import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
 import type { AgentPorts } from '../host/agent/agent-ports.ts'
@@ -16,6 +16,7 @@ import { InstanceStore } from '../host/agent/instance-store.ts'
 import { repeat } from '../host/agent/periodic-task.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
+import { TrafficDoor } from '../host/agent/traffic-door.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/agent/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
 import { openDrivers } from './agent-drivers.ts'
@@ -48,7 +49,9 @@ const api = new ApiClient({
 const drivers = await openDrivers(settings, api, log)
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
-const metrics = new AgentMetrics(entries)
+const metrics = new AgentMetrics(entries, async () => await drivers.volumes.room())
+/** Room for volumes, as told last. */
+let knownVolumeMb = 0
 /** What is still missing before the agent takes work. */
 let notReady: string | undefined = 'the API has not assigned a network yet'
 
@@ -56,11 +59,12 @@ const registration = new Registration({
   agentDirectory: settings.agentDir,
   nodeId: settings.nodeId,
   send: async (beat) => await api.heartbeat(beat),
-  describe: () => ({
+  describe: async () => ({
     agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
     agentSecret,
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.memoryMb,
+    volumeMb: await volumeMb(),
     version,
   }),
   onReassigned: ({ subnet }) => {
@@ -75,13 +79,21 @@ const registration = new Registration({
 })
 
 const assignment = registration.assignment()
-const network = drivers.network((await assignment).subnet)
+const { network, dns } = drivers.network((await assignment).subnet)
 await network.open()
+await dns?.open()
 
+const temporal = {
+  address: settings.temporalAddress ?? '127.0.0.1:7233',
+  namespace: settings.temporalNamespace,
+}
+const hostEvents = createHostEvents(temporal)
 const ports: AgentPorts = {
   vmm: drivers.vmm,
   network,
   images: drivers.images,
+  volumes: drivers.volumes,
+  volumeEvents: hostEvents.volumeEvents,
   launches: api,
   store,
   observer: metrics,
@@ -92,22 +104,29 @@ const ports: AgentPorts = {
 const agent = new HostAgent(ports, entries)
 const meter = new UsageMeter(ports, entries)
 
+const door = new TrafficDoor({
+  agentSecret,
+  nodeId: settings.nodeId,
+  gatekeeper: agent.gatekeeper,
+  log,
+  nowMs: Date.now,
+})
 const server = createAgentServer({
   agentSecret,
   log,
+  upgrade: (request, socket, head) => {
+    door.receive(request, socket, head)
+  },
   answers: {
     log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
     usage: async (instanceUuids) => await meter.usageOf(instanceUuids),
+    loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
+    attention: (instanceUuid) => agent.gatekeeper.attention(instanceUuid),
     notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
     metrics: async () => await metrics.registry.metrics(),
   },
 })
 
-const temporal = {
-  address: settings.temporalAddress ?? '127.0.0.1:7233',
-  namespace: settings.temporalNamespace,
-}
-const hostEvents = createHostEvents(temporal)
 const outbox = new EventOutbox({ entries: () => entries.values(), events: hostEvents.events, log })
 agent.end.onNews(() => {
   outbox.wake()
@@ -120,7 +139,7 @@ await haltMarker.clear()
 const worker = new NodeWorker({
   place: temporal,
   nodeId: settings.nodeId,
-  activities: createHostActivities({ agent }),
+  activities: { ...createHostActivities({ agent }), ...createVolumeActivities(agent) },
   log,
 })
 server.listen(settings.agentPort, settings.agentHost)
@@ -166,6 +185,16 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
+/** What was known last, where the disk does not say it now. */
+async function volumeMb(): Promise<number> {
+  try {
+    knownVolumeMb = (await drivers.volumes.room()).totalMb
+  } catch (error) {
+    log.warn({ err: error }, 'the room for volumes could not be read')
+  }
+  return knownVolumeMb
+}
+
 function imagesInUse(): ReadonlySet<string> {
   return new Set([...entries.values()].flatMap((entry) => entry.record?.imageDigest ?? []))
 }
@@ -181,8 +210,10 @@ async function halt(): Promise<void> {
     worker.stop(),
     ...tasks.map(async (task) => await task.stop()),
   ])
+  door.close()
   server.close()
   server.closeAllConnections()
-  await drivers.vmm.close()
+  await Promise.all([drivers.vmm.close(), drivers.close()])
+  await dns?.close()
   await network.close()
 }

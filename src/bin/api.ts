@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { createApiMetrics } from '../api/api-metrics.ts'
 import { createApp } from '../api/app.ts'
-import { createNodeClient } from '../api/node-client.ts'
+import { createNodeClient } from '../nodes/node-client.ts'
 import { createRegistryTokens } from '../api/registry-tokens.ts'
 import { closeServer, createApiServer } from '../api/server.ts'
-import { handlingTimeoutMs, requestBurstSeconds } from '../contract/limits.ts'
+import { handlingTimeoutMs, makingVolumesMs, requestBurstSeconds } from '../contract/limits.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import { openDatabase } from '../db/database.ts'
+import { forgetGone } from '../db/feed-read.ts'
 import { openInstanceWatch } from '../db/instance-watch.ts'
 import { migrate } from '../db/migrate.ts'
 import { listNodes } from '../db/nodes.ts'
@@ -23,10 +24,13 @@ import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
+import { platformPorts } from './platform-ports.ts'
 import { readSettings } from './settings.ts'
 
 /** What is under way at a stop gets this long; waits are answered at once. */
 const closeGraceMs = 5_000
+/** Deletions that every reader of the feed has long heard of. */
+const forgetGoneEveryMs = 600_000
 
 const settings = readSettings(process.env)
 const log = pino({ level: settings.logLevel })
@@ -66,6 +70,9 @@ const app = createApp({
   tokens,
   watch,
   control: temporal.instances,
+  volumeControl: temporal.volumes,
+  certificateControl: temporal.certificates,
+  autoscaleControl: temporal.autoscales,
   nodes,
   images: createImageResolver(registryClient, facts),
   imageListing: createImageListing({
@@ -85,10 +92,20 @@ const app = createApp({
       burst: settings.requestsPerSecond * requestBurstSeconds,
     },
     joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
+    gatewayToken: (await readFile(settings.gatewayTokenFile, 'utf8')).trim(),
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,
+    makingVolumesMs,
+    metroDomain: settings.metroDomain,
+    publicPorts: { offset: settings.portOffset, withheld: platformPorts(settings) },
   },
 })
+
+const forgetting = setInterval(() => {
+  forgetGone(database).catch((error: unknown) =>
+    log.warn({ err: error }, 'old deletions could not be forgotten'),
+  )
+}, forgetGoneEveryMs)
 
 const server = createApiServer(app.callback())
 server.listen(settings.apiPort, settings.apiHost)
@@ -110,6 +127,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 async function close(): Promise<void> {
   log.info({}, 'closing')
   stopping.abort()
+  clearInterval(forgetting)
   await closeServer(server, closeGraceMs)
   await Promise.all([nodes.close(), registryHttp.close(), temporal.close(), watch.close()])
   await database.close()

@@ -1,17 +1,31 @@
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import process from 'node:process'
-import { ExitCode } from '../cli/cli-failure.ts'
+import { ensureLocalAuthority } from '../acme/local-issuer.ts'
+import type { CustomDomainsAuthority } from '../cli/cli-deps.ts'
+import { CliFailure, ExitCode } from '../cli/cli-failure.ts'
 import { withDatabase } from '../cli/database-session.ts'
+import { readHostAttention } from '../cli/host-attention.ts'
 import { createImageStore } from '../cli/image-import.ts'
 import { runCli } from '../cli/program.ts'
-import { findApiUrl, findDatabaseUrl, findRegistryUrl } from '../cli/stack-addresses.ts'
+import { findApiUrl, findDatabaseUrl, findRegistryUrl, findTemporalAddress } from '../cli/stack-addresses.ts'
+import { openTemporalControl } from '../control/temporal-control.ts'
+import type { TemporalControl } from '../control/temporal-control.ts'
+import { createAuthorityAccounts } from '../db/authority-accounts.ts'
+import { openDatabase } from '../db/database.ts'
+import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
+import { overlookVolumes } from '../db/volume-search.ts'
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
 import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
+import { surveyVolumes } from '../host/volumes/volume-survey.ts'
 import { runDoctor } from '../launch/doctor.ts'
+import type { VolumesFound } from '../launch/doctor-volumes.ts'
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
+import { authorityFile } from '../launch/metro-certificate.ts'
 import { SettingError } from './setting-formats.ts'
 import { readSettings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 /** The `roost` command. `roost.mjs` beside it finds a Node that can run this. */
 async function main(): Promise<ExitCode> {
@@ -20,6 +34,12 @@ async function main(): Promise<ExitCode> {
     write: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
     withDatabase: async (work) => withDatabase(await findDatabaseUrl(settings), work),
+    withControl: (work) => withControl(settings, work),
+    readAttention: async (database, instance) => {
+      const key = await readFile(settings.secretKeyFile, 'utf8').catch(() => undefined)
+      if (key === undefined) return `${settings.secretKeyFile} can not be read, so the host is not asked`
+      return readHostAttention({ database, secretBox: createSecretBox(parseSecretKey(key)) }, instance)
+    },
     images: createImageStore({
       addresses: async () => ({
         registryUrl: await findRegistryUrl(settings),
@@ -28,8 +48,76 @@ async function main(): Promise<ExitCode> {
       administratorTokenFile: path.join(settings.dataDir, 'token'),
       userToken: process.env['UKC_TOKEN'],
     }),
-    doctor: () => runDoctor(settings, () => probeKvm(settings.cacheDir)),
+    authority: {
+      metroDomain: settings.metroDomain,
+      file:
+        settings.metroCertFile === undefined
+          ? authorityFile({ directory: settings.gatewayDir, metroDomain: settings.metroDomain })
+          : undefined,
+      customDomains: () => customDomainsAuthority(settings),
+    },
+    doctor: () =>
+      runDoctor(settings, {
+        acceleration: () => probeKvm(settings.cacheDir),
+        volumes: () => findVolumesOnDisk(settings),
+      }),
   })
+}
+
+/** One command's way to the workflows. */
+async function withControl<T>(
+  settings: Settings,
+  work: (control: TemporalControl) => Promise<T>,
+): Promise<T> {
+  const address = await findTemporalAddress(settings)
+  const control = openTemporalControl({ address, namespace: settings.temporalNamespace })
+  try {
+    return await work(control)
+  } finally {
+    await control.close()
+  }
+}
+
+/** Made here where nobody needed it before: people trust a root before they use what it issues. */
+async function customDomainsAuthority(settings: Settings): Promise<CustomDomainsAuthority> {
+  const { acmeDirectoryUrl: directory, secretKeyFile } = settings
+  if (directory !== undefined) return { directory }
+  const key = await readFile(secretKeyFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw new CliFailure(
+      `${secretKeyFile} can not be read (${cause.code}); it opens what the database keeps`,
+      {
+        cause,
+      },
+    )
+  })
+  const secretBox = createSecretBox(parseSecretKey(key))
+  return withDatabase(await findDatabaseUrl(settings), async (database) => {
+    const store = createAuthorityAccounts({ database, secretBox })
+    return { certificate: (await ensureLocalAuthority(store, Date.now())).chain }
+  })
+}
+
+/** What this machine's agent has on disk, and what of it no row knows. */
+async function findVolumesOnDisk(settings: Settings): Promise<VolumesFound | undefined> {
+  const directory = path.join(settings.agentDir, 'volumes')
+  // The disk first: a volume that is made meanwhile has its row before.
+  const found = await surveyVolumes(directory)
+  if (found === undefined) return undefined
+  const known = await knownVolumes(settings).catch(() => undefined)
+  const unknown = known === undefined ? undefined : found.uuids.filter((uuid) => !known.has(uuid))
+  return { directory, ...found.room, unknown }
+}
+
+async function knownVolumes(settings: Settings): Promise<ReadonlySet<string>> {
+  const url = await findDatabaseUrl(settings)
+  // Without the migrations of other commands: this one changes nothing.
+  const database = await openDatabase({ url, applicationName: 'roost doctor', poolSize: 1 })
+  try {
+    await database.check()
+    return new Set((await overlookVolumes(database)).map(({ uuid }) => uuid))
+  } finally {
+    await database.close()
+  }
 }
 
 /** The same probe that an agent makes at its start, with the same memory of its verdict. */

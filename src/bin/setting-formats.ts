@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import path from 'node:path'
 
 /** How the text of a setting is read. Each takes the variable's name for the error it throws. */
@@ -26,6 +27,17 @@ export function asHost(text: string, name: string): string {
   if (/[\s/]/.test(text))
     throw new SettingError(`${name} is '${text}'; it has to be an IP address or a host name`)
   return text
+}
+
+const domainPattern =
+  /^(?=.{1,190}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** Short enough that a label and `*.` still fit before it. A final dot says nothing more. */
+export function asDomain(text: string, name: string): string {
+  const domain = text.toLowerCase().replace(/\.$/, '')
+  if (!domainPattern.test(domain))
+    throw new SettingError(`${name} is '${text}'; it has to be a domain name such as apps.example.com`)
+  return domain
 }
 
 export function asPort(text: string, name: string): number {
@@ -63,6 +75,37 @@ export function asSwitch(text: string, name: string): boolean {
 export function asUrl(text: string, name: string): string {
   if (!URL.canParse(text)) throw new SettingError(`${name} is not a URL such as scheme://host:port`)
   return text.replace(/\/$/, '')
+}
+
+/** Of a server whose word is taken for who somebody is: nobody on the way may change it. */
+export function asSecureUrl(text: string, name: string): string {
+  if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
+    throw new SettingError(`${name} is '${text}'; it has to be a URL such as https://host/directory`)
+  return text
+}
+
+/** As authorities hand them out, in base64url. The value is not repeated in the error. */
+export function asMacKey(text: string, name: string): string {
+  if (!/^[\w-]{16,}={0,2}$/.test(text)) throw new SettingError(`${name} has to be a key in base64url`)
+  return text
+}
+
+/** One or several, with commas between. */
+export function asMailAddresses(text: string, name: string): readonly string[] {
+  const addresses = text.split(',').map((address) => address.trim())
+  // Others are not taken: what follows a question mark would be headers of the mail (RFC 8555, 7.3).
+  if (!addresses.every((address) => /^[^\s@?,;:]+@[^\s@?,;:]+$/.test(address)))
+    throw new SettingError(`${name} is '${text}'; it has to be a mail address, or several with commas`)
+  return addresses
+}
+
+/** An IP address, with a port where it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`. */
+export function asNameServer(text: string, name: string): string {
+  const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d+))?$/i.exec(text) ?? []
+  const address = v6 ?? v4 ?? text
+  const wrong = isIP(address) === 0 || Number(port) < 1 || Number(port) > highestPort
+  if (wrong) throw new SettingError(`${name} is '${text}'; it has to be an IP address, or one with a port`)
+  return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 /** A private IPv4 /16, such as `10.64.0.0/16`. */

@@ -12,6 +12,8 @@ export interface Machine {
   readonly checkoutDirectory: string
   /** Ports below 1024 may be bound. */
   readonly lowPorts: boolean
+  /** Virtual machines get network devices of the host, whose packets it can filter. */
+  readonly networkDevices: boolean
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -22,6 +24,7 @@ interface Base {
   readonly dataDir: string
   readonly apiHost: string
   readonly apiPort: number
+  readonly metroDomain: string
 }
 
 export interface Setting<T> {
@@ -55,6 +58,9 @@ function optional<T>(
   return parse
 }
 
+/** Browsers open some six per name, but many people may stand behind one address. */
+const defaultConnectionsPerSource = 1_000
+
 const dataDir = setting(
   'ROOST_DATA_DIR',
   read.asPath,
@@ -69,6 +75,9 @@ const apiHost = setting('ROOST_API_HOST', read.asHost, '127.0.0.1', {
   meaning: 'Address that the API listens on, plain HTTP.',
 })
 const apiPort = setting('ROOST_API_PORT', read.asPort, 7070, { meaning: 'Port of the API.' })
+const metroDomain = setting('ROOST_METRO_DOMAIN', read.asDomain, 'roost.localhost', {
+  meaning: 'Domain below which public names are given out.',
+})
 
 /** A file below the data directory. */
 function inDataDir(...names: readonly string[]) {
@@ -80,6 +89,8 @@ const joinToken = inDataDir('keys', 'join-token')
 const secretKey = inDataDir('keys', 'secret.key')
 const registryKey = inDataDir('keys', 'registry.key')
 const registryCert = inDataDir('keys', 'registry.crt')
+const gatewayToken = inDataDir('keys', 'gateway-token')
+const gatewayDirectory = inDataDir('gateway')
 
 export const settingsTable = {
   dataDir,
@@ -94,9 +105,7 @@ export const settingsTable = {
   ),
   apiHost,
   apiPort,
-  metroDomain: setting('ROOST_METRO_DOMAIN', read.asText, 'roost.localhost', {
-    meaning: 'Domain below which public names are given out.',
-  }),
+  metroDomain,
   portOffset: setting('ROOST_PORT_OFFSET', read.asPortOffset, (base) => (base.machine.lowPorts ? 0 : 8000), {
     defaultText: '0 as root, else 8000',
     meaning: 'Public port P listens on P + offset.',
@@ -147,7 +156,7 @@ export const settingsTable = {
   }),
   secretKeyFile: setting('ROOST_SECRET_KEY_FILE', read.asPath, secretKey.of, {
     defaultText: secretKey.text,
-    meaning: '32 bytes in base64; encrypt environment variables at rest.',
+    meaning: '32 bytes in base64; encrypt environment variables and private keys at rest.',
   }),
   registryKeyFile: setting('ROOST_REGISTRY_KEY_FILE', read.asPath, registryKey.of, {
     defaultText: registryKey.text,
@@ -168,9 +177,9 @@ export const settingsTable = {
     defaultText: 'a /16 of 10.64.0.0/10 derived from the data directory',
     meaning: 'IPv4 network of the instances of this host.',
   }),
-  vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, true, {
-    defaultText: 'on',
-    meaning: 'Whether instances reach the outside (`on`, `off`).',
+  vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, (base) => base.machine.networkDevices, {
+    defaultText: 'on as root, else off',
+    meaning: 'Whether instances reach the outside (`on`, `off`). They never do where the agent is not root.',
   }),
   logLevel: setting('ROOST_LOG_LEVEL', read.choice(read.logLevels), 'info', {
     meaning: 'Least level that is logged.',
@@ -179,9 +188,68 @@ export const settingsTable = {
     defaultText: '7072; the stack chooses a free one',
     meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the worker, on 127.0.0.1.',
   }),
+  gatewayTokenFile: setting('ROOST_GATEWAY_TOKEN_FILE', read.asPath, gatewayToken.of, {
+    defaultText: gatewayToken.text,
+    meaning:
+      'The secret with which gateways ask for routes and certificates: a gateway needs a copy of the one that the API has.',
+  }),
+  gatewayDir: setting('ROOST_GATEWAY_DIR', read.asPath, gatewayDirectory.of, {
+    defaultText: gatewayDirectory.text,
+    meaning:
+      'What the gateway keeps: its last routes, the local certificate authority and its certificate, with their keys.',
+  }),
+  gatewayHost: setting('ROOST_GATEWAY_HOST', optional(read.asHost), gatewayHostOf, {
+    defaultText: '127.0.0.1 with a metro domain below `localhost`, else every address',
+    meaning: 'Address that the gateway listens on for the public; `::` is every address.',
+  }),
+  connectionsPerSource: setting('ROOST_CONNECTIONS_PER_SOURCE', read.asCount, defaultConnectionsPerSource, {
+    meaning:
+      'Connections that one client address may have open at a gateway; a block of /64 counts as one IPv6 address.',
+  }),
+  serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
+    defaultText: 'off',
+    meaning:
+      'Whether answers say in `Server-Timing` what the gateway waited for: queue, wake, application (`on`, `off`).',
+  }),
+  metroCertFile: setting('ROOST_METRO_CERT_FILE', optional(read.asPath), undefined, {
+    defaultText: 'a local authority issues it',
+    meaning:
+      'Certificate of `*.<metro domain>` and the metro domain itself, with its chain (PEM). Read again when the file changes.',
+  }),
+  metroKeyFile: setting('ROOST_METRO_KEY_FILE', optional(read.asPath), undefined, {
+    defaultText: 'a local authority issues it',
+    meaning: 'Its private key (PEM). Set both or neither.',
+  }),
   gatewayMetricsPort: setting('ROOST_GATEWAY_METRICS_PORT', read.asPort, 7073, {
     defaultText: '7073; the stack chooses a free one',
     meaning: 'The same of the gateway.',
+  }),
+  acmeDirectoryUrl: setting('ROOST_ACME_DIRECTORY_URL', optional(read.asSecureUrl), undefined, {
+    defaultText: 'a local authority issues them',
+    meaning:
+      'Directory of the ACME authority that certificates of custom domains come from, such as `https://acme-v02.api.letsencrypt.org/directory`. Who sets it agrees to its terms of service.',
+  }),
+  acmeCaFile: setting('ROOST_ACME_CA_FILE', optional(read.asPath), undefined, {
+    defaultText: 'the roots that Node brings',
+    meaning: 'Root certificate that the TLS of the directory itself is verified with (PEM).',
+  }),
+  acmeEabKid: setting('ROOST_ACME_EAB_KID', optional(read.asText), undefined, {
+    defaultText: 'none',
+    meaning: 'Key id of an external account, where the authority asks for one.',
+  }),
+  acmeEabHmacKey: setting('ROOST_ACME_EAB_HMAC_KEY', optional(read.asMacKey), undefined, {
+    defaultText: 'none',
+    meaning: 'Its key, in base64url. Set both or neither; used once, when the account is made.',
+  }),
+  acmeContact: setting('ROOST_ACME_CONTACT', optional(read.asMailAddresses), undefined, {
+    defaultText: 'none',
+    meaning:
+      'Mail address that the authority may write to, or several with commas; told when the account is made.',
+  }),
+  acmeResolver: setting('ROOST_ACME_RESOLVER', optional(read.asNameServer), undefined, {
+    defaultText: 'those of the machine',
+    meaning:
+      'DNS server that the platform looks names up with when it finds out why a certificate does not come: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
   }),
 } as const
 
@@ -192,16 +260,18 @@ const thisMachine: Machine = {
   homeDirectory: homedir(),
   checkoutDirectory: path.resolve(import.meta.dirname, '../..'),
   lowPorts: process.getuid?.() === 0,
+  networkDevices: process.getuid?.() === 0,
 }
 
 /** Reads every setting; an empty variable counts as absent. Throws `SettingError` for a value that is not permitted. */
 export function readSettings(env: Environment, machine: Machine = thisMachine): Settings {
-  const unset = { machine, dataDir: '', apiHost: '', apiPort: 0 }
+  const unset = { machine, dataDir: '', apiHost: '', apiPort: 0, metroDomain: '' }
   const base: Base = {
     machine,
     dataDir: readOne(dataDir, env, unset),
     apiHost: readOne(apiHost, env, unset),
     apiPort: readOne(apiPort, env, unset),
+    metroDomain: readOne(metroDomain, env, unset),
   }
   const read = Object.entries(settingsTable).map(([key, one]) => [key, readOne<unknown>(one, env, base)])
   return Object.fromEntries(read) as Settings
@@ -210,6 +280,11 @@ export function readSettings(env: Environment, machine: Machine = thisMachine): 
 function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
   const text = env[one.name]
   return text === undefined || text === '' ? one.fallback(base) : one.parse(text, one.name)
+}
+
+/** Names below `localhost` lead clients to their own machine, so nobody else has reason to be let in. */
+function gatewayHostOf({ metroDomain }: Base): string | undefined {
+  return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
 }
 
 /** Stacks side by side on one host must not meet: the second octet, 64 to 127, follows from the directory. */

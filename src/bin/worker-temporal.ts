@@ -1,13 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import path from 'node:path'
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import type { Logger } from 'pino'
+import type { AutoscaleActivities } from '../../activities/autoscale-activities.ts'
+import type { CertificateActivities } from '../../activities/certificate-activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
 import type { TemporalPlace } from '../control/temporal-control.ts'
+import { autoscaleTaskQueue } from '../domain/autoscale-settings.ts'
 import { controlTaskQueue } from '../domain/host-work.ts'
+import { KeptWorker } from './kept-worker.ts'
 
-/** Between attempts to reach Temporal, or after it was lost. */
-const reconnectMs = 500
 /** What runs when the worker is told to stop gets this long; then Temporal gives it to the next worker. */
 const shutdownGrace = '2s'
 const shutdownForce = '3s'
@@ -17,10 +18,22 @@ const stickyTimeout = '3s'
 const cachedWorkflows = 500
 /** One write to PostgreSQL each; more would only wait for a connection of its pool. */
 const localActivitiesAtOnce = 40
+/** Steps of certificates: they wait for authorities. Some thousand that are asked for at once must not crowd out states. */
+const activitiesAtOnce = 20
+/** What the SDK warns of where a worker has activities alone, as that of watches is meant to. */
+const noWorkflows = 'No workflows registered, not polling for workflow tasks'
+/** A watch per autoscaled service, for as long as there is nothing to do: a promise and a heartbeat now and then. */
+const watchesAtOnce = 5_000
+/** Not by its timeout, but as often as they come: the observer knows how many there may be. */
+const heartbeatsApart = '4s'
+/** Watches last; a poll is only held open for one that is new or over. */
+const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
   readonly place: TemporalPlace
-  readonly activities: ControlActivities
+  readonly activities: ControlActivities & CertificateActivities
+  /** Absent: other workers do it. */
+  readonly autoscale?: Autoscaling
   /** Made at set-up; absent: the workflows are bundled now, which costs more than a second. */
   readonly workflowBundle?: string
   readonly log: Logger
@@ -28,72 +41,77 @@ export interface ControlWorkerOptions {
   readonly sdkMetricsAddress: string
 }
 
-/** The worker of the task queue `control`: there as soon as Temporal is, and again after it was away. */
+export interface Autoscaling {
+  readonly activities: AutoscaleActivities
+  /** Called whenever work is taken: those who watched before may be gone. */
+  readonly begin?: (sinceMs: number) => void
+  /** Has all watches fail at once. Called when no new one begins here any more. */
+  readonly end: () => void
+}
+
+/** The workers of the task queues `control` and `autoscale`: there as soon as Temporal is, and again after it was away. */
 export class ControlWorker {
-  readonly #options: ControlWorkerOptions
-  readonly #stopping = new AbortController()
-  #worker: Worker | undefined
-  #ended: Promise<void> = Promise.resolve()
+  readonly #workers: readonly KeptWorker[]
 
   constructor(options: ControlWorkerOptions) {
-    this.#options = options
+    const { place, log, autoscale } = options
     Runtime.install({
       // The process decides itself what a signal means.
       shutdownSignals: [],
-      logger: new DefaultLogger('WARN', (entry) => options.log.warn({ ...entry.meta }, entry.message)),
+      logger: new DefaultLogger('WARN', ({ meta, message }) => {
+        if (message !== noWorkflows) log.warn({ ...meta }, message)
+      }),
       telemetryOptions: { metrics: { prometheus: { bindAddress: options.sdkMetricsAddress } } },
     })
+    const control = new KeptWorker({ place, log, worker: controlWorker(options) })
+    this.#workers =
+      autoscale === undefined ? [control] : [control, autoscaleWorker({ place, log, autoscale })]
   }
 
   get polls(): boolean {
-    return this.#worker?.getState() === 'RUNNING'
+    return this.#workers.every(({ polls }) => polls)
   }
 
   start(): void {
-    this.#ended = this.#keepRunning()
+    for (const worker of this.#workers) worker.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
-    if (this.polls) this.#worker?.shutdown()
-    await this.#ended
+    await Promise.all(this.#workers.map((worker) => worker.stop()))
   }
+}
 
-  async #keepRunning(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      try {
-        await this.#runOnce()
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'Temporal can not be reached; trying again')
-      }
-      await delay(reconnectMs, undefined, { signal }).catch(() => undefined)
-    }
+function controlWorker({ activities, workflowBundle }: ControlWorkerOptions) {
+  return {
+    taskQueue: controlTaskQueue,
+    ...(workflowBundle === undefined
+      ? { workflowsPath: path.resolve(import.meta.dirname, '../../workflows/index.ts') }
+      : { workflowBundle: { codePath: workflowBundle } }),
+    activities,
+    maxCachedWorkflows: cachedWorkflows,
+    maxConcurrentLocalActivityExecutions: localActivitiesAtOnce,
+    maxConcurrentActivityTaskExecutions: activitiesAtOnce,
+    stickyQueueScheduleToStartTimeout: stickyTimeout,
+    shutdownGraceTime: shutdownGrace,
+    shutdownForceTime: shutdownForce,
   }
+}
 
-  async #runOnce(): Promise<void> {
-    const { place, activities, workflowBundle } = this.#options
-    const connection = await NativeConnection.connect({ address: place.address })
-    try {
-      const worker = await Worker.create({
-        connection,
-        namespace: place.namespace,
-        taskQueue: controlTaskQueue,
-        ...(workflowBundle === undefined
-          ? { workflowsPath: path.resolve(import.meta.dirname, '../../workflows/index.ts') }
-          : { workflowBundle: { codePath: workflowBundle } }),
-        activities,
-        maxCachedWorkflows: cachedWorkflows,
-        maxConcurrentLocalActivityExecutions: localActivitiesAtOnce,
-        stickyQueueScheduleToStartTimeout: stickyTimeout,
-        shutdownGraceTime: shutdownGrace,
-        shutdownForceTime: shutdownForce,
-      })
-      this.#worker = worker
-      if (!this.#stopping.signal.aborted) await worker.run()
-    } finally {
-      this.#worker = undefined
-      await connection.close()
-    }
+/** Of the task queue `autoscale`. When it stops, its watches fail at once, so that another worker takes them. */
+export function autoscaleWorker({
+  place,
+  log,
+  autoscale,
+}: Pick<ControlWorkerOptions, 'place' | 'log'> & { readonly autoscale: Autoscaling }): KeptWorker {
+  const worker = {
+    taskQueue: autoscaleTaskQueue,
+    activities: autoscale.activities,
+    maxConcurrentActivityTaskExecutions: watchesAtOnce,
+    activityTaskPollerBehavior: watchPollers,
+    maxHeartbeatThrottleInterval: heartbeatsApart,
+    shutdownGraceTime: shutdownGrace,
+    shutdownForceTime: shutdownForce,
   }
+  const { begin, end } = autoscale
+  return new KeptWorker({ place, log, worker, ...(begin && { onStart: begin }), onStop: end })
 }

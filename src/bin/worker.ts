@@ -1,15 +1,29 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
+import { createAlignmentActivities } from '../../activities/autoscale-alignment.ts'
+import { createWatchActivity } from '../../activities/autoscale-watch.ts'
+import { createCertificateActivities } from '../../activities/certificate-activities.ts'
 import { createControlActivities } from '../../activities/control-activities.ts'
+import { createDiagnosis } from '../acme/diagnosis.ts'
+import { createServiceObserver, systemTimers } from '../autoscale/service-observer.ts'
+import { callInWatches } from '../autoscale/watch-calls.ts'
 import { createSweep } from '../control/sweep.ts'
+import { sweptEntities } from '../control/swept-entity.ts'
 import { startSweepLoop } from '../control/sweep-loop.ts'
 import { openTemporalControl } from '../control/temporal-control.ts'
 import { WorkerMetrics } from '../control/worker-metrics.ts'
+import { createAuthorityAccounts } from '../db/authority-accounts.ts'
+import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale-records.ts'
 import { openDatabase } from '../db/database.ts'
+import { listNodes } from '../db/nodes.ts'
+import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
+import { createNodeClient } from '../nodes/node-client.ts'
+import { configuredIssuer } from './issuer.ts'
 import { readSettings } from './settings.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -27,18 +41,57 @@ const place = {
 }
 
 const database = await openDatabase({ url: settings.databaseUrl, applicationName: 'roost-worker', poolSize })
+const secretBox = createSecretBox(parseSecretKey(await readFile(settings.secretKeyFile, 'utf8')))
+const authority = await configuredIssuer(settings, createAuthorityAccounts({ database, secretBox }))
+const { acmeResolver: resolver } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics()
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
+const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
+const observer = createServiceObserver({
+  readServices: (serviceUuids) => readAutoscaleMembers(database, serviceUuids),
+  readLoads: (nodeId, instanceUuids) => nodes.readLoads(nodeId, instanceUuids),
+  nowMs: Date.now,
+  timers: systemTimers,
+  listener: {
+    round: (round) => metrics.autoscale.round(round),
+    decided: (kind) => metrics.autoscale.decided(kind),
+    failed: (error) => log.warn({ err: error }, 'autoscaled services can not be looked at'),
+  },
+})
+const stopping = new AbortController()
 const worker = new ControlWorker({
   place,
-  activities: metrics.countActivities(createControlActivities({ database })),
+  activities: {
+    ...metrics.countActivities(createControlActivities({ database })),
+    ...createCertificateActivities({
+      database,
+      secretBox,
+      issuer: authority.issuer,
+      directory: authority.directory,
+      diagnosis: createDiagnosis(resolver === undefined ? {} : { resolver }),
+      nowMs: Date.now,
+    }),
+  },
+  autoscale: {
+    activities: {
+      ...createWatchActivity({ observer }),
+      ...createAlignmentActivities({
+        database,
+        secretBox,
+        instances: control.instances,
+        nowMs: Date.now,
+      }),
+    },
+    begin: callIn,
+    end: () => observer.close(),
+  },
   workflowBundle: installedBundle(),
   log,
   sdkMetricsAddress,
 })
 worker.start()
-const sweeps = startSweepLoop(createSweep({ database, control: control.instances, nowMs: Date.now }), {
+const sweeps = startSweepLoop(createSweep({ entities: sweptEntities(database, control), nowMs: Date.now }), {
   onSwept(result) {
     metrics.swept(result)
     if (result.started + result.deletesSent > 0)
@@ -60,6 +113,19 @@ await once(health, 'listening')
 log.info({ port: settings.workerMetricsPort }, 'the worker runs')
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+
+/** What a worker watched that was killed. */
+function callIn(sinceMs: number): void {
+  const { signal } = stopping
+  void callInWatches({
+    listServices: () => listAutoscaledServices(database),
+    callIn: (serviceUuid) => control.autoscales.callInWatch(serviceUuid, sinceMs),
+    timers: systemTimers,
+    signal,
+  }).then((count) => {
+    if (count > 0) log.info({ count }, 'watches of a worker that is gone were called in')
+  })
+}
 
 async function answer(url: string): Promise<{ readonly status: number; readonly body: string }> {
   if (url === '/healthz') return { status: 200, body: 'ok\n' }
@@ -97,10 +163,11 @@ async function freePort(): Promise<number> {
 }
 
 async function stop(): Promise<void> {
+  stopping.abort()
   setTimeout(() => process.exit(0), stopLimitMs).unref()
   health.close()
   health.closeAllConnections()
   await Promise.all([worker.stop(), sweeps.stop()])
-  await Promise.all([control.close(), database.close()])
+  await Promise.all([control.close(), authority.close(), nodes.close(), database.close()])
   process.exit(0)
 }

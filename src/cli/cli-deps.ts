@@ -1,4 +1,9 @@
+import type { AutoscaleControl } from '../control/autoscale-control.ts'
+import type { CertificateControl } from '../control/certificate-control.ts'
+import type { InstanceControl } from '../control/instance-control.ts'
+import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
+import type { Attention } from '../domain/traffic-protocol.ts'
 import type { DoctorReport } from '../launch/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
@@ -9,8 +14,33 @@ export interface CliDeps {
   readonly note: (text: string) => void
   /** Connects for the time of `work` and closes afterwards. Throws `CliFailure` where there is no database. */
   readonly withDatabase: <T>(work: (database: Database) => Promise<T>) => Promise<T>
+  /** Connects to the workflows for the time of `work`. Throws `CliFailure` where no stack is known. */
+  readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
+  /** What the instance's host says of it; undefined where it does not know it, and a text where it does not answer. */
+  readonly readAttention: (
+    database: Database,
+    instance: { readonly uuid: string; readonly nodeId: string },
+  ) => Promise<Attention | string | undefined>
   readonly images: ImageStore
   readonly doctor: () => Promise<DoctorReport>
+  /** `file` is absent where the metro domain's certificate is the operator's own. */
+  readonly authority: {
+    readonly file: string | undefined
+    readonly metroDomain: string
+    /** Makes it where it is not there yet. Throws `CliFailure` where it can not be read. */
+    readonly customDomains: () => Promise<CustomDomainsAuthority>
+  }
+}
+
+/** Where certificates of custom domains come from: the local authority, by its root in PEM, or another one's directory. */
+export type CustomDomainsAuthority = { readonly certificate: string } | { readonly directory: string }
+
+/** Of the workflows, what a command asks for. */
+export interface CliControl {
+  readonly instances: Pick<InstanceControl, 'drainUntilMs'>
+  readonly volumes: Pick<VolumeControl, 'repair'>
+  readonly certificates: Pick<CertificateControl, 'retry'>
+  readonly autoscales: Pick<AutoscaleControl, 'seen'>
 }
 
 /** The stack's registry. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { overlookNodes, releaseNode, removeNode } from '../db/node-administration.ts'
-import type { NodeChange, NodeOverview } from '../db/node-administration.ts'
+import type { NodeChange, NodeOverview, NodeRefusal } from '../db/node-administration.ts'
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
 import type { CliDeps } from './cli-deps.ts'
 import { CliFailure } from './cli-failure.ts'
@@ -23,19 +23,32 @@ export function addNodeCommands(program: Command, deps: CliDeps): void {
     .action((id: string, options: OutputOptions) => release(deps, id, options))
   node
     .command('remove <id>')
-    .description('forget a host that is switched off and has no instances')
+    .description('forget a host that is switched off and has neither instances nor volumes')
     .option('--json', 'answer in JSON')
     .action((id: string, options: OutputOptions) => remove(deps, id, options))
 }
 
 async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
   const nodes = await deps.withDatabase(overlookNodes)
-  const head = ['ID', 'STATE', 'INSTANCES', 'MEMORY MB', 'ACCELERATOR', 'NETWORK', 'AGENT', 'LAST HEARD']
+  const head = [
+    'ID',
+    'STATE',
+    'INSTANCES',
+    'MEMORY MB',
+    'VOLUMES',
+    'VOLUME MB',
+    'ACCELERATOR',
+    'NETWORK',
+    'AGENT',
+    'LAST HEARD',
+  ]
   const rows = nodes.map((node) => [
     node.id,
     stateOf(node),
     String(node.instances),
     String(node.memoryMb),
+    String(node.volumes),
+    `${node.promisedMb} of ${node.volumeMb}`,
     node.accelerator,
     node.subnet,
     node.agentUrl,
@@ -64,11 +77,12 @@ function requireDone(id: string, change: NodeChange): void {
   if (!change.ok) throw new CliFailure(refusalText(id, change.refusal))
 }
 
-function refusalText(id: string, refusal: 'unknown' | 'live' | 'has-instances'): string {
+function refusalText(id: string, refusal: NodeRefusal): string {
   const texts = {
     unknown: `there is no host '${id}'; \`roost node list\` shows their ids`,
     live: `host '${id}' was heard of within the last ${nodeSilentAfterMs / 1_000} s: stop its agent first`,
     'has-instances': `host '${id}' has instances: delete them first, or set the host up anew and \`roost node release ${id}\``,
+    'has-volumes': `host '${id}' has volumes: delete them first, or bring the host back with them: \`roost node release ${id}\``,
   }
   return texts[refusal]
 }

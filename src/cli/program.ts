@@ -1,11 +1,16 @@
 import { Command, CommanderError } from 'commander'
 import type { CliDeps } from './cli-deps.ts'
 import { CliFailure, ExitCode } from './cli-failure.ts'
+import { addAutoscaleCommands } from './autoscale-commands.ts'
+import { addCertCommands } from './cert-commands.ts'
+import { addCaCommand } from './ca-command.ts'
 import { addDoctorCommand } from './doctor-command.ts'
+import { addExplainCommand } from './explain-command.ts'
 import { addImageCommands } from './image-commands.ts'
 import { addNodeCommands } from './node-commands.ts'
 import { addTokenCommands } from './token-commands.ts'
 import { addUserCommands } from './user-commands.ts'
+import { addVolumeCommands } from './volume-commands.ts'
 
 /**
  * Runs `roost <args>` and answers its exit code. Refusals and mistakes in the arguments are written for the person at
@@ -28,16 +33,21 @@ function createProgram(deps: CliDeps): Command {
   // Subcommands inherit these settings when they are made, so they come first.
   const program = new Command('roost')
     .description(
-      'Administers a Roost stack: accounts, tokens, images, hosts, and what works on this machine.',
+      'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, autoscale, why instances are awake, and what works on this machine.',
     )
     .exitOverride()
     .configureOutput({ writeOut: deps.write, writeErr: deps.note })
     .showHelpAfterError('(add --help for what is possible)')
     .addHelpText('after', '\nExit codes: 0 done, 1 not possible, 2 wrong arguments.')
+  addExplainCommand(program, deps)
   addUserCommands(program, deps)
   addTokenCommands(program, deps)
   addImageCommands(program, deps)
+  addVolumeCommands(program, deps)
+  addCertCommands(program, deps)
+  addAutoscaleCommands(program, deps)
   addNodeCommands(program, deps)
+  addCaCommand(program, deps)
   addDoctorCommand(program, deps)
   return program
 }

@@ -9,10 +9,15 @@ export interface StackAddressSettings {
   readonly apiUrl: string
   readonly databaseUrl: string | undefined
   readonly registryUrl: string | undefined
+  readonly temporalAddress: string | undefined
 }
 
 export async function findDatabaseUrl(settings: StackAddressSettings): Promise<string> {
   return settings.databaseUrl ?? (await readAddress(settings, 'databaseUrl', 'DATABASE_URL'))
+}
+
+export async function findTemporalAddress(settings: StackAddressSettings): Promise<string> {
+  return settings.temporalAddress ?? (await readAddress(settings, 'temporalAddress', 'TEMPORAL_ADDRESS'))
 }
 
 export async function findRegistryUrl(settings: StackAddressSettings): Promise<string> {
@@ -27,7 +32,7 @@ export async function findApiUrl(settings: StackAddressSettings): Promise<string
 
 async function readAddress(
   settings: StackAddressSettings,
-  name: 'databaseUrl' | 'registryUrl' | 'apiUrl',
+  name: 'databaseUrl' | 'registryUrl' | 'apiUrl' | 'temporalAddress',
   variable: string,
 ): Promise<string> {
   const file = path.join(settings.dataDir, addressesFileName)

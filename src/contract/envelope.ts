@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { ErrorCode } from './errors.ts'
+import { ErrorCode } from './failure.ts'
 import { closed, uuidField, vocabulary } from './fields.ts'
 import { instanceStates } from '../domain/instance-state.ts'
 import type { Operation } from './operation.ts'

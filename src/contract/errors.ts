@@ -1,57 +1,11 @@
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
-
-/** The numeric `error` codes of the API, as its clients know them. */
-export const ErrorCode = {
-  Unknown: 0,
-  NotSupported: 1,
-  WrongMethod: 2,
-  NoEndpoint: 3,
-  FailedNotAll: 4,
-  TooMany: 5,
-  UnknownParameter: 6,
-  Invalid: 7,
-  NotFound: 8,
-  NoneFree: 9,
-  OperationFailed: 10,
-  WrongState: 11,
-  TimedOut: 12,
-  MissingIdentifier: 13,
-  NotAllowed: 14,
-  Attached: 15,
-  Malformed: 16,
-  NotBoth: 17,
-  AddService: 18,
-  Quota: 19,
-  GuestMemoryTooSmall: 20,
-  NotAttached: 21,
-  TooLong: 22,
-  AlreadyExists: 23,
-  CannotBeUsed: 24,
-  AutoscaleInstance: 25,
-  AutoscaleConfigured: 26,
-  AutoscaleNotConfigured: 27,
-  AutoscaleDisabled: 28,
-  AutoscaleSizeOutOfRange: 29,
-  CertificateNameMismatch: 30,
-} as const
-export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
-
-export interface Failure {
-  readonly code: ErrorCode
-  /**
-   * The HTTP status where the failure is that of the whole request; 200 where it is only ever that of one object,
-   * which is an entry of an answer with status 200.
-   */
-  readonly httpStatus: number
-  /** The same request may succeed later without any change. */
-  readonly retryable: boolean
-  /** What the user reads; `{…}` is filled in. */
-  readonly sentence: string
-}
+import { autoscaleFailures } from './autoscale-failures.ts'
+import { ErrorCode, failure } from './failure.ts'
+import type { Failure } from './failure.ts'
+import { maxReportedErrors } from './limits.ts'
 
 /** Every way in which a request or one of its objects can fail. */
 export const failures = {
-  notSupported: failure(ErrorCode.NotSupported, 400, "'{name}' is not supported by this release"),
   wrongMethod: failure(
     ErrorCode.WrongMethod,
     405,
@@ -93,6 +47,39 @@ export const failures = {
   invalidUuid: failure(ErrorCode.Invalid, 400, "Invalid UUID '{value}'"),
   invalidImage: failure(ErrorCode.Invalid, 400, "Invalid image '{value}': {reason}"),
   invalidContent: failure(ErrorCode.Invalid, 400, "Invalid value of '{name}' in {place}: {reason}"),
+  invalidMountPath: failure(ErrorCode.Invalid, 400, "Invalid mount path '{value}': it must {must}"),
+  volumeForOne: failure(
+    ErrorCode.NotBoth,
+    400,
+    "Volume '{name}' can be attached to one instance, but {count} are to be made: leave out 'replicas', or give " +
+      "'size_mb' for a new volume each",
+  ),
+  invalidDnsName: failure(ErrorCode.Invalid, 400, "Invalid DNS name '{value}': {reason}"),
+  repeatedDomain: failure(ErrorCode.Invalid, 400, "Domain '{fqdn}' is given more than once in {place}"),
+  certificateNotAllowed: failure(
+    ErrorCode.CannotBeUsed,
+    400,
+    "Domain '{fqdn}' cannot have a certificate: only fully-qualified custom domains have one, all others use the " +
+      "metro domain's",
+  ),
+  commonNameNotCovered: failure(
+    ErrorCode.CertificateNameMismatch,
+    400,
+    "The certificate in {place} is not for '{cn}', but for {names}: give one of these as 'cn', or upload another one",
+  ),
+  repeatedPort: failure(ErrorCode.Invalid, 400, 'Port {port} is published more than once in {place}'),
+  missingHandler: failure(ErrorCode.Invalid, 400, "Port {port} must have the handler '{handler}'"),
+  forbiddenHandler: failure(ErrorCode.Invalid, 400, "Port {port} must not have the handler '{handler}'"),
+  redirectDestination: failure(
+    ErrorCode.Invalid,
+    400,
+    "The handler 'redirect' of port {port} must have the destination port 443, not {destination}",
+  ),
+  softAboveHard: failure(
+    ErrorCode.Invalid,
+    400,
+    "Value of 'soft_limit' in {place} must not be above that of 'hard_limit': {soft} is above {hard}",
+  ),
   tooLong: failure(ErrorCode.TooLong, 400, "Value of '{name}'{in} is too long: at most {limit} {unit}"),
   tooManyBytes: failure(
     ErrorCode.TooLong,
@@ -110,14 +97,18 @@ export const failures = {
   missingIdentifier: failure(
     ErrorCode.MissingIdentifier,
     400,
-    "Missing identifier in {place}: give one of 'uuid' and 'name'",
+    'Missing identifier in {place}: give {fields}',
   ),
   identifierInLocalScope: failure(
     ErrorCode.NotBoth,
     400,
     "'{name}' is not allowed in {place}: the path already names the object '{object}'",
   ),
-  missingBody: failure(ErrorCode.Malformed, 400, 'The request has no body, but {place} are required'),
+  missingBody: failure(
+    ErrorCode.Malformed,
+    400,
+    'The body of the request is missing or names nothing, but {place} are required',
+  ),
   bodyNotAllowed: failure(ErrorCode.Malformed, 400, 'This endpoint takes no body'),
   malformedBody: failure(ErrorCode.Malformed, 400, 'The request body is not valid JSON: {reason}'),
   malformedPath: failure(ErrorCode.Malformed, 400, 'The request path is not validly encoded'),
@@ -149,6 +140,98 @@ export const failures = {
   ),
   unusableImage: failure(ErrorCode.CannotBeUsed, 200, "Image '{value}' can not run: {reason}"),
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
+  domainInUse: failure(ErrorCode.AlreadyExists, 200, "Domain '{fqdn}' is already in use"),
+  domainReserved: failure(ErrorCode.CannotBeUsed, 200, "Domain '{fqdn}' is reserved and cannot be used"),
+  wildcardWithoutCertificate: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Domain '{fqdn}' needs a certificate of yours with that common name: none is requested for a wildcard",
+  ),
+  certificateMismatch: failure(
+    ErrorCode.CertificateNameMismatch,
+    200,
+    "The certificate for '{commonName}' does not match the domain '{fqdn}'",
+  ),
+  certificateExpired: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Certificate '{name}' expired at {at}: upload a renewed one, and give that or none",
+  ),
+  certificateAttached: failure(
+    ErrorCode.Attached,
+    200,
+    "Certificate '{name}' is used by domain '{fqdn}' of service group '{service}': delete that first",
+  ),
+  tooManyCertificates: failure(ErrorCode.TooMany, 200, 'Too many certificates: at most {limit} per account'),
+  serviceAttached: failure(
+    ErrorCode.Attached,
+    200,
+    "Service group '{name}' has instances attached: delete them first",
+  ),
+  portOfPlatform: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    'Port {port} cannot be used: a part of the platform itself listens there; publish another one',
+  ),
+  portBeyond: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    'Port {port} cannot be used: this platform listens {offset} ports higher; publish one of at most {max}',
+  ),
+  volumeAttached: failure(
+    ErrorCode.Attached,
+    200,
+    "Volume '{name}' is attached to instance '{instance}': detach it first",
+  ),
+  volumeNotReady: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Volume '{name}' cannot be used in state '{state}': try again when it is 'available'",
+    true,
+  ),
+  volumeInError: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Volume '{name}' cannot be used: {reason}; an operator can try 'roost volume repair'",
+  ),
+  volumeMounted: failure(
+    ErrorCode.WrongState,
+    200,
+    "Volume '{name}' is mounted by instance '{instance}', which {is}: stop it first",
+  ),
+  volumeNotAttached: failure(
+    ErrorCode.NotAttached,
+    200,
+    "Volume '{name}' is not attached to instance '{instance}'",
+  ),
+  volumeElsewhere: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Volume '{name}' is on host '{volumeHost}', instance '{instance}' on host '{instanceHost}': create an instance " +
+      'with the volume instead, it is placed where the volume is',
+  ),
+  volumeHostSilent: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "The host '{host}' of volume '{name}' does not answer, and an instance with it can be nowhere else: try again later",
+    true,
+  ),
+  noVolumeRoom: failure(
+    ErrorCode.NoneFree,
+    200,
+    'No host has room for {wanted}: the most that one has is {free} MiB; ask for less, or delete other volumes',
+    true,
+  ),
+  instanceNotStopped: failure(
+    ErrorCode.WrongState,
+    200,
+    "A volume is attached to a stopped instance, but '{instance}' {is}: stop it first",
+  ),
+  instanceHasVolume: failure(
+    ErrorCode.Attached,
+    200,
+    "Instance '{instance}' has volume '{volume}' attached, and can have one: detach that first",
+  ),
   quotaExceeded: failure(
     ErrorCode.Quota,
     200,
@@ -170,12 +253,9 @@ export const failures = {
   ),
   timedOut: failure(ErrorCode.TimedOut, 200, 'Operation timed out', true),
   hostUnreachable: failure(ErrorCode.OperationFailed, 200, 'The host of the instance does not answer', true),
+  ...autoscaleFailures,
 } as const satisfies Record<string, Failure>
 export type FailureName = keyof typeof failures
-
-function failure(code: ErrorCode, httpStatus: number, sentence: string, retryable = false): Failure {
-  return { code, httpStatus, sentence, retryable }
-}
 
 /** One failure with its sentence filled in. A value: it becomes an entry, or travels in a `RequestError`. */
 export interface Problem {
@@ -202,15 +282,16 @@ export function rangeProblem(values: {
   return problem(values.min === values.max ? 'notTheOnlyValue' : 'outOfRange', { in: '', ...values })
 }
 
-/** The request as a whole fails; thrown anywhere below the envelope middleware. */
+/** The request as a whole fails; thrown anywhere below the envelope middleware. Of many problems the first ones are told. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly problems: readonly Problem[]
   readonly headers: Readonly<Record<string, string>>
 
   constructor(problems: readonly Problem[], headers: Readonly<Record<string, string>> = {}) {
-    super(problems.map((each) => each.message).join('; '))
-    this.problems = problems
+    const named = problems.slice(0, maxReportedErrors)
+    super(named.map((each) => each.message).join('; '))
+    this.problems = named
     this.headers = headers
   }
 

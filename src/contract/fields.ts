@@ -20,6 +20,11 @@ export function vocabulary<V extends string>(values: readonly V[], description: 
 /** The parameters of an operation that has none. */
 export const noParameters = closed({})
 
+/** Of a status. */
+export const detailsQuery = closed({
+  details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
+})
+
 /** A name in a request: checked and lower-cased by the rules of `src/domain/object-name.ts`. */
 export const nameField = Type.String({
   format: 'object-name',

@@ -17,9 +17,11 @@ import {
   maxLogBytes,
   maxObjectsPerRequest,
   maxReplicas,
+  maxVolumesPerInstance,
   maxWaitMs,
 } from './limits.ts'
-import { scaleToZeroRequest, serviceGroupRequest, volumeRequest } from './service-fields.ts'
+import { scaleToZeroRequest, serviceGroupRequest } from './service-fields.ts'
+import { instanceVolume } from './volume-requests.ts'
 
 // What a request says of one object, beside its identifier. Defaults are in `src/domain/instance-defaults.ts`.
 
@@ -78,7 +80,12 @@ export const createInstanceBody = closed({
   ),
   vcpus: Type.Optional(Type.Integer({ description: "Virtual CPUs within the account's limits; default 1." })),
   service_group: Type.Optional(serviceGroupRequest),
-  volumes: Type.Optional(Type.Array(volumeRequest, { maxItems: 8 })),
+  volumes: Type.Optional(
+    Type.Array(instanceVolume, {
+      maxItems: maxVolumesPerInstance,
+      description: 'The volume that is mounted at every start.',
+    }),
+  ),
   autostart: Type.Optional(Type.Boolean({ description: 'Start right after creation; default false.' })),
   replicas: Type.Optional(
     Type.Integer({

@@ -2,7 +2,10 @@ import { Type } from 'typebox'
 import { InstanceFeature } from '../domain/instance-feature.ts'
 import { instanceStates } from '../domain/instance-state.ts'
 import { RestartPolicy } from '../domain/restart-policy.ts'
+import { ScaleToZeroPolicy } from '../domain/scale-to-zero.ts'
 import { closed, count, optionalAll, statusSuccess, timestampField, uuidField, vocabulary } from './fields.ts'
+import { attachedService } from './service-responses.ts'
+import { mountedVolume } from './volume-responses.ts'
 
 const instanceName = Type.String({ description: 'Name of the instance.' })
 const stateField = vocabulary(instanceStates, 'Current state.')
@@ -16,6 +19,7 @@ export const createdInstance = closed({
   state: stateField,
   private_fqdn: Type.String(),
   private_ip: Type.String(),
+  service_group: Type.Optional(attachedService),
   boot_time_us: Type.Optional(count('Only with `autostart` and `wait_timeout_ms`.')),
 })
 
@@ -50,8 +54,10 @@ const networkInterface = closed({
 })
 
 const scaleToZero = closed({
-  enabled: Type.Boolean(),
-  policy: Type.String(),
+  enabled: Type.Boolean({
+    description: 'The policy is not off, and the instance does not speak against it at present.',
+  }),
+  policy: vocabulary(Object.values(ScaleToZeroPolicy), 'When the instance goes to standby.'),
   cooldown_time_ms: count('Idle time before standby.'),
   stateful: Type.Boolean(),
 })
@@ -94,6 +100,22 @@ export const instanceDetails = closed({
   ),
   features: Type.Optional(Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'))),
   scale_to_zero: Type.Optional(scaleToZero),
+  snapshot: Type.Optional(closed({ uuid: uuidField }, { description: 'Its memory, where standby kept it.' })),
+  failure: Type.Optional(
+    Type.String({
+      description: 'Why the last start failed; of a wake on traffic too. Gone with the next success.',
+    }),
+  ),
+  service_group: Type.Optional(attachedService),
+  volumes: Type.Optional(
+    Type.Array(mountedVolume, { description: 'The volume that is attached; empty where there is none.' }),
+  ),
+  clone_of: Type.Optional(
+    closed(
+      { uuid: uuidField, name: instanceName },
+      { description: 'The master that autoscale made it of; only where it did.' },
+    ),
+  ),
   private_fqdn: Type.Optional(Type.String()),
   private_ip: Type.Optional(Type.String()),
   network_interfaces: Type.Optional(Type.Array(networkInterface)),

@@ -23,6 +23,11 @@ export const receiveTimeoutMs = 30_000
 /** 503 with code 12. How long the server works on a request that does not wait for a state. */
 export const handlingTimeoutMs = 30_000
 /**
+ * How long the answer to a create of volumes waits for their file systems, which take a tenth of this: clients create a
+ * volume and use it with the next request. One that takes longer is answered all the same, and its state tells.
+ */
+export const makingVolumesMs = 3_000
+/**
  * What -1 and everything larger stand for in `wait_timeout_ms` and `timeout_ms`: clients in JavaScript give up on an
  * answer whose headers take 300 s.
  */
@@ -51,11 +56,24 @@ export const maxEnvNameLength = 256
 export const maxEnvValueLength = 65_536
 export const maxImageReferenceLength = 512
 
-/** Fields of services and volumes, which are validated although this release does not act on them. */
+/** 400. Services: ports of one, domains of one, and what `soft_limit` and `hard_limit` can be. */
 export const maxPort = 65_535
+export const maxConnectionLimit = 65_535
 export const maxPublishedPorts = 64
 export const maxDomains = 16
+/**
+ * 400. Of an upload, in characters: a chain of ten certificates, each larger than any that an authority issues, and the
+ * longest key that is taken, five times.
+ */
+export const maxChainLength = 65_536
+export const maxPrivateKeyLength = 16_384
+/** 400. A guest mounts one; the API's document has no more either. */
+export const maxVolumesPerInstance = 1
+/** 400. A day: whoever wants an instance to stay awake for longer has the policy `off`. */
 export const maxCooldownMs = 86_400_000
+
+/** 400. Warm-up and cooldown of autoscale: as long as a drain may take. */
+export const maxAutoscaleTimeMs = 3_600_000
 
 /**
  * 429 with `Retry-After`. Requests per second of one token, for ever; `ROOST_REQUESTS_PER_SECOND` changes it. Some

@@ -2,10 +2,10 @@ import type { TObject, TSchema } from 'typebox'
 import { answerSchema, requestFailure } from './envelope.ts'
 import { failures } from './errors.ts'
 import { operations, plainEndpoints } from './operations.ts'
-import { Scope } from './operation.ts'
+import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { globalBody, namesObjects } from './request-body.ts'
-import { identifierLists, querySchema } from './request-query.ts'
+import { identifierQuery, querySchema } from './request-query.ts'
 import { maxObjectsPerRequest } from './limits.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -54,7 +54,7 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
     tags: [operation.dataKey],
     summary: operation.summary,
     description: operation.description,
-    parameters: [...(local ? [objectParameter] : []), ...queryParameters(operation, local)],
+    parameters: [...pathParameters(operation, local), ...queryParameters(operation, local)],
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       200: {
@@ -74,16 +74,21 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
   }
 }
 
-const objectParameter: Json = {
-  name: 'object',
-  in: 'path',
-  required: true,
-  description: 'UUID or name of the object.',
-  schema: { type: 'string' },
+function pathParameters(operation: Operation, local: boolean): readonly Json[] {
+  const owner = pathParameter('owner', 'UUID or name of the object that these are parts of.')
+  const object = pathParameter(
+    'object',
+    identifiersOf(operation).includes('uuid') ? 'UUID or name of the object.' : 'Name of the object.',
+  )
+  return [...(operation.path.includes('{owner}') ? [owner] : []), ...(local ? [object] : [])]
+}
+
+function pathParameter(name: string, description: string): Json {
+  return { name, in: 'path', required: true, description, schema: { type: 'string' } }
 }
 
 function queryParameters(operation: Operation, local: boolean): readonly Json[] {
-  const lists = namesObjects(operation) && !local ? identifierLists : {}
+  const lists = namesObjects(operation) && !local ? identifierQuery(operation) : {}
   const objects = operation.inQuery ? operation.body.properties : {}
   const all = { ...lists, ...objects, ...querySchema(operation).properties }
   return Object.entries(all).map(([name, schema]) => ({ name, in: 'query', schema: published(schema) }))

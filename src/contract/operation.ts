@@ -18,8 +18,19 @@ export type Scope = (typeof Scope)[keyof typeof Scope]
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** The key of `data` in the answer. */
-export const DataKey = { Instances: 'instances', Images: 'images', Quotas: 'quotas' } as const
+export const DataKey = {
+  Instances: 'instances',
+  ServiceGroups: 'service_groups',
+  Certificates: 'certificates',
+  Images: 'images',
+  Volumes: 'volumes',
+  Quotas: 'quotas',
+  Policies: 'policies',
+} as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]
+
+/** What objects can be named by. */
+export type IdentifierKey = 'uuid' | 'name'
 
 /**
  * One line of the API's table. Router, validation, OpenAPI, documents and tests all read it, so what is not here does
@@ -32,10 +43,13 @@ export interface Operation<
 > {
   readonly id: string
   readonly method: Method
+  /** `{owner}` in it names, by UUID or name, the object that those of the operation are parts of. */
   readonly path: string
   /** The same operation on one object, which `{object}` in the path names by its UUID or name. */
   readonly localPath?: string
   readonly scope: Scope
+  /** Absent: by UUID or name. Parts of an object may have no UUID. */
+  readonly identifiedBy?: readonly IdentifierKey[]
   /** What the parameters are called in messages, such as `instance creation arguments`. */
   readonly place: string
   /** Parameters per object, without identifiers. They may come by the query too where `inQuery` says so. */
@@ -61,6 +75,10 @@ export interface Operation<
 export type OperationBody<O extends Operation> = Static<O['body']>
 export type OperationQuery<O extends Operation> = Static<O['query']>
 export type OperationEntry<O extends Operation> = Static<O['entry']>
+
+export function identifiersOf({ identifiedBy = ['uuid', 'name'] }: Operation): readonly IdentifierKey[] {
+  return identifiedBy
+}
 
 export function defineOperation<B extends TObject, Q extends TObject, E extends TObject>(
   operation: Operation<B, Q, E>,

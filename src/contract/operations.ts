@@ -1,3 +1,17 @@
+import {
+  createCertificates,
+  deleteCertificates,
+  getCertificates,
+  listCertificates,
+} from './certificate-operations.ts'
+import {
+  addAutoscalePolicies,
+  createAutoscale,
+  deleteAutoscale,
+  deleteAutoscalePolicies,
+  getAutoscale,
+  getAutoscalePolicies,
+} from './autoscale-operations.ts'
 import { noParameters } from './fields.ts'
 import { imageEntry, imageFilterBody, imageQuery } from './image-schemas.ts'
 import {
@@ -11,9 +25,18 @@ import {
   stopInstances,
   waitInstances,
 } from './instance-operations.ts'
+import { createServices, deleteServices, getServices, listServices } from './service-operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { quotaEntry } from './quota-schemas.ts'
+import {
+  attachVolumes,
+  createVolumes,
+  deleteVolumes,
+  detachVolumes,
+  getVolumes,
+  listVolumes,
+} from './volume-operations.ts'
 
 export const listImages = defineOperation({
   id: 'listImages',
@@ -58,6 +81,26 @@ export const operations = {
   waitInstances,
   getInstanceLogs,
   getInstanceMetrics,
+  createServices,
+  getServices,
+  deleteServices,
+  listServices,
+  createAutoscale,
+  getAutoscale,
+  deleteAutoscale,
+  addAutoscalePolicies,
+  getAutoscalePolicies,
+  deleteAutoscalePolicies,
+  createCertificates,
+  getCertificates,
+  deleteCertificates,
+  listCertificates,
+  createVolumes,
+  getVolumes,
+  deleteVolumes,
+  attachVolumes,
+  detachVolumes,
+  listVolumes,
   listImages,
   getQuotas,
 } as const satisfies Readonly<Record<string, Operation>>
@@ -71,7 +114,9 @@ export const operationIds = Object.keys(operations) as readonly OperationId[]
  * `list` is reached by its UUID or in global scope.
  */
 export const reservedObjectNames: ReadonlySet<string> = new Set(
-  Object.values(operations).flatMap((operation) => operation.path.split('/').slice(3)),
+  Object.values(operations)
+    .map((operation) => operation.path.split('/')[3] ?? '')
+    .filter((part) => part !== '' && !part.startsWith('{')),
 )
 
 /** Endpoints beside the table: no `/v1`, no envelope of objects. */

@@ -21,6 +21,10 @@ export interface Page {
 
 /** A request whose parameters are all known to be well-formed. */
 export interface ParsedRequest<B = unknown, Q = unknown> {
+  /** Of what the objects are parts; there where the operation's path has one. */
+  readonly owner?: Target
+  /** The path names the one object. */
+  readonly local: boolean
   /** In the order in which the request names them; the answer has one entry each, in the same order. */
   readonly objects: readonly RequestObject<B>[]
   readonly query: Q
@@ -29,6 +33,8 @@ export interface ParsedRequest<B = unknown, Q = unknown> {
 
 /** The untouched parts of a request, as the server received them. */
 export interface RawRequest {
+  /** What stands for the owner in the path, decoded. */
+  readonly owner?: string
   /** The part of the path in local scope, decoded. */
   readonly object?: string
   readonly query: URLSearchParams

@@ -5,7 +5,7 @@ import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { identifierFields } from './fields.ts'
 import { maxReportedErrors } from './limits.ts'
-import { Scope } from './operation.ts'
+import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem, withoutEmptyIdentifiers } from './request-objects.ts'
@@ -31,7 +31,8 @@ export function namesObjects(operation: Operation): boolean {
 /** The schema of one body object in global scope, which is also that of the OpenAPI document. */
 export function globalBody(operation: Operation): TObject {
   if (!namesObjects(operation)) return operation.body
-  return Type.Object({ ...identifierFields, ...operation.body.properties }, { additionalProperties: false })
+  const identifiers = Object.fromEntries(identifiersOf(operation).map((key) => [key, identifierFields[key]]))
+  return Type.Object({ ...identifiers, ...operation.body.properties }, { additionalProperties: false })
 }
 
 /** Reads a body: one object or an array of them in global scope, one object without identifiers in local scope. */

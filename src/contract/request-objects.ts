@@ -2,6 +2,8 @@ import { isUuid, parseObjectName } from '../domain/object-name.ts'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { maxArguments, maxObjectsPerRequest } from './limits.ts'
+import { identifiersOf } from './operation.ts'
+import type { IdentifierKey, Operation } from './operation.ts'
 import type { Target } from './parsed-request.ts'
 
 /** A JSON object, as yet unchecked. */
@@ -46,7 +48,15 @@ export function takeIdentifier(
   }
   if (typeof uuid === 'string') return { rest, target: { by: 'uuid', value: uuid } }
   if (typeof name === 'string') return { rest, target: { by: 'name', value: name } }
-  return { rest, problem: problem('missingIdentifier', { place }) }
+  return { rest, problem: missingIdentifier(place) }
+}
+
+export function missingIdentifier(
+  place: string,
+  identifiers: readonly IdentifierKey[] = ['uuid', 'name'],
+): Problem {
+  const quoted = identifiers.map((key) => `'${key}'`).join(' and ')
+  return problem('missingIdentifier', { place, fields: identifiers.length > 1 ? `one of ${quoted}` : quoted })
 }
 
 /** The canonical form of an identifier, or what is wrong with it. */
@@ -63,6 +73,11 @@ export function canonicalTarget(target: Target): Target | Problem {
 /** What stands for an object in a path: a UUID where it has the form of one, else a name. */
 export function pathTarget(part: string): Target {
   return isUuid(part) ? { by: 'uuid', value: part } : { by: 'name', value: part }
+}
+
+/** The same for the objects of an operation, which may have no UUID. */
+export function objectInPath(operation: Operation, part: string): Target {
+  return identifiersOf(operation).includes('uuid') ? pathTarget(part) : { by: 'name', value: part }
 }
 
 export function tooManyProblem(count: number): readonly Problem[] {

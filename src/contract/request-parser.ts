@@ -1,12 +1,17 @@
 import { RequestError, problem } from './errors.ts'
 import type { Problem } from './errors.ts'
-import { maxReportedErrors } from './limits.ts'
-import { Scope } from './operation.ts'
+import { Scope, identifiersOf } from './operation.ts'
 import type { Operation, OperationBody, OperationQuery } from './operation.ts'
 import type { ParsedRequest, RawRequest, RequestObject, Target } from './parsed-request.ts'
 import { bodyParser } from './request-body.ts'
 import type { BodyObject, ParsedBody } from './request-body.ts'
-import { canonicalTarget, pathTarget, tooManyProblem } from './request-objects.ts'
+import {
+  canonicalTarget,
+  missingIdentifier,
+  objectInPath,
+  pathTarget,
+  tooManyProblem,
+} from './request-objects.ts'
 import type { JsonObject } from './request-objects.ts'
 import { queryParser } from './request-query.ts'
 import type { ParsedQuery } from './request-query.ts'
@@ -31,22 +36,39 @@ export function requestParser<O extends Operation>(
     const query = parseQuery(raw.query, raw.object)
     const body = parseBody(raw.body, raw.object)
     refuse([...query.problems, ...body.problems])
-    const named = local ? localObjects(raw.object, body) : globalObjects(operation, query, body)
+    const named = local ? localObjects(operation, raw.object, body) : globalObjects(operation, query, body)
     const { objects, problems } = withQueryParameters(named, query.parameters, coerce)
     refuse(problems)
-    return { objects: canonical(operation, objects), query: query.query, page: query.page } as ParsedRequest<
-      OperationBody<O>,
-      OperationQuery<O>
-    >
+    return {
+      ...ownerOf(raw.owner),
+      local,
+      objects: canonical(operation, objects),
+      query: query.query,
+      page: query.page,
+    } as ParsedRequest<OperationBody<O>, OperationQuery<O>>
   }
 }
 
 function refuse(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new RequestError(problems.slice(0, maxReportedErrors))
+  if (problems.length > 0) throw new RequestError(problems)
 }
 
-function localObjects(object: string, body: ParsedBody): readonly BodyObject[] {
-  return [{ target: pathTarget(object), parameters: body.objects[0]?.parameters ?? {} }]
+function ownerOf(part: string | undefined): { readonly owner?: Target } {
+  if (part === undefined) return {}
+  const owner = canonicalTarget(pathTarget(part))
+  if ('by' in owner) return { owner }
+  throw new RequestError([owner])
+}
+
+function localObjects(operation: Operation, object: string, body: ParsedBody): readonly BodyObject[] {
+  return [{ target: objectInPath(operation, object), parameters: sharedParameters(operation, body) }]
+}
+
+/** Those of a body beside identifiers from elsewhere. Where there is none, nobody has looked for what it had to hold. */
+function sharedParameters({ body: schema, place }: Operation, body: ParsedBody): JsonObject {
+  const { required = [] } = schema as { readonly required?: readonly string[] }
+  if (body.objects.length === 0 && required.length > 0) refuse([problem('missingBody', { place })])
+  return body.objects[0]?.parameters ?? {}
 }
 
 /** Who the request is about, in global scope: what the body names, or else what the query names. */
@@ -59,7 +81,9 @@ function globalObjects(operation: Operation, query: ParsedQuery, body: ParsedBod
   if (scope === Scope.ObjectsOrAll && unnamed.length === body.objects.length && unnamed.length <= 1) {
     return []
   }
-  if (unnamed.length > 0 || body.objects.length === 0) refuse([problem('missingIdentifier', { place })])
+  if (unnamed.length > 0 || body.objects.length === 0) {
+    refuse([missingIdentifier(place, identifiersOf(operation))])
+  }
   return body.objects
 }
 
@@ -75,7 +99,8 @@ function objectsOfQuery(
     ])
   }
   refuse(tooManyProblem(targets.length))
-  return targets.map((target) => ({ target, parameters: body.objects[0]?.parameters ?? {} }))
+  const parameters = sharedParameters(operation, body)
+  return targets.map((target) => ({ target, parameters }))
 }
 
 /**

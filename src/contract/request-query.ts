@@ -4,7 +4,7 @@ import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { nameField, uuidField } from './fields.ts'
 import { maxPageCount } from './limits.ts'
-import { Scope } from './operation.ts'
+import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Page, Target } from './parsed-request.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
@@ -23,9 +23,14 @@ const pageFields = {
   ),
 }
 
-export const identifierLists = {
+const identifierLists = {
   uuid: Type.Optional(Type.Array(uuidField, { description: 'UUIDs, comma-separated or repeated.' })),
   name: Type.Optional(Type.Array(nameField, { description: 'Names, comma-separated or repeated.' })),
+}
+
+/** The lists by which the query of an operation names its objects. */
+export function identifierQuery(operation: Operation): TProperties {
+  return Object.fromEntries(identifiersOf(operation).map((key) => [key, identifierLists[key]]))
 }
 
 /** Everything that the query of an operation may hold, besides its identifiers. */
@@ -52,16 +57,17 @@ export function queryParser(
   const names = new Set(Object.keys(schema.properties))
   const objectNames = new Set(operation.inQuery ? Object.keys(operation.body.properties) : [])
   const takesIdentifiers = operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
+  const identifiers: readonly string[] = takesIdentifiers ? identifiersOf(operation) : []
   const place = 'the query'
 
   return (raw, object) => {
     const problems: Problem[] = []
-    const targets = takesIdentifiers ? targetsOf(raw) : []
+    const targets = targetsOf(raw, identifiers)
     const parameters = new Map<string, readonly string[]>()
     const query: Record<string, unknown> = {}
     for (const name of new Set(raw.keys())) {
       const values = raw.getAll(name)
-      if (isIdentifier(name) && takesIdentifiers) {
+      if (identifiers.includes(name)) {
         if (object !== undefined && listed(values).length > 0) {
           problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
         }
@@ -81,14 +87,10 @@ export function queryParser(
   }
 }
 
-function isIdentifier(name: string): name is Target['by'] {
-  return name === 'uuid' || name === 'name'
-}
-
 /** In the order in which they stand, whichever the kind. */
-function targetsOf(query: URLSearchParams): readonly Target[] {
+function targetsOf(query: URLSearchParams, identifiers: readonly string[]): readonly Target[] {
   return [...query].flatMap(([by, text]) =>
-    isIdentifier(by) ? listed([text]).map((value) => ({ by, value })) : [],
+    identifiers.includes(by) ? listed([text]).map((value) => ({ by: by as Target['by'], value })) : [],
   )
 }
 

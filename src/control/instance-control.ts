@@ -18,20 +18,19 @@ export interface InstanceControl {
   /** Asks for a stop; as `start`. It does not wait for the VM to end. */
   stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
   /**
+   * Has the instance drain for at most `drainMs`, stop, and be deleted then: it never comes back, whoever starts it. The row has to
+   * be marked retired before; where this throws, the sweep repeats it. Idempotent, and returns for instances that are gone already.
+   */
+  retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
+  /**
    * Tells the workflow that the instance is to go. The row has to be marked deleted before; where this throws, the
    * sweep repeats it. Idempotent, and returns for instances that are gone already.
    */
   delete(settings: InstanceSettings): Promise<void>
+  /** When a drain is over at the latest; undefined where none is under way. For people: only the workflow has it. */
+  drainUntilMs(instanceUuid: string): Promise<number | undefined>
   /** Makes the workflow continue as new at its next idle point, so that it takes up new code without patches. */
   refresh(instanceUuid: string): Promise<void>
-}
-
-/** Longer than any healthy answer by two orders of magnitude, shorter than what a caller of the API accepts. */
-export const callDeadlineMs = 3_000
-
-/** Temporal or the worker did not answer. The call may or may not have been carried out; repeating it is safe. */
-export class ControlUnavailable extends Error {
-  override readonly name = 'ControlUnavailable'
 }
 
 /** The instance is being deleted, or is deleted. */

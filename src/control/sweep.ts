@@ -1,21 +1,18 @@
-import type { Database } from '../db/database.ts'
-import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/sweep.ts'
-import type { InstanceSettings } from '../domain/instance-settings.ts'
-import { ControlUnavailable } from './instance-control.ts'
-import type { InstanceControl } from './instance-control.ts'
+import { ControlUnavailable } from './control-unavailable.ts'
+import type { SweepBounds } from '../db/workflow-rows.ts'
 import { ResendSchedule } from './resend-schedule.ts'
+import type { SweptEntity, SweptRow } from './swept-entity.ts'
 
-/** Who creates or deletes an instance tells its workflow himself, right after the commit; the sweep is for those who could not. */
+/** Who creates or deletes something tells its workflow himself, right after the commit; the sweep is for those who could not. */
 export const leftAloneMs = 2_000
 export const sweepIntervalMs = 2_000
-/** Rows of each kind in one sweep, the oldest first. More than any backlog that a few seconds can leave. */
+/** Rows of each entity in one sweep, unstarted and deleted, the oldest first. More than any backlog that a few seconds can leave. */
 const batchSize = 1_000
 /** Calls to Temporal at a time: a backlog must not crowd out users. */
 const callsAtOnce = 8
 
 export interface SweepDeps {
-  readonly database: Database
-  readonly control: InstanceControl
+  readonly entities: readonly SweptEntity[]
   readonly nowMs: () => number
   readonly olderThanMs?: number
   readonly batchSize?: number
@@ -30,21 +27,35 @@ export interface SweepResult {
 
 /** Brings the workflows in line with the rows: starts what is missing, repeats what may not have been heard. */
 export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
-  const { database, control } = deps
   const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: deps.batchSize ?? batchSize }
-  const resends = new ResendSchedule()
+  const sweeps = deps.entities.map((entity) => sweepOf(entity, { bounds, nowMs: deps.nowMs }))
 
   return async () => {
-    const deleted = resends.due(
-      await findDeletedRows(database, bounds),
-      (one) => one.instanceUuid,
-      deps.nowMs(),
-    )
-    const deletes = await eachOf(deleted, (one) => control.delete(one))
-    for (const one of deletes.done) resends.sent(one.instanceUuid, deps.nowMs())
-    const starts = await eachOf(await findUnstarted(database, bounds), (one) => control.ensureStarted(one))
-    const begun = [...starts.done, ...deletes.done].map((one) => one.instanceUuid)
-    if (begun.length > 0) await markWorkflowStarted(database, begun)
+    let result: SweepResult = { started: 0, deletesSent: 0, failure: undefined }
+    for (const sweep of sweeps) {
+      const { started, deletesSent, failure } = await sweep()
+      result = {
+        started: result.started + started,
+        deletesSent: result.deletesSent + deletesSent,
+        failure: result.failure ?? failure,
+      }
+    }
+    return result
+  }
+}
+
+function sweepOf(
+  entity: SweptEntity,
+  { bounds, nowMs }: { readonly bounds: SweepBounds; readonly nowMs: () => number },
+): () => Promise<SweepResult> {
+  const resends = new ResendSchedule()
+  return async () => {
+    const deleted = resends.due(await entity.deleted(bounds), ({ uuid }) => uuid, nowMs())
+    const deletes = await eachOf(deleted, (row) => row.delete())
+    for (const uuid of deletes.done) resends.sent(uuid, nowMs())
+    const starts = await eachOf(await entity.unstarted(bounds), (row) => row.start())
+    const begun = [...starts.done, ...deletes.done]
+    if (begun.length > 0) await entity.markStarted(begun)
     return {
       started: starts.done.length,
       deletesSent: deletes.done.length,
@@ -54,23 +65,21 @@ export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
 }
 
 interface Outcome {
-  readonly done: InstanceSettings[]
+  /** Their uuids. */
+  readonly done: string[]
   failure?: unknown
 }
 
-/** Where nobody answers, the rest is left to the next sweep. A failure of one instance's own stops no other. */
-async function eachOf(
-  instances: readonly InstanceSettings[],
-  call: (one: InstanceSettings) => Promise<void>,
-): Promise<Outcome> {
+/** Where nobody answers, the rest is left to the next sweep. A failure of one row's own stops no other. */
+async function eachOf(rows: readonly SweptRow[], call: (row: SweptRow) => Promise<void>): Promise<Outcome> {
   const outcome: Outcome = { done: [] }
-  const rest = [...instances]
+  const rest = [...rows]
   let away = false
   const lane = async (): Promise<void> => {
     for (let one = rest.shift(); one !== undefined && !away; one = rest.shift()) {
       try {
         await call(one)
-        outcome.done.push(one)
+        outcome.done.push(one.uuid)
       } catch (failure) {
         outcome.failure ??= failure
         away ||= failure instanceof ControlUnavailable

@@ -1,6 +1,12 @@
 import { Client, Connection } from '@temporalio/client'
+import type { AutoscaleControl } from './autoscale-control.ts'
+import type { CertificateControl } from './certificate-control.ts'
 import type { InstanceControl } from './instance-control.ts'
+import { createAutoscaleControl } from './temporal-autoscale-control.ts'
+import { createCertificateControl } from './temporal-certificate-control.ts'
 import { createInstanceControl } from './temporal-instance-control.ts'
+import { createVolumeControl } from './temporal-volume-control.ts'
+import type { VolumeControl } from './volume-control.ts'
 
 export interface TemporalPlace {
   /** `host:port` */
@@ -11,6 +17,9 @@ export interface TemporalPlace {
 /** One part's way to the workflows. */
 export interface TemporalControl {
   readonly instances: InstanceControl
+  readonly volumes: VolumeControl
+  readonly certificates: CertificateControl
+  readonly autoscales: AutoscaleControl
   /** Throws when Temporal does not answer in time. */
   check(): Promise<void>
   close(): Promise<void>
@@ -25,6 +34,9 @@ export function openTemporalControl(place: TemporalPlace): TemporalControl {
   const client = new Client({ connection, namespace: place.namespace })
   return {
     instances: createInstanceControl(client),
+    volumes: createVolumeControl(client),
+    certificates: createCertificateControl(client),
+    autoscales: createAutoscaleControl(client),
     async check() {
       await connection.withDeadline(Date.now() + checkDeadlineMs, () =>
         connection.workflowService.describeNamespace({ namespace: place.namespace }),

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client'
+import { AutoscaleMetrics } from './autoscale-metrics.ts'
 import type { SweepResult } from './sweep.ts'
 
 /** From a write that PostgreSQL takes at once to one that waits for a crowd. */
@@ -9,9 +10,10 @@ type Activity = (input: never) => Promise<unknown>
 /** The worker's own Prometheus metrics; Temporal's SDK has more, which are appended to them. */
 export class WorkerMetrics {
   readonly #registry = new Registry()
+  readonly autoscale = new AutoscaleMetrics(this.#registry)
   readonly #writes = new Histogram({
     name: 'roost_worker_write_seconds',
-    help: 'Writes of instances to PostgreSQL, by kind and result.',
+    help: 'Writes of instances, volumes and certificates to PostgreSQL, by kind and result.',
     labelNames: ['kind', 'result'],
     buckets: writeBucketsSeconds,
     registers: [this.#registry],

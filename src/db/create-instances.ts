@@ -1,180 +1,154 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import { LockMode } from '@mikro-orm/postgresql'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InstanceState } from '../domain/instance-state.ts'
 import { generatedInstanceName, nameSuffixLength, replicaName } from '../domain/object-name.ts'
-import { macAddress } from '../domain/private-address.ts'
-import { findLimitBreach, findQuotaExcess, liveDemand } from '../domain/quotas.ts'
-import type { LimitBreach, QuotaExcess } from '../domain/quotas.ts'
-import type { RestartPolicy } from '../domain/restart-policy.ts'
+import {
+  findLimitBreach,
+  findQuotaExcess,
+  findVolumeLimitBreach,
+  liveDemand,
+  volumeDemand,
+} from '../domain/quotas.ts'
+import { serviceDemand } from './create-services.ts'
 import type { Database } from './database.ts'
 import { Instance } from './entities/instance.ts'
-import { User } from './entities/user.ts'
 import type { UserEntity } from './entities/user.ts'
-import { sealEnv } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
+import { attachToService, insertService } from './insert-service.ts'
+import { insertVolumes } from './insert-volumes.ts'
 import { findByUuids } from './instances.ts'
+import { lockVolume, refuseUnavailable } from './locked-volume.ts'
+import { chooseNames, firstState, newInstanceRow } from './new-instances.ts'
+import type { NewInstances } from './new-instances.ts'
 import { placeInstances } from './placement.ts'
-import type { Place } from './placement.ts'
-import { quotaReport, usedQuotasSql } from './quotas.ts'
-import type { UsedByInstances } from './quotas.ts'
+import { quotasOf } from './quotas.ts'
+import { randomSuffix } from './random-suffix.ts'
+import type { RandomSuffix } from './random-suffix.ts'
+import { Refused, orRefusal } from './refused.ts'
+import type { WriteRefusal } from './refused.ts'
 import type { SecretBox } from './secret-box.ts'
+import { lockUser } from './user-lock.ts'
+import type { VolumeRow } from './volume-row.ts'
 
-/** An instance and its replicas as they are asked for: defaults resolved, the name parsed, the image pinned. */
-export interface NewInstances {
-  readonly userUuid: string
-  /** Absent: generated from the image's. */
-  readonly name?: string
-  /** `<repository>@sha256:<hex>` with the repository as the registry knows it. */
-  readonly image: string
-  readonly memoryMb: number
-  readonly vcpus: number
-  readonly args?: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  readonly restartPolicy: RestartPolicy
-  readonly deleteOnStop: boolean
-  readonly autostart: boolean
-  /** Additional instances. */
-  readonly replicas: number
-}
-
-export type CreateRefusal =
-  | { readonly kind: 'limit'; readonly breach: LimitBreach }
-  | { readonly kind: 'quota'; readonly excess: QuotaExcess }
-  | { readonly kind: 'name-taken'; readonly name: string }
-  /** No host has been heard of lately. */
-  | { readonly kind: 'no-node' }
-  /** Every private address of the host is taken. */
-  | { readonly kind: 'no-address' }
-  /** The account was removed meanwhile. */
-  | { readonly kind: 'no-user' }
+export type { NewInstances, ServiceChoice, VolumeChoice } from './new-instances.ts'
 
 export type CreateInstancesOutcome =
   | { readonly ok: true; readonly instances: readonly InstanceRow[] }
-  | { readonly ok: false; readonly refusal: CreateRefusal }
+  | { readonly ok: false; readonly refusal: WriteRefusal }
 
 export interface CreateInstancesDeps {
   readonly database: Database
   readonly secretBox: SecretBox
   /** Lower-case letters and digits; tests make it collide. */
-  readonly randomSuffix?: (length: number) => string
+  readonly randomSuffix?: RandomSuffix
 }
 
-/** Of 36^5 suffixes, ten taken ones in a row mean that something else is wrong. */
-const maxNameAttempts = 10
-const suffixAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
-
 /**
- * Writes the rows of an instance and its replicas, all or none, in one transaction under the lock of the user's row:
- * creates and starts of one user pass it one by one, so parallel ones can not pass a limit. Answers the rows in the
- * order in which they were named, the first without suffix. Their workflows are not started.
+ * Writes the rows of an instance and its replicas with what they bring along (service, domains, certificates, volumes), all or none,
+ * in one transaction under the lock of the user's row: creates and starts of one user pass it one by one, so parallel ones
+ * can not pass a limit. Answers the rows in the order in which they were named, the first without suffix. No workflow
+ * is started, neither theirs nor those of volumes.
+ *
+ * Locks are always taken in this order, so that no two transactions wait for each other: the user, a service, its autoscale
+ * configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance has that one's row before its service's, its volume's and its
+ * configuration's, but never beside a transaction that takes them the other way round, because it has the user's row before all.
  */
 export async function createInstances(
   deps: CreateInstancesDeps,
   wanted: NewInstances,
 ): Promise<CreateInstancesOutcome> {
-  const written = await deps.database.em().transactional((em) => insertInstances(em, deps, wanted))
-  if ('kind' in written) return { ok: false, refusal: written }
-  return { ok: true, instances: await findByUuids(deps.database, written.uuids) }
+  const written = await orRefusal(() =>
+    deps.database.em().transactional((em) => insertInstances(em, deps, wanted)),
+  )
+  if (!written.ok) return written
+  return { ok: true, instances: await findByUuids(deps.database, written.value) }
 }
-
-type Written = { readonly uuids: readonly string[] }
 
 async function insertInstances(
   em: EntityManager,
   deps: CreateInstancesDeps,
   wanted: NewInstances,
-): Promise<Written | CreateRefusal> {
-  const user = await em.findOne(User, { uuid: wanted.userUuid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-  if (!user) return { kind: 'no-user' }
-  const refusal = await checkQuotas(em, user, wanted)
-  if (refusal) return refusal
-  const names = await chooseNames(em, wanted, deps.randomSuffix ?? randomSuffix)
-  if (!Array.isArray(names)) return names
-  const places = await placeInstances(em, { count: names.length, memoryMb: wanted.memoryMb })
-  if (!places.ok) return { kind: places.refusal }
+): Promise<readonly string[]> {
+  const user = await lockUser(em, wanted.userUuid)
+  await checkQuotas(em, user, wanted)
+  const suffix = deps.randomSuffix ?? randomSuffix
+  const names = await chooseNames(em, {
+    userUuid: wanted.userUuid,
+    count: wanted.replicas + 1,
+    ...(wanted.name !== undefined && { given: wanted.name }),
+    propose: () => proposeName(wanted, suffix(nameSuffixLength)),
+  })
+  const service = await chooseService(em, wanted, suffix)
+  const existing = await chooseVolume(em, wanted)
+  const sizeMb = madeVolumeMb(wanted)
+  const { memoryMb, userUuid } = wanted
+  const places = await placeInstances(em, {
+    count: names.length,
+    memoryMb,
+    ...(existing && { volume: { existing } }),
+    ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
+  })
+  const nodeIds = places.map(({ nodeId }) => nodeId)
+  const writer = { userUuid, randomSuffix: suffix }
+  const made =
+    sizeMb === undefined ? [] : await insertVolumes(em, writer, { sizeMb, nodeIds, persistent: false })
   const rows = names.map((name, index) =>
-    newRow(deps.secretBox, wanted, { name, place: places.places[index]! }),
+    newInstanceRow(deps.secretBox, wanted, {
+      name,
+      service,
+      place: places[index]!,
+      volume: made[index] ?? existing?.uuid ?? null,
+    }),
   )
   await em.insertMany(Instance, rows)
-  return { uuids: rows.map((row) => row.uuid) }
+  return rows.map((row) => row.uuid)
 }
 
-async function checkQuotas(
+/** One that several instances share does not go with any of them. */
+async function chooseService(
   em: EntityManager,
-  user: UserEntity,
-  wanted: NewInstances,
-): Promise<CreateRefusal | undefined> {
-  const [used] = await em.execute<UsedByInstances[]>(usedQuotasSql, [user.uuid])
-  const quotas = quotaReport(user, used)
-  const breach = findLimitBreach(quotas.limits, wanted)
-  if (breach) return { kind: 'limit', breach }
-  const count = wanted.replicas + 1
-  const live = wanted.autostart ? liveDemand(wanted, count) : {}
-  const excess = findQuotaExcess(quotas, { instances: count, ...live })
-  return excess && { kind: 'quota', excess }
-}
-
-/** The user's row is locked, so a name that is free here stays free until the commit. */
-async function chooseNames(
-  em: EntityManager,
-  wanted: NewInstances,
-  suffix: (length: number) => string,
-): Promise<string[] | CreateRefusal> {
-  const names = new Set(wanted.name === undefined ? [] : [wanted.name])
-  for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
-    const missing = wanted.replicas + 1 - names.size
-    for (let index = 0; index < missing; index++) names.add(proposeName(wanted, suffix(nameSuffixLength)))
-    const taken = await takenNames(em, wanted.userUuid, [...names])
-    if (wanted.name !== undefined && taken.includes(wanted.name))
-      return { kind: 'name-taken', name: wanted.name }
-    for (const name of taken) names.delete(name)
-    if (names.size === wanted.replicas + 1) return [...names]
+  { userUuid, service, replicas }: NewInstances,
+  suffix: RandomSuffix,
+): Promise<string | null> {
+  if (service === undefined) return null
+  if ('existing' in service) {
+    return attachToService(em, { userUuid, service: service.existing, count: replicas + 1 })
   }
-  return { kind: 'name-taken', name: proposeName(wanted, suffix(nameSuffixLength)) }
+  return insertService(em, { userUuid, randomSuffix: suffix }, { ...service.made, persistent: replicas > 0 })
 }
 
-async function takenNames(
+async function chooseVolume(
   em: EntityManager,
-  userUuid: string,
-  names: readonly string[],
-): Promise<readonly string[]> {
-  const marks = names.map(() => '?').join(', ')
-  const rows = await em.execute<{ name: string }[]>(
-    `select name from instances where user_uuid = ? and deleted_at is null and name in (${marks})`,
-    [userUuid, ...names],
-  )
-  return rows.map((row) => row.name)
+  { userUuid, volume, replicas }: NewInstances,
+): Promise<VolumeRow | undefined> {
+  if (volume === undefined || !('existing' in volume)) return undefined
+  const found = await lockVolume(em, { userUuid, volume: volume.existing })
+  if (replicas > 0) throw new Refused({ kind: 'volume-with-replicas', name: found.name, replicas })
+  refuseUnavailable(found)
+  return found
+}
+
+/** Undefined where none is made. */
+function madeVolumeMb({ volume }: Pick<NewInstances, 'volume'>): number | undefined {
+  return volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
+}
+
+async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInstances): Promise<void> {
+  const quotas = await quotasOf(em, user)
+  const breach = findLimitBreach(quotas.limits, wanted)
+  if (breach) throw new Refused({ kind: 'limit', breach })
+  const sizeMb = madeVolumeMb(wanted)
+  const oversized = sizeMb === undefined ? undefined : findVolumeLimitBreach(quotas.limits, sizeMb)
+  if (oversized) throw new Refused({ kind: 'limit', breach: oversized })
+  const count = wanted.replicas + 1
+  const live = firstState(wanted) === InstanceState.Stopped ? {} : liveDemand(wanted, count)
+  const made = wanted.service !== undefined && 'made' in wanted.service ? wanted.service.made : undefined
+  const service = made === undefined ? {} : serviceDemand(made)
+  const volumes = sizeMb === undefined ? {} : volumeDemand(sizeMb, count)
+  const excess = findQuotaExcess(quotas, { instances: count, ...live, ...service, ...volumes })
+  if (excess) throw new Refused({ kind: 'quota', excess })
 }
 
 function proposeName(wanted: NewInstances, suffix: string): string {
   if (wanted.name !== undefined) return replicaName(wanted.name, suffix)
   return generatedInstanceName(wanted.image.split('@', 1)[0] ?? '', suffix)
-}
-
-function randomSuffix(length: number): string {
-  return Array.from({ length }, () => suffixAlphabet[randomInt(suffixAlphabet.length)]).join('')
-}
-
-function newRow(box: SecretBox, wanted: NewInstances, own: { name: string; place: Place }) {
-  const uuid = randomUUID()
-  return {
-    uuid,
-    user: wanted.userUuid,
-    node: own.place.nodeId,
-    name: own.name,
-    image: wanted.image,
-    memoryMb: wanted.memoryMb,
-    vcpus: wanted.vcpus,
-    args: wanted.args ?? null,
-    envSealed: sealEnv(box, uuid, wanted.env),
-    autostart: wanted.autostart,
-    deleteOnStop: wanted.deleteOnStop,
-    restartPolicy: wanted.restartPolicy,
-    networkUuid: randomUUID(),
-    privateIp: own.place.privateIp,
-    mac: macAddress(own.place.privateIp),
-    // Until the workflow's first record, the row says what it is about to say.
-    state: wanted.autostart ? InstanceState.Starting : InstanceState.Stopped,
-  }
 }

@@ -3,10 +3,20 @@ import { MikroORM } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
 import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
+import { AcmeChallenge } from './entities/acme-challenge.ts'
+import { AuthorityAccount } from './entities/authority-account.ts'
+import { Certificate } from './entities/certificate.ts'
+import { AutoscaleConfiguration } from './entities/autoscale-configuration.ts'
+import { AutoscaleDecision } from './entities/autoscale-decision.ts'
+import { CertificateAttempt } from './entities/certificate-attempt.ts'
+import { CertificateOrder } from './entities/certificate-order.ts'
+import { Domain } from './entities/domain.ts'
 import { Instance } from './entities/instance.ts'
 import { Node } from './entities/node.ts'
+import { Service } from './entities/service.ts'
 import { Token } from './entities/token.ts'
 import { User } from './entities/user.ts'
+import { Volume } from './entities/volume.ts'
 import { migrationList } from './migrations/list.ts'
 
 export interface DatabaseOptions {
@@ -55,7 +65,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query, or in
   // `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
   const orm = new MikroORM({
-    entities: [User, Token, Node, Instance],
+    entities: [
+      User,
+      Token,
+      Node,
+      AuthorityAccount,
+      Certificate,
+      CertificateOrder,
+      AutoscaleConfiguration,
+      AutoscaleDecision,
+      CertificateAttempt,
+      AcmeChallenge,
+      Service,
+      Domain,
+      Volume,
+      Instance,
+    ],
     clientUrl: options.url,
     extensions: [Migrator],
     migrations: {
@@ -67,6 +92,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       silent: true,
       fileName: (timestamp, name) => `${timestamp}-${name ?? 'change'}`,
     },
+    // Triggers are written by hand, in migrations.
+    schemaGenerator: { ignoreTriggers: true },
     pool: { min: 0, max: options.poolSize ?? defaultPoolSize },
     driverOptions: {
       application_name: options.applicationName,

@@ -1,4 +1,4 @@
-/** Where PostgreSQL tells of instances that changed; the payload is the uuid. */
+/** Where PostgreSQL tells of instances and volumes that changed; the payload is the uuid. */
 export const instanceChannel = 'roost_instance'
 
 /** A select over a `returning` clause named `changed` that notifies once the transaction commits. One row, always. */

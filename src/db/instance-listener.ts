@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { feedChannel } from './feed-read.ts'
 import { instanceChannel } from './instance-channel.ts'
 
 export interface InstanceListener {
@@ -9,6 +10,8 @@ export interface InstanceListener {
 
 export interface ListenerEvents {
   onChange(uuid: string): void
+  /** The feed changed; `topics` has the names of those readers whom it concerns, with a space between. */
+  onFeed(topics: string): void
   /** Notifications may have been missed: read everything again. */
   onReconnect(): void
 }
@@ -79,9 +82,12 @@ async function connect(
     clearInterval(probe)
     onLost(client)
   })
-  client.on('notification', (message) => events.onChange(message.payload ?? ''))
+  client.on('notification', ({ channel, payload = '' }) => {
+    if (channel === feedChannel) events.onFeed(payload)
+    else events.onChange(payload)
+  })
   await client.connect()
-  await client.query(`listen ${instanceChannel}`)
+  await client.query(`listen ${instanceChannel}; listen ${feedChannel}`)
   probe = setInterval(() => {
     client.query('select 1').catch(() => client.end().catch(() => undefined))
   }, probeEveryMs)

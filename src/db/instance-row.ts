@@ -1,5 +1,6 @@
 import type { InstanceState } from '../domain/instance-state.ts'
 import type { RestartPolicy } from '../domain/restart-policy.ts'
+import type { ScaleToZero, ScaleToZeroPolicy } from '../domain/scale-to-zero.ts'
 import type { StartKind } from '../domain/start-report.ts'
 import type { SecretBox } from './secret-box.ts'
 
@@ -46,6 +47,19 @@ export interface InstanceRow {
   readonly exitCode: number | null
   readonly stopCode: number | null
   readonly failure: string | null
+  readonly serviceUuid: string | null
+  readonly standbyPolicy: ScaleToZeroPolicy
+  readonly standbyCooldownMs: number
+  readonly standbyStateful: boolean
+  readonly snapshotUuid: string | null
+  readonly standbyDisabled: boolean
+  readonly volumeUuid: string | null
+  readonly volumeAt: string | null
+  readonly volumeReadonly: boolean
+  /** The master that autoscale made it of. */
+  readonly cloneOf: string | null
+  /** Since then autoscale gives it back. */
+  readonly retiredAt: Date | null
 }
 
 /** Total, so that a field without a column does not compile. */
@@ -87,12 +101,55 @@ const columns: Readonly<Record<keyof InstanceRow, string>> = {
   exitCode: 'exit_code',
   stopCode: 'stop_code',
   failure: 'failure',
+  serviceUuid: 'service_uuid',
+  standbyPolicy: 'standby_policy',
+  standbyCooldownMs: 'standby_cooldown_ms',
+  standbyStateful: 'standby_stateful',
+  snapshotUuid: 'snapshot_uuid',
+  standbyDisabled: 'standby_disabled',
+  volumeUuid: 'volume_uuid',
+  volumeAt: 'volume_at',
+  volumeReadonly: 'volume_readonly',
+  cloneOf: 'clone_of',
+  retiredAt: 'retired_at',
 }
 
 /** The select list whose rows are `InstanceRow`. */
 export const instanceColumns = Object.entries(columns)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ')
+
+const moments = ['createdAt', 'restartNextAt', 'startedAt', 'stoppedAt', 'retiredAt'] as const
+const longs = [
+  'position',
+  'revision',
+  'uptimeMs',
+  'bootTimeUs',
+  'vmmStartTimeUs',
+  'vmmLoadTimeUs',
+  'vmmReadyTimeUs',
+  'netTimeUs',
+  'stopCode',
+] as const
+
+type Told = (typeof moments)[number] | (typeof longs)[number]
+
+/** A row as a transaction reads it, in which the driver answers moments and 64-bit integers as texts. */
+export type ToldInstance = Omit<InstanceRow, Told> & Readonly<Record<Told, string | null>>
+
+export function instanceRow(told: ToldInstance): InstanceRow {
+  const read = Object.fromEntries([
+    ...moments.map((key) => [key, told[key] === null ? null : new Date(told[key])] as const),
+    ...longs.map((key) => [key, told[key] === null ? null : Number(told[key])] as const),
+  ]) as Pick<InstanceRow, Told>
+  return { ...told, ...read }
+}
+
+export function scaleToZeroOf(
+  row: Pick<InstanceRow, 'standbyPolicy' | 'standbyCooldownMs' | 'standbyStateful'>,
+): ScaleToZero {
+  return { policy: row.standbyPolicy, cooldownMs: row.standbyCooldownMs, stateful: row.standbyStateful }
+}
 
 /** The environment variables of an instance, in clear. */
 export function openEnv(

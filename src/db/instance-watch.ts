@@ -1,5 +1,7 @@
 import type { Database } from './database.ts'
+import type { FeedTopic } from './feed-read.ts'
 import type { InstanceRow } from './instance-row.ts'
+import { feedTopics } from './feed-read.ts'
 import { findByUuids } from './instances.ts'
 import { openInstanceListener } from './instance-listener.ts'
 
@@ -9,6 +11,12 @@ export type WatchedInstances = ReadonlyMap<string, InstanceRow>
 export interface WaitOutcome {
   readonly satisfied: boolean
   readonly instances: WatchedInstances
+}
+
+export interface ReadOutcome<Seen> {
+  readonly satisfied: boolean
+  /** What was read last. */
+  readonly seen: Seen
 }
 
 /**
@@ -26,6 +34,17 @@ export interface InstanceWatch {
     isSatisfied: (instances: WatchedInstances) => boolean,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<WaitOutcome>
+  /** The same for whatever `read` answers of these objects, which are instances or volumes. */
+  waitForRead<Seen>(
+    uuids: readonly string[],
+    wanted: { readonly read: () => Promise<Seen>; readonly isSatisfied: (seen: Seen) => boolean },
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<ReadOutcome<Seen>>
+  /**
+   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. Like every notification it
+   * only says that a read may find something. Returns how to listen no longer.
+   */
+  onFeed(topic: FeedTopic, wake: () => void): () => void
   close(): Promise<void>
 }
 
@@ -38,48 +57,63 @@ interface Waiter {
 
 export async function openInstanceWatch(database: Database): Promise<InstanceWatch> {
   const waiters = new Map<string, Set<Waiter>>()
-  const wakeAll = () => waiters.forEach((set) => set.forEach((waiter) => waiter.wake()))
+  const feedReaders: Readonly<Record<FeedTopic, Set<() => void>>> = { routes: new Set(), names: new Set() }
+  const wakeReaders = (topic: FeedTopic) => feedReaders[topic].forEach((wake) => wake())
   const listener = await openInstanceListener(database, {
     onChange: (uuid) => waiters.get(uuid)?.forEach((waiter) => waiter.wake()),
-    onReconnect: wakeAll,
+    onFeed: (topics) => feedTopics.filter((topic) => topics.includes(topic)).forEach(wakeReaders),
+    onReconnect() {
+      waiters.forEach((set) => set.forEach((waiter) => waiter.wake()))
+      feedTopics.forEach(wakeReaders)
+    },
   })
+  const waitForRead: InstanceWatch['waitForRead'] = async (uuids, { read, isSatisfied }, options) => {
+    const waiter: Waiter = { wake: () => {} }
+    const limit = startLimit(options)
+    for (const uuid of uuids) waiters.set(uuid, (waiters.get(uuid) ?? new Set()).add(waiter))
+    try {
+      return await waitUntil(read, isSatisfied, waiter, limit)
+    } finally {
+      limit.clear()
+      for (const uuid of uuids) forgetWaiter(waiters, uuid, waiter)
+    }
+  }
   return {
     async waitFor(uuids, isSatisfied, options) {
-      const waiter: Waiter = { wake: () => {} }
-      const limit = startLimit(options)
-      for (const uuid of uuids) waiters.set(uuid, (waiters.get(uuid) ?? new Set()).add(waiter))
-      try {
-        return await waitUntil(() => readInstances(database, uuids), isSatisfied, waiter, limit)
-      } finally {
-        limit.clear()
-        for (const uuid of uuids) forgetWaiter(waiters, uuid, waiter)
-      }
+      const read = () => readInstances(database, uuids)
+      const { satisfied, seen } = await waitForRead(uuids, { read, isSatisfied }, options)
+      return { satisfied, instances: seen }
+    },
+    waitForRead,
+    onFeed(topic, wake) {
+      feedReaders[topic].add(wake)
+      return () => feedReaders[topic].delete(wake)
     },
     close: () => listener.close(),
   }
 }
 
 /** The wake-up is armed before each read, so that a change during the read leads to another one. */
-async function waitUntil(
-  read: () => Promise<WatchedInstances>,
-  isSatisfied: (instances: WatchedInstances) => boolean,
+async function waitUntil<Seen>(
+  read: () => Promise<Seen>,
+  isSatisfied: (seen: Seen) => boolean,
   waiter: Waiter,
   limit: Limit,
-): Promise<WaitOutcome> {
+): Promise<ReadOutcome<Seen>> {
   let woken = arm(waiter)
-  let instances = await read()
-  while (!isSatisfied(instances)) {
+  let seen = await read()
+  while (!isSatisfied(seen)) {
     await Promise.race([woken, limit.reached])
-    if (limit.isReached()) return { satisfied: false, instances }
+    if (limit.isReached()) return { satisfied: false, seen }
     woken = arm(waiter)
     try {
-      instances = await read()
+      seen = await read()
     } catch {
       // PostgreSQL is away; what was read last stands until it is back or the time is up.
       setTimeout(waiter.wake, rereadAfterMs).unref()
     }
   }
-  return { satisfied: true, instances }
+  return { satisfied: true, seen }
 }
 
 function arm(waiter: Waiter): Promise<void> {

@@ -6,24 +6,34 @@ import type { QuotaExcess } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
 import { User } from './entities/user.ts'
 import { notifyInstanceSql } from './instance-channel.ts'
-import { instanceColumns } from './instance-row.ts'
-import type { InstanceRow } from './instance-row.ts'
+import { instanceColumns, instanceRow } from './instance-row.ts'
+import type { InstanceRow, ToldInstance } from './instance-row.ts'
 import { liveCondition, quotaReport, usedQuotasSql } from './quotas.ts'
-import type { UsedByInstances } from './quotas.ts'
+import type { UsedQuotas } from './quotas.ts'
+import {
+  deleteClonesSql,
+  deleteImplicitServiceSql,
+  deleteImplicitVolumeSql,
+  deletedInstances,
+  lockOwnerSql,
+} from './implicit-service.ts'
 
 /** How a request names an object. Names are given as `parseObjectName` returns them. */
 export type Identifier = { readonly uuid: string } | { readonly name: string }
 
 /** A part of a list, which is in the order of creation. */
-export interface InstanceFilter {
-  /** Absent: in whatever state. */
-  readonly states?: readonly InstanceState[]
+export interface ListPage {
   /** Absent: all. */
   readonly count?: number
   /** How many of the first ones are left out. */
   readonly from?: number
   /** Only those that were created after the one with this `position`. */
   readonly afterPosition?: number
+}
+
+export interface InstanceFilter extends ListPage {
+  /** Absent: in whatever state. */
+  readonly states?: readonly InstanceState[]
 }
 
 /**
@@ -109,28 +119,45 @@ export async function findByUuids(
 
 /**
  * Makes the user's instance invisible, frees its name and quota, and answers the row as it was; undefined where the
- * user has none such, so of two deletes at once one finds it. The host is cleaned by the instance's workflow.
+ * user has none such, so of two deletes at once one finds it. A service that was made with the instance alone goes
+ * in the same moment, and so does its volume unless that is persistent (`findDeletedVolume` answers it then), and so do the
+ * configuration that it is the master of and all clones of it (`findGoneWithMaster`). The hosts are cleaned by the workflows of all.
  */
 export async function markDeleted(
   database: Database,
   userUuid: string,
   uuid: string,
 ): Promise<InstanceRow | undefined> {
-  const [row] = await database.rows<InstanceRow>({
-    name: 'mark-instance-deleted',
-    text: `with marked as (update instances set deleted_at = now()
-             where uuid = $2 and user_uuid = $1 and deleted_at is null returning *),
-           notified as (${notifyInstanceSql('marked')})
-           select ${instanceColumns} from marked, notified`,
-    values: [userUuid, uuid],
+  return database.em().transactional(async (em) => {
+    await em.execute(lockOwnerSql, [uuid])
+    const [told] = await em.execute<ToldInstance[]>(
+      `with marked as (update instances set deleted_at = now()
+          where uuid = ? and user_uuid = ? and deleted_at is null returning *),
+        ${deleteImplicitServiceSql},
+        ${deleteImplicitVolumeSql},
+        ${deleteClonesSql},
+        notified as (${notifyInstanceSql(deletedInstances)})
+       select ${instanceColumns} from marked, notified`,
+      [uuid, userUuid],
+    )
+    return told && instanceRow(told)
   })
-  return row
 }
 
-export type ReserveOutcome =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly refusal: { readonly kind: 'quota'; readonly excess: QuotaExcess } }
-  | { readonly ok: false; readonly refusal: { readonly kind: 'not-found' } }
+export type ReserveOutcome = { readonly ok: true } | { readonly ok: false; readonly refusal: StartRefusal }
+
+export type StartRefusal =
+  | { readonly kind: 'quota'; readonly excess: QuotaExcess }
+  | { readonly kind: 'not-found' }
+  /** Autoscale is giving it back. */
+  | { readonly kind: 'retired' }
+
+interface Startable {
+  readonly memoryMb: number
+  readonly vcpus: number
+  readonly live: boolean
+  readonly retired: boolean
+}
 
 /**
  * Admits a start: under the lock of the user's row, checks the live quotas and keeps the place for a while, within
@@ -143,14 +170,15 @@ export async function reserveLive(
 ): Promise<ReserveOutcome> {
   return database.em().transactional(async (em): Promise<ReserveOutcome> => {
     const user = await em.findOne(User, { uuid: userUuid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
-    const [instance] = await em.execute<{ memoryMb: number; vcpus: number; live: boolean }[]>(
-      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live" from instances
-       where uuid = ? and user_uuid = ? and deleted_at is null`,
+    const [instance] = await em.execute<Startable[]>(
+      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live", retired_at is not null as retired
+       from instances where uuid = ? and user_uuid = ? and deleted_at is null`,
       [uuid, userUuid],
     )
     if (!user || !instance) return { ok: false, refusal: { kind: 'not-found' } }
+    if (instance.retired) return { ok: false, refusal: { kind: 'retired' } }
     if (!instance.live) {
-      const [used] = await em.execute<UsedByInstances[]>(usedQuotasSql, [userUuid])
+      const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
       const excess = findQuotaExcess(quotaReport(user, used), liveDemand(instance, 1))
       if (excess) return { ok: false, refusal: { kind: 'quota', excess } }
     }

@@ -11,40 +11,50 @@ export interface NodeOverview {
   readonly subnet: string
   /** Those included that are being deleted. */
   readonly instances: number
+  /** Those included that are being deleted. */
+  readonly volumes: number
+  /** What they promise together. */
+  readonly promisedMb: number
+  /** What they may promise. */
+  readonly volumeMb: number
   readonly heartbeatAt: Date
   readonly live: boolean
   /** The next host that joins under the id gets it. */
   readonly released: boolean
 }
 
-export type NodeChange =
-  { readonly ok: true } | { readonly ok: false; readonly refusal: 'unknown' | 'live' | 'has-instances' }
+export type NodeRefusal = 'unknown' | 'live' | 'has-instances' | 'has-volumes'
+export type NodeChange = { readonly ok: true } | { readonly ok: false; readonly refusal: NodeRefusal }
 
 /** All hosts, by id. */
 export async function overlookNodes(database: Database): Promise<readonly NodeOverview[]> {
   return database.rows<NodeOverview>({
     name: 'overlook-nodes',
     text: `select id, agent_url as "agentUrl", accelerator, memory_mb as "memoryMb", subnet,
-             (select count(*) from instances where node_id = nodes.id) as instances, heartbeat_at as "heartbeatAt",
+             (select count(*) from instances where node_id = nodes.id) as instances, kept.*,
+             volume_mb as "volumeMb", heartbeat_at as "heartbeatAt",
              heartbeat_at > now() - make_interval(secs => $1) as live, agent_secret = $2 as released
-           from nodes order by id`,
+           from nodes, lateral (select count(*) as volumes, coalesce(sum(size_mb), 0) as "promisedMb"
+             from volumes where node_id = nodes.id) as kept
+           order by id`,
     values: [nodeSilentAfterMs / 1_000, releasedSecret],
   })
 }
 
-/** Forgets a silent host that has no instances; its id and its network are free then. */
+/** Forgets a silent host that has neither instances nor volumes; its id and its network are free then. */
 export async function removeNode(database: Database, nodeId: string): Promise<NodeChange> {
   const removed = await database.rows({
     name: 'remove-node',
     text: `delete from nodes where id = $1 and heartbeat_at <= now() - make_interval(secs => $2)
-             and not exists (select from instances where node_id = $1) returning id`,
+             and not exists (select from instances where node_id = $1)
+             and not exists (select from volumes where node_id = $1) returning id`,
     values: [nodeId, nodeSilentAfterMs / 1_000],
   })
   return removed.length > 0 ? { ok: true } : refused(database, nodeId)
 }
 
 /**
- * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its instances. A
+ * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its instances and volumes. A
  * host that still beats would take the id back at once, so it is refused.
  */
 export async function releaseNode(database: Database, nodeId: string): Promise<NodeChange> {
@@ -60,5 +70,6 @@ export async function releaseNode(database: Database, nodeId: string): Promise<N
 async function refused(database: Database, nodeId: string): Promise<NodeChange> {
   const node = (await overlookNodes(database)).find(({ id }) => id === nodeId)
   if (node === undefined) return { ok: false, refusal: 'unknown' }
-  return { ok: false, refusal: node.live ? 'live' : 'has-instances' }
+  if (node.live) return { ok: false, refusal: 'live' }
+  return { ok: false, refusal: node.instances > 0 ? 'has-instances' : 'has-volumes' }
 }

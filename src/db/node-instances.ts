@@ -1,6 +1,7 @@
-import type { LaunchSpec, NodeInstance } from '../domain/node-protocol.ts'
+import { strict as assert } from 'node:assert'
+import type { LaunchSpec, LaunchVolume, NodeInstance } from '../domain/node-protocol.ts'
 import type { Database } from './database.ts'
-import { instanceColumns, openEnv } from './instance-row.ts'
+import { instanceColumns, openEnv, scaleToZeroOf } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
 import type { SecretBox } from './secret-box.ts'
 
@@ -9,9 +10,12 @@ export async function loadLaunchSpec(
   deps: { readonly database: Database; readonly secretBox: SecretBox },
   wanted: { readonly nodeId: string; readonly uuid: string },
 ): Promise<LaunchSpec | undefined> {
-  const [row] = await deps.database.rows<InstanceRow>({
+  const [row] = await deps.database.rows<InstanceRow & { readonly volume: StoredVolume | null }>({
     name: 'launch-spec',
-    text: `select ${instanceColumns} from instances where uuid = $1 and node_id = $2 and deleted_at is null`,
+    text: `select ${instanceColumns},
+             (select json_build_object('uuid', uuid, 'sizeMb', size_mb, 'made', made)
+                from volumes where uuid = instances.volume_uuid) as volume
+           from instances where uuid = $1 and node_id = $2 and deleted_at is null`,
     values: [wanted.uuid, wanted.nodeId],
   })
   if (!row) return undefined
@@ -26,8 +30,20 @@ export async function loadLaunchSpec(
     privateIp,
     mac,
     env: openEnv(deps.secretBox, row),
+    scaleToZero: scaleToZeroOf(row),
   }
-  return args === null ? spec : { ...spec, args }
+  const volume = launchVolume(row)
+  return { ...spec, ...(args !== null && { args }), ...(volume && { volume }) }
+}
+
+type StoredVolume = Pick<LaunchVolume, 'uuid' | 'sizeMb' | 'made'>
+
+function launchVolume(
+  row: Pick<InstanceRow, 'volumeAt' | 'volumeReadonly'> & { readonly volume: StoredVolume | null },
+): LaunchVolume | undefined {
+  if (row.volume === null) return undefined
+  assert(row.volumeAt !== null, 'an attached volume has a place to be mounted')
+  return { ...row.volume, at: row.volumeAt, readonly: row.volumeReadonly }
 }
 
 /** Every instance whose row is placed on the host, also those that are deleted and wait for its cleaning up. */

@@ -14,6 +14,8 @@ export interface NodeRecord {
   readonly agentSecret: string
   readonly accelerator: NodeHeartbeat['accelerator']
   readonly memoryMb: number
+  /** Room for volumes in all. */
+  readonly volumeMb: number
   readonly version: string
   readonly subnet: string
   readonly heartbeatAt: Date
@@ -58,11 +60,13 @@ export async function recordHeartbeat(
       !isSealed(deps, node.id, { sealed: stored.agent_secret, secret: heartbeat.agentSecret })
     )
       return undefined
-    const { agentUrl, accelerator, memoryMb, version } = heartbeat
+    const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
+    const secret = isReleased ? sealed : stored.agent_secret
     await em.execute(
-      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, version = ?,
+      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, volume_mb = ?, version = ?,
+         heard_since = case when heartbeat_at > now() - make_interval(secs => ?) then heard_since else now() end,
          heartbeat_at = now() where id = ?`,
-      [agentUrl, isReleased ? sealed : stored.agent_secret, accelerator, memoryMb, version, node.id],
+      [agentUrl, secret, accelerator, memoryMb, volumeMb, version, nodeSilentAfterMs / 1_000, node.id],
       'run',
     )
     return { nodeId: node.id, subnet: stored.subnet }
@@ -88,11 +92,12 @@ async function addNode(
   const nodes = await em.execute<{ subnet: string }[]>('select subnet from nodes')
   const subnet = freeSubnet(node.firstSubnet, new Set(nodes.map((other) => other.subnet)))
   if (subnet === undefined) throw new Error('every network of 10.64.0.0/10 belongs to a node already')
-  const { agentUrl, accelerator, memoryMb, version } = heartbeat
+  const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
   await em.execute(
-    `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, version, subnet, next_address, heartbeat_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, now())`,
-    [node.id, agentUrl, sealed, accelerator, memoryMb, version, subnet, firstInstanceIndex],
+    `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, volume_mb, version, subnet, next_address,
+       heartbeat_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, now())`,
+    [node.id, agentUrl, sealed, accelerator, memoryMb, volumeMb, version, subnet, firstInstanceIndex],
     'run',
   )
   return { subnet, agent_secret: sealed }
@@ -136,7 +141,7 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   const rows = await deps.database.rows<NodeRecord>({
     name: 'read-nodes',
     text: `select id, agent_url as "agentUrl", agent_secret as "agentSecret", accelerator, memory_mb as "memoryMb",
-             version, subnet, heartbeat_at as "heartbeatAt",
+             volume_mb as "volumeMb", version, subnet, heartbeat_at as "heartbeatAt",
              heartbeat_at > now() - make_interval(secs => $1) as live
            from nodes order by id`,
     values: [nodeSilentAfterMs / 1_000],
@@ -150,6 +155,6 @@ async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   }))
 }
 
-function secretContext(nodeId: string): string {
+export function secretContext(nodeId: string): string {
   return `agent-secret/${nodeId}`
 }

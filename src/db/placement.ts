@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
 import { addressesPerSubnet, addressIndexes, privateAddress } from '../domain/private-address.ts'
+import { Refused } from './refused.ts'
+import type { WriteRefusal } from './refused.ts'
 
 /** Where a new instance goes: its host and its address there. */
 export interface Place {
@@ -8,63 +10,129 @@ export interface Place {
   readonly privateIp: string
 }
 
-export type PlacementOutcome =
-  | { readonly ok: true; readonly places: readonly Place[] }
-  | { readonly ok: false; readonly refusal: 'no-node' | 'no-address' }
+export interface WantedPlaces {
+  readonly count: number
+  readonly memoryMb: number
+  /** One that exists draws its instance to its host; a new one, of which each instance gets its own, needs room there. */
+  readonly volume?:
+    | { readonly existing: { readonly name: string; readonly nodeId: string } }
+    | { readonly made: { readonly sizeMb: number } }
+}
 
 interface Candidate {
   readonly id: string
   readonly subnet: string
   readonly nextAddress: number
   freeMemoryMb: number
+  /** Less than nothing where the host's disk shrank. */
+  freeVolumeMb: number
 }
 
 /** Addresses looked at in one query beyond those that are needed: most of a window is free. */
 const addressWindow = 256
 
 /**
- * Places `count` instances, each on the live host with most free memory at its turn, and takes their addresses. The
- * hosts' rows stay locked until the commit, always in the same order, so that no address is given out twice.
+ * Places `count` instances, each on the live host with most free memory at its turn among those that have or can take its
+ * volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the same order, so that neither an
+ * address nor room is given out twice. Throws `Refused`.
  */
-export async function placeInstances(
-  em: EntityManager,
-  wanted: { readonly count: number; readonly memoryMb: number },
-): Promise<PlacementOutcome> {
-  const candidates = await lockLiveNodes(em)
-  if (candidates.length === 0) return { ok: false, refusal: 'no-node' }
-  const counts = spread(candidates, wanted)
+export async function placeInstances(em: EntityManager, wanted: WantedPlaces): Promise<readonly Place[]> {
+  const candidates = await lockCandidates(em, wanted.volume)
   const places: Place[] = []
-  for (const [node, count] of counts) {
+  for (const [node, count] of spread(candidates, wanted)) {
     const addresses = await takeAddresses(em, node, count)
-    if (!addresses) return { ok: false, refusal: 'no-address' }
+    if (!addresses) throw new Refused({ kind: 'no-address' })
     places.push(...addresses.map((privateIp) => ({ nodeId: node.id, privateIp })))
   }
-  return { ok: true, places }
+  return places
 }
 
-async function lockLiveNodes(em: EntityManager): Promise<readonly Candidate[]> {
-  // Instances that are deleted but not yet removed still have their memory, so they are counted.
+/**
+ * A place for one more where its memory is free beside that of all who are not stopped, on the host with most of it that has an
+ * address, too. Locks as `placeInstances`; throws `Refused` where no host is live.
+ */
+export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Place | RoomRefusal> {
+  const candidates = (await lockCandidates(em)).toSorted(
+    (one, other) => other.freeMemoryMb - one.freeMemoryMb,
+  )
+  for (const node of candidates.filter(({ freeMemoryMb }) => freeMemoryMb >= memoryMb)) {
+    const [privateIp] = (await takeAddresses(em, node, 1)) ?? []
+    if (privateIp !== undefined) return { nodeId: node.id, privateIp }
+  }
+  return { roomiestMb: Math.max(0, candidates[0]?.freeMemoryMb ?? 0) }
+}
+
+/** No host has the memory, or those that have it have no address. */
+export interface RoomRefusal {
+  /** What is free on the host with most of it. */
+  readonly roomiestMb: number
+}
+
+/** The live host with most room for volumes, whose row stays locked until the commit. Throws `Refused`. */
+export async function placeVolume(em: EntityManager, sizeMb: number): Promise<string> {
+  const candidates = await lockCandidates(em)
+  const node = candidates.reduce((best, next) => (next.freeVolumeMb > best.freeVolumeMb ? next : best))
+  if (node.freeVolumeMb < sizeMb) throw new Refused(noRoom(candidates, { sizeMb, count: 1 }))
+  return node.id
+}
+
+/** At least one. */
+async function lockCandidates(
+  em: EntityManager,
+  volume?: WantedPlaces['volume'],
+): Promise<readonly Candidate[]> {
+  const only = volume !== undefined && 'existing' in volume ? volume.existing : undefined
+  const live = await em.execute<{ id: string }[]>(
+    `select id from nodes where heartbeat_at > now() - make_interval(secs => ?)
+       ${only === undefined ? '' : 'and id = ?'} order by id for update`,
+    [nodeSilentAfterMs / 1_000, ...(only === undefined ? [] : [only.nodeId])],
+  )
+  if (live.length > 0) return readCandidates(em, live)
+  if (only === undefined) throw new Refused({ kind: 'no-node' })
+  throw new Refused({ kind: 'volume-host-silent', name: only.name, nodeId: only.nodeId })
+}
+
+/**
+ * A statement of its own: one that had waited for the locks would add up what stood there before it waited. Instances and
+ * volumes that are deleted but not yet removed still have their place, so they are counted.
+ */
+async function readCandidates(
+  em: EntityManager,
+  locked: readonly { readonly id: string }[],
+): Promise<readonly Candidate[]> {
   return em.execute<Candidate[]>(
     `select id, subnet, next_address as "nextAddress",
        memory_mb - (select coalesce(sum(i.memory_mb), 0)::int from instances i
-         where i.node_id = nodes.id and i.state <> 'stopped') as "freeMemoryMb"
-     from nodes where heartbeat_at > now() - make_interval(secs => ?) order by id for update`,
-    [nodeSilentAfterMs / 1_000],
+         where i.node_id = nodes.id and i.state <> 'stopped') as "freeMemoryMb",
+       volume_mb - (select coalesce(sum(v.size_mb), 0)::int from volumes v
+         where v.node_id = nodes.id) as "freeVolumeMb"
+     from nodes where id in (${locked.map(() => '?').join(', ')}) order by id`,
+    locked.map(({ id }) => id),
   )
 }
 
 /** How many go to each host. Memory is no bound here: a start that finds its host full says so. */
-function spread(
-  candidates: readonly Candidate[],
-  wanted: { readonly count: number; readonly memoryMb: number },
-): ReadonlyMap<Candidate, number> {
+function spread(candidates: readonly Candidate[], wanted: WantedPlaces): ReadonlyMap<Candidate, number> {
+  const sizeMb = wanted.volume !== undefined && 'made' in wanted.volume ? wanted.volume.made.sizeMb : 0
+  const full = noRoom(candidates, { sizeMb, count: wanted.count })
   const counts = new Map<Candidate, number>()
   for (let index = 0; index < wanted.count; index++) {
-    const node = candidates.reduce((best, next) => (next.freeMemoryMb > best.freeMemoryMb ? next : best))
+    const roomy = candidates.filter(({ freeVolumeMb }) => sizeMb === 0 || freeVolumeMb >= sizeMb)
+    if (roomy.length === 0) throw new Refused(full)
+    const node = roomy.reduce((best, next) => (next.freeMemoryMb > best.freeMemoryMb ? next : best))
     node.freeMemoryMb -= wanted.memoryMb
+    node.freeVolumeMb -= sizeMb
     counts.set(node, (counts.get(node) ?? 0) + 1)
   }
   return counts
+}
+
+function noRoom(
+  candidates: readonly Candidate[],
+  asked: { readonly sizeMb: number; readonly count: number },
+): WriteRefusal {
+  const roomiestMb = Math.max(0, ...candidates.map(({ freeVolumeMb }) => freeVolumeMb))
+  return { kind: 'no-volume-room', ...asked, roomiestMb }
 }
 
 /** The next free addresses after the last one given out; undefined when there are not as many. */

@@ -24,7 +24,7 @@ export async function recordInstance(
   return written !== undefined && written.count > 0
 }
 
-type ColumnValue = string | number | Date | undefined
+type ColumnValue = string | number | boolean | Date | undefined
 
 /** Total over the projection: a field without a column does not compile. */
 const columnOf: Readonly<
@@ -49,12 +49,15 @@ const columnOf: Readonly<
   exitCode: ['exit_code', (p) => p.exitCode],
   stopCode: ['stop_code', (p) => p.stopCode],
   failure: ['failure', (p) => p.failure],
+  snapshotUuid: ['snapshot_uuid', (p) => p.snapshotUuid],
+  standbyDisabled: ['standby_disabled', (p) => p.standbyDisabled ?? false],
 }
 const projectionColumns = Object.values(columnOf)
 
 const assignments = projectionColumns.map(([column], index) => `${column} = $${index + 3}`).join(', ')
 const recordSql = `
   with changed as (update instances set revision = $2, ${assignments},
+      state_since = case when state = $3 then state_since else now() end,
       live_reserved_until = case when $3 = 'stopped' then live_reserved_until end,
       workflow_started_at = coalesce(workflow_started_at, now())
     where uuid = $1 and revision < $2 returning uuid)

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
 import type { QuotaAmounts, QuotaReport } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
 import { User } from './entities/user.ts'
@@ -10,21 +11,28 @@ import type { UserEntity } from './entities/user.ts'
  */
 export const liveCondition = `(state <> 'stopped' or restart_next_at is not null or live_reserved_until > now())`
 
-/** With `?` for the user. Deleted instances give their quota back at once. */
+/** With `?` for the user. Deleted instances and volumes give their quota back at once. */
 export const usedQuotasSql = `
-  select count(*)::int as "instances",
-    (count(*) filter (where ${liveCondition}))::int as "liveInstances",
-    coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
-    coalesce(sum(memory_mb) filter (where ${liveCondition}), 0)::int as "liveMemoryMb"
-  from instances where user_uuid = ? and deleted_at is null`
+  with owner as (select ?::uuid as uuid)
+  select held.*, published.*, kept.* from owner,
+    lateral (select count(*)::int as "instances",
+        (count(*) filter (where ${liveCondition}))::int as "liveInstances",
+        coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
+        coalesce(sum(memory_mb) filter (where ${liveCondition}), 0)::int as "liveMemoryMb"
+      from instances where user_uuid = owner.uuid and deleted_at is null) as held,
+    lateral (select count(*)::int as "serviceGroups",
+        coalesce(sum(jsonb_array_length(ports)), 0)::int as "services"
+      from services where user_uuid = owner.uuid) as published,
+    lateral (select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb"
+      from volumes where user_uuid = owner.uuid and deleted_at is null) as kept`
 
-export type UsedByInstances = Pick<QuotaAmounts, 'instances' | 'liveInstances' | 'liveVcpus' | 'liveMemoryMb'>
+export type UsedQuotas = QuotaAmounts
 
 /** Undefined where there is no such user. */
 export async function readQuotas(database: Database, userUuid: string): Promise<QuotaReport | undefined> {
   const user = await database.em().findOne(User, { uuid: userUuid })
   if (!user) return undefined
-  const [used] = await database.rows<UsedByInstances>({
+  const [used] = await database.rows<UsedQuotas>({
     name: 'used-quotas',
     text: usedQuotasSql.replace('?', '$1'),
     values: [userUuid],
@@ -32,11 +40,26 @@ export async function readQuotas(database: Database, userUuid: string): Promise<
   return quotaReport(user, used)
 }
 
-export function quotaReport(user: UserEntity, used: UsedByInstances | undefined): QuotaReport {
-  const none = { instances: 0, liveInstances: 0, liveVcpus: 0, liveMemoryMb: 0 }
+/** In a transaction that has the user's row locked. */
+export async function quotasOf(em: EntityManager, user: UserEntity): Promise<QuotaReport> {
+  const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [user.uuid])
+  return quotaReport(user, used)
+}
+
+export function quotaReport(user: UserEntity, used: UsedQuotas | undefined): QuotaReport {
+  const none = {
+    instances: 0,
+    liveInstances: 0,
+    liveVcpus: 0,
+    liveMemoryMb: 0,
+    serviceGroups: 0,
+    services: 0,
+    volumes: 0,
+    totalVolumeMb: 0,
+  }
   return {
     userUuid: user.uuid,
-    used: { ...none, ...used, serviceGroups: 0, services: 0, volumes: 0, totalVolumeMb: 0 },
+    used: used ?? none,
     hard: hardQuotasOf(user),
     limits: quotaLimitsOf(user),
   }

@@ -1,40 +1,32 @@
 import type { Database } from './database.ts'
+import {
+  deleteClonesSql,
+  deleteImplicitServiceSql,
+  deleteImplicitVolumeSql,
+  deletedInstances,
+  lockOwnerSql,
+} from './implicit-service.ts'
 import { notifyInstanceSql } from './instance-channel.ts'
 import { instanceColumns } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
+import { markStarted, readDeleted, readUnstarted } from './workflow-rows.ts'
+import type { SweepBounds, WorkflowTable } from './workflow-rows.ts'
 import { workflowSettings } from './workflow-settings.ts'
 import type { InstanceSettings } from '../domain/instance-settings.ts'
 
-export interface SweepBounds {
-  /** Younger ones are left to the process that made them. */
-  readonly olderThanMs: number
-  /** At most as many at a time; the next sweep takes the rest. */
-  readonly limit: number
-}
+const table = { name: 'instances', columns: instanceColumns } satisfies WorkflowTable
 
 /** Instances whose workflow nobody is known to have started, oldest first. */
 export async function findUnstarted(
   database: Database,
   bounds: SweepBounds,
 ): Promise<readonly InstanceSettings[]> {
-  const rows = await database.rows<InstanceRow>({
-    name: 'find-unstarted',
-    text: `select ${instanceColumns} from instances
-           where workflow_started_at is null and created_at < now() - make_interval(secs => $1)
-           order by created_at limit $2`,
-    values: [bounds.olderThanMs / 1_000, bounds.limit],
-  })
-  return rows.map(workflowSettings)
+  return (await readUnstarted<InstanceRow>(database, table, bounds)).map(workflowSettings)
 }
 
 /** Notes that these instances' workflows run. */
 export async function markWorkflowStarted(database: Database, uuids: readonly string[]): Promise<void> {
-  await database.rows({
-    name: 'mark-workflow-started',
-    text: `update instances set workflow_started_at = now()
-           where uuid = any($1::uuid[]) and workflow_started_at is null`,
-    values: [uuids],
-  })
+  await markStarted(database, table, uuids)
 }
 
 /** Instances that are marked deleted and whose row is still there, longest deleted first. */
@@ -42,24 +34,22 @@ export async function findDeletedRows(
   database: Database,
   bounds: SweepBounds,
 ): Promise<readonly InstanceSettings[]> {
-  const rows = await database.rows<InstanceRow>({
-    name: 'find-deleted-rows',
-    text: `select ${instanceColumns} from instances
-           where deleted_at < now() - make_interval(secs => $1)
-           order by deleted_at limit $2`,
-    values: [bounds.olderThanMs / 1_000, bounds.limit],
-  })
-  return rows.map(workflowSettings)
+  return (await readDeleted<InstanceRow>(database, table, bounds)).map(workflowSettings)
 }
 
-/** Makes an instance invisible that deletes itself when it stops. Idempotent. */
+/** Makes an instance invisible that deletes itself when it stops, and with it what goes with it in every delete. Idempotent. */
 export async function markEphemeralDeleted(database: Database, uuid: string): Promise<void> {
-  await database.rows({
-    name: 'mark-ephemeral-deleted',
-    text: `with marked as (update instances set deleted_at = now()
-             where uuid = $1 and deleted_at is null returning uuid)
-           ${notifyInstanceSql('marked')}`,
-    values: [uuid],
+  await database.em().transactional(async (em) => {
+    await em.execute(lockOwnerSql, [uuid])
+    await em.execute(
+      `with marked as (update instances set deleted_at = now() where uuid = ? and deleted_at is null
+          returning uuid, service_uuid, volume_uuid),
+        ${deleteImplicitServiceSql},
+        ${deleteImplicitVolumeSql},
+        ${deleteClonesSql}
+       ${notifyInstanceSql(deletedInstances)}`,
+      [uuid],
+    )
   })
 }
 

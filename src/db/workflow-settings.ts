@@ -1,10 +1,20 @@
 import type { InstanceProjection } from '../domain/instance-projection.ts'
 import type { InstanceSettings } from '../domain/instance-settings.ts'
+import { scaleToZeroOf } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
 
 export function workflowSettings(row: InstanceRow): InstanceSettings {
   const { uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy, revision } = row
-  const settings = { instanceUuid: uuid, name, userUuid, nodeId, autostart, deleteOnStop, restartPolicy }
+  const settings = {
+    instanceUuid: uuid,
+    name,
+    userUuid,
+    nodeId,
+    autostart,
+    deleteOnStop,
+    restartPolicy,
+    scaleToZero: scaleToZeroOf(row),
+  }
   return revision === 0 ? settings : { ...settings, recorded: { revision, projection: projectionIn(row) } }
 }
 
@@ -30,5 +40,7 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     exitCode: row.exitCode ?? undefined,
     stopCode: row.stopCode ?? undefined,
     failure: row.failure ?? undefined,
+    snapshotUuid: row.snapshotUuid ?? undefined,
+    standbyDisabled: row.standbyDisabled,
   } satisfies Record<keyof InstanceProjection, unknown>
 }

@@ -30,4 +30,8 @@ export interface InstanceProjection {
   readonly stopCode?: number
   /** Why the last start failed, for people; never a secret. */
   readonly failure?: string
+  /** In standby with its memory kept. */
+  readonly snapshotUuid?: string
+  /** The instance itself speaks against standby at present. */
+  readonly standbyDisabled?: boolean
 }

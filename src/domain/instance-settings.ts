@@ -1,5 +1,6 @@
 import type { RecordedLife } from './lifecycle-continuation.ts'
 import type { RestartPolicy } from './restart-policy.ts'
+import type { ScaleToZero } from './scale-to-zero.ts'
 
 /** What the workflow of an instance is started with, should it not run. Identifiers only, no environment. */
 export interface InstanceSettings {
@@ -11,6 +12,8 @@ export interface InstanceSettings {
   readonly autostart: boolean
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
+  /** Absent: off, as in workflows that began before there was standby. */
+  readonly scaleToZero?: ScaleToZero
   /**
    * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's workflow
    * was terminated, and this one goes on from there.

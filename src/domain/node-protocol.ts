@@ -1,5 +1,7 @@
 import type { Usage } from './usage.ts'
 import type { InstanceState } from './instance-state.ts'
+import type { ScaleToZero } from './scale-to-zero.ts'
+import type { VolumeMount } from './volume.ts'
 
 /**
  * What a host and the API say to each other over HTTP. Lifecycle work goes through Temporal; this carries what must
@@ -19,12 +21,15 @@ import type { InstanceState } from './instance-state.ts'
  * API to host, `Authorization: Bearer <NodeHeartbeat.agentSecret>`, on `NodeHeartbeat.agentUrl`:
  *   GET  /instances/<uuid>/log?offset=&limit=   -> LogWindow
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
+ *   POST /loads  { instances: uuid[] }          -> HostLoads, cheap enough to be asked every second for all that run
  */
 export interface NodeHeartbeat {
   readonly agentUrl: string
   readonly agentSecret: string
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
   readonly memoryMb: number
+  /** Room for volumes in all, those that it has included; nothing is promised beyond it. */
+  readonly volumeMb: number
   readonly version: string
 }
 
@@ -53,6 +58,15 @@ export interface LaunchSpec {
   readonly env: Readonly<Record<string, string>>
   readonly privateIp: string
   readonly mac: string
+  readonly scaleToZero: ScaleToZero
+  readonly volume?: LaunchVolume
+}
+
+export interface LaunchVolume extends VolumeMount {
+  readonly uuid: string
+  readonly sizeMb: number
+  /** Its workflow has it on record as complete: a host that does not find it has lost it. Else a start may make it. */
+  readonly made: boolean
 }
 
 /** Byte offsets into everything the instance ever printed; ends are exclusive. */
@@ -65,6 +79,26 @@ export interface LogWindow {
 }
 
 export type UsageByInstance = Readonly<Record<string, Usage>>
+
+/** What autoscale measures. Of CPU time, two answers tell the load between them. */
+export interface HostLoads {
+  /**
+   * The machine's clock that only goes forward and begins anew with it, when the counters were read; an agent that starts again goes on
+   * with it. So an answer whose clock went back, or leapt, is of another life of the machine and compares with none before.
+   */
+  readonly atMs: number
+  /** Those whose virtual machine runs here. */
+  readonly loads: Readonly<Record<string, LoadCounters>>
+}
+
+export interface LoadCounters {
+  /** Accumulates over starts, in steps of 10 ms. */
+  readonly cpuTimeMs: number
+  /** Connections without HTTP and requests in flight in the mean over a second, and what waits to be either, as gateways said last. */
+  readonly inFlight: number
+  /** Connections and requests that were finished, by the same word. */
+  readonly handledPerSecond: number
+}
 
 export const heartbeatIntervalMs = 5_000
 /** A host that was silent for this long gets no new instances. */

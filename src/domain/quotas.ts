@@ -59,6 +59,8 @@ export interface InstanceDemand {
   readonly vcpus: number
 }
 
+export type LimitedParameter = 'memory_mb' | 'vcpus' | 'size_mb' | 'min_size' | 'max_size'
+
 export interface QuotaExcess {
   readonly quota: keyof QuotaAmounts
   /** What would be used. */
@@ -66,8 +68,8 @@ export interface QuotaExcess {
   readonly bound: number
 }
 
-export interface LimitBreach {
-  readonly parameter: 'memory_mb' | 'vcpus'
+export interface LimitBreach<Parameter extends LimitedParameter = LimitedParameter> {
+  readonly parameter: Parameter
   readonly value: number
   readonly min: number
   readonly max: number
@@ -88,8 +90,11 @@ export function findQuotaExcess(
   return undefined
 }
 
-/** The first bound of a single object that `demand` does not keep. */
-export function findLimitBreach(limits: QuotaLimits, demand: InstanceDemand): LimitBreach | undefined {
+/** The first bound of a single instance that `demand` does not keep. */
+export function findLimitBreach(
+  limits: QuotaLimits,
+  demand: InstanceDemand,
+): LimitBreach<'memory_mb' | 'vcpus'> | undefined {
   const { memoryMb, vcpus } = demand
   if (memoryMb < limits.minMemoryMb || memoryMb > limits.maxMemoryMb) {
     return { parameter: 'memory_mb', value: memoryMb, min: limits.minMemoryMb, max: limits.maxMemoryMb }
@@ -98,6 +103,41 @@ export function findLimitBreach(limits: QuotaLimits, demand: InstanceDemand): Li
     return { parameter: 'vcpus', value: vcpus, min: limits.minVcpus, max: limits.maxVcpus }
   }
   return undefined
+}
+
+/** Undefined where a volume of this size keeps its bounds. */
+export function findVolumeLimitBreach(
+  limits: Pick<QuotaLimits, 'minVolumeMb' | 'maxVolumeMb'>,
+  sizeMb: number,
+): LimitBreach<'size_mb'> | undefined {
+  const { minVolumeMb: min, maxVolumeMb: max } = limits
+  return sizeMb < min || sizeMb > max ? { parameter: 'size_mb', value: sizeMb, min, max } : undefined
+}
+
+/** Of an account that may not have more than the one instance that there is anyway. */
+export function isAutoscaleDisabled(
+  limits: Pick<QuotaLimits, 'minAutoscaleSize' | 'maxAutoscaleSize'>,
+): boolean {
+  return limits.minAutoscaleSize === 1 && limits.maxAutoscaleSize === 1
+}
+
+/** The first size that does not keep the account's bounds. */
+export function findAutoscaleBreach(
+  limits: Pick<QuotaLimits, 'minAutoscaleSize' | 'maxAutoscaleSize'>,
+  sizes: { readonly min: number; readonly max: number },
+): LimitBreach<'min_size' | 'max_size'> | undefined {
+  const { minAutoscaleSize: min, maxAutoscaleSize: max } = limits
+  const given = [
+    { parameter: 'min_size', value: sizes.min },
+    { parameter: 'max_size', value: sizes.max },
+  ] as const
+  const breach = given.find(({ value }) => value < min || value > max)
+  return breach && { ...breach, min, max }
+}
+
+/** What `count` volumes of this size add. */
+export function volumeDemand(sizeMb: number, count: number): Partial<QuotaAmounts> {
+  return { volumes: count, totalVolumeMb: sizeMb * count }
 }
 
 /** What `count` live instances of this demand add. */

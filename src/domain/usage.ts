@@ -1,4 +1,7 @@
-/** Resource use of an instance as its host accounts for it. All but `rssBytes` accumulate over starts. */
+/**
+ * Resource use of an instance as its host accounts for it. All accumulate over starts, but `rssBytes` and what is there
+ * at the moment: connections, requests, queued.
+ */
 export interface Usage {
   readonly rssBytes: number
   readonly cpuTimeMs: number
@@ -6,6 +9,12 @@ export interface Usage {
   readonly rxPackets: number
   readonly txBytes: number
   readonly txPackets: number
+  /** Established inbound connections without HTTP, requests in flight, and what waits to be either. */
+  readonly connections: number
+  readonly requests: number
+  readonly queued: number
+  /** Connections and requests that were finished. */
+  readonly handled: number
 }
 
 export const noUsage: Usage = {
@@ -15,4 +24,8 @@ export const noUsage: Usage = {
   rxPackets: 0,
   txBytes: 0,
   txPackets: 0,
+  connections: 0,
+  requests: 0,
+  queued: 0,
+  handled: 0,
 }

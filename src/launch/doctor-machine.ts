@@ -13,15 +13,18 @@ const leastDiskGib = 1
 /** The parts take about one, the rest is for instances. */
 const comfortableMemoryGib = 4
 
-export function rootCheck(): DoctorCheck {
+/** `vmEgress`: instances should reach the outside, by default only as root. */
+export function rootCheck(found: { readonly isRoot: boolean; readonly vmEgress: boolean }): DoctorCheck {
   const name = 'root'
-  if (process.getuid?.() === 0) {
+  if (found.isRoot) {
     return { name, status: 'ok', detail: 'virtual machines get users and network devices of their own' }
   }
   return {
     name,
     status: 'warning',
-    detail: 'not root: virtual machines run as you, with user-mode networking',
+    detail:
+      'not root: virtual machines run as you, with user-mode networking, and connect to nothing' +
+      (found.vmEgress ? ', although ROOST_VM_EGRESS is on' : ''),
     remedy: 'sudo npm start',
   }
 }

@@ -2,6 +2,8 @@ import path from 'node:path'
 import { installationChecks } from './doctor-installation.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
 import type { AccelerationProbe } from './doctor-machine.ts'
+import { volumesCheck, volumeToolsCheck } from './doctor-volumes.ts'
+import type { VolumesProbe } from './doctor-volumes.ts'
 import { isPortFree } from './ports.ts'
 import { runningParts } from './stale-processes.ts'
 
@@ -27,19 +29,29 @@ export interface DoctorSettings {
   readonly apiPort: number
   readonly temporalUiPort: number
   readonly portOffset: number
+  readonly vmEgress: boolean
 }
 
-/** Looks and changes nothing. The probe of KVM starts a small virtual machine for up to a few seconds. */
-export async function runDoctor(settings: DoctorSettings, probe: AccelerationProbe): Promise<DoctorReport> {
+/** What only the host's drivers can find out. */
+export interface DoctorProbes {
+  /** Starts a small virtual machine for up to a few seconds. */
+  readonly acceleration: AccelerationProbe
+  readonly volumes: VolumesProbe
+}
+
+/** Looks and changes nothing. */
+export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes): Promise<DoctorReport> {
   const running = runningParts(path.join(settings.dataDir, 'run')).length > 0
   const checks = [
     ...(await installationChecks(settings.cacheDir)),
-    rootCheck(),
+    await volumeToolsCheck(),
+    rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
     await tunCheck(),
-    await accelerationCheck(probe),
+    await accelerationCheck(probes.acceleration),
     ...(await portChecks(settings, running)),
     await diskCheck('data directory', settings.dataDir),
     await diskCheck('cache directory', settings.cacheDir),
+    ...(await volumesCheck(probes.volumes)),
     memoryCheck(),
   ]
   return { ok: checks.every((check) => check.status !== 'missing'), checks }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { generateRegistrySigningKey } from '../registry/signing-key.ts'
@@ -7,6 +7,7 @@ import { generateRegistrySigningKey } from '../registry/signing-key.ts'
 export interface KeyFiles {
   readonly secretKeyFile: string
   readonly joinTokenFile: string
+  readonly gatewayTokenFile: string
   readonly registryKeyFile: string
   readonly registryCertFile: string
 }
@@ -17,6 +18,7 @@ const secretKeyBytes = 32
 export async function ensureKeys(files: KeyFiles, nowMs: number): Promise<void> {
   await ensureSecret(files.secretKeyFile, () => randomBytes(secretKeyBytes).toString('base64'))
   await ensureSecret(files.joinTokenFile, () => randomBytes(secretKeyBytes).toString('base64url'))
+  await ensureSecret(files.gatewayTokenFile, () => randomBytes(secretKeyBytes).toString('base64url'))
   await ensureRegistryKey(files, nowMs)
 }
 
@@ -40,7 +42,7 @@ async function ensureRegistryKey(files: KeyFiles, nowMs: number): Promise<void> 
 
 /** Appears complete or not at all, and never replaces a file that is there. */
 export async function writeOnce(file: string, text: string): Promise<void> {
-  const unfinished = `${file}.${process.pid}.new`
+  const unfinished = `${file}.${randomUUID()}.new`
   await writeFile(unfinished, text, { mode: 0o600 })
   await chmod(unfinished, 0o600)
   try {

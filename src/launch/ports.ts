@@ -41,18 +41,22 @@ export async function requireFreePort(at: PortAt, settingName: string, what: str
 
 /**
  * Ports for what listens on 127.0.0.1 and nobody needs to know: those of the last time (`file`) where they are still
- * free, else new ones.
+ * free, else new ones. `promised` are others', who do not listen yet.
  */
 export async function rememberedPorts<const Name extends string>(
   file: string,
   names: readonly Name[],
+  promised: readonly number[] = [],
 ): Promise<Readonly<Record<Name, number>>> {
   const before = readPorts(file)
   const chosen = new Map<string, number>()
   for (const name of names) {
     const remembered = before[name]
-    const usable = remembered !== undefined && (await isPortFree({ host: '127.0.0.1', port: remembered }))
-    chosen.set(name, usable ? remembered : await freePort(new Set(chosen.values())))
+    const usable =
+      remembered !== undefined &&
+      !promised.includes(remembered) &&
+      (await isPortFree({ host: '127.0.0.1', port: remembered }))
+    chosen.set(name, usable ? remembered : await freePort(new Set([...promised, ...chosen.values()])))
   }
   const ports = Object.fromEntries(chosen) as Record<Name, number>
   writeFileSync(`${file}.new`, `${JSON.stringify(ports, undefined, 2)}\n`)

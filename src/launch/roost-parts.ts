@@ -16,8 +16,9 @@ export interface RoostPartsOptions {
 const sources = path.resolve(import.meta.dirname, '../bin')
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
-  // Hosts and the gateway are parts that could stand elsewhere; the database is not theirs. Empty counts as absent.
-  const withoutDatabase = { ...options.env, DATABASE_URL: '' }
+  // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not theirs. Empty
+  // counts as absent.
+  const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
   const part = (name: string, at: string, stopLimitMs: number): Part => ({
     name,
     program: process.execPath,
@@ -31,7 +32,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     { ...part('api', options.apiAt, 2_000), afterFirstReady: options.afterApi },
     part('worker', options.workerAt, 3_000),
     // It ends the virtual machines of this host first.
-    { ...part('agent', options.agentAt, 5_000), env: withoutDatabase },
-    { ...part('gateway', options.gatewayAt, 1_000), env: withoutDatabase },
+    { ...part('agent', options.agentAt, 5_000), env: elsewhere },
+    { ...part('gateway', options.gatewayAt, 2_000), env: elsewhere },
   ]
 }

@@ -14,7 +14,7 @@ export interface SeedImagesInput {
   readonly directory: string
 }
 
-/** Pushes official/hello and official/busybox with a token that we sign ourselves. Returns what was not there yet. */
+/** Pushes the official images with a token that we sign ourselves. Returns what was not there yet. */
 export async function seedImages(input: SeedImagesInput): Promise<readonly string[]> {
   const key = readRegistrySigningKey({
     key: await readFile(input.registryKeyFile, 'utf8'),

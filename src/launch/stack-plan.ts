@@ -44,7 +44,10 @@ export async function planStack(
 ): Promise<StackPlan> {
   await requireFreePorts(settings)
   await ensureKeys(settings, Date.now())
-  const ports = await rememberedPorts(path.join(settings.dataDir, 'ports.json'), portNames)
+  const ports = await rememberedPorts(path.join(settings.dataDir, 'ports.json'), portNames, [
+    settings.apiPort,
+    settings.temporalUiPort,
+  ])
   const { parts, ...serviceAddresses } = await planServices({
     settings,
     installed,

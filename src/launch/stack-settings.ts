@@ -18,4 +18,9 @@ export interface StackSettings {
   readonly secretKeyFile: string
   readonly registryKeyFile: string
   readonly registryCertFile: string
+  readonly gatewayTokenFile: string
+  readonly gatewayDir: string
+  /** Absent: every address. */
+  readonly gatewayHost: string | undefined
+  readonly metroCertFile: string | undefined
 }

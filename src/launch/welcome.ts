@@ -9,7 +9,8 @@ export function welcome(settings: StackSettings, addresses: StackAddresses): str
   return `
 Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
 
-  API              ${addresses.apiUrl}/v1
+  API              ${addresses.apiUrl}/v1, and ${publicUrl('api', settings)}/v1
+  Public names     ${publicUrl('<name>', settings)}${settings.metroCertFile === undefined ? `; to trust their certificate: npx roost ca` : ''}
   Temporal Web UI  ${own ? `http://127.0.0.1:${settings.temporalUiPort}/namespaces/${settings.temporalNamespace}/workflows` : 'with your Temporal'}
   Image registry   ${addresses.registryUrl}
   Token of admin   ${token}
@@ -21,6 +22,12 @@ Run an application as a virtual machine of its own, then look at it:
   ${curl} ${addresses.apiUrl}/v1/instances/hello
 
 `
+}
+
+const httpsPort = 443
+
+function publicUrl(label: string, { metroDomain, portOffset }: StackSettings): string {
+  return `https://${label}.${metroDomain}${portOffset === 0 ? '' : `:${httpsPort + portOffset}`}`
 }
 
 function quoted(file: string): string {

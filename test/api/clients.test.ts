@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert'
-import { startTestApi } from '../support/api-server.ts'
-import type { RawAnswer, TestApi, TestUser } from '../support/api-server.ts'
+import { startTestApi, testMetroDomain } from '../support/api-server.ts'
+import type { TestApi, TestUser } from '../support/api-server.ts'
 import { resetFaults } from '../support/fake-control.ts'
+import { sendAsGoSdk } from '../support/go-sdk.ts'
 
 /** The requests that existing clients send, byte for byte where it matters, and what they need of the answers. */
 describe('a client in the field', () => {
@@ -16,26 +17,8 @@ describe('a client in the field', () => {
     user = await api.addUser()
   })
 
-  /** The SDK in Go announces JSON always, never says what it accepts, closes each connection, and takes 200 only. */
-  async function goSdk(method: string, path: string, body?: unknown): Promise<RawAnswer> {
-    const answer = await api.send({
-      method,
-      path,
-      token: user.token,
-      headers: {
-        'content-type': 'application/json',
-        connection: 'close',
-        'user-agent': 'Go-http-client/1.1',
-      },
-      ...(body === undefined ? {} : { body }),
-    })
-    assert.equal(answer.status, 200, answer.text)
-    const [key, ...others] = Object.keys(answer.json.data)
-    assert.deepEqual(others, [])
-    assert.ok(Array.isArray(answer.json.data[key!]))
-    assertDecodes(answer.json.data[key!])
-    return answer
-  }
+  const goSdk = (method: string, path: string, body?: unknown) =>
+    sendAsGoSdk(api, user, { method, path, ...(body === undefined ? {} : { body }) })
 
   it('deploys an image as the command line does', async () => {
     assert.ok((await goSdk('GET', '/v1/images/list')).json.data.images.length > 0)
@@ -72,6 +55,92 @@ describe('a client in the field', () => {
     await goSdk('PUT', '/v1/instances/start', [{ name: 'web', wait_timeout_ms: 3_000 }])
     await goSdk('PUT', '/v1/instances/stop', [{ name: 'web', force: true }])
     await goSdk('PUT', '/v1/instances/stop', [{ name: 'web', force: false }])
+  })
+
+  /** `instance create -p 443:8080`: it reads the service that the answer names. */
+  it('publishes a port as the command line does', async () => {
+    const created = await goSdk('POST', '/v1/instances', {
+      image: 'hello:latest',
+      args: [''],
+      memory_mb: 128,
+      autostart: true,
+      vcpus: 1,
+      service_group: {
+        services: [
+          { port: 443, destination_port: 8080, handlers: ['http', 'tls'] },
+          { port: 80, destination_port: 443, handlers: ['http', 'redirect'] },
+        ],
+      },
+    })
+    const [{ uuid, service_group: attached }] = created.json.data.instances
+    assert.match(attached.domains[0].fqdn, /^[a-z]+-[a-z]+-[a-z0-9]{8}\.metro\.test$/)
+    const [seen] = (await goSdk('GET', '/v1/instances', [{ uuid }])).json.data.instances
+    assert.deepEqual([seen.state, seen.service_group], ['running', attached])
+    const [service] = (await goSdk('GET', '/v1/services', [{ uuid: attached.uuid }])).json.data.service_groups
+    assert.deepEqual(service.services, [
+      { port: 443, destination_port: 8080, handlers: ['tls', 'http'] },
+      { port: 80, destination_port: 443, handlers: ['http', 'redirect'] },
+    ])
+    assert.deepEqual([service.persistent, service.instances], [false, [{ uuid, name: seen.name }]])
+  })
+
+  it('asks for domains as the command line does: with a dot behind whatever its user wrote', async () => {
+    const domains = [{ name: 'shop.example.com..' }, { name: 'www.example.com.' }, { name: 'sub' }]
+    const services = [
+      { port: 443, destination_port: 8080, handlers: ['http', 'tls'] },
+      { port: 8081, destination_port: 8080, handlers: ['tls'] },
+    ]
+    const answer = await goSdk('POST', '/v1/services', { name: 'shop', services, domains })
+    const [service] = answer.json.data.service_groups
+    assert.deepEqual(
+      service.domains.map((domain: { fqdn: string }) => domain.fqdn),
+      ['shop.example.com', 'www.example.com', `sub.${testMetroDomain}`],
+    )
+    assert.match(service.domains[0].certificate.name, /^shop\.example\.com-[a-z0-9]{5}$/)
+  })
+
+  it('is told why a domain is none, as it knows the words', async () => {
+    const body = { domains: [{ name: `${'a'.repeat(64)}.example.com.` }] }
+    const answer = await api.send({ method: 'POST', path: '/v1/services', token: user.token, body })
+    assert.equal(answer.status, 400)
+    assert.match(answer.json.message, /^Invalid DNS name/)
+  })
+
+  /** `tunnel` and `volume import` take the first domain of the answer without a look. */
+  it('always finds a domain where it published a port', async () => {
+    const created = await goSdk('POST', '/v1/instances', {
+      image: 'hello:latest',
+      args: ['8080:tcp'],
+      memory_mb: 64,
+      autostart: true,
+      wait_timeout_ms: 3_000,
+      features: ['delete-on-stop'],
+      service_group: { services: [{ port: 8080, destination_port: 8080, handlers: ['tls'] }] },
+    })
+    assert.ok(created.json.data.instances[0].service_group.domains[0].fqdn)
+  })
+
+  /** `service rm --wait-empty` polls until the service has no instance; it branches on code 8 alone. */
+  it('waits for a service to be empty and removes it', async () => {
+    const service = { name: 'web', services: [{ port: 443, handlers: ['http', 'tls'] }] }
+    await goSdk('POST', '/v1/services', service)
+    await goSdk('POST', '/v1/instances', { image: 'hello:latest', name: 'i', service_group: { name: 'web' } })
+    const attached = async () => {
+      const answer = await goSdk('GET', '/v1/services', [{ name: 'web' }])
+      return answer.json.data.service_groups[0].instances.length
+    }
+    assert.equal(await attached(), 1)
+    const refused = await goSdk('DELETE', '/v1/services', [{ name: 'web' }])
+    assert.partialDeepStrictEqual(refused.json.data.service_groups, [
+      { status: 'error', name: 'web', error: 15 },
+    ])
+    await goSdk('DELETE', '/v1/instances', [{ name: 'i' }])
+    assert.equal(await attached(), 0)
+    await goSdk('DELETE', '/v1/services', [{ name: 'web' }])
+    const gone = await goSdk('GET', '/v1/services', [{ name: 'web' }])
+    assert.deepEqual(gone.json.data.service_groups, [
+      { status: 'error', name: 'web', message: "No service group with name 'web'", error: 8 },
+    ])
   })
 
   it('tails a log in pages of 16383 bytes', async () => {
@@ -135,23 +204,19 @@ describe('a client in the field', () => {
     )
   })
 
-  /** What breaks the decoders in the field: negative or fractional numbers, other types, times without a zone. */
-  function assertDecodes(entries: readonly Readonly<Record<string, unknown>>[]): void {
-    for (const entry of entries) {
-      if (entry['status'] === 'success') assert.ok(!('message' in entry))
-      if (entry['status'] === 'error') assert.ok(Number.isInteger(entry['error']))
-      for (const [key, value] of Object.entries(entry)) {
-        if (typeof value === 'number') assert.ok(Number.isInteger(value) && value >= 0, `${key} ${value}`)
-        if (key.endsWith('_at')) assert.match(String(value), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-      }
-      const scaleToZero = entry['scale_to_zero']
-      if (scaleToZero !== undefined) {
-        assert.partialDeepStrictEqual(scaleToZero, {
-          policy: 'off',
-          cooldown_time_ms: 1_000,
-          stateful: false,
-        })
-      }
+  it('reads services by repeated parameters and pages of 100', async () => {
+    const created = await user.api.call('createServices', {
+      body: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+    })
+    const [a, b, c] = created.map((entry) => entry.uuid)
+    const get = async (path: string) => {
+      const { json } = await api.send({ path, token: user.token })
+      return json.data.service_groups.map((entry: { uuid: string }) => entry.uuid)
     }
-  }
+    assert.deepEqual(await get('/v1/services?count=100'), [a, b, c])
+    assert.deepEqual(await get(`/v1/services?details=true&count=2&from=${a}`), [b, c])
+    assert.deepEqual(await get(`/v1/services?uuid=${b}&uuid=${a}&details=true`), [b, a])
+    assert.deepEqual(await get('/v1/services?name=c,a'), [c, a])
+    assert.deepEqual(await get('/v1/services/list?persistent=true&count=2'), [a, b])
+  })
 })

@@ -1,32 +1,82 @@
 import { strict as assert } from 'node:assert'
-import { Scope } from '../../src/contract/operation.ts'
+import { DataKey, Scope } from '../../src/contract/operation.ts'
+import { identifiersOf } from '../../src/contract/operation.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/contract/operations.ts'
 import { namesObjects } from '../../src/contract/request-body.ts'
+import { makeTestCertificate } from '../support/certificate-maker.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { RawAnswer, RawCall, TestApi, TestUser } from '../support/api-server.ts'
 
 const table = Object.values(operations) as readonly Operation[]
 const missing = '11111111-1111-4111-8111-111111111111'
 
+const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
+
+/** How one object of each kind is called in messages, and made. */
+const kinds = {
+  [DataKey.Instances]: {
+    kind: 'instance',
+    create: 'createInstances',
+    get: 'getInstances',
+    body: { image: 'hello' },
+  },
+  [DataKey.ServiceGroups]: { kind: 'service group', create: 'createServices', get: 'getServices', body: {} },
+  [DataKey.Certificates]: {
+    kind: 'certificate',
+    create: 'createCertificates',
+    get: 'getCertificates',
+    body: { cn: 'example.com', chain: certificate.pem, pkey: certificate.pkey },
+  },
+  [DataKey.Volumes]: { kind: 'volume', create: 'createVolumes', get: 'getVolumes', body: { size_mb: 8 } },
+  [DataKey.Policies]: {
+    kind: 'autoscale policy',
+    create: 'addAutoscalePolicies',
+    get: 'getAutoscalePolicies',
+    body: { name: 'grow', type: 'step', steps: [{ lower_bound: 500, adjustment: 1 }] },
+  },
+} as const
+
+function kindOf({ dataKey }: Operation) {
+  return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
+}
+
+/** What an operation can not do without, beside identifiers. */
+const required: Readonly<Record<string, object>> = {
+  attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
+  createAutoscale: { master: { name: 'nobody' } },
+}
+
 /** The least body that an operation accepts; waits are kept short. */
 function minimalBody(operation: Operation): object {
-  if (operation.scope === Scope.Create) return { image: 'hello' }
-  return 'timeout_ms' in operation.body.properties ? { timeout_ms: 1 } : {}
+  if (operation.scope === Scope.Create) return kindOf(operation).body
+  return 'timeout_ms' in operation.body.properties ? { timeout_ms: 1 } : (required[operation.id] ?? {})
 }
 
 describe('the conventions of the API hold for every operation', () => {
   let api: TestApi
   let user: TestUser
-  let instance: string
+  /** What parts of objects are parts of: a service with autoscale. */
+  let service = ''
+  const configureService = async () => {
+    const made = await user.api.one('createInstances', { body: { image: 'hello', service_group: {} } })
+    assert.ok(made.service_group)
+    service = made.service_group.uuid
+    await user.api.one('createAutoscale', { object: service, body: { master: { uuid: made.uuid } } })
+  }
   before(async () => {
     api = await startTestApi()
-    user = await api.addUser({ hard: { instances: 100_000, liveInstances: 100_000 } })
+    user = await api.addUser({
+      hard: {
+        instances: 100_000,
+        liveInstances: 100_000,
+        serviceGroups: 100_000,
+        volumes: 100_000,
+        totalVolumeMb: 1_000_000,
+      },
+    })
   })
   after(() => api.close())
-  beforeEach(async () => {
-    instance = (await user.api.one('createInstances', { body: { image: 'hello' } })).name
-  })
 
   const global = (operation: Operation, call: Partial<RawCall> & { readonly query?: string } = {}) =>
     api.send({
@@ -34,7 +84,7 @@ describe('the conventions of the API hold for every operation', () => {
       token: user.token,
       headers: { accept: 'application/json' },
       ...call,
-      path: `${operation.path}${call.query ?? ''}`,
+      path: `${operation.path.replace('{owner}', service)}${call.query ?? ''}`,
     })
   const local = (
     operation: Operation,
@@ -46,7 +96,7 @@ describe('the conventions of the API hold for every operation', () => {
       token: user.token,
       headers: { accept: 'application/json' },
       ...call,
-      path: `${operation.localPath?.replace('{object}', object)}${call.query ?? ''}`,
+      path: `${operation.localPath?.replace('{owner}', service).replace('{object}', object)}${call.query ?? ''}`,
     })
   const assertRefused = (answer: RawAnswer, message: RegExp) => {
     assert.equal(answer.status, 400, answer.text)
@@ -61,7 +111,16 @@ describe('the conventions of the API hold for every operation', () => {
   for (const operation of table) {
     describe(operation.id, () => {
       const named = namesObjects(operation)
-      const valid = () => (named ? { ...minimalBody(operation), name: instance } : minimalBody(operation))
+      const { kind, create, get, body: fresh } = kindOf(operation)
+      const isPart = operation.path.includes('{owner}')
+      const isKnownByUuid = identifiersOf(operation).includes('uuid')
+      const ofOwner = () => (isPart ? { owner: service } : {})
+      let object: string
+      beforeEach(async () => {
+        if (isPart) await configureService()
+        object = (await user.api.one(create, { ...ofOwner(), body: fresh })).name
+      })
+      const valid = () => (named ? { ...minimalBody(operation), name: object } : minimalBody(operation))
 
       it('answers 200 and an envelope with exactly one key of data', async () => {
         const answer = await global(operation, { body: valid() })
@@ -77,12 +136,8 @@ describe('the conventions of the API hold for every operation', () => {
           { authorization: 'Basic eDp5' },
         ]
         for (const headers of without) {
-          const answer = await api.send({
-            method: operation.method,
-            path: operation.path,
-            headers,
-            body: valid(),
-          })
+          const path = operation.path.replace('{owner}', service)
+          const answer = await api.send({ method: operation.method, path, headers, body: valid() })
           assert.equal(answer.status, 401)
           const message = "Missing or invalid API token; send the header 'Authorization: Bearer <token>'"
           assert.deepEqual(answer.json, {
@@ -142,12 +197,20 @@ describe('the conventions of the API hold for every operation', () => {
         assert.equal(answer.json.errors[0].error, 5)
       })
 
-      if (operation.scope !== Scope.Create) {
+      if (operation.id in required) {
+        it('asks for a body where the path or the query names the object', async () => {
+          for (const call of [{}, { body: '' }]) {
+            assertRefused(await local(operation, object, call), /^The body of the request is missing/)
+            const answer = await global(operation, { query: `?name=${object}`, ...call })
+            assertRefused(answer, /^The body of the request is missing/)
+          }
+        })
+      } else if (operation.scope !== Scope.Create) {
         it('accepts an empty body that announces JSON', async () => {
           const answer = await global(operation, {
             query:
               operation.scope === Scope.Objects
-                ? `?name=${instance}${operation.inQuery && 'timeout_ms' in operation.body.properties ? '&timeout_ms=1' : ''}`
+                ? `?name=${object}${operation.inQuery && 'timeout_ms' in operation.body.properties ? '&timeout_ms=1' : ''}`
                 : '',
             headers: { accept: 'application/json', 'content-type': 'application/json' },
           })
@@ -157,20 +220,17 @@ describe('the conventions of the API hold for every operation', () => {
 
       if (named) {
         it('takes an array, answers in its order, and names what it does not find', async () => {
-          const body = [
-            { ...valid() },
-            { ...minimalBody(operation), uuid: missing },
-            { ...minimalBody(operation), name: 'nobody' },
-          ]
+          const unknown = [...(isKnownByUuid ? [{ uuid: missing }] : []), { name: 'nobody' }]
+          const body = [valid(), ...unknown.map((names) => ({ ...minimalBody(operation), ...names }))]
           const answer = await global(operation, { body })
           assert.equal(answer.status, 200)
-          const entries = answer.json.data[operation.dataKey]
-          assert.equal(entries.length, 3)
-          assert.equal(entries[0].name, instance)
-          const notFound = { status: 'error', error: 8 }
-          const messages = [`No instance with uuid '${missing}'`, "No instance with name 'nobody'"]
-          assert.deepEqual(entries[1], { ...notFound, uuid: missing, message: messages[0] })
-          assert.deepEqual(entries[2], { ...notFound, name: 'nobody', message: messages[1] })
+          const [first, ...others] = answer.json.data[operation.dataKey]
+          assert.equal(first.name, object)
+          const notFound = unknown.map((names) => {
+            const [by, value] = Object.entries(names)[0]!
+            return { status: 'error', error: 8, ...names, message: `No ${kind} with ${by} '${value}'` }
+          })
+          assert.deepEqual(others, notFound)
           assert.equal(typeof answer.json.message, 'string')
         })
 
@@ -182,57 +242,76 @@ describe('the conventions of the API hold for every operation', () => {
 
         it('takes exactly one of uuid and name, and an empty string for none', async () => {
           const both = await global(operation, { body: { ...valid(), uuid: missing } })
-          assertRefused(both, /'uuid' and 'name' cannot be given together/)
+          const refused = isKnownByUuid
+            ? /'uuid' and 'name' cannot be given together/
+            : /^Unknown parameter 'uuid'/
+          assertRefused(both, refused)
           const empty = await global(operation, { body: { ...valid(), uuid: '' } })
-          assert.equal(empty.json.data[operation.dataKey][0].name, instance)
+          assert.equal(empty.json.data[operation.dataKey][0].name, object)
         })
 
         it('refuses malformed identifiers wherever they stand', async () => {
-          for (const call of [{ body: { name: 'șmth' } }, { query: `?name=${encodeURIComponent('șmth')}` }]) {
+          const body = minimalBody(operation)
+          for (const call of [
+            { body: { ...body, name: 'șmth' } },
+            { query: `?name=${encodeURIComponent('șmth')}`, body },
+          ]) {
             assertRefused(await global(operation, call), /^Invalid name 'șmth':/)
           }
-          assertRefused(await global(operation, { body: { uuid: '123' } }), /^Invalid UUID '123'$/)
-          assertRefused(await local(operation, 'a--b'), /^Invalid name 'a--b':/)
+          if (isKnownByUuid) {
+            const malformed = await global(operation, { body: { ...body, uuid: '123' } })
+            assertRefused(malformed, /^Invalid UUID '123'$/)
+          }
+          assertRefused(await local(operation, 'a--b', { body }), /^Invalid name 'a--b':/)
         })
 
         it('does not take identifiers from query and body at once', async () => {
-          assertRefused(
-            await global(operation, { query: '?name=x', body: { name: 'y' } }),
-            /cannot be given together/,
-          )
+          const body = { ...minimalBody(operation), name: 'y' }
+          assertRefused(await global(operation, { query: '?name=x', body }), /cannot be given together/)
         })
 
-        it('takes the object from the path, by name in any case and by UUID', async () => {
-          const { uuid } = await user.api.one('getInstances', { object: instance })
-          const objects =
-            operation.method === 'DELETE' ? [instance.toUpperCase()] : [instance.toUpperCase(), uuid]
-          for (const object of objects) {
-            const answer = await local(operation, object, { body: minimalBody(operation) })
-            assert.equal(answer.json.data[operation.dataKey][0].uuid, uuid, answer.text)
-          }
-        })
+        if (get === 'getAutoscalePolicies') {
+          it('takes the part from the path, by name in any case', async () => {
+            const answer = await local(operation, object.toUpperCase())
+            assert.equal(answer.json.data[operation.dataKey][0].name, object, answer.text)
+          })
+        } else {
+          it('takes the object from the path, by name in any case and by UUID', async () => {
+            const { uuid } = await user.api.one(get, { object })
+            const upper = object.toUpperCase()
+            for (const named of operation.method === 'DELETE' ? [upper] : [upper, uuid]) {
+              const answer = await local(operation, named, { body: minimalBody(operation) })
+              assert.equal(answer.json.data[operation.dataKey][0].uuid, uuid, answer.text)
+            }
+          })
+        }
 
         it('refuses identifiers and arrays in local scope', async () => {
-          for (const body of [{ uuid: missing }, { name: instance }]) {
-            assertRefused(await local(operation, instance, { body }), /the path already names the object/)
+          for (const body of [{ uuid: missing }, { name: object }]) {
+            assertRefused(await local(operation, object, { body }), /the path already names the object/)
           }
           assertRefused(
-            await local(operation, instance, { query: '?name=x' }),
+            await local(operation, object, { query: '?name=x' }),
             /the path already names the object/,
           )
-          assertRefused(await local(operation, instance, { body: [{}] }), /expected 'object'/)
+          assertRefused(await local(operation, object, { body: [{}] }), /expected 'object'/)
         })
 
         it('finds nothing for an unknown object in the path', async () => {
-          const answer = await local(operation, missing, { body: minimalBody(operation) })
-          assert.equal(answer.status, 200)
-          assert.equal(answer.json.data[operation.dataKey][0].error, 8)
+          const unknown = isKnownByUuid ? missing : 'nobody'
+          const answer = await local(operation, unknown, { body: minimalBody(operation) })
+          // Clients take every entry of a part's status for a part.
+          const fails = isPart && operation.method === 'GET'
+          assert.equal(answer.status, fails ? 404 : 200)
+          const [failure] = fails ? answer.json.errors : answer.json.data[operation.dataKey]
+          assert.equal(failure.error, 8)
         })
       }
 
       if (operation.scope === Scope.Objects) {
         it('asks for an identifier where there is none', async () => {
-          for (const body of [undefined, {}, [], [{}]]) {
+          const unnamed = minimalBody(operation)
+          for (const body of [undefined, unnamed, [], [unnamed]]) {
             const answer = await global(operation, body === undefined ? {} : { body })
             assertRefused(answer, /^Missing identifier/)
             assert.equal(answer.json.errors[0].error, 13)
@@ -251,7 +330,7 @@ describe('the conventions of the API hold for every operation', () => {
       }
 
       it('answers 405 with the methods that there are', async () => {
-        const answer = await api.send({ method: 'PATCH', path: operation.path, token: user.token })
+        const answer = await global(operation, { method: 'PATCH' })
         assert.equal(answer.status, 405)
         assert.equal(answer.json.errors[0].error, 2)
         assert.ok(String(answer.headers['allow']).split(', ').includes(operation.method))

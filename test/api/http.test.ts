@@ -34,9 +34,12 @@ describe('HTTP', () => {
 
   it('answers 404 and code 3 where there is no endpoint', async () => {
     for (const path of [
-      '/v1/services',
-      '/v1/volumes',
-      '/v1/certificates',
+      '/v1/services/autoscale/autoscale',
+      '/v1/services/autoscale/autoscale/policies',
+      '/v1/services/list/autoscale',
+      '/v1/services/a/autoscale/policies/b/c',
+      '/v1/volumes/a/b',
+      '/v1/certificates/a/b',
       '/v1/nothing',
       '/v1',
       '/',
@@ -222,7 +225,7 @@ describe('HTTP under pressure', () => {
   before(async () => {
     api = await startTestApi({
       nowMs: () => nowMs,
-      settings: { rate: { perSecond: 1, burst: 3 }, handlingTimeoutMs: 200 },
+      settings: { rate: { perSecond: 1, burst: 3 }, handlingTimeoutMs: 2_000 },
     })
   })
   after(() => api.close())

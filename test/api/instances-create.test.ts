@@ -180,24 +180,6 @@ describe('creating instances', () => {
     assert.deepEqual(messages, [`No image '${user.name}/own'${hint}`, `No image '${user.name}/none'${hint}`])
   })
 
-  const unsupported = {
-    service_group: { services: [{ port: 443, destination_port: 8080, handlers: ['http', 'tls'] }] },
-    volumes: [{ size_mb: 10, at: '/data' }],
-    scale_to_zero: { policy: 'on' },
-    features: ['scale-to-zero'],
-  }
-  for (const [name, value] of Object.entries(unsupported)) {
-    it(`says that ${name} is not supported yet, once it is well-formed`, async () => {
-      const answer = await create({ image: 'hello', [name]: value })
-      assert.equal(answer.httpStatus, 200)
-      const [entry] = answer.entries
-      assert.ok(entry && 'error' in entry)
-      assert.equal(entry.error, 1)
-      assert.equal((await create({ image: 'hello', [name]: 7 })).httpStatus, 400)
-      assert.deepEqual(await user.api.call('listInstances'), [])
-    })
-  }
-
   it('accepts a scale-to-zero policy that is off', async () => {
     await user.api.one('createInstances', { body: { image: 'hello', scale_to_zero: { policy: 'off' } } })
   })

@@ -1,10 +1,21 @@
 import { strict as assert } from 'node:assert'
-import { NodeUnavailable } from '../../src/api/node-client.ts'
+import { NodeUnavailable } from '../../src/nodes/node-client.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 import { resetFaults } from '../support/fake-control.ts'
 
-const usage = { rssBytes: 5_000_000, cpuTimeMs: 1_234, rxBytes: 1, rxPackets: 2, txBytes: 3, txPackets: 4 }
+const usage = {
+  rssBytes: 5_000_000,
+  cpuTimeMs: 1_234,
+  rxBytes: 1,
+  rxPackets: 2,
+  txBytes: 3,
+  txPackets: 4,
+  connections: 5,
+  requests: 6,
+  queued: 7,
+  handled: 8,
+}
 
 describe('reading instances', () => {
   let api: TestApi
@@ -128,9 +139,11 @@ describe('reading instances', () => {
       api.nodes.usage.set(uuid, usage)
       const [a, b] = await user.api.call('getInstances', { query: { metrics: 'true' } })
       assert.deepEqual(
-        [a?.rss_bytes, a?.cpu_time_ms, a?.nconns, a?.network_interfaces?.[0]?.rx_bytes],
-        [5_000_000, 1_234, 0, 1],
+        [a?.rss_bytes, a?.cpu_time_ms, a?.network_interfaces?.[0]?.rx_bytes],
+        [5_000_000, 1_234, 1],
       )
+      assert.deepEqual([a?.nconns, a?.nreqs, a?.nqueued, a?.ntotal], [5, 6, 7, 8])
+      assert.deepEqual([b?.nconns, b?.nreqs, b?.nqueued, b?.ntotal], [0, 0, 0, 0])
       assert.equal(b?.rss_bytes, 0)
       assert.deepEqual(api.nodes.calls, ['usage of 2'])
     })
@@ -232,6 +245,10 @@ describe('reading instances', () => {
         assert.ok(text.includes(`instance_state{instance_uuid="${uuid}"} 2\n`))
         assert.ok(text.includes(`instance_boot_time_s{instance_uuid="${uuid}"} 0.012345\n`))
         assert.ok(text.includes(`instance_cpu_time_s{instance_uuid="${uuid}"} 1.234\n`))
+        const load = { nconns: 5, nreqs: 6, nqueued: 7, ntotal: 8 }
+        for (const [name, value] of Object.entries(load)) {
+          assert.ok(text.includes(`instance_${name}{instance_uuid="${uuid}"} ${value}\n`), name)
+        }
       })
     }
 
@@ -240,7 +257,7 @@ describe('reading instances', () => {
       api.nodes.usage.set(uuid, usage)
       const { json } = await metrics('application/json')
       assert.partialDeepStrictEqual(json.data.instances, [
-        { uuid, name: 'a', state: 'stopped', rx_packets: 2, ntotal: 0 },
+        { uuid, name: 'a', state: 'stopped', rx_packets: 2, nconns: 5, nreqs: 6, nqueued: 7, ntotal: 8 },
       ])
     })
 

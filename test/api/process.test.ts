@@ -18,6 +18,7 @@ import { createApiClient } from '../support/api-client.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
+const portOffset = 3
 const checkout = path.resolve(import.meta.dirname, '../..')
 
 describe('the API process', () => {
@@ -36,6 +37,7 @@ describe('the API process', () => {
       {
         secretKeyFile: keyFile('secret.key'),
         joinTokenFile: keyFile('join-token'),
+        gatewayTokenFile: keyFile('gateway-token'),
         registryKeyFile: keyFile('registry.key'),
         registryCertFile: keyFile('registry.crt'),
       },
@@ -50,6 +52,7 @@ describe('the API process', () => {
         ...process.env,
         ROOST_DATA_DIR: directory,
         ROOST_API_PORT: String(port),
+        ROOST_PORT_OFFSET: String(portOffset),
         DATABASE_URL: own.url,
         // Nothing listens there: the API has to come up all the same.
         TEMPORAL_ADDRESS: '127.0.0.1:1',
@@ -66,6 +69,20 @@ describe('the API process', () => {
     await database.close()
     await own.drop()
     await rm(directory, { recursive: true })
+  })
+
+  it('publishes no service on its own port, which gateways would listen on', async () => {
+    const user = await addUser(database, { name: 'bob' })
+    const { token } = await createToken(database, { userUuid: user.uuid })
+    const api = createApiClient({ url, token })
+    const ownPort = Number(new URL(url).port)
+    const publish = async (port: number) => {
+      const { entries } = await api.attempt('createServices', { body: { services: [{ port }] } })
+      return entries.map((entry) => ('error' in entry ? entry.error : entry.status))
+    }
+    assert.deepEqual(await publish(ownPort - portOffset), [24])
+    assert.deepEqual(await publish(ownPort), ['success'])
+    await api.close()
   })
 
   it('serves without Temporal and without a registry, and lets waits go when it is told to stop', async () => {

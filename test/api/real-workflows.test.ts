@@ -11,6 +11,7 @@ import { FakeHost } from '../support/fake-host.ts'
 import type { FakeHostOptions } from '../support/fake-host.ts'
 import { runWorkers, startDevServer } from '../support/temporal.ts'
 import type { RunningWorkers } from '../support/temporal.ts'
+import { until } from '../support/until.ts'
 
 /** A host of several instances: each is one of its own, with the behaviour of the test that made it. */
 class Hosts {
@@ -27,6 +28,8 @@ class Hosts {
     startInstance: (input) => this.of(input.instanceUuid).activities.startInstance(input),
     stopInstance: (input) => this.of(input.instanceUuid).activities.stopInstance(input),
     removeInstance: (input) => this.of(input.instanceUuid).activities.removeInstance(input),
+    standByInstance: (input) => this.of(input.instanceUuid).activities.standByInstance(input),
+    drainInstance: (input) => this.of(input.instanceUuid).activities.drainInstance(input),
   }
 }
 
@@ -108,9 +111,15 @@ describe('instances with their workflows', () => {
   it('show the sequence of restarts, and end it with a stop', async () => {
     hosts.behaviour = { endOf: () => ({ exitCode: 1 }) }
     await create({ autostart: true, restart_policy: 'on-failure' })
-    const attempt = async () => (await view()).restart?.attempt ?? 0
-    while ((await attempt()) < 1) await wait('stopped')
-    const crashed = await view()
+    // Between two starts it has the one without the other.
+    const crashed = await until(
+      'the second restart is due',
+      async () => {
+        const seen = await view()
+        return (seen.restart?.attempt ?? 0) >= 1 && seen.restart?.next_at !== undefined && seen
+      },
+      { limitMs: 15_000 },
+    )
     assert.equal(crashed.exit_code, 1)
     assert.match(crashed.restart?.next_at ?? '', /Z$/)
     assert.equal((await user.api.one('getQuotas')).used.live_instances, 1)
@@ -120,8 +129,13 @@ describe('instances with their workflows', () => {
     assert.equal((await user.api.one('getQuotas')).used.live_instances, 0)
   })
 
-  it('delete themselves with their stop where they are to', async () => {
-    const { uuid } = await create({ autostart: true, wait_timeout_ms: 15_000, features: ['delete-on-stop'] })
+  it('delete themselves with their stop where they are to, and the service made with them', async () => {
+    const { uuid, service_group } = await create({
+      autostart: true,
+      wait_timeout_ms: 15_000,
+      features: ['delete-on-stop'],
+      service_group: { services: [{ port: 443 }] },
+    })
     const waiting = user.api.attempt('waitInstances', {
       body: { uuid, state: 'stopped', timeout_ms: 15_000 },
     })
@@ -129,6 +143,8 @@ describe('instances with their workflows', () => {
     await waiting
     const gone = user.api.attempt('waitInstances', { body: { uuid, state: 'running', timeout_ms: 15_000 } })
     assert.partialDeepStrictEqual((await gone).entries, [{ uuid, error: 8 }])
+    const service = await user.api.attempt('getServices', { object: service_group!.uuid })
+    assert.partialDeepStrictEqual(service.entries, [{ uuid: service_group!.uuid, error: 8 }])
   })
 
   it('go on from their row where somebody terminated their workflow', async () => {

@@ -12,6 +12,7 @@ import { createSecretBox, secretKeyBytes } from '../../src/db/secret-box.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted, removeInstanceRow } from '../../src/db/sweep.ts'
 import type { UserRecord } from '../../src/db/users.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
+import { ScaleToZeroPolicy } from '../../src/domain/scale-to-zero.ts'
 import {
   addNode,
   addUser,
@@ -22,6 +23,8 @@ import {
 } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
+
+const sleepy = { policy: ScaleToZeroPolicy.Idle, cooldownMs: 250, stateful: true }
 
 describe('hosts', () => {
   let own: TestDatabase
@@ -62,6 +65,22 @@ describe('hosts', () => {
     )
   })
 
+  it('are heard since the first heartbeat after a silence', async () => {
+    const heardSince = async () => {
+      await addNode(database, { id: 'a' })
+      const rows = await database.rows<{ at: Date; isNow: boolean }>({
+        name: 'heard-since',
+        text: `select heard_since as at, heard_since = heartbeat_at as "isNow" from nodes where id = 'a'`,
+      })
+      return rows[0]!
+    }
+    const first = await heardSince()
+    assert.equal(first.isNow, true)
+    assert.deepEqual(await heardSince(), { at: first.at, isNow: false })
+    await silence('a')
+    assert.equal((await heardSince()).isNow, true)
+  })
+
   it('are known with the secret of their agent, which no column holds in clear', async () => {
     await addNode(database, { id: 'a' })
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
@@ -78,7 +97,14 @@ describe('hosts', () => {
     recordHeartbeat(
       deps(),
       { id, firstSubnet: '10.64.0.0/16' },
-      { agentUrl: `http://${agentSecret}`, agentSecret, accelerator: 'tcg', memoryMb: 1, version: '' },
+      {
+        agentUrl: `http://${agentSecret}`,
+        agentSecret,
+        accelerator: 'tcg',
+        memoryMb: 1,
+        volumeMb: 2,
+        version: '',
+      },
     )
 
   it('belong to the agent that joined first, even of many at once', async () => {
@@ -159,7 +185,8 @@ describe('hosts', () => {
 
   it('get what a start needs, and only of their own instances that are not deleted', async () => {
     await addNode(database, { id: 'a' })
-    const [row] = await create({ name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256 })
+    const asked = { name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256, scaleToZero: sleepy }
+    const [row] = await create(asked)
     assert.deepEqual(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), {
       uuid: row!.uuid,
       name: 'web',
@@ -171,6 +198,7 @@ describe('hosts', () => {
       env: { KEY: 'value' },
       privateIp: row!.privateIp,
       mac: row!.mac,
+      scaleToZero: sleepy,
     })
     assert.equal(await loadLaunchSpec(deps(), { nodeId: 'b', uuid: row!.uuid }), undefined)
     await markDeleted(database, user.uuid, row!.uuid)
@@ -192,10 +220,11 @@ describe('hosts', () => {
 
   it('leave to the sweep what nobody started and what is deleted but still there', async () => {
     await addNode(database, { id: 'a' })
-    const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true })
+    const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true, scaleToZero: sleepy })
     const [first, second, third] = rows.map((row) => row.uuid)
     await markWorkflowStarted(database, [first!])
-    const all = { olderThanMs: 0, limit: 10 }
+    // A row's time is rounded, so it may seem to lie ahead.
+    const all = { olderThanMs: -1_000, limit: 10 }
     const unstarted = await findUnstarted(database, all)
     assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())
     assert.deepEqual(unstarted[0], {
@@ -206,6 +235,7 @@ describe('hosts', () => {
       autostart: true,
       deleteOnStop: true,
       restartPolicy: 'never',
+      scaleToZero: sleepy,
     })
     assert.equal((await findUnstarted(database, { ...all, limit: 1 })).length, 1)
     assert.deepEqual(await findUnstarted(database, { ...all, olderThanMs: 60_000 }), [])

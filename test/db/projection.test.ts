@@ -69,6 +69,23 @@ describe('the projection of an instance', () => {
   const read = async (uuid: string) => (await findByUuids(database, [uuid]))[0]
   const used = async () => (await readQuotas(database, user.uuid))?.used.liveInstances
 
+  it('knows since when an instance is in its state, whatever else is told of it', async () => {
+    const [row] = await addInstances()
+    const { uuid } = row!
+    let revision = 0
+    const since = async (state: InstanceState, bootTimeUs: number) => {
+      await recordInstance(database, { uuid, revision: ++revision }, { ...running, state, bootTimeUs })
+      const text = 'select state_since::text as at from instances where uuid = $1'
+      const [found] = await database.rows<{ at: string }>({ name: 'state-since', text, values: [uuid] })
+      return found!.at
+    }
+    const first = await since(InstanceState.Starting, 1)
+    assert.equal(await since(InstanceState.Starting, 2), first)
+    const second = await since(InstanceState.Running, 3)
+    assert.notEqual(second, first)
+    assert.equal(await since(InstanceState.Running, 4), second)
+  })
+
   it('is what was recorded, field by field', async () => {
     const [row] = await addInstances()
     assert.equal(await recordInstance(database, { uuid: row!.uuid, revision: 7 }, running), true)

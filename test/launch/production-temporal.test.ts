@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Connection } from '@temporalio/client'
+import { settingsTable } from '../../src/bin/settings.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { isPortFree } from '../../src/launch/ports.ts'
 import { untilSucceeds } from '../../src/launch/readiness.ts'
@@ -148,6 +149,41 @@ describe('docker-compose.yml', () => {
       )
     }
     assert.ok(services['api']?.environment?.['DATABASE_URL'])
+  })
+
+  it('gives the token for routes to the gateway, in a volume that holds nothing else, and to no host', () => {
+    const { services } = readCompose()
+    const knows = Object.entries(services).filter(([, { volumes = [] }]) =>
+      volumes.some((one) => one.startsWith('gateway-token:')),
+    )
+    assert.deepEqual(
+      knows.map(([name]) => name),
+      ['prepare', 'api', 'worker', 'gateway'],
+    )
+    const [file, ...others] = ['prepare', 'api', 'gateway'].map(
+      (name) => services[name]?.environment?.['ROOST_GATEWAY_TOKEN_FILE'],
+    )
+    assert.equal(file, '/gateway/token')
+    assert.deepEqual(others, [file, file])
+  })
+
+  it('runs the gateway where instances are reached, and publishes its ports there', () => {
+    const { services } = readCompose()
+    assert.equal(services['gateway']?.network_mode, 'service:agent')
+    assert.equal(services['gateway']?.environment?.['ROOST_GATEWAY_HOST'], '0.0.0.0')
+    assert.deepEqual(services['agent']?.ports, ['80:80', '443:443'])
+    const domains = ['api', 'gateway'].map((name) => services[name]?.environment?.['ROOST_METRO_DOMAIN'])
+    assert.equal(domains[0], domains[1])
+  })
+
+  it('knows every setting that it sets', () => {
+    const names = new Set(Object.values(settingsTable).map(({ name }) => name))
+    for (const [service, { environment = {} }] of Object.entries(readCompose().services)) {
+      const unknown = Object.keys(environment).filter(
+        (name) => name.startsWith('ROOST_') && !names.has(name as never),
+      )
+      assert.deepEqual(unknown, [], service)
+    }
   })
 
   it('waits only for services that it has', () => {

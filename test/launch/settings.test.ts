@@ -5,7 +5,12 @@ import { settingsDocument } from '../../src/bin/settings-document.ts'
 import { SettingError } from '../../src/bin/setting-formats.ts'
 import { readSettings } from '../../src/bin/settings.ts'
 
-const machine = { homeDirectory: '/home/ada', checkoutDirectory: '/src/roost', lowPorts: false }
+const machine = {
+  homeDirectory: '/home/ada',
+  checkoutDirectory: '/src/roost',
+  lowPorts: false,
+  networkDevices: false,
+}
 
 describe('settings', () => {
   it('have the documented defaults', () => {
@@ -21,6 +26,13 @@ describe('settings', () => {
   it('move public ports by 8000 where low ports may not be bound', () => {
     assert.equal(readSettings({}, machine).portOffset, 8000)
     assert.equal(readSettings({}, { ...machine, lowPorts: true }).portOffset, 0)
+  })
+
+  it('let instances reach the outside only where the host can filter what they send', () => {
+    const rooted = { ...machine, networkDevices: true }
+    assert.equal(readSettings({}, machine).vmEgress, false)
+    assert.equal(readSettings({}, rooted).vmEgress, true)
+    assert.equal(readSettings({ ROOST_VM_EGRESS: 'off' }, rooted).vmEgress, false)
   })
 
   it('keep everything of a stack below its data directory', () => {
@@ -42,6 +54,22 @@ describe('settings', () => {
     for (const one of all) assert.match(one, /^10\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.0\.0\/16$/)
   })
 
+  it('let in others than this machine only under a metro domain that leads them here', () => {
+    const host = (env: Readonly<Record<string, string>>) => readSettings(env, machine).gatewayHost
+    assert.equal(host({}), '127.0.0.1')
+    assert.equal(host({ ROOST_METRO_DOMAIN: 'localhost' }), '127.0.0.1')
+    assert.equal(host({ ROOST_METRO_DOMAIN: 'apps.example.com' }), undefined)
+    assert.equal(host({ ROOST_METRO_DOMAIN: 'notlocalhost' }), undefined)
+    assert.equal(host({ ROOST_GATEWAY_HOST: '::' }), '::')
+  })
+
+  it('take a metro domain as it stands in names: lower case, without a final dot', () => {
+    assert.equal(
+      readSettings({ ROOST_METRO_DOMAIN: 'Apps.Example.com.' }, machine).metroDomain,
+      'apps.example.com',
+    )
+  })
+
   it('count an empty variable as absent', () => {
     assert.equal(readSettings({ ROOST_API_PORT: '', DATABASE_URL: '' }, machine).apiPort, 7070)
   })
@@ -58,6 +86,21 @@ describe('settings', () => {
     ['ROOST_VM_EGRESS', 'yes'],
     ['ROOST_LOG_LEVEL', 'loud'],
     ['DATABASE_URL', 'localhost'],
+    ['ROOST_METRO_DOMAIN', 'not a domain'],
+    ['ROOST_METRO_DOMAIN', '*.example.com'],
+    ['ROOST_METRO_DOMAIN', `${'long-label.'.repeat(18)}com`],
+    ['ROOST_SERVER_TIMING', 'yes'],
+    ['ROOST_CONNECTIONS_PER_SOURCE', '0'],
+    ['ROOST_ACME_DIRECTORY_URL', 'http://acme.example/directory'],
+    ['ROOST_ACME_DIRECTORY_URL', 'acme.example'],
+    ['ROOST_ACME_CONTACT', 'nobody'],
+    ['ROOST_ACME_CONTACT', 'ann@example.com,,'],
+    ['ROOST_ACME_CONTACT', 'ann@example.com?subject=x'],
+    ['ROOST_ACME_RESOLVER', 'dns.example'],
+    ['ROOST_ACME_RESOLVER', '10.0.0.256'],
+    ['ROOST_ACME_RESOLVER', '10.0.0.1:0'],
+    ['ROOST_ACME_RESOLVER', 'fd00::1:53:'],
+    ['ROOST_ACME_EAB_HMAC_KEY', 'not a key'],
   ]
   for (const [name, value] of refused) {
     it(`refuse ${name}=${value} and name the variable`, () => {
@@ -73,6 +116,26 @@ describe('settings', () => {
       () => readSettings({ DATABASE_URL: 'secret-password-and-no-url' }, machine),
       (error: Error) => !error.message.includes('secret-password'),
     )
+  })
+
+  it('do not repeat a key in an error', () => {
+    assert.throws(
+      () => readSettings({ ROOST_ACME_EAB_HMAC_KEY: 'secret key' }, machine),
+      (error: Error) => !error.message.includes('secret key'),
+    )
+  })
+
+  it('take a DNS server with and without a port, and several mail addresses', () => {
+    const resolver = (text: string) => readSettings({ ROOST_ACME_RESOLVER: text }, machine).acmeResolver
+    assert.equal(resolver('10.0.0.2'), '10.0.0.2:53')
+    assert.equal(resolver('10.0.0.2:5353'), '10.0.0.2:5353')
+    assert.equal(resolver('[fd00::2]'), '[fd00::2]:53')
+    assert.equal(resolver('fd00::2'), '[fd00::2]:53')
+    assert.equal(resolver('[fd00::2]:5353'), '[fd00::2]:5353')
+    assert.deepEqual(readSettings({ ROOST_ACME_CONTACT: 'a@b.c, d@e.f' }, machine).acmeContact, [
+      'a@b.c',
+      'd@e.f',
+    ])
   })
 
   it('are documented as they are', () => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 const setup = path.resolve(import.meta.dirname, '../../setup')
-/** The promise is 2 s on an idle machine. */
+/** The promise is 2 s on an idle machine, so the quickest of some counts. */
 const quickMs = 2_000
 
 /** Set-up's own files are plain JavaScript for the machine's Node, so they are tried from outside, as processes. */
@@ -31,10 +31,14 @@ describe('set-up', () => {
     const setUp = () => run(process.execPath, [path.join(setup, 'setup.mjs'), '--tests'])
     // Sources may have changed since the run was set up.
     await setUp()
-    const startedMs = performance.now()
-    const { stdout } = await setUp()
-    assert.match(stdout, /^Set-up is complete/)
-    assert.ok(performance.now() - startedMs < quickMs)
+    const tookMs: number[] = []
+    for (let times = 0; times < 3; times++) {
+      const startedMs = performance.now()
+      const { stdout } = await setUp()
+      tookMs.push(performance.now() - startedMs)
+      assert.match(stdout, /^Set-up is complete/)
+    }
+    assert.ok(Math.min(...tookMs) < quickMs, `it took ${tookMs.map(Math.round).join(', ')} ms`)
   })
 
   it('waits for another one that is at work, and says so', async () => {

@@ -64,6 +64,8 @@ describe('the plan of a stack', () => {
       assert.equal(part.env?.['TEMPORAL_ADDRESS'], 'temporal:7233')
       const knowsDatabase = part.name === 'api' || part.name === 'worker'
       assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
+      // The supervisor's own environment is below that of a part: absent there, it would come through.
+      assert.equal('ROOST_ACME_EAB_HMAC_KEY' in (part.env ?? {}), !knowsDatabase, part.name)
     }
   })
 
@@ -82,12 +84,26 @@ describe('the plan of a stack', () => {
     )
   })
 
+  it('names public addresses with the port at which they are reached, and no authority where it has none', async () => {
+    const { addresses } = await plan()
+    const own = { ROOST_METRO_CERT_FILE: '/own.crt', ROOST_METRO_DOMAIN: 'apps.example' }
+    const text = welcome(settings({ ROOST_PORT_OFFSET: '8000', ...own }), addresses)
+    assert.ok(text.includes('https://<name>.apps.example:8443'))
+    assert.ok(!text.includes('roost ca'))
+    assert.ok(
+      welcome(settings({ ROOST_PORT_OFFSET: '0', ...own }), addresses).includes(
+        'https://<name>.apps.example\n',
+      ),
+    )
+  })
+
   it('ends in a welcome with every address and commands to paste, without the token itself', async () => {
     const { addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
     const text = welcome(settings({}), addresses)
     for (const address of [addresses.apiUrl, addresses.registryUrl, `127.0.0.1:${ports.ui}`]) {
       assert.ok(text.includes(address), address)
     }
+    assert.match(text, /https:\/\/<name>\.roost\.localhost.*npx roost ca/)
     assert.match(text, /curl .*\$\(cat .*\/token\).* -X POST .*official\/hello:latest/)
   })
 })

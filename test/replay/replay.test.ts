@@ -23,13 +23,16 @@ function read(file: string): { readonly events: RecordedEvent[] } {
  * Local activities have to be known to the worker even where their results are in the history: without them a replay
  * would break off at the first, without a failure. None of them is called.
  */
-const known: Readonly<Record<keyof ControlActivities, () => Promise<void>>> = {
+const known: Readonly<Record<keyof ControlActivities, () => Promise<never>>> = {
   recordInstance: notCalled,
   hideInstance: notCalled,
   deleteInstanceRow: notCalled,
+  recordVolume: notCalled,
+  deleteVolumeRow: notCalled,
+  recordCertificate: notCalled,
 }
 
-async function notCalled(): Promise<void> {
+async function notCalled(): Promise<never> {
   throw new Error('a replay calls no activity')
 }
 

@@ -17,10 +17,15 @@ const colours = process.stdout.isTTY
 export interface RunAllOptions {
   /** How many groups may run side by side, of those that may at all. */
   readonly lanes: number
+  /** Of groups that pass, only the counts: nobody watches, and what failed must not drown in what did not. */
+  readonly failuresOnly: boolean
 }
 
 /** Runs the groups, prints their output and the total, and resolves with the exit code. */
-export async function runAll(groups: readonly Group[], { lanes }: RunAllOptions): Promise<number> {
+export async function runAll(
+  groups: readonly Group[],
+  { lanes, failuresOnly }: RunAllOptions,
+): Promise<number> {
   const startedMs = performance.now()
   const turns = new OutputTurns((text) => process.stdout.write(text))
   const results: GroupResult[] = []
@@ -40,8 +45,11 @@ export async function runAll(groups: readonly Group[], { lanes }: RunAllOptions)
     const output = turns.begin()
     output.write(`\n== ${group.name} (${group.files.length} files)\n`)
     marks.add(mark)
-    const { result, elapsedMs } = await runGroup(group, { mark, env, write: (text) => output.write(text) })
+    const kept: string[] = []
+    const write = (text: string): unknown => (failuresOnly ? kept.push(text) : output.write(text))
+    const { result, elapsedMs } = await runGroup(group, { mark, env, write })
     marks.delete(mark)
+    if (result.failed > 0) output.write(kept.join(''))
     results.push(result)
     output.write(`== ${group.name}: ${summaryLine(result)} in ${seconds(elapsedMs)}\n`)
     output.end()

@@ -20,7 +20,12 @@ export async function addUser(database: Database, user: NewUser): Promise<UserRe
 
 export async function addNode(
   database: Database,
-  node: { readonly id?: string; readonly memoryMb?: number; readonly agentSecret?: string } = {},
+  node: {
+    readonly id?: string
+    readonly memoryMb?: number
+    readonly volumeMb?: number
+    readonly agentSecret?: string
+  } = {},
 ): Promise<string> {
   const id = node.id ?? 'local'
   const assignment = await recordHeartbeat(
@@ -31,6 +36,7 @@ export async function addNode(
       agentSecret: node.agentSecret ?? testAgentSecret(id),
       accelerator: 'fake',
       memoryMb: node.memoryMb ?? 65_536,
+      volumeMb: node.volumeMb ?? 1_048_576,
       version: '0.1.0',
     },
   )

@@ -20,6 +20,8 @@ export interface ApiClient {
 }
 
 export interface CallInput {
+  /** What the path names as that of which the objects are parts. */
+  readonly owner?: string
   /** Local scope: the object of the path. */
   readonly object?: string
   readonly query?: Readonly<Record<string, string>>
@@ -45,7 +47,7 @@ export function createApiClient(options: { readonly url: string; readonly token:
   const dispatcher = new Agent({ headersTimeout: answerLimitMs, bodyTimeout: answerLimitMs })
   const attempt = async <Id extends OperationId>(id: Id, input: CallInput = {}): Promise<Answer<Id>> => {
     const operation = operations[id]
-    const url = new URL(pathOf(id, input.object), options.url)
+    const url = new URL(pathOf(id, input), options.url)
     for (const [key, value] of Object.entries(input.query ?? {})) url.searchParams.set(key, value)
     const response = await request(url, {
       dispatcher,
@@ -89,11 +91,14 @@ export function createApiClient(options: { readonly url: string; readonly token:
   }
 }
 
-function pathOf(id: OperationId, object: string | undefined): string {
+function pathOf(id: OperationId, { owner, object }: CallInput): string {
   const operation: Operation = operations[id]
-  if (object === undefined) return operation.path
-  assert.ok(operation.localPath !== undefined, `${id} has no local scope`)
-  return operation.localPath.replace('{object}', encodeURIComponent(object))
+  const path = object === undefined ? operation.path : operation.localPath
+  assert.ok(path !== undefined, `${id} has no local scope`)
+  assert.equal(path.includes('{owner}'), owner !== undefined, `the owner in ${path}`)
+  return path
+    .replace('{owner}', encodeURIComponent(owner ?? ''))
+    .replace('{object}', encodeURIComponent(object ?? ''))
 }
 
 function assertValid(id: OperationId, httpStatus: number, json: unknown): void {

@@ -8,7 +8,7 @@ import { Agent, request } from 'undici'
 import { createApiMetrics } from '../../src/api/api-metrics.ts'
 import { createApp } from '../../src/api/app.ts'
 import type { ApiDeps, ApiSettings } from '../../src/api/deps.ts'
-import type { NodeClient } from '../../src/api/node-client.ts'
+import type { NodeClient } from '../../src/nodes/node-client.ts'
 import type { RegistryTokens } from '../../src/api/registry-tokens.ts'
 import { closeServer, createApiServer } from '../../src/api/server.ts'
 import { handlingTimeoutMs } from '../../src/contract/limits.ts'
@@ -24,8 +24,14 @@ import { mayRead } from '../../src/registry/image-resolver.ts'
 import { addNode, addUser, testSecretBox } from './accounts.ts'
 import { createApiClient } from './api-client.ts'
 import type { ApiClient } from './api-client.ts'
+import { createFakeAutoscaleControl } from './fake-autoscale-control.ts'
+import type { FakeAutoscaleControl } from './fake-autoscale-control.ts'
+import { createFakeCertificateControl } from './fake-certificate-control.ts'
+import type { FakeCertificateControl } from './fake-certificate-control.ts'
 import { createFakeControl } from './fake-control.ts'
 import type { FakeControl } from './fake-control.ts'
+import { createFakeVolumeControl } from './fake-volume-control.ts'
+import type { FakeVolumeControl } from './fake-volume-control.ts'
 import { createTestDatabase } from './postgres.ts'
 
 /** The API as a server on loopback, on a database of its own; what lies behind its ports is faked unless given. */
@@ -33,6 +39,9 @@ export interface TestApi {
   readonly url: string
   readonly database: Database
   readonly control: FakeControl
+  readonly volumeControl: FakeVolumeControl
+  readonly certificateControl: FakeCertificateControl
+  readonly autoscaleControl: FakeAutoscaleControl
   readonly nodes: FakeNodes
   readonly images: FakeImages
   readonly stopping: AbortController
@@ -83,10 +92,15 @@ export interface FakeImage {
   readonly labels?: Readonly<Record<string, string>>
 }
 
+export const testMetroDomain = 'metro.test'
+
+export const testGatewayToken = 'the-gateway-token-of-the-tests'
 export const fakeDigest = `sha256:${'ab'.repeat(32)}`
 
 export async function startTestApi(
-  options: { readonly settings?: Partial<ApiSettings> } & Partial<Pick<ApiDeps, 'control' | 'nowMs'>> & {
+  options: { readonly settings?: Partial<ApiSettings> } & Partial<
+    Pick<ApiDeps, 'control' | 'volumeControl' | 'certificateControl' | 'autoscaleControl' | 'nowMs'>
+  > & {
       readonly registry?: (database: Database) => RegistryTokens
     } = {},
 ): Promise<TestApi> {
@@ -95,6 +109,9 @@ export async function startTestApi(
   await addNode(database)
   const watch = await openInstanceWatch(database)
   const control = createFakeControl(database)
+  const volumeControl = createFakeVolumeControl(database)
+  const certificateControl = createFakeCertificateControl()
+  const autoscaleControl = createFakeAutoscaleControl()
   const nodes = createFakeNodes()
   const images: FakeImages = {
     references: new Map([['official/hello:latest', { args: '/hello --port 8080' }]]),
@@ -107,6 +124,9 @@ export async function startTestApi(
     tokens: createTokenAuthenticator(database),
     watch,
     control: options.control ?? control,
+    volumeControl: options.volumeControl ?? volumeControl,
+    certificateControl: options.certificateControl ?? certificateControl,
+    autoscaleControl: options.autoscaleControl ?? autoscaleControl,
     nodes,
     ...imagePorts(images),
     registry: options.registry?.(database) ?? {
@@ -120,8 +140,13 @@ export async function startTestApi(
     settings: {
       rate: { perSecond: 10_000, burst: 100_000 },
       joinToken: 'the-join-token-of-the-tests',
+      gatewayToken: testGatewayToken,
       firstSubnet: '10.64.0.0/16',
       handlingTimeoutMs,
+      // The fake ones are made at once, or not at all.
+      makingVolumesMs: 20,
+      metroDomain: testMetroDomain,
+      publicPorts: { offset: 0, withheld: new Set() },
       ...options.settings,
     },
   })
@@ -136,6 +161,9 @@ export async function startTestApi(
     url,
     database,
     control,
+    volumeControl,
+    certificateControl,
+    autoscaleControl,
     nodes,
     images,
     stopping,
@@ -186,6 +214,7 @@ function createFakeNodes(): FakeNodes {
       if (nodes.fails) throw nodes.fails
       return Object.fromEntries(uuids.flatMap((uuid) => (usage.has(uuid) ? [[uuid, usage.get(uuid)!]] : [])))
     },
+    readLoads: async () => await Promise.reject(new Error('the API asks for no loads')),
     async close() {},
   }
   return nodes

@@ -1,4 +1,5 @@
-import { ControlUnavailable, InstanceGone } from '../../src/control/instance-control.ts'
+import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
+import { InstanceGone } from '../../src/control/instance-control.ts'
 import type { InstanceControl } from '../../src/control/instance-control.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findByUuids } from '../../src/db/instances.ts'
@@ -92,7 +93,8 @@ export function createFakeControl(database: Database): FakeControl {
       called('start')
       return answer(uuid, async () => {
         const row = await rowOf(uuid)
-        return row.state === InstanceState.Stopped ? begin(uuid) : row.revision
+        const isDown = row.state === InstanceState.Stopped || row.state === InstanceState.Standby
+        return isDown ? begin(uuid) : row.revision
       })
     },
     async stop({ instanceUuid: uuid }, { force }) {
@@ -107,9 +109,17 @@ export function createFakeControl(database: Database): FakeControl {
         })
       })
     },
+    async retire({ instanceUuid }, drainMs) {
+      called(`retire within ${drainMs} ms`)
+      await removeInstanceRow(database, instanceUuid)
+    },
     async delete({ instanceUuid }) {
       called('delete')
       await removeInstanceRow(database, instanceUuid)
+    },
+    async drainUntilMs() {
+      called('drainUntilMs')
+      return undefined
     },
     async refresh() {
       called('refresh')

@@ -2,15 +2,23 @@ import { Context } from '@temporalio/activity'
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { ExitCause } from '../../src/domain/exit-report.ts'
 import type { ExitReport } from '../../src/domain/exit-report.ts'
-import type { HostActivities, HostFailure } from '../../src/domain/host-work.ts'
+import { StandByRefusal } from '../../src/domain/host-work.ts'
+import type { HostActivities, HostFailure, StandByResult } from '../../src/domain/host-work.ts'
 import { StartKind } from '../../src/domain/start-report.ts'
 import type { StartReport } from '../../src/domain/start-report.ts'
 
 /** What a host was asked to do, in order. */
 export type HostCall = {
-  readonly call: 'start' | 'stop' | 'remove'
+  readonly call: 'start' | 'stop' | 'remove' | 'stand-by' | 'drain'
   readonly boot?: number
   readonly forced?: boolean
+}
+
+export interface StandByOrder {
+  readonly boot: number
+  readonly epoch: number
+  readonly permit: number
+  readonly stateful: boolean
 }
 
 export interface FakeHostOptions {
@@ -21,6 +29,13 @@ export interface FakeHostOptions {
   /** A start that is to hang waits for this; it ends early when it is cancelled. */
   readonly startGate?: (boot: number) => Promise<void> | undefined
   readonly stopGate?: (boot: number) => Promise<void> | undefined
+  /** An order to stand by that is to hang waits for this. */
+  readonly standByGate?: (boot: number) => Promise<void> | undefined
+  /** The answer to an order that was carried out waits for this. */
+  readonly standByAnswerGate?: (boot: number) => Promise<void> | undefined
+  readonly standByRefusal?: (boot: number) => StandByRefusal | undefined
+  /** Connections that close when this resolves; absent: there are none. */
+  readonly drainGate?: (boot: number) => Promise<void> | undefined
 }
 
 /** A host whose VMs are entries of a set: what an instance's workflow can see of the real one. */
@@ -33,6 +48,13 @@ export class FakeHost {
   readonly #ends = new Map<number, ExitReport>()
   readonly activities: HostActivities
   readonly #options: FakeHostOptions
+  readonly orders: StandByOrder[] = []
+  /** Drains whose workflow takes them back. */
+  readonly drainsCalledOff: number[] = []
+  /** The boot that it may start by itself. */
+  permit: number | undefined
+  /** How orders to stand by were answered. */
+  readonly #sleeps = new Map<string, StandByResult>()
 
   constructor(options: FakeHostOptions) {
     this.#options = options
@@ -40,7 +62,53 @@ export class FakeHost {
       startInstance: (input) => this.#start(input.boot),
       stopInstance: (input) => this.#stop(input.boot, input.forced),
       removeInstance: () => this.#remove(),
+      standByInstance: (input) => this.#standBy(input),
+      drainInstance: async ({ boot }) => {
+        this.calls.push({ call: 'drain', boot })
+        try {
+          await orCancelled(this.#options.drainGate?.(boot))
+        } catch (error) {
+          if (Context.current().cancellationDetails?.cancelRequested === true) this.drainsCalledOff.push(boot)
+          throw error
+        }
+      },
     }
+  }
+
+  /** Traffic uses the permit; the events of it are the test's to send. */
+  async wake(): Promise<StartReport> {
+    const boot = this.permit
+    if (boot === undefined) throw new Error('the fake host has no permit')
+    this.#comeUp(boot)
+    return startReport(boot, await this.#options.nowMs())
+  }
+
+  #comeUp(boot: number): void {
+    if (this.running.size > 0) this.overlaps.push(...this.running)
+    this.running.add(boot)
+    if (boot === this.permit) this.permit = undefined
+  }
+
+  async #standBy(order: Parameters<HostActivities['standByInstance']>[0]): Promise<StandByResult> {
+    const { boot, epoch, permit, stateful } = order
+    this.calls.push({ call: 'stand-by', boot })
+    this.orders.push({ boot, epoch, permit, stateful })
+    const name = `${boot} ${permit}`
+    await orCancelled(this.#options.standByGate?.(boot))
+    const done = this.#sleeps.get(name)
+    if (done !== undefined) return done
+    const reason = this.#options.standByRefusal?.(boot)
+    if (reason !== undefined) return { slept: false, reason }
+    if (boot !== 0 && !this.running.delete(boot)) return { slept: false, reason: StandByRefusal.NotRunning }
+    const atMs = await this.#options.nowMs()
+    const left = stateful
+      ? { snapshotUuid: `snapshot-of-${boot}` }
+      : { exit: exitReport(boot, atMs, { exitCode: 0 }) }
+    const slept: StandByResult = { slept: true, atMs, ...(boot === 0 ? {} : left) }
+    this.#sleeps.set(name, slept)
+    this.permit = permit
+    await orCancelled(this.#options.standByAnswerGate?.(boot))
+    return slept
   }
 
   /** The VM is gone; the report of it reached nobody. */
@@ -58,12 +126,11 @@ export class FakeHost {
     const type = this.#options.failureOf?.(boot)
     if (type !== undefined)
       throw ApplicationFailure.create({ type, message: `fake ${type}`, nonRetryable: true })
-    if (this.running.size > 0) this.overlaps.push(...this.running)
     const startedAtMs = await this.#options.nowMs()
     const started = startReport(boot, startedAtMs)
     const end = this.#options.endOf?.(boot)
     if (end === undefined) {
-      this.running.add(boot)
+      this.#comeUp(boot)
       return { started }
     }
     return { started, exit: exitReport(boot, startedAtMs, end) }
@@ -72,14 +139,18 @@ export class FakeHost {
   async #stop(boot: number, forced: boolean): Promise<{ exit?: ExitReport }> {
     this.calls.push({ call: 'stop', boot, forced })
     if (!forced) await orCancelled(this.#options.stopGate?.(boot))
-    if (!this.running.delete(boot)) return {}
+    if (this.permit !== undefined && this.permit <= boot) this.permit = undefined
+    const ended = [...this.running].find((each) => each <= boot)
+    if (ended === undefined) return {}
+    this.running.delete(ended)
     const end = forced ? { cause: ExitCause.Forced } : { exitCode: 0 }
-    return { exit: exitReport(boot, await this.#options.nowMs(), end) }
+    return { exit: exitReport(ended, await this.#options.nowMs(), end) }
   }
 
   async #remove(): Promise<void> {
     this.calls.push({ call: 'remove' })
     this.running.clear()
+    this.permit = undefined
     return Promise.resolve()
   }
 }

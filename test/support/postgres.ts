@@ -22,7 +22,7 @@ export const testDatabaseVariable = 'ROOST_TEST_DATABASE_URL'
 const templateName = 'roost_template'
 const templateLock = 7_070_003
 /** A closed connection's process takes a moment to be gone from `pg_stat_activity`. */
-const goneWithinMs = 2_000
+const goneWithinMs = 15_000
 const goneEveryMs = 10
 
 let ownServer: Promise<string> | undefined

@@ -26,6 +26,26 @@ export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
   )
 }
 
+/** The process numbers of the VMs of every instance of a stack, in one look. */
+export function virtualMachinesByInstance(dataDir: string): ReadonlyMap<string, readonly number[]> {
+  const all = allProcesses()
+  const keepers = new Map(
+    all.flatMap(({ pid, commandLine }) => {
+      const uuid = commandLine.includes(dataDir)
+        ? /\/instances\/([0-9a-f-]{36})/.exec(commandLine)?.[1]
+        : undefined
+      return uuid === undefined ? [] : [[pid, uuid] as const]
+    }),
+  )
+  const machines = new Map<string, number[]>()
+  for (const { pid, commandLine } of all) {
+    if (!/^\S*qemu-system/.test(commandLine)) continue
+    const uuid = keepers.get(parentOf(pid))
+    if (uuid !== undefined) machines.set(uuid, [...(machines.get(uuid) ?? []), pid])
+  }
+  return machines
+}
+
 /** A process and all that it started, directly or not. */
 export function familyOf(pid: number): readonly number[] {
   const parents = allProcesses().map((one) => [one.pid, parentOf(one.pid)] as const)
@@ -34,6 +54,28 @@ export function familyOf(pid: number): readonly number[] {
     family.push(...parents.filter(([, parent]) => parent === member).map(([child]) => child))
   }
   return family
+}
+
+/** Stops a process and all that it started, directly or not, until nobody of them is left who could start another one. */
+export function stopFamily(pid: number): readonly number[] {
+  const stopped = new Set<number>()
+  for (let found: readonly number[] = [pid]; found.length > 0;) {
+    signalAll(found, 'SIGSTOP')
+    for (const one of found) stopped.add(one)
+    found = familyOf(pid).filter((one) => !stopped.has(one))
+  }
+  return [...stopped]
+}
+
+/** Some live for a moment only, and have ended since they were seen. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    }
+  }
 }
 
 /** The command's name, in parentheses, may hold anything; the parent is the second field after it. */

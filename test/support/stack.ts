@@ -30,7 +30,10 @@ export interface Stack {
   killPart(part: string): Promise<void>
   /** As Ctrl-C does; resolves with how long it took. The data stay. */
   interrupt(): Promise<number>
-  /** After `interrupt`, on the same data directory and ports. */
+  readonly supervisorPid: number
+  /** Resolves when the supervisor is gone, for a test that killed it. */
+  ended(): Promise<void>
+  /** After `interrupt` or `ended`, on the same data directory and ports. */
   startAgain(): Promise<void>
   /** Ends it if it runs and removes its data. Throws if a process of it is left. */
   remove(): Promise<void>
@@ -125,6 +128,15 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
       })
     },
     interrupt: end,
+    get supervisorPid() {
+      return child?.pid ?? 0
+    },
+    async ended() {
+      const running = child
+      if (running !== undefined && running.exitCode === null && running.signalCode === null)
+        await once(running, 'exit')
+      await api?.close()
+    },
     startAgain: start,
     async remove() {
       await end()

@@ -4,9 +4,12 @@ import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import path from 'node:path'
+import type { AutoscaleActivities } from '../../activities/autoscale-activities.ts'
+import type { CertificateActivities } from '../../activities/certificate-activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
+import { autoscaleTaskQueue } from '../../src/domain/autoscale-settings.ts'
 import { controlTaskQueue, nodeTaskQueue } from '../../src/domain/host-work.ts'
-import type { HostActivities } from '../../src/domain/host-work.ts'
+import type { HostActivities, VolumeActivities } from '../../src/domain/host-work.ts'
 import { readInstalled } from '../../src/launch/installed.ts'
 import type { Installed } from '../../src/launch/installed.ts'
 import {
@@ -17,7 +20,15 @@ import {
 
 const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.ts')
 
-Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] })
+const startAttempts = 5
+/** A watch hears with a heartbeat that it is called off. */
+const heartbeatsApart = '200ms'
+
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, console: {} } },
+  shutdownSignals: [],
+})
 
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined
 
@@ -30,9 +41,9 @@ export function currentBundle(): Promise<WorkflowBundleWithSourceMap> {
 /** A server that skips time: hours pass as fast as the workflow asks for them. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = programOf('testServer', 'ROOST_TEMPORAL_TEST_SERVER')
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path } },
-  })
+  const env = await inTime(() =>
+    TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } }),
+  )
   await registerAttributes(env)
   return env
 }
@@ -40,14 +51,29 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
 /** The dev server with the configuration of `temporal-config/`, in memory, on a port of its own. */
 export async function startDevServer(): Promise<TestWorkflowEnvironment> {
   const path = programOf('temporalCli', 'ROOST_TEMPORAL_CLI')
-  const env = await TestWorkflowEnvironment.createLocal({
-    server: {
-      executable: { type: 'existing-path', path },
-      extraArgs: readDynamicConfig().flatMap(({ key, json }) => ['--dynamic-config-value', `${key}=${json}`]),
-    },
-  })
+  const extraArgs = readDynamicConfig().flatMap(({ key, json }) => [
+    '--dynamic-config-value',
+    `${key}=${json}`,
+  ])
+  const env = await inTime(() =>
+    TestWorkflowEnvironment.createLocal({
+      server: { executable: { type: 'existing-path', path }, extraArgs },
+    }),
+  )
   await registerAttributes(env)
   return env
+}
+
+/** The SDK gives a server 5 s to begin, which a busy machine may not have; it ends one that took longer. */
+async function inTime<T>(start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start()
+    } catch (error) {
+      const late = error instanceof Error && error.message.includes('did not start within')
+      if (!late || attempt === startAttempts) throw error
+    }
+  }
 }
 
 async function registerAttributes(env: TestWorkflowEnvironment): Promise<void> {
@@ -70,12 +96,13 @@ export interface RunningWorkers {
   stop(): Promise<void>
 }
 
-/** A worker of the queue `control`, and one of each host's queue that has activities. */
+/** Workers of the queues `control` and `autoscale`, and of each host's queue, that have activities: those that the test needs. */
 export async function runWorkers(
   env: TestWorkflowEnvironment,
   work: {
-    readonly control?: ControlActivities
-    readonly hosts?: Readonly<Record<string, HostActivities>>
+    readonly control?: Partial<ControlActivities & CertificateActivities>
+    readonly autoscale?: Partial<AutoscaleActivities>
+    readonly hosts?: Readonly<Record<string, Partial<HostActivities & VolumeActivities>>>
   },
 ): Promise<RunningWorkers> {
   const base = { connection: env.nativeConnection, namespace: env.namespace ?? 'default' }
@@ -85,6 +112,14 @@ export async function runWorkers(
       taskQueue: controlTaskQueue,
       activities: work.control,
       workflowBundle: await currentBundle(),
+    }
+    workers.push(await Worker.create({ ...base, ...options }))
+  }
+  if (work.autoscale !== undefined) {
+    const options = {
+      taskQueue: autoscaleTaskQueue,
+      activities: work.autoscale,
+      maxHeartbeatThrottleInterval: heartbeatsApart,
     }
     workers.push(await Worker.create({ ...base, ...options }))
   }

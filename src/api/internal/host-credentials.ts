@@ -10,9 +10,18 @@ type HostMiddleware = RouterMiddleware<RequestState>
 
 /** Lets in who may join; whose id it is, the heartbeat's own secret decides. */
 export function requireJoinToken(joinToken: string): HostMiddleware {
+  return requireSecret(joinToken)
+}
+
+/** Lets in gateways. They learn of every user's services, and certificates with their keys. */
+export function requireGatewayToken(gatewayToken: string): HostMiddleware {
+  return requireSecret(gatewayToken)
+}
+
+function requireSecret(secret: string): HostMiddleware {
   return async (ctx, next) => {
     const token = bearerToken(ctx.get('Authorization'))
-    if (joinToken === '' || token === undefined || !sameSecret(token, joinToken)) throw unauthenticated()
+    if (secret === '' || token === undefined || !sameSecret(token, secret)) throw unauthenticated()
     await next()
   }
 }

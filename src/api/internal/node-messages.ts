@@ -13,6 +13,8 @@ const heartbeatSchema = closed({
   agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
+  /** Absent: the host takes no volumes. */
+  volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   version: Type.String({ maxLength: 128 }),
 })
 
@@ -23,7 +25,7 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  return body as Static<typeof heartbeatSchema>
+  return { volumeMb: 0, ...(body as Static<typeof heartbeatSchema>) }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

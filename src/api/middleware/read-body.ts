@@ -58,7 +58,12 @@ function decode(bytes: Buffer): unknown {
     return JSON.parse(text) as unknown
   } catch (error) {
     throw requestError('malformedBody', {
-      reason: error instanceof SyntaxError ? error.message : 'unreadable',
+      reason: error instanceof SyntaxError ? withoutContent(error.message) : 'unreadable',
     })
   }
+}
+
+/** V8 quotes what stands around the mistake, in which a private key may be. */
+function withoutContent(message: string): string {
+  return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, '')
 }

@@ -3,7 +3,7 @@ import type { Usage } from '../../domain/usage.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { getInstanceMetrics } from '../../contract/instance-operations.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
-import { noLoad, presentTraffic, presentUptimeMs } from './instance.ts'
+import { presentLoad, presentTraffic, presentUptimeMs } from './instance.ts'
 import { optionalTimestamp } from './timestamp.ts'
 
 type Metrics = OperationEntry<typeof getInstanceMetrics>
@@ -33,7 +33,7 @@ export function presentMetrics(
     rss_bytes: usage.rssBytes,
     cpu_time_ms: usage.cpuTimeMs,
     ...presentTraffic(usage),
-    ...noLoad,
+    ...presentLoad(usage),
   }
 }
 
@@ -70,13 +70,6 @@ const usageMetric = (
   help,
   value: ({ usage }) => (usage === undefined ? undefined : String(read(usage))),
 })
-const loadMetric = (name: string, help: string, type: TextMetric['type'] = 'gauge'): TextMetric => ({
-  name,
-  type,
-  help,
-  value: () => '0',
-})
-
 const textMetrics: readonly TextMetric[] = [
   {
     name: 'instance_state',
@@ -134,10 +127,20 @@ const textMetrics: readonly TextMetric[] = [
   usageMetric('instance_rx_packets', 'Packets received.', (usage) => usage.rxPackets),
   usageMetric('instance_tx_bytes', 'Bytes sent.', (usage) => usage.txBytes),
   usageMetric('instance_tx_packets', 'Packets sent.', (usage) => usage.txPackets),
-  loadMetric('instance_nconns', 'Established inbound connections without HTTP.'),
-  loadMetric('instance_nreqs', 'HTTP requests in flight.'),
-  loadMetric('instance_nqueued', 'Queued inbound connections and requests.'),
-  loadMetric('instance_ntotal', 'Inbound connections and requests handled.', 'counter'),
+  usageMetric(
+    'instance_nconns',
+    'Established inbound connections without HTTP.',
+    (usage) => usage.connections,
+    'gauge',
+  ),
+  usageMetric('instance_nreqs', 'HTTP requests in flight.', (usage) => usage.requests, 'gauge'),
+  usageMetric(
+    'instance_nqueued',
+    'Queued inbound connections and requests.',
+    (usage) => usage.queued,
+    'gauge',
+  ),
+  usageMetric('instance_ntotal', 'Inbound connections and requests handled.', (usage) => usage.handled),
 ]
 
 /** The Prometheus text form: a block per metric with its help and type, blank lines between. */

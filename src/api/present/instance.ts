@@ -2,10 +2,16 @@ import { InstanceFeature } from '../../domain/instance-feature.ts'
 import { InstanceState } from '../../domain/instance-state.ts'
 import { parseImageReference, publicImageReference } from '../../domain/image-reference.ts'
 import type { Usage } from '../../domain/usage.ts'
+import { mayStandBy } from '../../domain/scale-to-zero.ts'
+import { scaleToZeroOf } from '../../db/instance-row.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
+import type { AttachedService } from '../../db/service-row.ts'
+import type { VolumeRow } from '../../db/volume-row.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import type { getInstances } from '../../contract/instance-operations.ts'
+import { presentAttached } from './service.ts'
 import { optionalTimestamp, timestamp } from './timestamp.ts'
+import { presentMount } from './volume.ts'
 
 type Details = OperationEntry<typeof getInstances>
 
@@ -14,6 +20,12 @@ export interface InstanceView {
   readonly env: Readonly<Record<string, string>>
   readonly developer: boolean
   readonly nowMs: number
+  /** Absent: attached to none. */
+  readonly service?: AttachedService
+  /** Absent: has none. */
+  readonly volume?: Pick<VolumeRow, 'uuid' | 'name'>
+  /** Absent: nobody made it but its user. */
+  readonly master?: { readonly uuid: string; readonly name: string }
   /** Absent: not asked for, or the host does not answer. */
   readonly usage?: Usage
 }
@@ -40,7 +52,12 @@ export function presentInstance(row: InstanceRow, view: InstanceView): Details {
     restart_policy: row.restartPolicy,
     ...presentRestart(row),
     ...(row.deleteOnStop ? { features: [InstanceFeature.DeleteOnStop] } : {}),
-    scale_to_zero: { enabled: false, policy: 'off', cooldown_time_ms: 1_000, stateful: false },
+    scale_to_zero: presentScaleToZero(row),
+    ...(row.snapshotUuid === null ? {} : { snapshot: { uuid: row.snapshotUuid } }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(view.service === undefined ? {} : { service_group: presentAttached(view.service) }),
+    volumes: presentMount(row, view.volume),
+    ...(view.master === undefined ? {} : { clone_of: { ...view.master } }),
     private_fqdn: privateFqdn(row),
     private_ip: row.privateIp,
     network_interfaces: [presentNetwork(row, view.usage)],
@@ -88,6 +105,13 @@ function presentStop(row: InstanceRow): Partial<Details> {
   }
 }
 
+/** Enabled now: the instance itself may speak against it for a while. */
+function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zero']> {
+  const { policy, cooldownMs, stateful } = scaleToZeroOf(row)
+  const enabled = mayStandBy({ policy, cooldownMs, stateful }) && !row.standbyDisabled
+  return { enabled, policy, cooldown_time_ms: cooldownMs, stateful }
+}
+
 function presentRestart(row: InstanceRow): Partial<Details> {
   if (row.restartAttempt === 0 && row.restartNextAt === null) return {}
   return { restart: { attempt: row.restartAttempt, ...optionalTimestamp('next_at', row.restartNextAt) } }
@@ -111,11 +135,17 @@ export function presentTraffic(usage: Usage) {
   }
 }
 
-/** Nothing reaches an instance through the load balancer yet, so the loads are what they are: none. */
-export const noLoad = { nconns: 0, nreqs: 0, nqueued: 0, ntotal: 0 } as const
+export function presentLoad(usage: Usage) {
+  return {
+    nconns: usage.connections,
+    nreqs: usage.requests,
+    nqueued: usage.queued,
+    ntotal: usage.handled,
+  }
+}
 
 function presentUsage(usage: Usage): Partial<Details> {
-  return { rss_bytes: usage.rssBytes, cpu_time_ms: usage.cpuTimeMs, ...noLoad }
+  return { rss_bytes: usage.rssBytes, cpu_time_ms: usage.cpuTimeMs, ...presentLoad(usage) }
 }
 
 function presentStartTimes(row: InstanceRow): Partial<Details> {

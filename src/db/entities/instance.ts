@@ -1,9 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { InstanceState } from '../../domain/instance-state.ts'
 import { RestartPolicy } from '../../domain/restart-policy.ts'
+import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/scale-to-zero.ts'
 import { StartKind } from '../../domain/start-report.ts'
 import { Node } from './node.ts'
+import { Service } from './service.ts'
 import { User } from './user.ts'
+import { Volume } from './volume.ts'
 
 /**
  * What was asked for (never changed after the insert) and, from `revision` on, the projection of the lifecycle that
@@ -34,6 +37,11 @@ export const Instance = defineEntity({
         'create index instances_unstarted_index on instances (created_at) where workflow_started_at is null',
     },
     {
+      name: 'instances_retired_index',
+      expression:
+        'create index instances_retired_index on instances (retired_at) where retired_at is not null and deleted_at is null',
+    },
+    {
       name: 'instances_deleted_index',
       expression:
         'create index instances_deleted_index on instances (deleted_at) where deleted_at is not null',
@@ -44,6 +52,12 @@ export const Instance = defineEntity({
       name: 'instances_name_unique',
       expression:
         'create unique index instances_name_unique on instances (user_uuid, name) where deleted_at is null',
+    },
+    {
+      // No two have one volume; a deleted instance has none, whatever its host has still to clean.
+      name: 'instances_volume_unique',
+      expression:
+        'create unique index instances_volume_unique on instances (volume_uuid) where deleted_at is null',
     },
     { name: 'instances_address_unique', properties: ['node', 'privateIp'] },
   ],
@@ -69,6 +83,19 @@ export const Instance = defineEntity({
     autostart: p.boolean(),
     deleteOnStop: p.boolean(),
     restartPolicy: p.enum(() => RestartPolicy),
+    service: () => p.manyToOne(Service).nullable().index('instances_service_index'),
+    standbyPolicy: p.enum(() => ScaleToZeroPolicy).default(ScaleToZeroPolicy.Off),
+    standbyCooldownMs: p.integer().default(defaultCooldownMs),
+    standbyStateful: p.boolean().default(false),
+    /** Changes while the instance is stopped. */
+    volume: () => p.manyToOne(Volume).nullable().deleteRule('set null'),
+    volumeAt: p.text().nullable(),
+    volumeReadonly: p.boolean().default(false),
+    /** The master that autoscale made this one of. */
+    cloneOf: p.uuid().nullable(),
+    /** Since then autoscale gives it back: it drains for so long, and is deleted when it has stopped. */
+    retiredAt: p.datetime(3).nullable(),
+    retireDrainMs: p.integer().nullable(),
     networkUuid: p.uuid(),
     privateIp: p.text(),
     mac: p.text(),
@@ -78,6 +105,7 @@ export const Instance = defineEntity({
 
     revision: p.bigint('number').default(0),
     state: p.enum(() => InstanceState),
+    stateSince: p.datetime(3).defaultRaw('now()'),
     boot: p.integer().default(0),
     startCount: p.integer().default(0),
     restartCount: p.integer().default(0),
@@ -96,5 +124,9 @@ export const Instance = defineEntity({
     exitCode: p.integer().nullable(),
     stopCode: p.bigint('number').nullable(),
     failure: p.text().nullable(),
+    snapshotUuid: p.uuid().nullable(),
+    standbyDisabled: p.boolean().default(false),
+    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('instances_feed_index'),
   },
 })

@@ -11,11 +11,17 @@ export const Node = defineEntity({
     agentSecret: p.text(),
     accelerator: p.text(),
     memoryMb: p.integer(),
+    /** Room for volumes in all. */
+    volumeMb: p.integer().default(0),
     version: p.text(),
     subnet: p.text().unique('nodes_subnet_unique'),
     /** The address index tried next; it goes round, so that an address just freed rests for a while. */
     nextAddress: p.integer(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     heartbeatAt: p.datetime(3),
+    /** The first of the heartbeats that followed each other without a silence. */
+    heardSince: p.datetime(3).defaultRaw('now()'),
+    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('nodes_feed_index'),
   },
 })

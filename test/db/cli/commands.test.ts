@@ -1,11 +1,16 @@
 import { strict as assert } from 'node:assert'
-import type { CliDeps } from '../../../src/cli/cli-deps.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { CliDeps, CustomDomainsAuthority } from '../../../src/cli/cli-deps.ts'
 import { withDatabase } from '../../../src/cli/database-session.ts'
 import { runCli } from '../../../src/cli/program.ts'
+import { createInstances } from '../../../src/db/create-instances.ts'
 import { createTokenAuthenticator } from '../../../src/db/tokens.ts'
 import type { DoctorReport } from '../../../src/launch/doctor.ts'
+import type { Attention } from '../../../src/domain/traffic-protocol.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/quotas.ts'
-import { addNode } from '../../support/accounts.ts'
+import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 
@@ -26,6 +31,9 @@ const healthy: DoctorReport = {
 describe('the roost command', () => {
   let own: TestDatabase
   let doctor: DoctorReport = healthy
+  let authorityFile: string | undefined
+  let customDomains: CustomDomainsAuthority = { certificate: 'the other root\n' }
+  let attention: Attention | string | undefined
   before(async () => {
     own = await createEmptyDatabase()
   })
@@ -41,8 +49,15 @@ describe('the roost command', () => {
       write: (text) => void (out += text),
       note: (text) => void (notes += text),
       withDatabase: (work) => withDatabase(own.url, work),
+      readAttention: async () => attention,
+      withControl: () => Promise.reject(new Error('no command here needs a workflow')),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
+      authority: {
+        file: authorityFile,
+        metroDomain: 'roost.localhost',
+        customDomains: async () => customDomains,
+      },
     }
     const code = await runCli(args, deps)
     return { code, out, notes }
@@ -116,6 +131,10 @@ describe('the roost command', () => {
     ['user set-quota nobody --instances 1', /there is no user 'nobody'/],
     ['user set-quota taken', /nothing to change/],
     ['user set-quota taken --max-memory-mb 1', /--min-memory-mb 16 is above --max-memory-mb 1/],
+    [
+      'user set-quota taken --min-autoscale-size 33',
+      /--min-autoscale-size 33 is above --max-autoscale-size 32/,
+    ],
     ['token create nobody', /there is no user 'nobody'/],
     ['token list --user nobody', /there is no user 'nobody'/],
     ['token revoke 00000000-0000-4000-8000-000000000000', /there is no token/],
@@ -194,5 +213,104 @@ describe('the roost command', () => {
     const failed = await roost('doctor', '--json')
     assert.equal(failed.code, 1)
     assert.deepEqual(JSON.parse(failed.out), doctor)
+  })
+
+  describe('explain', () => {
+    let uuid: string
+    before(async () => {
+      await withDatabase(own.url, async (database) => {
+        await addNode(database)
+        for (const name of ['fritz', 'greta']) {
+          const user = await addUser(database, { name })
+          const wanted = wantedInstance(user, { name: 'shop' })
+          const made = await createInstances({ database, secretBox: testSecretBox }, wanted)
+          assert.ok(made.ok)
+          uuid = String(made.instances[0]?.uuid)
+        }
+      })
+    })
+
+    it('says of an instance, by name or UUID, what is recorded and what its host says', async () => {
+      attention = undefined
+      for (const args of [['shop', '--user', 'greta'], ['Shop', '--user', 'greta'], [uuid]]) {
+        const { code, out, notes } = await roost('explain', ...args)
+        assert.deepEqual([code, notes], [0, ''])
+        assert.match(out, /^shop is stopped, because nobody started it yet\.\nnext: nothing, until/)
+      }
+      assert.partialDeepStrictEqual(await json('explain', uuid), { uuid, name: 'shop', state: 'stopped' })
+    })
+
+    it('tells beside it that the host does not answer', async () => {
+      attention = 'host local does not answer'
+      const { out, notes } = await roost('explain', uuid)
+      assert.match(out, /^shop is stopped/)
+      assert.match(notes, /host local does not answer; this is what is recorded/)
+    })
+
+    it('fails where there is none, or where several could be meant', async () => {
+      for (const [args, message] of [
+        ['nothing', /there is no instance 'nothing'/],
+        ['shop --user nobody', /there is no instance 'shop' of nobody/],
+        ['00000000-0000-4000-8000-000000000000', /there is no instance/],
+        ['shop', /several users have an instance 'shop': name one with --user/],
+      ] as const) {
+        const { code, notes } = await roost('explain', ...args.split(' '))
+        assert.equal(code, 1)
+        assert.match(notes, message)
+      }
+    })
+  })
+
+  describe('ca', () => {
+    let directory: string
+    beforeEach(() => {
+      directory = mkdtempSync(path.join(tmpdir(), 'roost-ca-'))
+      authorityFile = path.join(directory, 'authority.crt')
+    })
+    afterEach(() => rmSync(directory, { recursive: true }))
+
+    it('prints the root and nothing else, and beside it how to trust it', async () => {
+      writeFileSync(String(authorityFile), 'the root\n')
+      const { code, out, notes } = await roost('ca')
+      assert.deepEqual([code, out], [0, 'the root\n'])
+      for (const hint of [
+        'roost.localhost',
+        `--cacert ${authorityFile}`,
+        'update-ca-certificates',
+        'Firefox',
+      ])
+        assert.ok(notes.includes(hint), hint)
+      assert.equal((await roost('ca', '--path')).out, `${authorityFile}\n`)
+      assert.deepEqual(await json('ca'), {
+        metroDomain: 'roost.localhost',
+        file: authorityFile,
+        certificate: 'the root\n',
+      })
+    })
+
+    it('says where there is none, and why', async () => {
+      const missing = await roost('ca')
+      assert.deepEqual([missing.code, missing.out], [1, ''])
+      assert.match(missing.notes, /npm start/)
+      authorityFile = undefined
+      assert.match((await roost('ca')).notes, /ROOST_METRO_CERT_FILE/)
+    })
+
+    it('prints the root for custom domains apart from it, and what trusting that one means', async () => {
+      writeFileSync(String(authorityFile), 'the root\n')
+      assert.match((await roost('ca')).notes, /roost ca --custom-domains/)
+      const { code, out, notes } = await roost('ca', '--custom-domains')
+      assert.deepEqual([code, out], [0, 'the other root\n'])
+      assert.match(notes, /any site\s+there is/)
+      assert.deepEqual(await json('ca', '--custom-domains'), { certificate: 'the other root\n' })
+      assert.match((await roost('ca', '--custom-domains', '--path')).notes, /in the database/)
+    })
+
+    it('says whose root it is where custom domains have their certificates from elsewhere', async () => {
+      customDomains = { directory: 'https://acme.example/directory' }
+      const { code, out, notes } = await roost('ca', '--custom-domains')
+      assert.deepEqual([code, out], [1, ''])
+      assert.match(notes, /acme\.example.*ROOST_ACME_DIRECTORY_URL/)
+    })
   })
 })

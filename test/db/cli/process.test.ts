@@ -1,9 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
+import { generateSecretKey } from '../../../src/db/secret-box.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 
@@ -59,5 +61,18 @@ describe('the roost program', () => {
     const { code, notes } = await roost(['user', 'list'], { ROOST_API_PORT: 'seventy' })
     assert.equal(code, 2)
     assert.match(notes, /ROOST_API_PORT/)
+  })
+
+  it('makes the authority for custom domains once, with the key of the data directory', async () => {
+    const ask = () => roost(['ca', '--custom-domains'], { DATABASE_URL: own.url })
+    const without = await ask()
+    assert.deepEqual([without.code, without.out], [1, ''])
+    assert.match(without.notes, /keys\/secret\.key can not be read \(ENOENT\)/)
+    mkdirSync(path.join(dataDir, 'keys'))
+    writeFileSync(path.join(dataDir, 'keys', 'secret.key'), generateSecretKey())
+    const [first, second] = await Promise.all([ask(), ask()])
+    assert.equal(first.code, 0, first.notes)
+    assert.ok(new X509Certificate(first.out).ca)
+    assert.deepEqual([second.out, (await ask()).out], [first.out, first.out])
   })
 })

@@ -1,6 +1,8 @@
 import { strict as assert } from 'node:assert'
-import { ErrorCode, RequestError, failures, problem } from '../../../src/contract/errors.ts'
+import { RequestError, failures, problem } from '../../../src/contract/errors.ts'
+import { ErrorCode } from '../../../src/contract/failure.ts'
 import type { FailureName } from '../../../src/contract/errors.ts'
+import { maxReportedErrors } from '../../../src/contract/limits.ts'
 
 const names = Object.keys(failures) as FailureName[]
 
@@ -43,6 +45,13 @@ describe('the catalogue of errors', () => {
     )
     const braces = names.filter((name) => problem(name).message.includes('{'))
     assert.deepEqual(braces, [])
+  })
+
+  it('tells of a request no more problems than a reader can use', () => {
+    const many = Array.from({ length: 5_000 }, (_, value) => problem('invalidName', { value }))
+    const error = new RequestError(many)
+    assert.deepEqual(error.problems, many.slice(0, maxReportedErrors))
+    assert.equal(error.message.match(/Invalid name/g)?.length, maxReportedErrors)
   })
 
   it('takes the status of a request from its first problem', () => {

@@ -1,6 +1,19 @@
 import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'
 import * as limits from '../../../src/contract/limits.ts'
+import { maxKeptAttempts } from '../../../src/db/certificate-attempts.ts'
+import { maxCertificatesPerUser } from '../../../src/db/certificate-name.ts'
+import {
+  adjustmentRange,
+  boundRange,
+  maxPoliciesPerService,
+  maxPolicyNameLength,
+  maxStepsPerPolicy,
+} from '../../../src/domain/autoscale-steps.ts'
+import { maxDomainLength, reservedMetroLabels } from '../../../src/domain/domain-name.ts'
+import { maxComponentBytes, maxMountPathBytes, reservedPaths } from '../../../src/domain/mount-path.ts'
+import { maxChainCertificates } from '../../../src/x509/certificate-upload.ts'
+import { maxRsaBits, minRsaBits } from '../../../src/x509/private-key.ts'
 import { maxProcessBytes, maxProcessStringBytes } from '../../../src/domain/process-size.ts'
 
 describe('docs/limits.md', () => {
@@ -25,6 +38,15 @@ describe('docs/limits.md', () => {
     ['maxReplicas', `\`replicas\` | ${limits.maxReplicas}`],
     ['maxArguments', `${limits.maxArguments} arguments of ${limits.maxArgumentLength}`],
     ['maxEnvVariables', `${limits.maxEnvVariables} variables`],
+    ['maxCooldownMs', `0 to ${limits.maxCooldownMs}`],
+    ['maxPublishedPorts', `${limits.maxPublishedPorts} ports, each from 1 to ${limits.maxPort}`],
+    ['maxDomains', `\`domains\` | ${limits.maxDomains}; a name has ${maxDomainLength}`],
+    ['maxConnectionLimit', `\`hard_limit\` | 1 to ${limits.maxConnectionLimit}`],
+    ['maxVolumesPerInstance', `\`volumes\` of an instance | ${limits.maxVolumesPerInstance} `],
+    ['maxChainLength', `\`chain\` | ${limits.maxChainLength} characters`],
+    ['maxPrivateKeyLength', `\`pkey\` | ${limits.maxPrivateKeyLength} characters`],
+    ['makingVolumesMs', `waits for file systems | ${limits.makingVolumesMs / 1_000} s`],
+    ['maxAutoscaleTimeMs', `\`cooldown_time_ms\` | 0 to ${limits.maxAutoscaleTimeMs} `],
     ['maxImageReferenceLength', `\`image\` | ${limits.maxImageReferenceLength}`],
   ]
   it('has the sizes of a process as the hosts have them', async () => {
@@ -32,10 +54,54 @@ describe('docs/limits.md', () => {
     assert.ok(document.includes(`one of them ${maxProcessStringBytes} bytes`))
     assert.ok(document.includes(`all together ${maxProcessBytes} bytes`))
   })
+  it('has the bytes of a mount path as guests and file systems have them', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    assert.ok(document.includes(`${maxMountPathBytes} bytes, its components ${maxComponentBytes} bytes`))
+  })
+  it('has the certificates of an account as the database has them', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    assert.ok(document.includes(`certificates of an account | ${maxCertificatesPerUser}`))
+    assert.ok(document.includes(`of one certificate | ${maxKeptAttempts} |`))
+  })
+  it('has what is asked of chains and keys as they are read', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    assert.ok(document.includes(` ${maxChainCertificates} certificates (400`))
+    assert.ok(document.includes(`RSA of ${minRsaBits} to ${maxRsaBits} bits (400`))
+  })
+  it('has what policies are made of as the domain has it', async () => {
+    const document = await readFile('docs/limits.md', 'utf8')
+    assert.ok(document.includes(`policies of a service | ${maxPoliciesPerService} `))
+    assert.ok(document.includes(`\`steps\` of a policy | 1 to ${maxStepsPerPolicy} `))
+    assert.ok(document.includes(`\`upper_bound\` | ${boundRange.min} to ${boundRange.max} `))
+    assert.ok(document.includes(`\`adjustment\` | ${adjustmentRange.min} to ${adjustmentRange.max};`))
+    assert.ok(document.includes(`\`name\` of a policy | ${maxPolicyNameLength} characters`))
+  })
   for (const [name, text] of shown) {
     it(`has ${name} as the code has it`, async () => {
       const document = await readFile('docs/limits.md', 'utf8')
       assert.ok(document.includes(text), text)
     })
   }
+})
+
+describe('docs/api.md', () => {
+  it('names every reserved label, and no other', async () => {
+    const document = await readFile('docs/api.md', 'utf8')
+    const [, list] = /these labels below it: ([^.]+)\./.exec(document) ?? []
+    const named = [...(list ?? '').matchAll(/`(\w+)`/g)].map(([, label]) => label)
+    assert.deepEqual(new Set(named), reservedMetroLabels)
+    assert.equal(named.length, reservedMetroLabels.size)
+  })
+
+  it('names every directory that no volume is mounted in', async () => {
+    const document = await readFile('docs/api.md', 'utf8')
+    const [, list] = /lies in none of ([^.]+)\./.exec(document) ?? []
+    const named = [...(list ?? '').matchAll(/`([^`]+)`/g)].map(([, path]) => path)
+    assert.deepEqual(named, reservedPaths)
+  })
+
+  it('tells how long a create of volumes waits', async () => {
+    const document = await readFile('docs/api.md', 'utf8')
+    assert.ok(document.includes(`waits up to ${limits.makingVolumesMs / 1_000} s for the file system`))
+  })
 })

@@ -10,6 +10,7 @@ import { requestParser } from '../../../src/contract/request-parser.ts'
 
 interface Input {
   readonly query?: string
+  readonly owner?: string
   readonly object?: string
   readonly body?: unknown
 }
@@ -99,6 +100,21 @@ describe('a request', () => {
     assert.deepEqual(messages('createInstances', { body }), [
       "Value of 'port' in service port description must be in the range 1 to 65535",
       "Value of 'destination_port' in service port description must be in the range 1 to 65535",
+    ])
+  })
+
+  it('has a body where something is required of it, whoever names its object', () => {
+    const missing = [
+      'The body of the request is missing or names nothing, but volume attach arguments are required',
+    ]
+    for (const input of [{ object: 'data' }, { query: 'name=data' }]) {
+      assert.deepEqual(messages('attachVolumes', input), missing)
+      assert.deepEqual(parse('detachVolumes', input).objects, [
+        { target: { by: 'name', value: 'data' }, parameters: {} },
+      ])
+    }
+    assert.deepEqual(messages('attachVolumes', { object: 'data', body: {} }), [
+      "Missing 'attach_to' in volume attach arguments",
     ])
   })
 
@@ -211,6 +227,34 @@ describe('a request', () => {
       ),
       { numRuns: 500 },
     )
+  })
+
+  it('about parts of an object names that by the path, and them by name alone', () => {
+    const parts = (object: string | undefined, owner: string) =>
+      parse('getAutoscalePolicies', { owner, ...(object === undefined ? {} : { object }) })
+    assert.deepEqual(parts(undefined, uuid), {
+      owner: { by: 'uuid', value: uuid.toLowerCase() },
+      local: false,
+      objects: [],
+      query: {},
+      page: {},
+    })
+    // A part has no UUID: what looks like one is a name.
+    const named = { target: { by: 'name', value: uuid.toLowerCase() }, parameters: {} }
+    assert.deepEqual(parts(uuid, 'Web').objects, [named])
+    assert.deepEqual(
+      [parts(uuid, 'Web').owner, parts(uuid, 'Web').local],
+      [{ by: 'name', value: 'web' }, true],
+    )
+    const wrong = (input: Partial<Input>) => messages('deleteAutoscalePolicies', { owner: 'web', ...input })
+    assert.deepEqual(wrong({ owner: 'a--b', body: { name: 'p' } }).length, 1)
+    assert.deepEqual(wrong({ body: { uuid } }), [
+      "Unknown parameter 'uuid' in autoscale policy deletion arguments",
+    ])
+    assert.deepEqual(wrong({ query: `uuid=${uuid}` }), ["Unknown parameter 'uuid' in the query"])
+    assert.deepEqual(wrong({ query: 'name=a', object: 'p' }), [
+      "'name' is not allowed in the query: the path already names the object 'p'",
+    ])
   })
 
   it('counts what a list holds before it looks at the elements', () => {

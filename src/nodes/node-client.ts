@@ -1,14 +1,16 @@
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
-import type { LogWindow, UsageByInstance } from '../domain/node-protocol.ts'
+import type { HostLoads, LogWindow, UsageByInstance } from '../domain/node-protocol.ts'
 import type { NodeRecord } from '../db/nodes.ts'
 
-/** What the API asks hosts for: what readers want at once and no database holds. */
+/** What the API and autoscale ask hosts for: what is wanted at once and no database holds. */
 export interface NodeClient {
   /** A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`. */
   readLog(instance: PlacedInstance, window: LogRequest): Promise<LogWindow>
   /** Resource use of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
   readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
+  /** What autoscale measures of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
   close(): Promise<void>
 }
 
@@ -78,6 +80,10 @@ export function createNodeClient(options: {
     async readUsage(nodeId, instances) {
       const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
       return (expectOk(answer, nodeId).json as { usage: UsageByInstance }).usage
+    },
+    async readLoads(nodeId, instances) {
+      const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })
+      return expectOk(answer, nodeId).json as HostLoads
     },
     close: () => agent.close(),
   }

@@ -1,0 +1,19 @@
+import type { Problem } from '../contract/errors.ts'
+import { canonicalTarget, takeIdentifier } from '../contract/request-objects.ts'
+import type { Identifier } from '../db/instances.ts'
+import { identifierOf } from './instance-objects.ts'
+
+/** A part of a body as the platform understands it, or everything that is wrong with it. */
+export type Read<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** What a part of a body names, which is called `place` in messages. */
+export function readIdentifier(
+  given: { readonly uuid?: string; readonly name?: string },
+  place: string,
+): Read<Identifier> {
+  const taken = takeIdentifier({ ...given }, place)
+  if (taken.target === undefined) return { ok: false, problems: taken.problem ? [taken.problem] : [] }
+  const target = canonicalTarget(taken.target)
+  return 'by' in target ? { ok: true, value: identifierOf(target) } : { ok: false, problems: [target] }
+}

@@ -1,0 +1,96 @@
+import { problem, rangeProblem, requestError } from '../contract/errors.ts'
+import type { Problem } from '../contract/errors.ts'
+import type { WriteRefusal } from '../db/refused.ts'
+import { InstanceState } from '../domain/instance-state.ts'
+import { VolumeState } from '../domain/volume.ts'
+import { policyKind } from './policy-kind.ts'
+import { quotaNames } from './present/quotas.ts'
+import { timestamp } from './present/timestamp.ts'
+import { serviceKind } from './service-objects.ts'
+import { volumeKind } from './volume-objects.ts'
+
+/** What the user reads of why something was not made or changed. */
+export function writeRefusalProblem(refusal: WriteRefusal): Problem {
+  const read = problemOf[refusal.kind] as (refusal: WriteRefusal) => Problem
+  return read(refusal)
+}
+
+type Refusal<Kind extends WriteRefusal['kind']> = Extract<WriteRefusal, { readonly kind: Kind }>
+
+/** Total, so that a refusal without a sentence does not compile. */
+const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Kind>) => Problem } = {
+  limit: ({ breach: { parameter, min, max } }) => rangeProblem({ name: parameter, min, max }),
+  quota: ({ excess: { quota, value, bound } }) =>
+    problem('quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound }),
+  'no-user': () => {
+    throw requestError('unauthenticated')
+  },
+
+  'name-taken': ({ name }) => problem('alreadyExists', { kind: 'Instance', value: name }),
+  'no-node': () => problem('noCapacity'),
+  'no-address': () => problem('noAddress'),
+  'instance-not-found': ({ by, value }) => problem('notFound', { kind: 'instance', by, value }),
+  'instance-not-stopped': ({ name, state }) =>
+    problem('instanceNotStopped', { instance: name, is: activity(state) }),
+  'instance-has-volume': ({ name, volume }) =>
+    problem('instanceHasVolume', { instance: name, volume: volume.name }),
+
+  'service-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Service group', value: name }),
+  'service-not-found': ({ by, value }) => problem('notFound', { kind: serviceKind, by, value }),
+  'domain-taken': ({ fqdn }) => problem('domainInUse', { fqdn }),
+  'certificate-not-found': ({ by, value }) => problem('notFound', { kind: 'certificate', by, value }),
+  'certificate-mismatch': ({ commonName, fqdn }) => problem('certificateMismatch', { commonName, fqdn }),
+  'wildcard-without-certificate': ({ fqdn }) => problem('wildcardWithoutCertificate', { fqdn }),
+  'too-many-certificates': ({ limit }) => problem('tooManyCertificates', { limit }),
+
+  'certificate-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Certificate', value: name }),
+  'certificate-expired': ({ name, at }) => problem('certificateExpired', { name, at: timestamp(at) }),
+  'certificate-attached': ({ name, service, fqdn }) =>
+    problem('certificateAttached', { name, service, fqdn }),
+
+  'volume-name-taken': ({ name }) => problem('alreadyExists', { kind: 'Volume', value: name }),
+  'volume-not-found': ({ by, value }) => problem('notFound', { kind: volumeKind, by, value }),
+  'volume-not-available': unavailableProblem,
+  'volume-with-replicas': ({ name, replicas }) => problem('volumeForOne', { name, count: replicas + 1 }),
+  'volume-host-silent': ({ name, nodeId }) => problem('volumeHostSilent', { name, host: nodeId }),
+  'no-volume-room': ({ count, sizeMb, roomiestMb }) => {
+    const wanted = count === 1 ? `a volume of ${sizeMb} MiB` : `${count} volumes of ${sizeMb} MiB each`
+    return problem('noVolumeRoom', { wanted, free: Math.max(0, roomiestMb) })
+  },
+  'volume-elsewhere': ({ volume, instance }) => {
+    const hosts = { volumeHost: volume.nodeId, instanceHost: instance.nodeId }
+    return problem('volumeElsewhere', { name: volume.name, instance: instance.name, ...hosts })
+  },
+  'volume-mounted': ({ name, instance }) =>
+    problem('volumeMounted', { name, instance: instance.name, is: activity(instance.state) }),
+  'volume-attached': ({ name, instance }) => problem('volumeAttached', { name, instance: instance.name }),
+  'volume-not-attached': ({ name, instance }) =>
+    problem('volumeNotAttached', { name, instance: instance.name }),
+  'volume-for-clone': ({ name }) => problem('volumeForClone', { name }),
+  'volume-for-master': ({ name, service }) => problem('volumeForMaster', { name, service }),
+
+  'autoscale-disabled': () => problem('autoscaleDisabled'),
+  'autoscale-size': ({ breach: { parameter, ...breach } }) =>
+    problem('autoscaleSize', { name: parameter, ...breach }),
+  'autoscale-sizes-crossed': ({ min, max }) => problem('sizesCrossed', { min, max }),
+  'autoscale-configured': ({ service, master }) => problem('autoscaleConfigured', { service, master }),
+  'autoscale-not-configured': ({ service }) => problem('autoscaleNotConfigured', { service }),
+  'master-is-clone': ({ name }) => problem('masterIsClone', { name }),
+  'master-not-attached': ({ name, service }) => problem('masterNotAttached', { name, service }),
+  'master-has-volume': ({ name, volume }) => problem('masterHasVolume', { name, volume }),
+  'policy-taken': ({ name }) => problem('policyTaken', { name }),
+  'policy-not-found': ({ name }) => problem('notFound', { kind: policyKind, by: 'name', value: name }),
+  'too-many-policies': ({ limit }) => problem('tooManyPolicies', { limit }),
+}
+
+function unavailableProblem(refusal: Refusal<'volume-not-available'>): Problem {
+  const { name, state, attachedTo, failure } = refusal
+  if (state === VolumeState.Error) return problem('volumeInError', { name, reason: failure ?? 'unknown' })
+  if (attachedTo !== null) return problem('volumeAttached', { name, instance: attachedTo.name })
+  return problem('volumeNotReady', { name, state })
+}
+
+/** Completes "which ..." or "the instance ...". One that is stopped and refused all the same waits for its start. */
+function activity(state: InstanceState): string {
+  return state === InstanceState.Stopped ? 'is about to start' : `is in state '${state}'`
+}

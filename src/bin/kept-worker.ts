@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import type { WorkerOptions } from '@temporalio/worker'
+import type { Logger } from 'pino'
+import type { TemporalPlace } from '../control/temporal-control.ts'
+
+/** Between attempts to reach Temporal, or after it was lost. */
+const reconnectMs = 500
+
+export interface KeptWorkerOptions {
+  readonly place: TemporalPlace
+  readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>
+  readonly log: Logger
+  /** Called whenever it begins to take work, with the time before which it had none. */
+  readonly onStart?: (sinceMs: number) => void
+  /** Called when it stops, and nothing new begins here any more: to end what would last. */
+  readonly onStop?: () => void
+}
+
+/** A worker of one task queue: there as soon as Temporal is, and again after it was away. */
+export class KeptWorker {
+  readonly #options: KeptWorkerOptions
+  readonly #stopping = new AbortController()
+  #worker: Worker | undefined
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(options: KeptWorkerOptions) {
+    this.#options = options
+  }
+
+  get polls(): boolean {
+    return this.#worker?.getState() === 'RUNNING'
+  }
+
+  start(): void {
+    this.#ended = this.#keepRunning()
+  }
+
+  /** It takes nothing new from here on; resolves when what runs is over, or was cut off after the time that it has. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    if (this.polls) this.#worker?.shutdown()
+    this.#options.onStop?.()
+    await this.#ended
+  }
+
+  async #keepRunning(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        await this.#runOnce()
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'Temporal can not be reached; trying again')
+      }
+      await delay(reconnectMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  async #runOnce(): Promise<void> {
+    const { place, worker: options } = this.#options
+    const sinceMs = Date.now()
+    const connection = await NativeConnection.connect({ address: place.address })
+    try {
+      const worker = await Worker.create({ ...options, connection, namespace: place.namespace })
+      this.#worker = worker
+      if (this.#stopping.signal.aborted) return
+      const run = worker.run()
+      this.#options.onStart?.(sinceMs)
+      await run
+    } finally {
+      this.#worker = undefined
+      await connection.close()
+    }
+  }
+}

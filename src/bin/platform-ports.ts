@@ -1,0 +1,34 @@
+import type { Settings } from './settings.ts'
+
+type PlatformSettings = Pick<
+  Settings,
+  | 'apiPort'
+  | 'apiUrl'
+  | 'temporalUiPort'
+  | 'temporalAddress'
+  | 'databaseUrl'
+  | 'registryUrl'
+  | 'agentPort'
+  | 'workerMetricsPort'
+  | 'gatewayMetricsPort'
+>
+
+/**
+ * Ports of this machine that the platform's own parts listen on. No service gets them, not even while a part is away: it could not come
+ * back, and its clients would speak to somebody's application.
+ */
+export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
+  const { apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort } = settings
+  const { apiUrl, temporalAddress, databaseUrl, registryUrl } = settings
+  const own = new Set([apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort])
+  const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
+  for (const text of given) {
+    const url = text === undefined ? null : URL.parse(text)
+    if (url !== null && url.port !== '' && isThisMachine(url.hostname)) own.add(Number(url.port))
+  }
+  return own
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+}

@@ -1,0 +1,135 @@
+import {
+  findDeletedAutoscales,
+  findRetiredClones,
+  findUnstartedAutoscales,
+  markAutoscaleStarted,
+} from '../db/autoscale-records.ts'
+import type { RetiredClone } from '../db/autoscale-records.ts'
+import { findUnstartedCertificates, markCertificateWorkflowStarted } from '../db/certificate-records.ts'
+import type { Database } from '../db/database.ts'
+import { findDeletedRows, findUnstarted, markWorkflowStarted } from '../db/sweep.ts'
+import type { SweepBounds } from '../db/workflow-rows.ts'
+import { findDeletedVolumes, findUnstartedVolumes, markVolumeWorkflowStarted } from '../db/volume-records.ts'
+import type { AutoscaleSettings } from '../domain/autoscale-settings.ts'
+import type { CertificateSettings } from '../domain/certificate-settings.ts'
+import type { InstanceSettings } from '../domain/instance-settings.ts'
+import type { VolumeSettings } from '../domain/volume-settings.ts'
+import type { AutoscaleControl } from './autoscale-control.ts'
+import type { CertificateControl } from './certificate-control.ts'
+import type { InstanceControl } from './instance-control.ts'
+import type { VolumeControl } from './volume-control.ts'
+
+/** One kind of row that has a workflow for as long as it exists. */
+export interface SweptEntity {
+  readonly name: string
+  /** Rows whose workflow nobody is known to have started, oldest first. */
+  unstarted(bounds: SweepBounds): Promise<readonly SweptRow[]>
+  /** Rows that are marked deleted and still there, longest deleted first. */
+  deleted(bounds: SweepBounds): Promise<readonly SweptRow[]>
+  markStarted(uuids: readonly string[]): Promise<void>
+}
+
+export interface SweptRow {
+  readonly uuid: string
+  start(): Promise<void>
+  delete(): Promise<void>
+}
+
+/** Of every repeat: what the workflow has heard once it needs not hear again, and its history does not grow. */
+const retiredBySweep = 'retired-by-sweep'
+
+interface EntityParts<Settings> {
+  readonly name: string
+  readonly uuidOf: (settings: Settings) => string
+  readonly findUnstarted: (database: Database, bounds: SweepBounds) => Promise<readonly Settings[]>
+  readonly findDeleted: (database: Database, bounds: SweepBounds) => Promise<readonly Settings[]>
+  readonly markStarted: (database: Database, uuids: readonly string[]) => Promise<void>
+  readonly control: {
+    ensureStarted(settings: Settings): Promise<void>
+    delete(settings: Settings): Promise<void>
+  }
+}
+
+/**
+ * What is swept, in this order: instances first, because a volume is free when its instance is gone. Of retired clones, being
+ * retired is what is repeated, until their rows are gone.
+ */
+export function sweptEntities(
+  database: Database,
+  control: {
+    readonly instances: InstanceControl
+    readonly volumes: VolumeControl
+    readonly certificates: CertificateControl
+    readonly autoscales: AutoscaleControl
+  },
+): readonly SweptEntity[] {
+  return [
+    swept<InstanceSettings>(database, {
+      name: 'instance',
+      uuidOf: ({ instanceUuid }) => instanceUuid,
+      findUnstarted,
+      findDeleted: findDeletedRows,
+      markStarted: markWorkflowStarted,
+      control: control.instances,
+    }),
+    swept<RetiredClone>(database, {
+      name: 'retired clone',
+      uuidOf: ({ settings }) => settings.instanceUuid,
+      // They are instances, and begun as such.
+      findUnstarted: async () => [],
+      findDeleted: findRetiredClones,
+      markStarted: markWorkflowStarted,
+      control: {
+        ensureStarted: ({ settings }) => control.instances.ensureStarted(settings),
+        delete: ({ settings, drainMs }) => control.instances.retire(settings, drainMs, retiredBySweep),
+      },
+    }),
+    swept<VolumeSettings>(database, {
+      name: 'volume',
+      uuidOf: ({ volumeUuid }) => volumeUuid,
+      findUnstarted: findUnstartedVolumes,
+      findDeleted: findDeletedVolumes,
+      markStarted: markVolumeWorkflowStarted,
+      control: control.volumes,
+    }),
+    swept<CertificateSettings>(database, {
+      name: 'certificate',
+      uuidOf: ({ certificateUuid }) => certificateUuid,
+      findUnstarted: findUnstartedCertificates,
+      // Its row goes at once, and a workflow without one ends by itself.
+      findDeleted: async () => [],
+      markStarted: markCertificateWorkflowStarted,
+      control: {
+        ensureStarted: (settings) => control.certificates.ensureStarted(settings),
+        delete: ({ certificateUuid }) => control.certificates.delete(certificateUuid),
+      },
+    }),
+    swept<AutoscaleSettings>(database, {
+      name: 'autoscale configuration',
+      uuidOf: ({ serviceUuid }) => serviceUuid,
+      findUnstarted: findUnstartedAutoscales,
+      findDeleted: findDeletedAutoscales,
+      markStarted: markAutoscaleStarted,
+      control: {
+        // A workflow that is just ending would miss a mere start.
+        ensureStarted: (settings) => control.autoscales.configured(settings),
+        delete: (settings) => control.autoscales.delete(settings),
+      },
+    }),
+  ]
+}
+
+function swept<Settings>(database: Database, parts: EntityParts<Settings>): SweptEntity {
+  const rows = (found: readonly Settings[]): readonly SweptRow[] =>
+    found.map((settings) => ({
+      uuid: parts.uuidOf(settings),
+      start: () => parts.control.ensureStarted(settings),
+      delete: () => parts.control.delete(settings),
+    }))
+  return {
+    name: parts.name,
+    unstarted: async (bounds) => rows(await parts.findUnstarted(database, bounds)),
+    deleted: async (bounds) => rows(await parts.findDeleted(database, bounds)),
+    markStarted: (uuids) => parts.markStarted(database, uuids),
+  }
+}

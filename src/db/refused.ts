@@ -1,0 +1,126 @@
+import type { InstanceState } from '../domain/instance-state.ts'
+import type { LimitBreach, QuotaExcess } from '../domain/quotas.ts'
+import type { VolumeState } from '../domain/volume.ts'
+
+interface Named {
+  readonly uuid: string
+  readonly name: string
+}
+
+interface Placed {
+  readonly name: string
+  readonly nodeId: string
+}
+
+/** Why instances, services, certificates or volumes were not written or deleted. */
+export type WriteRefusal =
+  | { readonly kind: 'limit'; readonly breach: LimitBreach }
+  | { readonly kind: 'quota'; readonly excess: QuotaExcess }
+  | { readonly kind: 'name-taken'; readonly name: string }
+  /** No host has been heard of lately. */
+  | { readonly kind: 'no-node' }
+  /** Every private address of the host is taken. */
+  | { readonly kind: 'no-address' }
+  /** The account was removed meanwhile. */
+  | { readonly kind: 'no-user' }
+  | { readonly kind: 'service-name-taken'; readonly name: string }
+  | { readonly kind: 'service-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
+  /** By whomever. */
+  | { readonly kind: 'domain-taken'; readonly fqdn: string }
+  | { readonly kind: 'certificate-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
+  | { readonly kind: 'certificate-mismatch'; readonly commonName: string; readonly fqdn: string }
+  /** None of the user's fits, and none can be requested for a wildcard. */
+  | { readonly kind: 'wildcard-without-certificate'; readonly fqdn: string }
+  | { readonly kind: 'too-many-certificates'; readonly limit: number }
+  | { readonly kind: 'certificate-name-taken'; readonly name: string }
+  /** It was uploaded, so nobody renews it. */
+  | { readonly kind: 'certificate-expired'; readonly name: string; readonly at: Date }
+  /** It can not be deleted: this domain of this service uses it, and maybe others. */
+  | {
+      readonly kind: 'certificate-attached'
+      readonly name: string
+      readonly service: string
+      readonly fqdn: string
+    }
+  | VolumeWriteRefusal
+  | AutoscaleRefusal
+
+export type VolumeWriteRefusal =
+  | { readonly kind: 'volume-name-taken'; readonly name: string }
+  | { readonly kind: 'volume-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
+  | { readonly kind: 'instance-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
+  /** `failure` tells why where the state is `error`. */
+  | {
+      readonly kind: 'volume-not-available'
+      readonly name: string
+      readonly state: VolumeState
+      readonly attachedTo: Named | null
+      readonly failure: string | null
+    }
+  /** Several instances can not have the one that exists. */
+  | { readonly kind: 'volume-with-replicas'; readonly name: string; readonly replicas: number }
+  /** An instance can only be where its volume is, and that host was not heard of lately. */
+  | { readonly kind: 'volume-host-silent'; readonly name: string; readonly nodeId: string }
+  /** `count` volumes of `sizeMb` each do not fit; `roomiestMb` is what the host with most room has. */
+  | {
+      readonly kind: 'no-volume-room'
+      readonly sizeMb: number
+      readonly count: number
+      readonly roomiestMb: number
+    }
+  | { readonly kind: 'volume-elsewhere'; readonly volume: Placed; readonly instance: Placed }
+  /** Where the state is `stopped`, it is about to start. */
+  | { readonly kind: 'instance-not-stopped'; readonly name: string; readonly state: InstanceState }
+  | { readonly kind: 'instance-has-volume'; readonly name: string; readonly volume: Named }
+  /** It can not be detached: the instance has it, or is about to. The state as in `instance-not-stopped`. */
+  | {
+      readonly kind: 'volume-mounted'
+      readonly name: string
+      readonly instance: Named & { readonly state: InstanceState }
+    }
+  /** It can not be deleted. */
+  | { readonly kind: 'volume-attached'; readonly name: string; readonly instance: Named }
+  /** It can not be detached from this one, which does not have it. */
+  | { readonly kind: 'volume-not-attached'; readonly name: string; readonly instance: Named }
+  /** Autoscale made it, and gives it back when it likes. */
+  | { readonly kind: 'volume-for-clone'; readonly name: string }
+  /** Autoscale clones it, and clones have no volume. */
+  | { readonly kind: 'volume-for-master'; readonly name: string; readonly service: string }
+
+export type AutoscaleRefusal =
+  | { readonly kind: 'autoscale-disabled' }
+  | { readonly kind: 'autoscale-size'; readonly breach: LimitBreach<'min_size' | 'max_size'> }
+  | { readonly kind: 'autoscale-sizes-crossed'; readonly min: number; readonly max: number }
+  | { readonly kind: 'autoscale-configured'; readonly service: string; readonly master: string }
+  | { readonly kind: 'autoscale-not-configured'; readonly service: string }
+  | { readonly kind: 'master-is-clone'; readonly name: string }
+  | { readonly kind: 'master-not-attached'; readonly name: string; readonly service: string }
+  | { readonly kind: 'master-has-volume'; readonly name: string; readonly volume: string }
+  | { readonly kind: 'policy-taken'; readonly name: string }
+  | { readonly kind: 'policy-not-found'; readonly name: string }
+  | { readonly kind: 'too-many-policies'; readonly limit: number }
+
+/** Thrown inside a transaction that writes, to roll it back; never leaves `src/db`. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly refusal: WriteRefusal
+
+  constructor(refusal: WriteRefusal) {
+    super(refusal.kind)
+    this.refusal = refusal
+  }
+}
+
+/** What `write` answers, or the refusal that it ended with. */
+export async function orRefusal<T>(
+  write: () => Promise<T>,
+): Promise<
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: WriteRefusal }
+> {
+  try {
+    return { ok: true, value: await write() }
+  } catch (error) {
+    if (error instanceof Refused) return { ok: false, refusal: error.refusal }
+    throw error
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Public names of services. A name that ends with dots is fully qualified and taken as it is; the metro domain is
+ * appended to any other. What lies below the metro domain is served with the metro's wildcard certificate, which
+ * covers one label; everything else is a custom domain with a certificate of its own.
+ */
+export const DomainKind = { Metro: 'metro', Custom: 'custom' } as const
+export type DomainKind = (typeof DomainKind)[keyof typeof DomainKind]
+
+export interface DomainName {
+  /** Lower case, without a final dot; a wildcard begins with `*.`. */
+  readonly fqdn: string
+  readonly kind: DomainKind
+}
+
+export type DomainNameOutcome =
+  { readonly ok: true; readonly domain: DomainName } | { readonly ok: false; readonly reason: string }
+
+/** Of the whole name as DNS counts it, without the final dot. */
+export const maxDomainLength = 253
+export const maxDomainLabelLength = 63
+const wildcard = '*.'
+
+/** As host names have them since RFC 1123: also with a digit first, also with hyphens in a row, as punycode needs. */
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+/**
+ * Labels below the metro domain that belong to the platform or that other software gives a meaning to: `wpad` and
+ * `isatap` are asked for by every browser and resolver of a search domain, and certificates of the domain have been
+ * given to whoever reads `hostmaster` and the like.
+ */
+export const reservedMetroLabels: ReadonlySet<string> = new Set(
+  (
+    'api www registry index gateway console dashboard admin root status metrics docs temporal roost metro internal ' +
+    'localhost dns ns ns1 ns2 mail smtp imap pop ftp autoconfig autodiscover wpad isatap ' +
+    'hostmaster postmaster webmaster administrator security abuse'
+  ).split(' '),
+)
+
+/** What a creator wrote, as a public name below `metroDomain` or a custom one. */
+export function parseDomainName(text: string, metroDomain: string): DomainNameOutcome {
+  // Clients add a dot to whatever their user wrote, which may have had one.
+  const bare = text.replace(/\.+$/, '')
+  const written = bare.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+  const fqdn = bare.length < text.length ? written : `${written}.${metroDomain}`
+  const reason = flawOf(fqdn)
+  if (reason !== undefined) return { ok: false, reason }
+  if (fqdn === metroDomain) return { ok: true, domain: { fqdn, kind: DomainKind.Metro } }
+  return fqdn.endsWith(`.${metroDomain}`) ? metroName(fqdn, metroDomain) : customName(fqdn)
+}
+
+/** The name that a certificate is for, in the same form as `DomainName` has it: it is fully qualified, with a final dot or without. */
+export function parseCommonName(text: string): DomainNameOutcome {
+  const fqdn = lookedUpDomain(text)
+  const reason = flawOf(fqdn) ?? (withoutWildcard(fqdn).includes('.') ? undefined : 'it has a single label')
+  return reason === undefined ? customName(fqdn) : { ok: false, reason }
+}
+
+/** A name to look for: nothing is appended to it. */
+export function lookedUpDomain(text: string): string {
+  return text.replace(/\.+$/, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+function flawOf(fqdn: string): string | undefined {
+  if (fqdn.length > maxDomainLength) return `it is longer than ${maxDomainLength} characters`
+  const labels = withoutWildcard(fqdn).split('.')
+  const wrong = labels.find((each) => !label.test(each))
+  if (wrong === undefined) return undefined
+  if (wrong === '') return 'it has an empty label'
+  if (wrong.length > maxDomainLabelLength) return `a label is longer than ${maxDomainLabelLength} characters`
+  return `'${wrong}' is no label: expected letters, digits, and hyphens between them`
+}
+
+function metroName(fqdn: string, metroDomain: string): DomainNameOutcome {
+  const own = fqdn.slice(0, -metroDomain.length - 1)
+  if (own === '*') return { ok: false, reason: 'wildcards below the metro domain are not given out' }
+  // The metro's certificate is for one label; a deeper name would be served with a certificate that no client takes.
+  if (own.includes('.')) return { ok: false, reason: `only one label can stand before '${metroDomain}'` }
+  return { ok: true, domain: { fqdn, kind: DomainKind.Metro } }
+}
+
+function customName(fqdn: string): DomainNameOutcome {
+  const labels = withoutWildcard(fqdn).split('.')
+  if (labels.length < 2)
+    return {
+      ok: false,
+      reason: 'it has a single label; without a dot behind it, the metro domain is appended',
+    }
+  if (/^\d+$/.test(labels.at(-1)!))
+    return { ok: false, reason: 'its last label is a number, as in an address' }
+  return { ok: true, domain: { fqdn, kind: DomainKind.Custom } }
+}
+
+/** Whether a name is the platform's own; so is a custom wildcard that would catch the metro domain itself. */
+export function isReserved({ fqdn, kind }: DomainName, metroDomain: string): boolean {
+  if (kind === DomainKind.Custom) return isWildcard(fqdn) && certifies(fqdn, metroDomain)
+  return fqdn === metroDomain || reservedMetroLabels.has(fqdn.slice(0, -metroDomain.length - 1))
+}
+
+export function isWildcard(fqdn: string): boolean {
+  return fqdn.startsWith(wildcard)
+}
+
+/** Whether a certificate for `commonName` is good for the domain: the same name, or a wildcard of its parent. */
+export function certifies(commonName: string, fqdn: string): boolean {
+  return commonNamesFor(fqdn).includes(commonName)
+}
+
+/** The common names that certify a domain, the closest first. */
+export function commonNamesFor(fqdn: string): readonly string[] {
+  return isWildcard(fqdn) ? [fqdn] : [fqdn, `${wildcard}${fqdn.slice(fqdn.indexOf('.') + 1)}`]
+}
+
+function withoutWildcard(fqdn: string): string {
+  return isWildcard(fqdn) ? fqdn.slice(wildcard.length) : fqdn
+}

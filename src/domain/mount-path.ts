@@ -1,0 +1,35 @@
+/** The longest path of Linux, without its end. */
+export const maxMountPathBytes = 4_095
+/** The longest name in an ext4 directory. */
+export const maxComponentBytes = 255
+
+export type MountPathOutcome =
+  | { readonly ok: true; readonly at: string }
+  /** Completes "must ...". */
+  | { readonly ok: false; readonly must: string }
+
+/**
+ * Where in an instance a volume is mounted: absolute, without `.`, `..`, colon, NUL or control bytes, and not what the platform
+ * itself puts there. Slashes that mean nothing are taken out.
+ */
+export function parseMountPath(text: string): MountPathOutcome {
+  const refuse = (must: string): MountPathOutcome => ({ ok: false, must })
+  if (!text.startsWith('/')) return refuse('be absolute: begin with a slash')
+  if (text.includes(':')) return refuse('have no colon')
+  if (/\p{Cc}/u.test(text)) return refuse('have no control characters')
+  if (!text.isWellFormed()) return refuse('be valid Unicode')
+  const components = text.split('/').filter((component) => component !== '')
+  if (components.some((component) => component === '.' || component === '..'))
+    return refuse("have no component '.' or '..'")
+  if (components.length === 0) return refuse("be a directory below '/'")
+  const long = components.some((component) => Buffer.byteLength(component) > maxComponentBytes)
+  if (long) return refuse(`have components of at most ${maxComponentBytes} bytes`)
+  const at = `/${components.join('/')}`
+  if (Buffer.byteLength(at) > maxMountPathBytes) return refuse(`have at most ${maxMountPathBytes} bytes`)
+  const reserved = reservedPaths.find((path) => at === path || at.startsWith(`${path}/`))
+  if (reserved !== undefined) return refuse(`not lie in '${reserved}', which is the platform's`)
+  return { ok: true, at }
+}
+
+/** The kernel's own file systems, and the directory of the pseudo file. */
+export const reservedPaths: readonly string[] = ['/proc', '/sys', '/dev', '/uk']

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import { JsonLineReader } from './json-lines.ts'
+
+/**
+ * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it does: for what is told as changes and has
+ * to be followed for as long as a process lives.
+ *
+ * One connection at a time. A line is given to `onLine` as it arrives, in order; between two connections lines may be missing
+ * or told twice, so what `ask` says (where this reader is) and what the lines mean has to take care of both. The
+ * connection is ended, and another made, when nothing arrived for `silenceMs`, when a line is too long or no JSON, and
+ * when `onLine` throws.
+ */
+export interface LineStreamOptions {
+  /** Called before every attempt, so that it can say where its reader is by now. */
+  readonly ask: () => LineStreamRequest
+  readonly maxLineBytes: number
+  /** More than the sender's beats are apart. It also bounds connecting and the wait for the head of the answer. */
+  readonly silenceMs: number
+  readonly onLine: (line: object) => void
+  /** Told of every connection and every loss of one, for logs and health; `why` holds no credential. */
+  readonly onChange?: (change: LineStreamChange) => void
+  /** From 0 to 1; for tests. */
+  readonly random?: () => number
+}
+
+export interface LineStreamRequest {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type LineStreamChange =
+  | { readonly connected: true }
+  | { readonly connected: false; readonly why: string; readonly retryInMs: number; readonly status?: number }
+
+/**
+ * The wait before each attempt after the first. Time gone by after each: 0.1 s, 0.3 s, 0.7 s, 1.5 s, 3 s, 6 s, then every 5 s. Each
+ * wait is shortened by up to a third at random, so that many readers of one server that was restarted do not come at once.
+ */
+const delaysMs = [100, 200, 400, 800, 1_500, 3_000] as const
+const longestDelayMs = 5_000
+const shortenedBy = 1 / 3
+
+/** The server answered, but not with a stream. */
+class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly status: number
+  constructor(status: number) {
+    super(`the server answered ${status}`)
+    this.status = status
+  }
+}
+
+export class LineStream {
+  readonly #options: LineStreamOptions
+  readonly #stopping = new AbortController()
+  readonly #dispatcher: Dispatcher
+  #running: Promise<void> = Promise.resolve()
+  #connected = false
+  /** A line arrived over this connection: the next attempt is the first of the table again. */
+  #heard = false
+
+  constructor(options: LineStreamOptions) {
+    this.#options = options
+    // Silence while lines are awaited is watched here: the library's own timer is for whole seconds and pauses.
+    this.#dispatcher = new Agent({
+      connections: 1,
+      pipelining: 0,
+      connect: { timeout: options.silenceMs },
+      headersTimeout: options.silenceMs,
+      bodyTimeout: 0,
+    })
+  }
+
+  /** An answer has begun and has not ended. */
+  get connected(): boolean {
+    return this.#connected
+  }
+
+  /** Call it once. It never fails: what goes wrong is told to `onChange` and tried again. */
+  start(): void {
+    this.#running = this.#keepReading()
+  }
+
+  /** No line is given out after it was called. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+    await this.#dispatcher.destroy()
+  }
+
+  async #keepReading(): Promise<void> {
+    const { signal } = this.#stopping
+    for (let failures = 0; !signal.aborted; failures++) {
+      this.#heard = false
+      const why = await this.#readOnce().then(
+        () => new Error('the server ended the stream'),
+        (error: unknown) => error,
+      )
+      if (signal.aborted) break
+      if (this.#heard) failures = 0
+      const retryInMs = this.#delayMs(failures)
+      this.#lost(why, retryInMs)
+      await delay(retryInMs, undefined, { signal }).catch(() => undefined)
+    }
+    this.#connected = false
+  }
+
+  /** Resolves when the server ended the answer. */
+  async #readOnce(): Promise<void> {
+    const { maxLineBytes, onLine, onChange } = this.#options
+    const ending = new AbortController()
+    const silence = this.#watchSilence(ending)
+    const signal = AbortSignal.any([this.#stopping.signal, ending.signal])
+    try {
+      const { url, headers } = this.#options.ask()
+      const answer = await request(url, { headers, signal, dispatcher: this.#dispatcher })
+      if (answer.statusCode !== 200) throw new Refused(answer.statusCode)
+      this.#connected = true
+      onChange?.({ connected: true })
+      const lines = new JsonLineReader({ maxBytes: maxLineBytes })
+      for await (const chunk of answer.body) {
+        silence.refresh()
+        for (const line of lines.push(chunk as Buffer)) {
+          if (signal.aborted) return
+          this.#heard = true
+          onLine(line)
+        }
+      }
+    } finally {
+      clearTimeout(silence)
+      // Also where `onLine` threw: nobody reads the rest.
+      ending.abort()
+    }
+  }
+
+  #watchSilence(ending: AbortController): NodeJS.Timeout {
+    const { silenceMs } = this.#options
+    return setTimeout(() => ending.abort(new Error(`nothing was heard for ${silenceMs} ms`)), silenceMs)
+  }
+
+  #delayMs(failures: number): number {
+    const random = (this.#options.random ?? Math.random)()
+    return Math.round((delaysMs[failures] ?? longestDelayMs) * (1 - shortenedBy * random))
+  }
+
+  #lost(why: unknown, retryInMs: number): void {
+    this.#connected = false
+    const status = why instanceof Refused ? { status: why.status } : {}
+    this.#options.onChange?.({ connected: false, why: reasonOf(why), retryInMs, ...status })
+  }
+}
+
+/** Where a name has several addresses, Node's error has a code and no message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ((error as NodeJS.ErrnoException).code ?? error.name)
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import type { RouteInstance, RouteService } from '../../src/domain/route-feed.ts'
+import { Balancer } from '../../src/gateway/balance/balancer.ts'
+import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
+import { RouteTable } from '../../src/gateway/route-table.ts'
+import type { Admission, Ask, Refusal } from '../../src/gateway/traffic.ts'
+import { routeService } from './gateway-http.ts'
+import type { GatewayHost } from './gateway-host.ts'
+
+const never = new AbortController().signal
+
+/** A balancer between the routes and a host that a test speaks for. */
+export class BalanceScene {
+  readonly table = new RouteTable({ builtIn: [] })
+  readonly forgotten: string[] = []
+  /** The reasons of all refusals, as the metrics get them. */
+  readonly refused: string[] = []
+  readonly balancer: Balancer
+  readonly host: GatewayHost
+  service: RouteService
+  /** By which the balancer's clock is ahead. */
+  skewMs = 0
+
+  constructor(host: GatewayHost, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
+    this.host = host
+    this.service = routeService(over)
+    this.balancer = new Balancer({
+      routes: this.table,
+      forget: (uuid, boot) => this.forgotten.push(`${uuid} ${boot}`),
+      limits: { loadReportMs: 10, ...limits },
+      nowMs: () => performance.now() + this.skewMs,
+      observer: { woken: () => undefined, refused: (reason) => this.refused.push(reason) },
+    })
+  }
+
+  tell(instances: readonly (readonly [uuid: string, state: RouteInstance['state']])[]): void {
+    this.table.apply({ kind: 'begin', snapshot: true })
+    this.table.apply({ kind: 'node', node: this.host.node })
+    this.table.apply({ kind: 'service', service: this.service })
+    for (const [uuid, state] of instances) {
+      const { uuid: serviceUuid } = this.service
+      this.table.apply({
+        kind: 'instance',
+        instance: { uuid, name: uuid, serviceUuid, nodeId: 'node-1', state },
+      })
+    }
+    this.table.apply({ kind: 'end', revision: '1' })
+  }
+
+  admit(over: Partial<Ask> = {}): Admission | Refusal | Promise<Admission | Refusal> {
+    return this.balancer.admit({ service: this.service, port: 8080, kind: 'request', signal: never, ...over })
+  }
+
+  async admission(over: Partial<Ask> = {}): Promise<Admission> {
+    const outcome = await this.admit(over)
+    assert(outcome.admitted, JSON.stringify(outcome))
+    return outcome
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PublicNames } from './public-names.ts'
+
+/** A client of `official/busy` or another application that names itself in the first word of its answers. */
+export interface LoadClient {
+  readonly path: string
+  /** A connection of its own for each request, with a handshake, instead of one that is kept. */
+  readonly fresh?: boolean
+  /** Between an answer and the next request. */
+  readonly pauseMs: number
+}
+
+/** Clients that ask one after the other, each on its own, until they are told to end. */
+export interface SteadyLoad {
+  /** Answers by who gave them, since `forget`. */
+  readonly answers: ReadonlyMap<string, number>
+  forget(): void
+  /** Resolves when what is in flight is answered; throws where one request was not answered with 200. */
+  end(): Promise<void>
+}
+
+/** A lost request shows as one that is not answered by then. */
+const answerLimitMs = 60_000
+
+export function beginLoad(names: PublicNames, host: string, clients: readonly LoadClient[]): SteadyLoad {
+  const answers = new Map<string, number>()
+  const failures: string[] = []
+  const ending = new AbortController()
+  const ask = async ({ path, fresh }: LoadClient): Promise<void> => {
+    const at = new Date().toISOString()
+    try {
+      const { status, text } =
+        fresh === true
+          ? await freshAnswer(names, host, path)
+          : await names.get(`https://${host}${path}`, { limitMs: answerLimitMs })
+      if (status !== 200) failures.push(`${at} ${path}: ${status} ${text}`)
+      const who = text.split(/\s/, 1)[0] ?? ''
+      answers.set(who, (answers.get(who) ?? 0) + 1)
+    } catch (error) {
+      failures.push(`${at} ${path}${fresh === true ? ', fresh' : ''}: ${String(error)}`)
+    }
+  }
+  const work = clients.map(async (client) => {
+    while (!ending.signal.aborted) {
+      await ask(client)
+      await delay(client.pauseMs, undefined, { signal: ending.signal }).catch(() => undefined)
+    }
+  })
+  return {
+    answers,
+    forget: () => answers.clear(),
+    async end() {
+      ending.abort()
+      await Promise.all(work)
+      assert.deepEqual(failures, [], 'requests that were not answered')
+      assert.ok(answers.size > 0, 'nothing was asked')
+    },
+  }
+}
+
+async function freshAnswer(
+  names: PublicNames,
+  host: string,
+  path: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const socket = await names.connect(host, 443)
+  socket.setTimeout(answerLimitMs, () => socket.destroy(new Error('no answer in time')))
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  let answer = ''
+  for await (const piece of socket.setEncoding('latin1')) answer += String(piece)
+  const [head = '', text = ''] = answer.split('\r\n\r\n', 2)
+  const length = /^content-length: (\d+)$/im.exec(head)?.[1]
+  assert.equal(text.length, Number(length), `an answer that is cut off: ${JSON.stringify(answer)}`)
+  return { status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]), text }
+}
