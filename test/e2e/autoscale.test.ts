@@ -184,9 +184,9 @@ describe('autoscale', function () {
     const cuts = long.map(async (answer) => ({ got: await answer, afterMs: performance.now() - atMs }))
     assert.deepEqual(new Set(await Promise.all(short)), new Set([200]))
     const ends = await Promise.all(cuts)
-    // Those of the master are answered; those of the clones were cut, and not before their time.
-    assert.deepEqual(new Set(ends.map(({ got }) => got)), new Set([200, 502]))
-    for (const { got, afterMs } of ends) if (got === 502) assert.ok(afterMs > 7_900, `after ${afterMs} ms`)
+    // Those of the clones were cut, not before their time, and given to the master, who then began anew.
+    assert.deepEqual(new Set(ends.map(({ got }) => got)), new Set([200]))
+    assert.ok(ends.filter(({ afterMs }) => afterMs > 27_900).length >= 2, JSON.stringify(ends))
     const [left] = await untilSize(stack, service, 1)
     assert.equal(left?.uuid, master)
     for (const { uuid } of running.filter((view) => view.uuid !== master)) {

@@ -31,6 +31,7 @@ describe('a connection to an instance', () => {
   })
 
   async function answeredBy(made: Promise<Upstream>): Promise<Upstream> {
+    upstream?.close()
     upstream = await made
     front.traffic.port = upstream.port
     return upstream
@@ -168,9 +169,76 @@ describe('a connection to an instance', () => {
     assert.equal(await get(), '504')
   })
 
-  it('ends with the word that the instance is gone, and the client hears 502', async () => {
-    await answeredBy(Upstream.raw(() => front.traffic.tell('gone')))
-    assert.equal(await get(), '502')
+  describe('of an instance that is ended', () => {
+    const post = request.replace('GET', 'POST')
+
+    /** Tells of the end of an instance at each of the first `ends` requests, and answers those after them. */
+    async function ending(
+      ends: number,
+      end: (socket: Socket) => void,
+    ): Promise<{ readonly requests: number }> {
+      const seen = { requests: 0 }
+      await answeredBy(
+        Upstream.raw((socket) => {
+          seen.requests += 1
+          if (seen.requests <= ends) end(socket)
+          else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        }),
+      )
+      return seen
+    }
+    const vanish = (): void => front.traffic.tell('gone')
+    const shutDown = (socket: Socket): void => {
+      front.traffic.tell('close')
+      setImmediate(() => socket.destroy())
+    }
+
+    for (const [name, end] of Object.entries({ vanish, shutDown })) {
+      it(`has its request given to another, once, where it may be repeated (${name})`, async () => {
+        const seen = await ending(1, end)
+        assert.equal(await get(), '200')
+        assert.deepEqual([seen.requests, front.traffic.asked], [2, 2])
+        const again = await ending(2, end)
+        const page = await exchangeRaw(front.plainPort, request)
+        assert.match(page, /^HTTP\/1\.1 502 [^]*The application was stopped before its answer\./)
+        assert.deepEqual([again.requests, front.traffic.asked], [2, 4])
+      })
+
+      it(`does not have a POST repeated (${name})`, async () => {
+        const seen = await ending(1, end)
+        assert.match(
+          await exchangeRaw(front.plainPort, post),
+          /^HTTP\/1\.1 502 [^]*was stopped before its answer/,
+        )
+        assert.equal(seen.requests, 1)
+      })
+    }
+
+    it('has a POST given to another where nothing of it was sent', async () => {
+      const seen = await ending(0, vanish)
+      front.traffic.goneAtOnce = 1
+      assert.match(await exchangeRaw(front.plainPort, post), /^HTTP\/1\.1 200 /)
+      assert.deepEqual([seen.requests, front.traffic.asked], [1, 2])
+      front.traffic.goneAtOnce = 2
+      assert.match(await exchangeRaw(front.plainPort, post), /^HTTP\/1\.1 502 /)
+    })
+
+    it('has nothing repeated of which an answer has come', async () => {
+      const seen = await ending(1, (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nearly')
+        setTimeout(vanish, 50)
+      })
+      assert.match(await exchangeRaw(front.plainPort, request), /^HTTP\/1\.1 200 [^]*early$/)
+      assert.equal(seen.requests, 1)
+    })
+
+    it('has its clients hear what one who comes now hears, where there is no other', async () => {
+      await ending(1, () => {
+        front.traffic.answer = () => ({ admitted: false, reason: 'no-instance' })
+        vanish()
+      })
+      assert.equal(await get(), '404')
+    })
   })
 
   it('is not given to more than the limit at once', async () => {

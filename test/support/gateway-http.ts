@@ -57,6 +57,8 @@ export class FakeTraffic implements Traffic {
   boot = 1
   fresh = false
   instanceUuid = 'instance-1'
+  /** So many of the next admissions are to instances that are gone when they are listened to. */
+  goneAtOnce = 0
   wakeUs: number | undefined
   /** Asked before anything is admitted. */
   answer: ((ask: Ask) => Refusal | Promise<Refusal | undefined> | undefined) | undefined
@@ -79,7 +81,9 @@ export class FakeTraffic implements Traffic {
 
   /** What the balancer tells when the instance shuts down or is gone. */
   tell(why: 'close' | 'gone'): void {
-    for (const listener of this.#listeners) listener(why)
+    // Not those who begin to listen because of it.
+    const told = new Set(this.#listeners)
+    for (const listener of told) listener(why)
   }
 
   async idle(): Promise<void> {
@@ -109,6 +113,10 @@ export class FakeTraffic implements Traffic {
       },
       onEnd: (listener) => {
         this.#listeners.add(listener)
+        if (this.goneAtOnce > 0) {
+          this.goneAtOnce -= 1
+          listener('gone')
+        }
         return () => this.#listeners.delete(listener)
       },
       touch: () => undefined,

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteService } from '../../domain/route-feed.ts'
 import type { Entry } from '../roster.ts'
-import type { Admission, Ask } from '../traffic.ts'
+import type { Admission, Ask, Refusal } from '../traffic.ts'
 import { challengeAnswer, challengeFields } from './challenge-answer.ts'
 import type { Ongoing } from './client-connection.ts'
 import type { ClientSide } from './client-side.ts'
@@ -14,10 +14,13 @@ import type { RequestHead } from './request-head.ts'
 import { findDestination } from './request-routing.ts'
 import { answerFields } from './server-fields.ts'
 import type { Watched } from './sweep.ts'
+import { endsWithInstance, failureOfFault } from './upstream-fault.ts'
 import { trailerFields } from './upstream-fields.ts'
 
 /** A request under way to an instance, as the exchange sees it. */
 export interface Forwarding {
+  /** Of the answer nothing has come, and sending the request a second time does what sending it once does. */
+  readonly repeatable?: boolean
   abort(reason: Error): void
   pause(): void
   resume(): void
@@ -53,7 +56,11 @@ export class Exchange implements Ask, Ongoing, Watched {
   #service: RouteService | undefined
   #port = 0
   #aborting: AbortController | undefined
+  #forward: Forward | undefined
   #admission: Admission | undefined
+  /** The instance shuts down or is gone: whatever happens to the request now says nothing of the application. */
+  #instanceEnds = false
+  #askedAgain = false
   #unlisten: (() => void) | undefined
   #forwarding: Forwarding | undefined
   #requestId: string | undefined
@@ -104,6 +111,7 @@ export class Exchange implements Ask, Ongoing, Watched {
 
   run(head: RequestHead, forward: Forward): void {
     this.head = head
+    this.#forward = forward
     try {
       const proof = challengeAnswer(head, this.client.connection, this.parts.routes)
       if (proof !== undefined) return this.#prove(proof)
@@ -111,15 +119,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       this.#service = destination.service
       if (destination.location !== undefined) return this.#redirect(destination.location)
       this.#port = destination.port
-      const admitted = this.parts.traffic.admit(this)
-      if (admitted instanceof Promise) {
-        admitted.then(
-          (result) => this.#admitted(result, forward),
-          (error: unknown) => this.failWith(error),
-        )
-      } else {
-        this.#admitted(admitted, forward)
-      }
+      this.#ask()
     } catch (error) {
       this.failWith(error)
     }
@@ -206,13 +206,11 @@ export class Exchange implements Ask, Ongoing, Watched {
   /** Told by what forwards: no answer can be had, or no more of it. */
   upstreamFailed(fault: UpstreamFault, error: unknown): void {
     if (this.#over) return
+    const reason = error instanceof Error ? error : new Error('the instance failed')
+    if (this.#mayAskAgain(fault)) return this.attempt(() => this.#askAgain(reason))
     this.#fault = fault
-    this.#forwarding?.abort(error instanceof Error ? error : new Error('the instance failed'))
-    if (fault === UpstreamFault.TimedOut) {
-      this.failWith(new HttpFailure(504, 'The application did not answer in time.'))
-    } else {
-      this.failWith(new HttpFailure(502, faultSentences[fault]))
-    }
+    this.#forwarding?.abort(reason)
+    this.failWith(failureOfFault(fault, { instanceEnds: this.#instanceEnds }))
   }
 
   /** Answers with a page where that is still possible. */
@@ -261,22 +259,56 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.#unlisten = undefined
     this.#admission = undefined
     this.#forwarding = undefined
+    this.#forward = undefined
   }
 
-  #admitted(result: Awaited<ReturnType<FrontParts['traffic']['admit']>>, forward: Forward): void {
+  #ask(): void {
+    const admitted = this.parts.traffic.admit(this)
+    if (admitted instanceof Promise) {
+      admitted.then(
+        (result) => this.#admitted(result),
+        (error: unknown) => this.failWith(error),
+      )
+    } else {
+      this.#admitted(admitted)
+    }
+  }
+
+  /** Only where the instance was ended under the request: one that ends an application would end the next one as well. */
+  #mayAskAgain(fault: UpstreamFault): boolean {
+    if (!this.#instanceEnds || this.#askedAgain || !endsWithInstance(fault)) return false
+    return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true
+  }
+
+  #askAgain(reason: Error): void {
+    this.#askedAgain = true
+    this.#instanceEnds = false
+    this.#unlisten?.()
+    this.#unlisten = undefined
+    this.#forwarding?.abort(reason)
+    this.#forwarding = undefined
+    this.#admission?.done()
+    this.#admission = undefined
+    this.#ask()
+  }
+
+  #admitted(result: Admission | Refusal): void {
     if (this.#over) {
       if (result.admitted) result.done()
       return
     }
     if (!result.admitted) return this.failWith(failureOfRefusal(result))
     this.#admission = result
-    this.#unlisten = result.onEnd((why) => {
+    const unlisten = result.onEnd((why) => {
+      this.#instanceEnds = true
       if (why === 'close') this.#forwarding?.goAway?.()
       else this.upstreamFailed(UpstreamFault.Reset, new Error('the instance is gone'))
     })
-    if (this.#over) return
+    // It was gone already, and that may have been dealt with.
+    if (this.#admission !== result) return unlisten()
+    this.#unlisten = unlisten
     try {
-      this.#forwarding = forward(this, result)
+      this.#forwarding = this.#forward?.(this, result)
     } catch (error) {
       this.failWith(error)
     }
@@ -348,14 +380,6 @@ export class Exchange implements Ask, Ongoing, Watched {
       fault: this.#fault,
     }
   }
-}
-
-const faultSentences: Readonly<Record<UpstreamFault, string>> = {
-  [UpstreamFault.Refused]: 'The application does not accept connections.',
-  [UpstreamFault.Reset]: 'The application closed the connection before its answer.',
-  [UpstreamFault.Malformed]: 'The application gave an answer that is not valid HTTP.',
-  [UpstreamFault.TooLarge]: 'The header of the application’s answer is too large.',
-  [UpstreamFault.TimedOut]: 'The application did not answer in time.',
 }
 
 function protocolOf(head: RequestHead | undefined, http2: boolean): HttpProtocol {

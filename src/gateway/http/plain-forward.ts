@@ -56,6 +56,10 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     exchange.forwarded(requestId)
   }
 
+  get repeatable(): boolean {
+    return !this.#answered && this.#options.body === null && repeatable.has(this.#options.method)
+  }
+
   get movedAtMs(): number {
     const { body } = this.#options
     return body instanceof BodyRelay ? Math.max(this.#movedAtMs, body.movedAtMs) : this.#movedAtMs
@@ -152,7 +156,7 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
 
   /** On a connection that was used before the instance may just have closed it; one that was just started may not be ready. */
   #mayRetry(used: boolean): boolean {
-    if (this.#answered || this.#options.body !== null || !repeatable.has(this.#options.method)) return false
+    if (!this.repeatable) return false
     if (used) return !this.#retried
     const { startedAtMs, parts } = this.#exchange
     return this.#fresh && performance.now() - startedAtMs < parts.limits.freshConnectMs && this.#pool.silent

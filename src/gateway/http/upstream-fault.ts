@@ -25,6 +25,30 @@ export function faultOf(error: unknown): UpstreamFault {
   return message.startsWith('bad ') ? UpstreamFault.Malformed : UpstreamFault.Reset
 }
 
+/** An instance that ends does this to its connections, whatever its application is like. */
+export function endsWithInstance(fault: UpstreamFault): boolean {
+  return fault === UpstreamFault.Refused || fault === UpstreamFault.Reset
+}
+
+export function failureOfFault(
+  fault: UpstreamFault,
+  { instanceEnds }: { readonly instanceEnds: boolean },
+): HttpFailure {
+  const ended = instanceEnds && endsWithInstance(fault)
+  return new HttpFailure(
+    fault === UpstreamFault.TimedOut ? 504 : 502,
+    ended ? 'The application was stopped before its answer.' : sentences[fault],
+  )
+}
+
+const sentences: Readonly<Record<UpstreamFault, string>> = {
+  [UpstreamFault.Refused]: 'The application does not accept connections.',
+  [UpstreamFault.Reset]: 'The application closed the connection before its answer.',
+  [UpstreamFault.Malformed]: 'The application gave an answer that is not valid HTTP.',
+  [UpstreamFault.TooLarge]: 'The header of the application’s answer is too large.',
+  [UpstreamFault.TimedOut]: 'The application did not answer in time.',
+}
+
 const refusedCodes: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
