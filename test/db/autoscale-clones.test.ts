@@ -8,7 +8,7 @@ import { readQuotas } from '../../src/db/quotas.ts'
 import { leastDrainMs } from '../../src/domain/autoscale-alignment.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
-import { addNode, testSecretBox } from '../support/accounts.ts'
+import { addNode, hearNode, testSecretBox } from '../support/accounts.ts'
 import { autoscaleRows, resize, testCooldownMs } from '../support/autoscale-rows.ts'
 
 /** On every host, beside what is there. */
@@ -231,7 +231,7 @@ describe('the clones of an autoscaled service', () => {
     const service = await scaled(await newUser())
     await grown(service, 2)
     await sql("update nodes set heartbeat_at = now() - interval '65 s'")
-    await addNode(database(), { id: 'other' })
+    await hearNode(database(), { id: 'other' })
     await sql("update nodes set heard_since = now() - interval '70 s' where id = 'other'")
     try {
       const { before, after, retired, refusal } = done(await align(service, 3))

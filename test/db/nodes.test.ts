@@ -15,6 +15,7 @@ import { InstanceState } from '../../src/domain/instance-state.ts'
 import { ScaleToZeroPolicy } from '../../src/domain/scale-to-zero.ts'
 import {
   addNode,
+  hearNode,
   addUser,
   testAgentSecret,
   testImage,
@@ -67,7 +68,7 @@ describe('hosts', () => {
 
   it('are heard since the first heartbeat after a silence', async () => {
     const heardSince = async () => {
-      await addNode(database, { id: 'a' })
+      await hearNode(database, { id: 'a' })
       const rows = await database.rows<{ at: Date; isNow: boolean }>({
         name: 'heard-since',
         text: `select heard_since as at, heard_since = heartbeat_at as "isNow" from nodes where id = 'a'`,

@@ -16,7 +16,7 @@ import { VolumePhase } from '../../src/domain/volume.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
-import { keepLive, refusalOf, testMount as mount } from '../support/volume-records.ts'
+import { refusalOf, testMount as mount } from '../support/volume-records.ts'
 
 describe('volumes and hosts', () => {
   let own: TestDatabase
@@ -36,7 +36,6 @@ describe('volumes and hosts', () => {
   const addHosts = async (hosts: Readonly<Record<string, readonly [memoryMb: number, volumeMb: number]>>) => {
     for (const [id, [memoryMb, volumeMb]] of Object.entries(hosts)) {
       await addNode(database, { id, memoryMb, volumeMb })
-      await keepLive(database, id)
     }
   }
   const silence = (id: string) =>

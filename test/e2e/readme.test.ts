@@ -23,7 +23,7 @@ describe('the tour of the README', () => {
     if (process.getuid?.() !== 0) return this.skip()
     const stack = await sharedStack()
     const { stdout, stderr } = await run('bash', ['-c', tourFor(stack)], {
-      timeout: 110_000,
+      timeout: 200_000,
       // What npm has to say about the machine's own settings is not the tour's.
       env: { ...process.env, ROOST_DATA_DIR: stack.dataDir, npm_config_loglevel: 'error' },
     })

@@ -27,7 +27,6 @@ import { addNode, addUser, wantedInstance } from '../support/accounts.ts'
 import { FakeHost } from '../support/fake-host.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import { currentBundle, startDevServer } from '../support/temporal.ts'
-import { keepLive } from '../support/volume-records.ts'
 import { until } from '../support/until.ts'
 import type { AutoscaleCrashOptions } from './autoscale-crash-part.ts'
 import { startMortalPart } from './mortal-part.ts'
@@ -94,7 +93,6 @@ async function newService(env: TestWorkflowEnvironment, bundle: string): Promise
   const place = { address: env.connection.options.address, namespace }
   const control = openTemporalControl(place)
   await addNode(database)
-  await keepLive(database, nodeId)
   const { master, settings } = await insertService(database)
   const hosts = new Map<string, FakeHost>()
   const hostWorker = await runHost(env, namespace, hosts)

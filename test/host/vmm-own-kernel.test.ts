@@ -56,7 +56,7 @@ describe('an image that brings its own kernel', () => {
       'it prints its command line',
       async () => {
         const text = await bench.consoleOf(spec)
-        return /Command line: ([^\r\n]+)/.exec(text)?.[1]
+        return /Command line: ([^\r\n]+)[\r\n]/.exec(text)?.[1]
       },
       { limitMs: 30_000 },
     )

@@ -22,20 +22,20 @@ interface GroupPlan {
 
 /** In the order in which they run: quick ones first, so that a small mistake shows soon. */
 const plans: readonly GroupPlan[] = [
-  { name: 'unit', testTimeoutMs: 20_000, limitMs: 120_000, shares: true },
-  { name: 'tidy', testTimeoutMs: 20_000, limitMs: 60_000, shares: true },
-  { name: 'db', testTimeoutMs: 30_000, limitMs: 180_000, shares: true },
-  { name: 'acme', testTimeoutMs: 60_000, limitMs: 240_000, shares: true },
-  { name: 'images', testTimeoutMs: 60_000, limitMs: 180_000, shares: true },
-  { name: 'replay', testTimeoutMs: 60_000, limitMs: 120_000, shares: true },
-  { name: 'workflow', testTimeoutMs: 60_000, limitMs: 700_000, shares: true },
-  { name: 'api', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
-  { name: 'gateway', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
-  { name: 'sim', testTimeoutMs: 180_000, limitMs: 400_000, shares: true },
-  { name: 'host', testTimeoutMs: 60_000, limitMs: 900_000 },
-  { name: 'launch', testTimeoutMs: 120_000, limitMs: 300_000 },
-  { name: 'e2e', testTimeoutMs: 120_000, limitMs: 1_500_000 },
-  { name: 'fault', testTimeoutMs: 180_000, limitMs: 1_500_000 },
+  { name: 'unit', testTimeoutMs: 20_000, limitMs: 240_000, shares: true },
+  { name: 'tidy', testTimeoutMs: 20_000, limitMs: 120_000, shares: true },
+  { name: 'db', testTimeoutMs: 30_000, limitMs: 500_000, shares: true },
+  { name: 'acme', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
+  { name: 'images', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
+  { name: 'replay', testTimeoutMs: 60_000, limitMs: 240_000, shares: true },
+  { name: 'workflow', testTimeoutMs: 60_000, limitMs: 1_000_000, shares: true },
+  { name: 'api', testTimeoutMs: 60_000, limitMs: 500_000, shares: true },
+  { name: 'gateway', testTimeoutMs: 60_000, limitMs: 500_000, shares: true },
+  { name: 'sim', testTimeoutMs: 300_000, limitMs: 600_000, shares: true },
+  { name: 'host', testTimeoutMs: 60_000, limitMs: 1_500_000 },
+  { name: 'launch', testTimeoutMs: 120_000, limitMs: 500_000 },
+  { name: 'e2e', testTimeoutMs: 240_000, limitMs: 2_000_000 },
+  { name: 'fault', testTimeoutMs: 240_000, limitMs: 2_000_000 },
 ]
 
 export const groupNames = plans.map((plan) => plan.name)

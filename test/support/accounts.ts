@@ -18,15 +18,21 @@ export async function addUser(database: Database, user: NewUser): Promise<UserRe
   return outcome.user
 }
 
-export async function addNode(
-  database: Database,
-  node: {
-    readonly id?: string
-    readonly memoryMb?: number
-    readonly volumeMb?: number
-    readonly agentSecret?: string
-  } = {},
-): Promise<string> {
+export interface TestNode {
+  readonly id?: string
+  readonly memoryMb?: number
+  readonly volumeMb?: number
+  readonly agentSecret?: string
+}
+
+export async function addNode(database: Database, node: TestNode = {}): Promise<string> {
+  const id = await hearNode(database, node)
+  await keepLive(database, id)
+  return id
+}
+
+/** One heartbeat, after which the host may fall silent. */
+export async function hearNode(database: Database, node: TestNode = {}): Promise<string> {
   const id = node.id ?? 'local'
   const assignment = await recordHeartbeat(
     { database, secretBox: testSecretBox },
@@ -42,6 +48,15 @@ export async function addNode(
   )
   assert.ok(assignment !== undefined, `node ${id} was refused`)
   return id
+}
+
+/** Lets the host be live for as long as any test takes. */
+export async function keepLive(database: Database, nodeId: string): Promise<void> {
+  await database.rows({
+    name: 'test-keep-live',
+    text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
+    values: [nodeId],
+  })
 }
 
 /** What the agent of `addNode` shows. */

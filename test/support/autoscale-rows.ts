@@ -9,9 +9,8 @@ import { recordInstance } from '../../src/db/projection.ts'
 import type { AutoscaleConfiguration } from '../../src/domain/autoscale-policy.ts'
 import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
-import { testSecretBox } from './accounts.ts'
+import { keepLive, testSecretBox } from './accounts.ts'
 import { serviceRecords } from './service-records.ts'
-import { keepLive } from './volume-records.ts'
 
 interface Owner {
   readonly uuid: string

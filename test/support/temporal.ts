@@ -21,6 +21,7 @@ import {
 const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.ts')
 
 const startAttempts = 5
+const patienceMs = 30_000
 /** A watch hears with a heartbeat that it is called off. */
 const heartbeatsApart = '200ms'
 
@@ -45,6 +46,9 @@ export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
     TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } }),
   )
   await registerAttributes(env)
+  // What a server of this kind does may take longer than Roost waits for one, where the machine is busy.
+  const client = env.client.withDeadline.bind(env.client)
+  env.client.withDeadline = (_deadline, call) => client(Date.now() + patienceMs, call)
   return env
 }
 

@@ -2,7 +2,6 @@ import { strict as assert } from 'node:assert'
 import { attachVolume, detachVolume } from '../../src/db/attach-volume.ts'
 import type { NewInstances } from '../../src/db/create-instances.ts'
 import { createVolume } from '../../src/db/create-volumes.ts'
-import type { Database } from '../../src/db/database.ts'
 import { markVolumeDeleted } from '../../src/db/delete-volume.ts'
 import type { InstanceRow } from '../../src/db/instance-row.ts'
 import { recordInstance } from '../../src/db/projection.ts'
@@ -13,6 +12,7 @@ import type { InstanceProjection } from '../../src/domain/instance-projection.ts
 import type { InstanceState } from '../../src/domain/instance-state.ts'
 import { VolumePhase } from '../../src/domain/volume.ts'
 import type { VolumeMount } from '../../src/domain/volume.ts'
+import { keepLive } from './accounts.ts'
 import { serviceRecords } from './service-records.ts'
 
 interface Owner {
@@ -25,7 +25,7 @@ export const testMount: VolumeMount = { at: '/data', readonly: false }
 export function volumeRecords() {
   const { database, newUser, wanted: wantedService, createInstance, instances, whileHeld } = serviceRecords()
   let revision = 0
-  // A test may take longer than a host may be silent.
+  // One before may have silenced it.
   beforeEach(() => keepLive(database(), 'local'))
 
   const create = (
@@ -109,15 +109,6 @@ export function volumeRecords() {
     find,
     volumeOf,
   }
-}
-
-/** Lets the host be live for as long as any test takes. */
-export async function keepLive(database: Database, nodeId: string): Promise<void> {
-  await database.rows({
-    name: 'test-keep-live',
-    text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
-    values: [nodeId],
-  })
 }
 
 /** What was refused, or what was done where a refusal was expected. */
