@@ -132,6 +132,9 @@ struct identity {
 };
 bool identity_resolve(const char *user, struct identity *identity);
 
+/* reserve.c: that running out of memory ends the application, and not the kernel. */
+void reserve_keep(void);
+
 /* process.c: starts the application. Returns its process id, or -1 with the exit code to report. */
 pid_t application_start(const struct config *config, int output_fd, int *exit_code);
 

@@ -56,6 +56,7 @@ int main(void) {
   root_write_host_files(&config);
   disable_file_open();
   volume_mount(&config);
+  reserve_keep();
 
   /* The boot is quiet; from here on the user should see the kernel's errors, as of memory running out. */
   klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);

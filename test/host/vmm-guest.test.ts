@@ -107,11 +107,19 @@ describe('an application in a QEMU guest', () => {
   })
 
   it('that needs more memory than there is ends by signal 9, marked as out of memory', async () => {
-    const { exit } = await bench.run(vmm, {
+    const { exit, console } = await bench.run(vmm, {
       argv: ['sh', '-c', 'x=aaaaaaaaaaaaaaaa; while :; do x=$x$x; done'],
       memoryMb: 96,
     })
-    assert.partialDeepStrictEqual(exit, { cause: ExitCause.Guest, signal: 9, outOfMemory: true })
+    assert.partialDeepStrictEqual(exit, { cause: ExitCause.Guest, signal: 9, outOfMemory: true }, console)
+  })
+
+  /** Else a kernel that needs a page before the application's are back has nobody to kill, and panics. */
+  it('is not all that its kernel may kill for memory, but is killed first', async () => {
+    const last =
+      'cd /proc; for one in $(grep -lx -- -999 [0-9]*/oom_score_adj); do cat "${one%/*}/comm"; done'
+    const { console } = await bench.run(vmm, { argv: ['sh', '-c', last] })
+    assert.equal(console, 'roost-reserve\n'.repeat(3))
   })
 
   it('runs in less memory than the kernel needs as if it had been given that', async () => {
