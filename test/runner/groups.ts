@@ -22,9 +22,9 @@ interface GroupPlan {
 
 /** In the order in which they run: quick ones first, so that a small mistake shows soon. */
 const plans: readonly GroupPlan[] = [
-  { name: 'unit', testTimeoutMs: 20_000, limitMs: 240_000, shares: true },
-  { name: 'tidy', testTimeoutMs: 20_000, limitMs: 120_000, shares: true },
-  { name: 'db', testTimeoutMs: 30_000, limitMs: 500_000, shares: true },
+  { name: 'unit', testTimeoutMs: 60_000, limitMs: 240_000, shares: true },
+  { name: 'tidy', testTimeoutMs: 60_000, limitMs: 120_000, shares: true },
+  { name: 'db', testTimeoutMs: 60_000, limitMs: 500_000, shares: true },
   { name: 'acme', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
   { name: 'images', testTimeoutMs: 60_000, limitMs: 300_000, shares: true },
   { name: 'replay', testTimeoutMs: 60_000, limitMs: 240_000, shares: true },
