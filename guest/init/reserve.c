@@ -5,7 +5,6 @@
  * count as gone too early just as well, so one of them would not do.
  */
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
