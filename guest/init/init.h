@@ -11,6 +11,7 @@
  *   app <pid>                       the application has been entered
  *   listen                          the first listening socket is there
  *   disabled 0|1                    the application ceased or began to speak against standby
+ *   awake                           has obeyed what came before `awake`
  *   sleep ready|disabled            the answer to `sleep?`; after `ready` a writable volume is frozen, until `awake`
  *   volume <why> <errno>            the volume can not be used, see volume.c; the machine goes off, there is no `app`
  *   exit code|signal <n> oom <0|1> killed <0|1> output <bytes written to port `log`>
@@ -21,7 +22,7 @@
  *   sleep?                          may it go to standby? After `ready` the file by which one speaks against it rests
  *   awake                           it did not, or does no more: the file goes on
  *   shutdown <grace ms>
- * A guest that goes on from its snapshot finds `entropy`, `time` and `awake` in its port before its CPUs run.
+ * A guest that goes on from its snapshot finds `time`, `entropy` and `awake` in its port before its CPUs run.
  *   bye                             all output has arrived; the machine may go off
  */
 #ifndef ROOST_INIT_H

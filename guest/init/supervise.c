@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/reboot.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +25,8 @@
 #define LISTEN_WATCH_MS 600000
 /* However often an application changes its mind, the host hears of it ten times a second at most, and of the last. */
 #define DISABLED_PAUSE_MS 100
+/* This thread has little to do, and all of it before the application's: after a sleep, to set the clock. */
+#define FIRST_OF_ALL (-20)
 #define NEVER (-1LL)
 
 struct watch {
@@ -103,6 +106,12 @@ static void be_awake(struct watch *watch) {
   volume_thaw();
 }
 
+/* Whoever has traffic for it waits for the word: all that was sent before it has been obeyed. */
+static void wake(struct watch *watch) {
+  be_awake(watch);
+  channel_send("awake\n");
+}
+
 static void shut_down(struct watch *watch, long long grace_ms) {
   be_awake(watch); /* what is said from now on keeps nobody awake, but nobody should wait for it */
   kill(watch->application, SIGTERM);
@@ -145,7 +154,7 @@ static void obey(struct watch *watch) {
     else if (sscanf(line, "time %lld", &value) == 1) set_clock_ns(value);
     else if (strncmp(line, "entropy ", 8) == 0) take_entropy(line + 8);
     else if (strcmp(line, "sleep?") == 0) think_of_sleep(watch);
-    else if (strcmp(line, "awake") == 0) be_awake(watch);
+    else if (strcmp(line, "awake") == 0) wake(watch);
   }
 }
 
@@ -209,6 +218,7 @@ void supervise(pid_t application) {
       .oom_kills_at_start = oom_kill_count(), .kill_at_ms = NEVER,
       .started_at_ms = now, .listen_at_ms = now + LISTEN_FIRST_WAIT_MS};
   output_start();
+  setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
   reap(&watch); /* it may have ended before the signal was blocked */
   for (;;) {
     struct pollfd ready[4] = {

@@ -4,7 +4,7 @@
  *
  *   keeper <pid> <start time>          qemu <pid> <start time>       as in /proc/<pid>/stat
  *   monitor                            the VMM answers
- *   running                            its CPUs run
+ *   running                            its CPUs run, and if they did before, its clock is right again
  *   ready                              the guest asks for its configuration
  *   app <pid>                          listen
  *   volume-unusable <why> <errno>      the guest's word, and it goes off; guest/init/volume.c has the reasons

@@ -22,6 +22,8 @@
 #define WRITE_BACK_MS 15000
 /* Between the report of the exit and the machine being off; usually 20 ms. */
 #define POWER_OFF_MS 5000
+/* A guest that goes on from its snapshot and is too busy for a word in this time is not waited for. */
+#define AWAKE_LIMIT_MS 5000
 /* Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest as much. */
 #define ENTROPY_BYTES 64
 
@@ -33,6 +35,8 @@ static struct lines inbox;
 static int disabled = -1;
 static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
+static bool asleep;
+static long long awake_by_ms = -1;
 static long long expected_output = -1, received_output;
 static long long kill_at_ms = -1, grace_until_ms = -1;
 
@@ -42,9 +46,27 @@ void guest_open(int control_fd, const struct options *options) {
   write_back_ms = options->volume_fd >= 0 ? WRITE_BACK_MS : 0;
   if (!options->from_snapshot) return;
   ready = entered = true;
+  asleep = kind == GUEST_CONTAINER;
   listening = options->listening > 0;
   received_output = options->output;
   disabled = (int)options->disabled;
+}
+
+bool guest_is_awake(void) { return !asleep; }
+
+static void wake_up(void) {
+  asleep = false;
+  monitor_tell_running();
+}
+
+int guest_wake_wait_ms(void) {
+  if (!asleep || awake_by_ms < 0) return -1;
+  long long left_ms = awake_by_ms - now_ms();
+  return left_ms > 0 ? (int)left_ms : 0;
+}
+
+void guest_wake_tick(void) {
+  if (guest_wake_wait_ms() == 0) wake_up();
 }
 
 int guest_disabled(void) { return disabled; }
@@ -124,15 +146,15 @@ void guest_greet(void) {
   if (kind == GUEST_KERNEL) return;
   unsigned char bytes[ENTROPY_BYTES];
   char text[2 * ENTROPY_BYTES + 96] = "";
-  size_t length = 0;
+  size_t length = (size_t)describe_time(text, sizeof text);
   if (getrandom(bytes, sizeof bytes, 0) == sizeof bytes) {
-    length += (size_t)sprintf(text, "entropy ");
+    length += (size_t)sprintf(text + length, "entropy ");
     for (size_t i = 0; i < sizeof bytes; i++) length += (size_t)sprintf(text + length, "%02x", bytes[i]);
     text[length++] = '\n';
   }
-  length += (size_t)describe_time(text + length, sizeof text - length);
-  if (entered) strcpy(text + length, "awake\n");
+  strcpy(text + length, "awake\n");
   send_line(text);
+  awake_by_ms = now_ms() + AWAKE_LIMIT_MS;
   explicit_bzero(bytes, sizeof bytes);
   explicit_bzero(text, sizeof text);
 }
@@ -179,6 +201,7 @@ static void take_exit(const char *line) {
   long long output;
   if (sscanf(line, "exit %7s %d oom %d killed %d output %lld", how, &value, &out_of_memory, &killed, &output) != 5) return;
   if ((strcmp(how, "code") != 0 && strcmp(how, "signal") != 0) || value < 0 || value > 255) return;
+  wake_up();
   exited = true;
   expected_output = output;
   event("exit %s %d oom %d killed %d", how, value, out_of_memory != 0, killed != 0);
@@ -215,6 +238,8 @@ static void take_line(const char *line, void *context) {
     entered = true;
     event("app %d", pid);
     if (grace_until_ms >= 0) send_shutdown();
+  } else if (strcmp(line, "awake") == 0) {
+    wake_up();
   } else if (strcmp(line, "listen") == 0 && !listening) {
     listening = true;
     event("listen");

@@ -93,6 +93,10 @@ bool guest_may_suspend(void);
 int guest_describe(char *text, size_t size);
 /* For a guest that goes on from its snapshot: clock, random bytes, the end of its rest. */
 void guest_greet(void);
+/* Its clock is right; one that goes on from its snapshot has said so, or not found the time to. */
+bool guest_is_awake(void);
+int guest_wake_wait_ms(void);
+void guest_wake_tick(void);
 /* -1: it never said. */
 int guest_disabled(void);
 /* When the VM must be killed because the guest did not end it, in ms of now_ms(); -1: never. */
@@ -105,6 +109,8 @@ void monitor_command_with_fd(const char *text, int passed_fd);
 bool monitor_vm_runs(void);
 bool monitor_vm_ended(void);
 void monitor_read(void);
+/* That traffic may come, once and not before the CPUs run. */
+void monitor_tell_running(void);
 void monitor_power_down(void);
 bool monitor_finds_vm_stuck(void);
 

@@ -83,8 +83,8 @@ static int next_wait_ms(bool throttled) {
   long long wait_ms = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
   if (deadline_ms >= 0 && wait_ms < 0) wait_ms = 0;
   if (throttled && (wait_ms < 0 || wait_ms > THROTTLE_WAIT_MS)) wait_ms = THROTTLE_WAIT_MS;
-  int ticks_ms[2] = {suspend_wait_ms(), stall_wait_ms()};
-  for (int i = 0; i < 2; i++) {
+  int ticks_ms[] = {suspend_wait_ms(), stall_wait_ms(), guest_wake_wait_ms()};
+  for (size_t i = 0; i < sizeof ticks_ms / sizeof *ticks_ms; i++) {
     if (ticks_ms[i] >= 0 && (wait_ms < 0 || wait_ms > ticks_ms[i])) wait_ms = ticks_ms[i];
   }
   return wait_ms > 60000 ? 60000 : (int)wait_ms;
@@ -125,6 +125,7 @@ static void watch_vm(int signal_fd) {
     control_handle(ready + 6, count);
     suspend_tick();
     stall_tick();
+    guest_wake_tick();
     enforce_deadline();
     control_gone = control_gone || hung_up(&ready[1]);
     monitor_gone = monitor_gone || hung_up(&ready[2]);

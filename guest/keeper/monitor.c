@@ -12,7 +12,7 @@
 static int fd = -1;
 static const struct options *options;
 static struct lines inbox;
-static bool greeted, running, paused, shut_down, stuck, loaded;
+static bool greeted, running, told_running, paused, shut_down, stuck, loaded;
 
 void monitor_open(int monitor_fd, const struct options *given) {
   fd = monitor_fd;
@@ -67,11 +67,21 @@ static void take_loaded(void) {
   monitor_command("{\"execute\":\"cont\"}\n");
 }
 
+/* A VM that goes on from its snapshot gets traffic from now on: not before its clock is right. */
+void monitor_tell_running(void) {
+  if (told_running || !running) return;
+  told_running = true;
+  event("running");
+  /* The application's socket was there already when it fell asleep. */
+  if (options->from_snapshot && options->listening > 0) event("listen");
+}
+
 static void take_shutdown(const char *line) {
   char reason[48] = "unknown";
   const char *at = strstr(line, "\"reason\": \"");
   if (at != NULL) sscanf(at + strlen("\"reason\": \""), "%47[a-z-]", reason);
   shut_down = true;
+  monitor_tell_running();
   event("shutdown %s", reason);
 }
 
@@ -79,11 +89,8 @@ static void take_running(void) {
   paused = false;
   stall_resumed();
   suspend_resumed();
-  if (running) return;
   running = true;
-  event("running");
-  /* The application's socket was there already when it fell asleep. */
-  if (options->from_snapshot && options->listening > 0) event("listen");
+  if (guest_is_awake()) monitor_tell_running();
 }
 
 static void take_line(const char *line, void *context) {

@@ -122,6 +122,12 @@ describe('an application in a QEMU guest', () => {
     assert.equal(console, 'roost-reserve\n'.repeat(3))
   })
 
+  it('has its own process 1 go before the application, which is as important as any', async () => {
+    const both = 'cut -d " " -f 19 /proc/1/stat /proc/self/stat; sleep 1; cut -d " " -f 19 /proc/1/stat'
+    const { console } = await bench.run(vmm, { argv: ['sh', '-c', both] })
+    assert.match(console, /^(-20|0)\n0\n-20\n$/)
+  })
+
   it('runs in less memory than the kernel needs as if it had been given that', async () => {
     assert.equal((await bench.run(vmm, { argv: ['true'], memoryMb: 16 })).exit.exitCode, 0)
   })

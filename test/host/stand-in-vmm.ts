@@ -1,0 +1,31 @@
+/**
+ * Run by a keeper in place of QEMU: its snapshot is loaded at once and its guest listens. What the guest says then, and when, is its
+ * first argument: `awake`, `exit`, `panic` or `nothing`, after a while in which a keeper that did not wait would have been seen.
+ */
+import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const silenceMs = 300
+const control = new Socket({ fd: 22 })
+const monitor = new Socket({ fd: 23 })
+
+async function goOn(): Promise<void> {
+  monitor.write('{"event": "RESUME"}\n')
+  control.write('listen\n')
+  await delay(silenceMs)
+  const [, , says] = process.argv
+  if (says === 'awake') control.write('awake\n')
+  if (says === 'exit') control.write('exit code 0 oom 0 killed 0 output 0\n')
+  if (says === 'panic')
+    monitor.write('{"event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-panic"}}\n')
+}
+
+monitor.on('data', (bytes: Buffer) => {
+  const commands = bytes.toString()
+  if (commands.includes('migrate-incoming')) {
+    monitor.write('{"event": "MIGRATION", "data": {"status": "completed"}}\n')
+  }
+  if (commands.includes('"cont"')) void goOn()
+})
+control.resume()
+monitor.write('{"QMP": {}}\n')
