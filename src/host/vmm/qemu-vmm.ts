@@ -36,8 +36,11 @@ const defaultBootLimitMs = 60_000
 /** A template needs a third of a second; one that takes this long is not worth waiting for. */
 const templateLimitMs = 10_000
 
-/** Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. */
-const restoreLimitMs = 15_000
+/**
+ * Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. The keeper gives a guest
+ * 5 s of it to set its clock.
+ */
+const restoreLimitMs = 20_000
 
 /**
  * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process; all that is
