@@ -69,9 +69,10 @@ describe('a sleeping instance of an agent', function () {
 
     it('a start by hand meets the wake in the same boot, whoever is first', async () => {
       for (const handFirst of [true, false]) {
+        await scene.machine.remove()
         const own = await Machine.make()
+        scene.machine = own
         try {
-          scene.machine = own
           await scene.asleep(cold, { vmm: { bootMs: 20 } })
           const gateway = new TestGateway(scene.live).connect()
           const byHand = { instanceUuid: uuid, boot: 2 }
@@ -83,7 +84,6 @@ describe('a sleeping instance of an agent', function () {
         } finally {
           scene.live.kill()
           await scene.live.written()
-          await own.remove()
         }
       }
     })
