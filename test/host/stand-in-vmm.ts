@@ -1,6 +1,7 @@
 /**
- * Run by a keeper in place of QEMU: its snapshot is loaded at once and its guest listens. What the guest says then, and when, is its
- * first argument: `awake`, `exit`, `panic` or `nothing`, after a while in which a keeper that did not wait would have been seen.
+ * Run by a keeper in place of QEMU: its snapshot is loaded at once, and its CPUs run. Its guest begins to listen after a while in
+ * which a keeper that does not wait would have said that it runs. What comes after another while is its first argument: `awake`,
+ * `exit`, `panic` or `nothing`.
  */
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,6 +12,7 @@ const monitor = new Socket({ fd: 23 })
 
 async function goOn(): Promise<void> {
   monitor.write('{"event": "RESUME"}\n')
+  await delay(silenceMs)
   control.write('listen\n')
   await delay(silenceMs)
   const [, , says] = process.argv
