@@ -22,8 +22,8 @@
  *   sleep?                          may it go to standby? After `ready` the file by which one speaks against it rests
  *   awake                           it did not, or does no more: the file goes on
  *   shutdown <grace ms>
- * A guest that goes on from its snapshot finds `time`, `entropy` and `awake` in its port before its CPUs run.
  *   bye                             all output has arrived; the machine may go off
+ * A guest that goes on from its snapshot finds `time`, `entropy` and `awake` in its port before its CPUs run.
  */
 #ifndef ROOST_INIT_H
 #define ROOST_INIT_H

@@ -35,7 +35,7 @@ static struct lines inbox;
 static int disabled = -1;
 static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
-static bool asleep;
+/* Until when it is waited for a guest that was greeted; -1: it is awake. */
 static long long awake_by_ms = -1;
 static long long expected_output = -1, received_output;
 static long long kill_at_ms = -1, grace_until_ms = -1;
@@ -46,21 +46,20 @@ void guest_open(int control_fd, const struct options *options) {
   write_back_ms = options->volume_fd >= 0 ? WRITE_BACK_MS : 0;
   if (!options->from_snapshot) return;
   ready = entered = true;
-  asleep = kind == GUEST_CONTAINER;
   listening = options->listening > 0;
   received_output = options->output;
   disabled = (int)options->disabled;
 }
 
-bool guest_is_awake(void) { return !asleep; }
+bool guest_is_awake(void) { return awake_by_ms < 0; }
 
 static void wake_up(void) {
-  asleep = false;
+  awake_by_ms = -1;
   monitor_tell_running();
 }
 
 int guest_wake_wait_ms(void) {
-  if (!asleep || awake_by_ms < 0) return -1;
+  if (guest_is_awake()) return -1;
   long long left_ms = awake_by_ms - now_ms();
   return left_ms > 0 ? (int)left_ms : 0;
 }
