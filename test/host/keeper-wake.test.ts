@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { parseVmEvents } from '../../src/host/vmm/vm-events.ts'
+import { startKeeper } from '../../src/host/vmm/keeper-process.ts'
+import { findEvent, parseVmEvents } from '../../src/host/vmm/vm-events.ts'
+import type { VmEvent } from '../../src/host/vmm/vm-events.ts'
+import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
+import { signalAll } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
@@ -14,44 +15,39 @@ const standIn = path.join(import.meta.dirname, 'stand-in-vmm.ts')
 
 describe('the keeper of a guest that goes on from its snapshot', () => {
   let bench: QemuBench
-  const keepers: ChildProcess[] = []
+  let keepers: WaitingKeepers
+  let pids: number[] = []
 
   before(async () => {
     bench = await openQemuBench()
+    keepers = new WaitingKeepers(bench.context.assets.keeperPath)
   })
   after(async () => {
+    keepers.close()
     await bench.close()
   })
   // Its VMM dies with it.
-  afterEach(async () => {
-    for (const keeper of keepers.splice(0)) {
-      if (keeper.exitCode !== null || keeper.signalCode !== null) continue
-      const ended = once(keeper, 'exit')
-      keeper.kill('SIGKILL')
-      await ended
-    }
+  afterEach(() => {
+    signalAll(pids, 'SIGKILL')
+    pids = []
   })
 
   /** What it tells from the moment at which the VM has CPUs, up to `last`. */
   async function toldOf(says: string, last: string): Promise<readonly string[]> {
     const directory = path.join(bench.directory, says)
     mkdirSync(directory)
-    const where = [`dir=${directory}`, `console=${directory}`]
-    const what = ['guest=container', 'incoming=3', 'source=snapshot', 'output=0', 'listening=0']
-    const options = [...where, ...what, '--', process.execPath, standIn, says]
-    const keeper = spawn(bench.context.assets.keeperPath, ['run', ...options], {
-      stdio: ['pipe', 'ignore', 'ignore'],
-    })
-    keepers.push(keeper)
-    keeper.stdin.end('0\n')
+    const { keeperPath } = bench.context.assets
+    const incoming = { fd: 3, source: 'snapshot', carried: ['output=0', 'listening=0'] } as const
+    const where = { keeperPath, directory, consoleDirectory: directory }
+    const what = { guest: 'container', incoming, files: [], config: Buffer.alloc(0) } as const
+    await startKeeper({ ...where, ...what, command: [process.execPath, standIn, says] }, keepers)
     const events = path.join(directory, 'events')
-    const told = () => {
-      const names = parseVmEvents(existsSync(events) ? readFileSync(events, 'utf8') : '').map(
-        ({ what }) => what,
-      )
-      return names.slice(names.indexOf('monitor') + 1)
-    }
-    return await until(`${last} is told`, () => told().includes(last) && told(), limit)
+    const told = () => parseVmEvents(existsSync(events) ? readFileSync(events, 'utf8') : '')
+    const has = (name: string): VmEvent | undefined => findEvent(told(), name)
+    pids.push(Number((await until('it is there', () => has('keeper'), limit)).words[0]))
+    await until(`${last} is told`, () => has(last), limit)
+    const names = told().map(({ what }) => what)
+    return names.slice(names.indexOf('monitor') + 1, names.indexOf(last) + 1)
   }
 
   it('says that it runs once it has set its clock', async () => {

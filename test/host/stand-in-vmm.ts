@@ -5,10 +5,11 @@
  */
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { keeperFd } from '../../src/host/vmm/command-line.ts'
 
 const silenceMs = 300
-const control = new Socket({ fd: 22 })
-const monitor = new Socket({ fd: 23 })
+const control = new Socket({ fd: keeperFd.control })
+const monitor = new Socket({ fd: keeperFd.monitor })
 
 async function goOn(): Promise<void> {
   monitor.write('{"event": "RESUME"}\n')
