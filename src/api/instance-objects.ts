@@ -2,9 +2,10 @@ import type { FailedEntry } from '../contract/envelope.ts'
 import type { Page, RequestObject, Target } from '../contract/parsed-request.ts'
 import { ControlUnavailable } from '../control/control-unavailable.ts'
 import { InstanceGone } from '../control/instance-control.ts'
-import { findInstances } from '../db/instances.ts'
+import { findInstances, listInstances } from '../db/instances.ts'
 import type { InstanceFilter } from '../db/instances.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
+import { asTheirHostsSay } from './awake-instances.ts'
 import { boundedMap } from './bounded-map.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
@@ -19,14 +20,14 @@ const maxConcurrentObjects = 10
  * the user does not have, whosever it may be, becomes the same `not found`.
  */
 export async function forEachInstance<B, E>(
-  deps: Pick<ApiDeps, 'database'>,
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
   call: Call,
   objects: readonly RequestObject<B>[],
   work: (row: InstanceRow, parameters: B, index: number) => Promise<E | FailedEntry>,
 ): Promise<readonly (E | FailedEntry)[]> {
   const targets = objects.map((object) => object.target)
   const named = targets.filter((target) => target !== undefined)
-  const rows = await findInstances(deps.database, call.identity.userUuid, named.map(identifierOf))
+  const rows = await findAsHostsSay(deps, call, named)
   return boundedMap(objects, maxConcurrentObjects, async (object, index) => {
     const row = rows[index]
     if (row === undefined) return missingEntry('instance', named[index]!)
@@ -36,6 +37,26 @@ export async function forEachInstance<B, E>(
       return failureOf(error, row, { target: named[index]!, call })
     }
   })
+}
+
+/** The instances that the request names, in its order; undefined for each that the user does not have. */
+export async function findAsHostsSay(
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
+  call: Call,
+  targets: readonly Target[],
+): Promise<readonly (InstanceRow | undefined)[]> {
+  const rows = await findInstances(deps.database, call.identity.userUuid, targets.map(identifierOf))
+  return asTheirHostsSay(deps, call, rows)
+}
+
+/** The user's instances in the order of their creation. */
+export async function listAsHostsSay(
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
+  call: Call,
+  page: Page,
+): Promise<readonly InstanceRow[]> {
+  const filter = await pageFilter(deps, call, page)
+  return asTheirHostsSay(deps, call, await listInstances(deps.database, call.identity.userUuid, filter))
 }
 
 function failureOf(

@@ -1,7 +1,9 @@
 import { requestError } from '../contract/errors.ts'
 import { maxWaitMs } from '../contract/limits.ts'
 import { InstanceState } from '../domain/instance-state.ts'
+import { findByUuids } from '../db/instances.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
+import { asTheirHostsSay } from './awake-instances.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
 
@@ -19,12 +21,14 @@ export function waitMs(timeoutMs: number): number {
   return timeoutMs < 0 ? maxWaitMs : Math.min(timeoutMs, maxWaitMs)
 }
 
+type WaitDeps = Pick<ApiDeps, 'database' | 'nodes' | 'watch' | 'stopping'>
+
 /**
  * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the process
  * is stopping: the client is to ask another one.
  */
 export async function waitForInstance(
-  deps: Pick<ApiDeps, 'watch' | 'stopping'>,
+  deps: WaitDeps,
   call: Call,
   wanted: {
     readonly row: InstanceRow
@@ -33,15 +37,17 @@ export async function waitForInstance(
   },
 ): Promise<Awaited> {
   const { uuid } = wanted.row
-  const { satisfied, instances } = await deps.watch.waitFor(
+  const { satisfied, seen: row } = await deps.watch.waitForRead(
     [uuid],
-    (seen) => {
-      const row = seen.get(uuid)
-      return row === undefined || wanted.isReached(row)
+    {
+      async read() {
+        const [now] = await asTheirHostsSay(deps, call, await findByUuids(deps.database, [uuid]))
+        return now
+      },
+      isSatisfied: (now) => now === undefined || wanted.isReached(now),
     },
     { timeoutMs: wanted.timeoutMs, signal: call.signal },
   )
-  const row = instances.get(uuid)
   if (row === undefined) return { kind: 'gone' }
   if (!satisfied && deps.stopping.aborted) throw requestError('unavailable')
   return { kind: satisfied ? 'reached' : 'timed-out', row }
@@ -49,7 +55,7 @@ export async function waitForInstance(
 
 /** Waits a moment until readers see the state of this revision. */
 export async function waitForRevision(
-  deps: Pick<ApiDeps, 'watch' | 'stopping'>,
+  deps: WaitDeps,
   call: Call,
   wanted: { readonly row: InstanceRow; readonly revision: number },
 ): Promise<Awaited> {

@@ -19,7 +19,7 @@ export interface StartedInstance {
  * anybody looked was started all the same; one that could not be started failed.
  */
 export async function waitForStart(
-  deps: Pick<ApiDeps, 'watch' | 'stopping'>,
+  deps: Pick<ApiDeps, 'database' | 'nodes' | 'watch' | 'stopping'>,
   call: Call,
   wanted: { readonly row: InstanceRow; readonly revision: number; readonly timeoutMs: number },
 ): Promise<StartedInstance | FailedEntry> {

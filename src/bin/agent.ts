@@ -121,6 +121,7 @@ const server = createAgentServer({
     log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
     usage: async (instanceUuids) => await meter.usageOf(instanceUuids),
     loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
+    awake: (instanceUuids) => agent.gatekeeper.awake(instanceUuids),
     attention: (instanceUuid) => agent.gatekeeper.attention(instanceUuid),
     notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
     metrics: async () => await metrics.registry.metrics(),

@@ -1,17 +1,7 @@
 import type { Database } from './database.ts'
 import type { FeedTopic } from './feed-read.ts'
-import type { InstanceRow } from './instance-row.ts'
 import { feedTopics } from './feed-read.ts'
-import { findByUuids } from './instances.ts'
 import { openInstanceListener } from './instance-listener.ts'
-
-/** Instances by uuid as they were last read; one that is not in it is deleted. */
-export type WatchedInstances = ReadonlyMap<string, InstanceRow>
-
-export interface WaitOutcome {
-  readonly satisfied: boolean
-  readonly instances: WatchedInstances
-}
 
 export interface ReadOutcome<Seen> {
   readonly satisfied: boolean
@@ -26,15 +16,10 @@ export interface ReadOutcome<Seen> {
  */
 export interface InstanceWatch {
   /**
-   * Resolves when `isSatisfied` holds, with `satisfied: false` when the time is up or `signal` is aborted. Reads once
-   * before it waits. Throws where that first read fails; later ones are tried again until the time is up.
+   * Resolves when `isSatisfied` holds for what `read` answers of these objects, which are instances or volumes; with
+   * `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits. Throws where that first
+   * read fails; later ones are tried again until the time is up.
    */
-  waitFor(
-    uuids: readonly string[],
-    isSatisfied: (instances: WatchedInstances) => boolean,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<WaitOutcome>
-  /** The same for whatever `read` answers of these objects, which are instances or volumes. */
   waitForRead<Seen>(
     uuids: readonly string[],
     wanted: { readonly read: () => Promise<Seen>; readonly isSatisfied: (seen: Seen) => boolean },
@@ -79,11 +64,6 @@ export async function openInstanceWatch(database: Database): Promise<InstanceWat
     }
   }
   return {
-    async waitFor(uuids, isSatisfied, options) {
-      const read = () => readInstances(database, uuids)
-      const { satisfied, seen } = await waitForRead(uuids, { read, isSatisfied }, options)
-      return { satisfied, instances: seen }
-    },
     waitForRead,
     onFeed(topic, wake) {
       feedReaders[topic].add(wake)
@@ -146,11 +126,6 @@ function startLimit(options: { readonly timeoutMs: number; readonly signal?: Abo
       options.signal?.removeEventListener('abort', reach)
     },
   }
-}
-
-async function readInstances(database: Database, uuids: readonly string[]): Promise<WatchedInstances> {
-  const rows = await findByUuids(database, uuids)
-  return new Map(rows.map((row) => [row.uuid, row]))
 }
 
 function forgetWaiter(waiters: Map<string, Set<Waiter>>, uuid: string, waiter: Waiter): void {

@@ -34,6 +34,8 @@ export interface ListPage {
 export interface InstanceFilter extends ListPage {
   /** Absent: in whatever state. */
   readonly states?: readonly InstanceState[]
+  /** With `states`: instances that count as in another state than their row says. */
+  readonly insteadOfRows?: ReadonlyMap<string, InstanceState>
 }
 
 /**
@@ -88,18 +90,31 @@ export async function listInstanceNames(
   return database.rows<InstanceRow>(listQuery({ select: 'uuid, name', name: 'names' }, userUuid, filter))
 }
 
+/** What a host is asked with, of the user's instances in these states. */
+export async function listPlacements(
+  database: Database,
+  userUuid: string,
+  states: readonly InstanceState[],
+): Promise<readonly Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>[]> {
+  const select = 'uuid, node_id as "nodeId", state, boot'
+  return database.rows<InstanceRow>(listQuery({ select, name: 'placements' }, userUuid, { states }))
+}
+
 function listQuery(
   query: { readonly select: string; readonly name: string },
   userUuid: string,
   filter: InstanceFilter,
 ) {
   const page = [userUuid, filter.count ?? null, filter.from ?? 0, filter.afterPosition ?? 0]
-  const states = filter.states === undefined ? '' : 'and state = any($5::text[])'
+  const { states, insteadOfRows = new Map<string, InstanceState>() } = filter
+  const others = [...insteadOfRows]
+  const wanted = others.flatMap(([uuid, state]) => (states?.includes(state) ? [uuid] : []))
+  const byState = 'and ((state = any($5::text[]) and uuid <> all($6::uuid[])) or uuid = any($7::uuid[]))'
   return {
-    name: `${query.name}-instances${states && '-by-state'}`,
+    name: `${query.name}-instances${states === undefined ? '' : '-by-state'}`,
     text: `select ${query.select} from instances where user_uuid = $1 and deleted_at is null and position > $4
-           ${states} order by position limit $2 offset $3`,
-    values: filter.states === undefined ? page : [...page, filter.states],
+           ${states === undefined ? '' : byState} order by position limit $2 offset $3`,
+    values: states === undefined ? page : [...page, states, others.map(([uuid]) => uuid), wanted],
   }
 }
 

@@ -22,6 +22,7 @@ import type { VolumeMount } from './volume.ts'
  *   GET  /instances/<uuid>/log?offset=&limit=   -> LogWindow
  *   POST /usage  { instances: uuid[] }          -> { usage: { [uuid]: Usage } }
  *   POST /loads  { instances: uuid[] }          -> HostLoads, cheap enough to be asked every second for all that run
+ *   POST /awake  { instances: uuid[] }          -> { awake: AwakeInstances }, from memory, for reads of sleeping instances
  */
 export interface NodeHeartbeat {
   readonly agentUrl: string

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
+import type { AwakeInstances } from '../domain/awake-instance.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/node-protocol.ts'
 import type { NodeRecord } from '../db/nodes.ts'
 
@@ -11,6 +12,11 @@ export interface NodeClient {
   readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
   /** What autoscale measures of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
   readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
+  /**
+   * Those of the instances that are awake by their host's word. Throws `NodeUnavailable`: at once for a host whose
+   * heartbeats have stopped, so that reads do not wait for a host that is lost.
+   */
+  readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
   close(): Promise<void>
 }
 
@@ -32,6 +38,8 @@ export class NodeUnavailable extends Error {
 
 /** A host answers from memory and page cache; one that needs longer is as good as gone for a reader. */
 const callTimeoutMs = 3_000
+/** Every read of a sleeping instance asks its host, which answers from memory. */
+const awakeTimeoutMs = 1_000
 const connectTimeoutMs = 1_000
 /** Connections to each host; further calls wait. */
 const maxConnections = 16
@@ -53,7 +61,7 @@ export function createNodeClient(options: {
   })
   const addresses = createAddressBook(options)
 
-  async function call(nodeId: string, path: string, init: { method: 'GET' | 'POST'; body?: unknown }) {
+  async function call(nodeId: string, path: string, init: NodeRequest) {
     try {
       const answer = await send(agent, await addresses.find(nodeId), path, init)
       if (answer.statusCode !== 401) return answer
@@ -85,6 +93,12 @@ export function createNodeClient(options: {
       const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })
       return expectOk(answer, nodeId).json as HostLoads
     },
+    async readAwake(nodeId, instances) {
+      if (!(await addresses.find(nodeId)).live) throw new NodeUnavailable(`node '${nodeId}' is silent`)
+      const init = { method: 'POST', body: { instances }, timeoutMs: awakeTimeoutMs } as const
+      const answer = await call(nodeId, '/awake', init)
+      return (expectOk(answer, nodeId).json as { awake: AwakeInstances }).awake
+    },
     close: () => agent.close(),
   }
 }
@@ -97,6 +111,13 @@ const emptyLog: LogWindow = {
   outputBase64: '',
 }
 
+interface NodeRequest {
+  readonly method: 'GET' | 'POST'
+  readonly body?: unknown
+  /** Absent: `callTimeoutMs`. */
+  readonly timeoutMs?: number
+}
+
 interface NodeAnswer {
   readonly statusCode: number
   readonly json: unknown
@@ -106,13 +127,13 @@ async function send(
   dispatcher: Dispatcher,
   node: NodeRecord,
   path: string,
-  init: { readonly method: 'GET' | 'POST'; readonly body?: unknown },
+  init: NodeRequest,
 ): Promise<NodeAnswer> {
   const response = await request(new URL(path, node.agentUrl), {
     dispatcher,
     method: init.method,
     headers: { authorization: `Bearer ${node.agentSecret}`, 'content-type': 'application/json' },
-    signal: AbortSignal.timeout(callTimeoutMs),
+    signal: AbortSignal.timeout(init.timeoutMs ?? callTimeoutMs),
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   })
   if (response.statusCode === 200) return { statusCode: 200, json: await response.body.json() }

@@ -3,8 +3,9 @@ import { createInstances } from '../../src/db/create-instances.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openInstanceWatch } from '../../src/db/instance-watch.ts'
-import type { InstanceWatch, WatchedInstances } from '../../src/db/instance-watch.ts'
-import { markDeleted } from '../../src/db/instances.ts'
+import type { InstanceWatch } from '../../src/db/instance-watch.ts'
+import type { InstanceRow } from '../../src/db/instance-row.ts'
+import { findByUuids, markDeleted } from '../../src/db/instances.ts'
 import { recordInstance } from '../../src/db/projection.ts'
 import type { UserRecord } from '../../src/db/users.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
@@ -13,6 +14,8 @@ import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
 const longMs = 20_000
+
+type Instances = ReadonlyMap<string, InstanceRow>
 
 describe('waiting for instances', () => {
   let own: TestDatabase
@@ -44,13 +47,21 @@ describe('waiting for instances', () => {
       { uuid, revision },
       { state, boot: 1, startCount: 1, restartCount: 0, restartAttempt: 0, uptimeMs: 0 },
     )
-  const allRun = (instances: WatchedInstances) =>
+  const waitFor = (
+    uuids: readonly string[],
+    isSatisfied: (instances: Instances) => boolean,
+    options: Parameters<InstanceWatch['waitForRead']>[2],
+  ) => {
+    const read = async () => new Map((await findByUuids(database, uuids)).map((row) => [row.uuid, row]))
+    return watch.waitForRead(uuids, { read, isSatisfied }, options)
+  }
+  const allRun = (instances: Instances) =>
     [...instances.values()].every((row) => row.state === InstanceState.Running)
 
   /** Resolves when the predicate has been asked once, which is when the waiter has read and waits. */
-  function startWaiting(uuids: readonly string[], isSatisfied: (instances: WatchedInstances) => boolean) {
+  function startWaiting(uuids: readonly string[], isSatisfied: (instances: Instances) => boolean) {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
-    const outcome = watch.waitFor(
+    const outcome = waitFor(
       uuids,
       (instances) => {
         const answer = isSatisfied(instances)
@@ -71,7 +82,7 @@ describe('waiting for instances', () => {
   it('ends at once where there is nothing to wait for', async () => {
     const uuids = await addInstances(1)
     await record(uuids[0]!, 1, InstanceState.Running)
-    assert.equal((await watch.waitFor(uuids, allRun, { timeoutMs: 0 })).satisfied, true)
+    assert.equal((await waitFor(uuids, allRun, { timeoutMs: 0 })).satisfied, true)
   })
 
   it('ends when the last of them has reached its state', async () => {
@@ -79,7 +90,7 @@ describe('waiting for instances', () => {
     const { asked, outcome } = startWaiting(uuids, allRun)
     await asked
     for (const uuid of uuids) await record(uuid, 1, InstanceState.Running)
-    const { satisfied, instances } = await outcome
+    const { satisfied, seen: instances } = await outcome
     assert.equal(satisfied, true)
     assert.deepEqual([...instances.keys()], uuids)
   })
@@ -94,14 +105,14 @@ describe('waiting for instances', () => {
 
   it('misses nothing that happens while it reads', async () => {
     const uuids = await addInstances(50)
-    const waits = uuids.map((uuid) => watch.waitFor([uuid], allRun, { timeoutMs: longMs }))
+    const waits = uuids.map((uuid) => waitFor([uuid], allRun, { timeoutMs: longMs }))
     await Promise.all(uuids.map((uuid) => record(uuid, 1, InstanceState.Running)))
     for (const outcome of await Promise.all(waits)) assert.equal(outcome.satisfied, true)
   })
 
   it('tells the last known states when the time is up', async () => {
     const [uuid] = await addInstances(1)
-    const { satisfied, instances } = await watch.waitFor([uuid!], allRun, { timeoutMs: 20 })
+    const { satisfied, seen: instances } = await waitFor([uuid!], allRun, { timeoutMs: 20 })
     assert.equal(satisfied, false)
     assert.equal(instances.get(uuid!)?.state, InstanceState.Stopped)
   })
@@ -109,10 +120,10 @@ describe('waiting for instances', () => {
   it('ends when its caller gives up', async () => {
     const [uuid] = await addInstances(1)
     const caller = new AbortController()
-    const outcome = watch.waitFor([uuid!], allRun, { timeoutMs: longMs, signal: caller.signal })
+    const outcome = waitFor([uuid!], allRun, { timeoutMs: longMs, signal: caller.signal })
     caller.abort()
     assert.equal((await outcome).satisfied, false)
-    const later = await watch.waitFor([uuid!], allRun, { timeoutMs: longMs, signal: caller.signal })
+    const later = await waitFor([uuid!], allRun, { timeoutMs: longMs, signal: caller.signal })
     assert.equal(later.satisfied, false)
   })
 

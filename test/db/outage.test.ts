@@ -4,6 +4,8 @@ import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openInstanceWatch } from '../../src/db/instance-watch.ts'
 import type { InstanceWatch } from '../../src/db/instance-watch.ts'
+import type { InstanceRow } from '../../src/db/instance-row.ts'
+import { findByUuids } from '../../src/db/instances.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { recordInstance } from '../../src/db/projection.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
@@ -35,18 +37,16 @@ describe('while PostgreSQL is away', () => {
     assert.ok(made.ok)
     const [{ uuid } = { uuid: '' }] = made.instances
     const asked = Promise.withResolvers<void>()
-    const outcome = watch.waitFor(
-      [uuid],
-      (instances) => {
-        asked.resolve()
-        return instances.get(uuid)?.state === InstanceState.Running
-      },
-      { timeoutMs: 20_000 },
-    )
+    const read = async () => (await findByUuids(database, [uuid]))[0]
+    const isSatisfied = (row: InstanceRow | undefined) => {
+      asked.resolve()
+      return row?.state === InstanceState.Running
+    }
+    const outcome = watch.waitForRead([uuid], { read, isSatisfied }, { timeoutMs: 20_000 })
     await asked.promise
     await server.halt()
     await assert.rejects(database.check())
-    await assert.rejects(watch.waitFor([uuid], () => true, { timeoutMs: 0 }))
+    await assert.rejects(watch.waitForRead([uuid], { read, isSatisfied: () => true }, { timeoutMs: 0 }))
     await server.resume()
     await database.check()
     const projection = { boot: 1, startCount: 1, restartCount: 0, restartAttempt: 0, uptimeMs: 0 }

@@ -110,6 +110,33 @@ describe('scale-to-zero', function () {
     })
   })
 
+  describe('of an instance whose waking request is answered', () => {
+    let web: Published
+    before(async () => {
+      web = await publish(stack, 'read', {
+        scale_to_zero: { policy: 'on', cooldown_time_ms: 500, stateful: true },
+      })
+    })
+    after(() => stack.api.one('deleteInstances', { object: web.uuid }))
+
+    it('is in standby for no read that follows', async () => {
+      for (let wake = 0; wake < 8; wake++) {
+        const { start_count: before = 0 } = await untilAsleep(stack, web.uuid)
+        await count(web)
+        const [view, all, asleep, waited] = await Promise.all([
+          viewOf(stack.api, web.uuid),
+          stack.api.call('getInstances'),
+          stack.api.call('listInstances', { body: [{ state: 'standby' }] }),
+          stack.api.attempt('waitInstances', { body: [{ uuid: web.uuid, state: 'standby', timeout_ms: 1 }] }),
+        ])
+        assert.deepEqual([view.state, view.start_count], ['running', before + 1])
+        assert.equal(all.find(({ uuid }) => uuid === web.uuid)?.state, 'running')
+        assert.ok(!asleep.some(({ uuid }) => uuid === web.uuid))
+        assert.equal(waited.status, 'error')
+      }
+    })
+  })
+
   describe('of an instance that keeps its memory', () => {
     let web: Published
     before(async () => {
@@ -193,8 +220,9 @@ describe('scale-to-zero', function () {
         { limitMs: 30_000 },
       )
       assert.equal((await viewOf(stack.api, created.uuid)).state, 'running')
-      const log = await logOf(stack.api, created.uuid)
-      assert.match(log, /^=2$/m)
+      // The count is told before the script has printed it.
+      const printed = async () => /^=2$/m.test(await logOf(stack.api, created.uuid))
+      await until('the count is printed', printed, { limitMs: 5_000 })
       const asleep = await untilAsleep(stack, created.uuid)
       assert.match(await logOf(stack.api, created.uuid), /^released$/m)
       assert.equal(asleep.scale_to_zero?.enabled, true)

@@ -60,6 +60,7 @@ describe("the agent's server", () => {
             atMs: 5,
             loads: Object.fromEntries(uuids.map((each) => [each, noLoad])),
           }),
+        awake: (uuids) => Object.fromEntries(uuids.map((each) => [each, { boot: 2, state: 'running' }])),
         attention: (each) => (each === uuid ? idleAttention : undefined),
         notReady: () => notReady,
         metrics: async () => await Promise.resolve('a_metric 1\n'),
@@ -90,6 +91,12 @@ describe("the agent's server", () => {
     assert.deepEqual(await response.json(), { atMs: 5, loads: { [uuid]: noLoad } })
     assert.equal((await ask('/loads', { method: 'POST', body: '{}' })).status, 400)
     assert.equal((await ask('/loads', { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('gives what is awake', async () => {
+    const response = await ask('/awake', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
+    assert.deepEqual(await response.json(), { awake: { [uuid]: { boot: 2, state: 'running' } } })
+    assert.equal((await ask('/awake', { method: 'POST', secret: 'another' })).status, 401)
   })
 
   it('gives usage by instance', async () => {

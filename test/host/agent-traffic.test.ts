@@ -76,6 +76,7 @@ describe('the door of an agent for gateways', () => {
         log: async () => await Promise.reject(new Error('not asked for')),
         usage: async () => await Promise.resolve({}),
         loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
+        awake: () => ({}),
         attention: () => undefined,
         notReady: () => undefined,
         metrics: async () => await Promise.resolve(''),

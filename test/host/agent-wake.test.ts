@@ -31,6 +31,21 @@ describe('a sleeping instance of an agent', function () {
       assert.equal(scene.machine.starts[0]?.boot, 2)
     })
 
+    it('is told to whoever asks, from the request for it on and with its start before the gateway has its answer', async () => {
+      await scene.asleep(cold, { vmm: { bootMs: 20 } })
+      const awake = () => scene.live.agent.gatekeeper.awake([uuid, 'another'])
+      assert.deepEqual(awake(), {})
+      const gateway = new TestGateway(scene.live).connect()
+      gateway.open()
+      assert.deepEqual(awake(), { [uuid]: { boot: 2, state: 'starting' } })
+      await gateway.next('opened')
+      const { state, boot, started } = awake()[uuid]!
+      assert.deepEqual([state, boot, started?.boot, started?.kind], ['running', 2, 2, StartKind.Boot])
+      gateway.giveBack()
+      assert.equal((await scene.standBy()).slept, true)
+      assert.deepEqual(awake(), {})
+    })
+
     it('stateful: memory goes on, and so does what is connected', async () => {
       await scene.running(stateful)
       const gateway = new TestGateway(scene.live).connect()

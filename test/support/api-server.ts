@@ -17,6 +17,7 @@ import type { Database } from '../../src/db/database.ts'
 import { openInstanceWatch } from '../../src/db/instance-watch.ts'
 import { createToken, createTokenAuthenticator } from '../../src/db/tokens.ts'
 import type { NewUser, UserRecord } from '../../src/db/users.ts'
+import type { AwakeInstance } from '../../src/domain/awake-instance.ts'
 import type { LogWindow } from '../../src/domain/node-protocol.ts'
 import { parseImageReference, publicImageReference } from '../../src/domain/image-reference.ts'
 import type { Usage } from '../../src/domain/usage.ts'
@@ -77,6 +78,8 @@ export interface RawAnswer {
 export interface FakeNodes extends NodeClient {
   readonly logs: Map<string, LogWindow>
   readonly usage: Map<string, Usage>
+  /** What the hosts have awake. */
+  readonly awake: Map<string, AwakeInstance>
   readonly calls: string[]
   fails?: Error
 }
@@ -198,10 +201,12 @@ function collectingLog(lines: string[]): Logger {
 function createFakeNodes(): FakeNodes {
   const logs = new Map<string, LogWindow>()
   const usage = new Map<string, Usage>()
+  const awake = new Map<string, AwakeInstance>()
   const calls: string[] = []
   const nodes: FakeNodes = {
     logs,
     usage,
+    awake,
     calls,
     async readLog({ uuid }, { offset, limit }) {
       calls.push(`log ${offset} ${limit}`)
@@ -213,6 +218,11 @@ function createFakeNodes(): FakeNodes {
       calls.push(`usage of ${uuids.length}`)
       if (nodes.fails) throw nodes.fails
       return Object.fromEntries(uuids.flatMap((uuid) => (usage.has(uuid) ? [[uuid, usage.get(uuid)!]] : [])))
+    },
+    async readAwake(_node, uuids) {
+      calls.push(`awake of ${uuids.length}`)
+      if (nodes.fails) throw nodes.fails
+      return Object.fromEntries(uuids.flatMap((uuid) => (awake.has(uuid) ? [[uuid, awake.get(uuid)!]] : [])))
     },
     readLoads: async () => await Promise.reject(new Error('the API asks for no loads')),
     async close() {},

@@ -8,6 +8,7 @@ import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { InstanceSettings } from '../../domain/instance-settings.ts'
 import { tellAutoscaleDeleted } from '../autoscale-workflows.ts'
+import { stateBefore } from '../awake-instances.ts'
 import { boundedMap } from '../bounded-map.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -32,7 +33,7 @@ export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> 
       await tellWorkflow(deps, call, workflowSettings(marked))
       await tellVolume(deps, call, marked)
       await tellClones(deps, call, gone)
-      return deleted(marked)
+      return deleted({ ...marked, state: stateBefore(marked.state, row) })
     })
     return { entries }
   }

@@ -2,12 +2,11 @@ import type { getInstanceMetrics } from '../../contract/instance-operations.ts'
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import type { ParsedRequest } from '../../contract/parsed-request.ts'
-import { listInstances } from '../../db/instances.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { Answer, Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance } from '../failed-entry.ts'
-import { forEachInstance, pageFilter } from '../instance-objects.ts'
+import { forEachInstance, listAsHostsSay } from '../instance-objects.ts'
 import { usageOf } from '../instance-usage.ts'
 import { presentMetrics, presentMetricsText } from '../present/instance-metrics.ts'
 import type { MeteredInstance } from '../present/instance-metrics.ts'
@@ -45,9 +44,7 @@ async function findRows(
   { objects, page }: ParsedRequest,
 ): Promise<readonly Found[]> {
   if (objects.length > 0) return forEachInstance(deps, call, objects, async (row) => ({ row }))
-  const filter = await pageFilter(deps, call, page)
-  const rows = await listInstances(deps.database, call.identity.userUuid, filter)
-  return rows.map((row) => ({ row }))
+  return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
 }
 
 /** Only the JSON type itself counts: what sends a wildcard or nothing at all scrapes metrics. */

@@ -8,6 +8,7 @@ import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { TransitionAnswer } from '../../../workflows/instance-messages.ts'
 import type { Handler } from '../call.ts'
+import { stateBefore } from '../awake-instances.ts'
 import type { ApiDeps } from '../deps.ts'
 import { failedInstance, missingEntry } from '../failed-entry.ts'
 import { forEachInstance } from '../instance-objects.ts'
@@ -24,7 +25,9 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
       const reserved = await reserveLive(deps.database, call.identity.userUuid, row.uuid)
       if (!reserved.ok) return refusedStart(row, reserved.refusal)
       const answer = await startReserved(deps, row)
-      const { state, previousState: previous_state } = answer
+      const previous_state = stateBefore(answer.previousState, row)
+      // To start what its host has woken already changes nothing.
+      const state = previous_state === answer.previousState ? answer.state : previous_state
       const timeoutMs = waitMs(parameters.wait_timeout_ms ?? 0)
       if (timeoutMs === 0) {
         const seen = await waitForRevision(deps, call, { row, revision: answer.revision })

@@ -1,5 +1,4 @@
 import type { getInstances } from '../../contract/instance-operations.ts'
-import { listInstances } from '../../db/instances.ts'
 import { openEnv } from '../../db/instance-row.ts'
 import { mastersOf } from '../../db/masters.ts'
 import { attachedServices } from '../../db/services.ts'
@@ -7,7 +6,7 @@ import { attachedVolumes } from '../../db/volumes.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import type { Call, Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
-import { forEachInstance, pageFilter } from '../instance-objects.ts'
+import { forEachInstance, listAsHostsSay } from '../instance-objects.ts'
 import { usageOf } from '../instance-usage.ts'
 import { presentInstance } from '../present/instance.ts'
 
@@ -16,11 +15,7 @@ export function instancesStatus(deps: ApiDeps): Handler<typeof getInstances> {
   return async ({ objects, query, page }, call) => {
     const { details = true, metrics = false } = query
     if (objects.length === 0) {
-      const rows = await listInstances(
-        deps.database,
-        call.identity.userUuid,
-        await pageFilter(deps, call, page),
-      )
+      const rows = await listAsHostsSay(deps, call, page)
       const present = await presenter(deps, call, { rows, details, metrics })
       return { entries: rows.map(present) }
     }

@@ -4,6 +4,7 @@ import { maxDrainMs } from '../../contract/limits.ts'
 import { stopInstances } from '../../contract/instance-operations.ts'
 import type { OperationBody } from '../../contract/operation.ts'
 import type { Handler } from '../call.ts'
+import { stateBefore } from '../awake-instances.ts'
 import type { ApiDeps } from '../deps.ts'
 import { forEachInstance } from '../instance-objects.ts'
 import { waitForRevision } from '../instance-waiting.ts'
@@ -25,7 +26,7 @@ export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
         uuid: row.uuid,
         name: row.name,
         state: answer.state,
-        previous_state: answer.previousState,
+        previous_state: stateBefore(answer.previousState, row),
       }
     })
     return { entries }

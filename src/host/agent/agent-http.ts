@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { AwakeInstances } from '../../domain/awake-instance.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/node-protocol.ts'
 import type { Attention } from '../../domain/traffic-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
@@ -11,6 +12,7 @@ export interface AgentAnswers {
   log(instanceUuid: string, window: { readonly offset: number; readonly limit: number }): Promise<LogWindow>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
+  awake(instanceUuids: readonly string[]): AwakeInstances
   /** Undefined: the host does not know the instance. */
   attention(instanceUuid: string): Attention | undefined
   /** Why the agent takes no work yet; undefined when it does. */
@@ -100,6 +102,9 @@ async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: U
   }
   if (request.method === 'POST' && url.pathname === '/loads') {
     return await answers.loads(uuidsOf(await readJson(request)))
+  }
+  if (request.method === 'POST' && url.pathname === '/awake') {
+    return { awake: answers.awake(uuidsOf(await readJson(request))) }
   }
   throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
 }

@@ -1,5 +1,7 @@
 import { nextDueMs, decide } from '../../domain/attention.ts'
 import { Phase } from '../../domain/attention-state.ts'
+import { awakeState } from '../../domain/awake-instance.ts'
+import type { AwakeInstances } from '../../domain/awake-instance.ts'
 import type { AttentionEffect, AttentionEvent, StandByOrder } from '../../domain/attention-state.ts'
 import { refusalRetryMs } from '../../domain/attention-settlement.ts'
 import type { HostMessage, InstanceLoad, Attention } from '../../domain/traffic-protocol.ts'
@@ -146,6 +148,20 @@ export class Gatekeeper {
         : { wakeFailure: { message: wakeFailure.message, retryAtMs: wakeFailure.retryAtMs } }),
       ...(stalledSinceMs === undefined ? {} : { stalledSinceMs }),
     }
+  }
+
+  /** Those of the instances that are awake. Answers from memory. */
+  awake(instanceUuids: readonly string[]): AwakeInstances {
+    const pairs = instanceUuids.flatMap((instanceUuid) => {
+      const entry = this.#entries.get(instanceUuid)
+      const state = entry === undefined ? undefined : awakeState(entry.attention.phase)
+      if (entry === undefined || state === undefined) return []
+      const { boot } = entry.attention
+      const { record } = entry
+      const started = record?.boot === boot ? record.started : undefined
+      return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]
+    })
+    return Object.fromEntries(pairs)
   }
 
   close(): void {
