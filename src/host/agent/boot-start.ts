@@ -246,6 +246,7 @@ export class BootStart {
   }
 
   #tellStarted(entry: InstanceEntry, started: StartReport, spec: LaunchSpec): void {
+    entry.newestStart = started
     this.#gatekeeper.tell(entry, {
       kind: 'started',
       boot: started.boot,

@@ -156,9 +156,10 @@ export class Gatekeeper {
       const entry = this.#entries.get(instanceUuid)
       const state = entry === undefined ? undefined : awakeState(entry.attention.phase)
       if (entry === undefined || state === undefined) return []
-      const { boot } = entry.attention
-      const { record } = entry
-      const started = record?.boot === boot ? record.started : undefined
+      const { phase, permit } = entry.attention
+      // While it is being woken, `attention.boot` is still the boot that slept.
+      const boot = (phase === Phase.Waking ? permit : undefined) ?? entry.attention.boot
+      const started = [entry.newestStart, entry.record?.started].find((each) => each?.boot === boot)
       return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]
     })
     return Object.fromEntries(pairs)

@@ -1,6 +1,7 @@
 import type { HostEvent, StandByResult, StartResult } from '../../domain/host-work.ts'
 import { unattended } from '../../domain/attention-state.ts'
 import type { AttentionState } from '../../domain/attention-state.ts'
+import type { StartReport } from '../../domain/start-report.ts'
 import type { NicCounters } from '../network/network.ts'
 import { InstanceLoads } from './instance-loads.ts'
 import { runs } from './instance-record.ts'
@@ -48,6 +49,8 @@ export class InstanceEntry {
   /** Written by the gatekeeper alone. */
   attention: AttentionState = unattended
   readonly loads = new InstanceLoads()
+  /** Gateways hear of a wake before its start is on record. */
+  newestStart: StartReport | undefined
   /** The order to stand by that is being carried out; settles when it is over, either way. */
   sleep: Promise<void> | undefined
   /** The application was sent its shutdown signal for it. */
