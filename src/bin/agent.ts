@@ -119,7 +119,10 @@ const server = createAgentServer({
   },
   answers: {
     log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
-    usage: async (instanceUuids) => await meter.usageOf(instanceUuids),
+    async usage(instanceUuids) {
+      await agent.gatekeeper.countsTold()
+      return await meter.usageOf(instanceUuids)
+    },
     loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
     awake: (instanceUuids) => agent.gatekeeper.awake(instanceUuids),
     attention: (instanceUuid) => agent.gatekeeper.attention(instanceUuid),

@@ -61,16 +61,26 @@ export type GatewayMessage =
    * A report with `handledMore` is followed by one of its own, also when that is 0, so that it stands for its interval only.
    */
   | { readonly kind: 'load'; readonly loads: readonly InstanceLoad[] }
+  /** What changed of the counts since they were told last. Only on `report`: the intervals of `load` go on undisturbed. */
+  | { readonly kind: 'counts'; readonly counts: readonly InstanceCounts[] }
+  /** After all `counts` of the `report` with this number. */
+  | { readonly kind: 'reported'; readonly number: number }
   | { readonly kind: 'beat' }
 
-export interface InstanceLoad {
+export interface InstanceCounts {
   readonly instance: string
   readonly connections: number
   readonly requests: number
   readonly queued: number
+  /** Finished since they were told last. */
+  readonly handledMore: number
+}
+
+export interface InstanceLoad extends InstanceCounts {
   /** Requests and connections in the mean since the last look at them: of short requests, what is there at one moment says little. */
   readonly inFlight: number
-  readonly handledMore: number
+  /** Also finished since the last report, but told by `counts` meanwhile; absent: none. */
+  readonly handledTold?: number
 }
 
 export type HostMessage =
@@ -86,6 +96,8 @@ export type HostMessage =
   | { readonly kind: 'close'; readonly instance: string; readonly boot: number }
   /** That boot is over: the lease is void, and what is connected to it leads nowhere. */
   | { readonly kind: 'gone'; readonly instance: string; readonly boot: number }
+  /** Somebody reads the counts now. A gateway that does not know this says nothing, and is not waited for. */
+  | { readonly kind: 'report'; readonly number: number }
   | { readonly kind: 'beat' }
 
 export interface OpenLease {

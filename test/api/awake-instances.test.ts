@@ -81,7 +81,10 @@ describe('an instance that its host has just woken', () => {
     assert.deepEqual(await inState(InstanceState.Standby), ['b', 'c'])
     assert.deepEqual(await inState(InstanceState.Running), ['web'])
     assert.deepEqual(await inState(InstanceState.Running, InstanceState.Standby), ['web', 'b', 'c'])
-    const first = await user.api.call('listInstances', { body: [{ state: 'standby' }], query: { count: '1' } })
+    const first = await user.api.call('listInstances', {
+      body: [{ state: 'standby' }],
+      query: { count: '1' },
+    })
     assert.deepEqual(
       first.map(({ name }) => name),
       ['b'],

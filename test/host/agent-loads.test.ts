@@ -77,6 +77,23 @@ describe('the loads of a host', () => {
     assert.equal((await meter.usageOf([uuid]))[uuid]?.handled, 9)
   })
 
+  it('follow the counts that are told between two reports, and keep the mean of the last report', async () => {
+    const live = await machine.readyAgent()
+    await live.agent.start({ instanceUuid: uuid, boot: 1 })
+    const meter = new UsageMeter(live.ports, live.agent.entries)
+    const { gatekeeper } = live.agent
+    const now = async () => {
+      const { connections, requests, queued, handled } = (await meter.usageOf([uuid]))[uuid]!
+      return [connections, requests, queued, handled]
+    }
+    gatekeeper.noteCounts('g', [{ instance: uuid, connections: 0, requests: 1, queued: 0, handledMore: 3 }])
+    assert.deepEqual(await now(), [0, 1, 0, 3])
+    gatekeeper.noteLoads('g', [{ ...idle, requests: 2, inFlight: 2 }])
+    gatekeeper.noteCounts('g', [{ instance: uuid, connections: 1, requests: 0, queued: 2, handledMore: 2 }])
+    assert.deepEqual(await now(), [1, 0, 2, 5])
+    assert.partialDeepStrictEqual(await meter.loadsOf([uuid]), { loads: { [uuid]: { inFlight: 4 } } })
+  })
+
   it('let others have their turn while they are read of thousands', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
@@ -126,6 +143,15 @@ describe('what is finished in a second', () => {
     loads.note('g', { ...idle, requests: 1 })
     note(60_000, 7)
     assert.equal(loads.handledPerSecond, 7)
+  })
+
+  it('is of the whole interval, also of what the counts told of it already', () => {
+    note(0, 40)
+    loads.noteCounts('g', { ...idle, handledMore: 10 })
+    assert.deepEqual([loads.handledPerSecond, loads.handledMore], [40, 50])
+    nowMs += 1_000
+    loads.note('g', { ...idle, handledMore: 5, handledTold: 10 })
+    assert.deepEqual([loads.handledPerSecond, loads.handledMore], [15, 55])
   })
 
   it('is the sum over the gateways, and one that is lost is not counted any more', () => {

@@ -218,6 +218,17 @@ describe('the door of an agent for gateways', () => {
     assert.equal(scene.live.agent.entries.get(uuid)?.loads.handledMore, 9)
   })
 
+  it('asks gateways for their counts when they are read, and waits for the answers', async () => {
+    const gateway = await connect('g')
+    await gateway.next('welcome')
+    const told = scene.live.agent.gatekeeper.countsTold()
+    const { number } = await gateway.next('report')
+    const counts = { instance: uuid, connections: 0, requests: 0, queued: 0, handledMore: 2 }
+    gateway.say({ kind: 'counts', counts: [counts] }, { kind: 'reported', number })
+    await told
+    assert.equal(scene.live.agent.entries.get(uuid)?.loads.handledMore, 2)
+  })
+
   it('cuts off whoever does not keep to the protocol, and nobody else', async () => {
     const good = await connect('good')
     await good.next('welcome')

@@ -131,7 +131,7 @@ export class LiveAgent {
           return
         }
         heard(gatewayId)
-        if (message.kind === 'beat' || message.kind === 'load') return
+        if (!('instance' in message)) return
         if (message.instance !== instanceUuid) throw new Error('another instance')
         world.note(`${gatewayId} says ${JSON.stringify({ ...message, instance: undefined })}`)
         const gateway = gatewayId

@@ -198,7 +198,7 @@ export class SimGateway {
       this.#away = false
       this.#gate.tell({ kind: 'link-back' })
     }
-    if (message.kind !== 'beat') this.#gate.hear(message)
+    if (message.kind !== 'beat' && message.kind !== 'report') this.#gate.hear(message)
   }
 
   #tick(): void {

@@ -271,7 +271,7 @@ export class Balancer implements Traffic {
       onProblem: (why) => this.#options.onHostProblem?.(node.id, why),
       events: {
         held: () => [...gates.values()].flatMap((gate) => gate.held() ?? []),
-        hear: (message) => this.#hear(gates, message),
+        hear: (message) => this.#hear(host, message),
         lost: () => all({ kind: 'link-lost' }, GateLink.Lost),
         silent: () => all({ kind: 'link-silent' }, GateLink.Silent),
         away: () => all({ kind: 'link-away' }, GateLink.Away),
@@ -285,20 +285,34 @@ export class Balancer implements Traffic {
     this.#hosts.set(node.id, host)
   }
 
-  #hear(gates: ReadonlyMap<string, InstanceGate>, message: HostMessage): void {
+  #hear(host: Host, message: HostMessage): void {
     if (message.kind === 'welcome' || message.kind === 'beat') return
-    gates.get(message.instance)?.hear(message)
+    if (message.kind === 'report') this.#tellCounts(host, message.number)
+    else host.gates.get(message.instance)?.hear(message)
+  }
+
+  #tellCounts(host: Host, number: number): void {
+    if (host.reportAll) this.#reportTo(host)
+    const counts = [...host.gates.values()].flatMap((gate) => gate.counts() ?? [])
+    for (const part of inParts(counts)) host.link.send({ kind: 'counts', counts: part })
+    host.link.send({ kind: 'reported', number })
   }
 
   #report(): void {
-    for (const host of this.#hosts.values()) {
-      if (!host.link.connected) continue
-      const loads = [...host.gates.values()].flatMap((gate) => gate.load(host.reportAll) ?? [])
-      host.reportAll = false
-      for (let from = 0; from < loads.length; from += maxLoadsPerLine) {
-        host.link.send({ kind: 'load', loads: loads.slice(from, from + maxLoadsPerLine) })
-      }
-    }
+    for (const host of this.#hosts.values()) if (host.link.connected) this.#reportTo(host)
     this.#sweep(this.#gates.keys())
   }
+
+  #reportTo(host: Host): void {
+    const loads = [...host.gates.values()].flatMap((gate) => gate.load(host.reportAll) ?? [])
+    host.reportAll = false
+    for (const part of inParts(loads)) host.link.send({ kind: 'load', loads: part })
+  }
+}
+
+function inParts<T>(all: readonly T[]): readonly (readonly T[])[] {
+  const parts = Math.ceil(all.length / maxLoadsPerLine)
+  return Array.from({ length: parts }, (_, index) =>
+    all.slice(index * maxLoadsPerLine, (index + 1) * maxLoadsPerLine),
+  )
 }

@@ -1,7 +1,13 @@
 import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/gate.ts'
 import { GatePhase, closedGate } from '../../domain/gate-state.ts'
 import type { GateEffect, GateEvent, GateLink, GateRefusal, GateState } from '../../domain/gate-state.ts'
-import type { GatewayMessage, HostMessage, InstanceLoad, OpenLease } from '../../domain/traffic-protocol.ts'
+import type {
+  GatewayMessage,
+  HostMessage,
+  InstanceCounts,
+  InstanceLoad,
+  OpenLease,
+} from '../../domain/traffic-protocol.ts'
 import { Roster } from '../roster.ts'
 import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
@@ -53,8 +59,12 @@ export class InstanceGate {
   #freshBoot = 0
   #freshUntilMs = 0
   #handledMore = 0
+  /** Finished in the interval of the next report, and told by `counts` already. */
+  #handledTold = 0
   #reported = ''
   #reportedHandled = false
+  /** What the host knows of the counts, where it was told between two reports. */
+  #counted: string | undefined
   /** In flight over time since `#reportMs`, up to `#integralMs`. */
   #inFlightMs = 0
   #integralMs: number
@@ -241,7 +251,7 @@ export class InstanceGate {
     for (const effect of effects) this.#carryOut(effect)
   }
 
-  hear(message: Exclude<HostMessage, { kind: 'welcome' | 'beat' }>): void {
+  hear(message: Exclude<HostMessage, { kind: 'welcome' | 'report' | 'beat' }>): void {
     const connected = this.inFlight > 0
     if (message.kind === 'opened') this.#hearOpened(message)
     else if (message.kind === 'drain' || message.kind === 'close') this.tell({ ...message, connected })
@@ -255,13 +265,29 @@ export class InstanceGate {
     const now = `${requests} ${connections} ${queued} ${inFlight}`
     const before = this.#reported || noLoad
     // What was reported over an earlier connection may still stand with the host.
-    const nothing = now === before && !(all && now !== noLoad)
-    if (nothing && this.#handledMore === 0 && !this.#reportedHandled) return undefined
-    this.#reported = now
+    const nothing = now === before && this.#counted === undefined && !(all && now !== noLoad)
     const handledMore = this.#handledMore
-    this.#reportedHandled = handledMore > 0
+    const handledTold = this.#handledTold
+    if (nothing && handledMore + handledTold === 0 && !this.#reportedHandled) return undefined
+    this.#reported = now
+    this.#counted = undefined
+    this.#reportedHandled = handledMore + handledTold > 0
+    this.#handledMore = this.#handledTold = 0
+    const told = handledTold === 0 ? {} : { handledTold }
+    return { instance: this.uuid, connections, requests, queued, inFlight, handledMore, ...told }
+  }
+
+  /** Between two reports; undefined where the host knows them. */
+  counts(): InstanceCounts | undefined {
+    const { requests, connections, queued } = this
+    const now = `${requests} ${connections} ${queued}`
+    const before = this.#counted ?? (this.#reported || noLoad).split(' ', 3).join(' ')
+    const handledMore = this.#handledMore
+    if (now === before && handledMore === 0) return undefined
+    this.#counted = now
     this.#handledMore = 0
-    return { instance: this.uuid, connections, requests, queued, inFlight, handledMore }
+    this.#handledTold += handledMore
+    return { instance: this.uuid, connections, requests, queued, handledMore }
   }
 
   #integrate(nowMs: number): void {

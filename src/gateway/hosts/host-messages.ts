@@ -20,6 +20,9 @@ export function hostMessage(line: object): HostMessage | undefined {
     case 'refused':
       require(isRefused(fields), 'refused')
       return line as HostMessage
+    case 'report':
+      require(isCount(fields['number']), 'report')
+      return line as HostMessage
     case 'drain':
     case 'undrain':
     case 'close':

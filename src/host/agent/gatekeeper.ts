@@ -4,9 +4,10 @@ import { awakeState } from '../../domain/awake-instance.ts'
 import type { AwakeInstances } from '../../domain/awake-instance.ts'
 import type { AttentionEffect, AttentionEvent, StandByOrder } from '../../domain/attention-state.ts'
 import { refusalRetryMs } from '../../domain/attention-settlement.ts'
-import type { HostMessage, InstanceLoad, Attention } from '../../domain/traffic-protocol.ts'
+import type { Attention, HostMessage, InstanceCounts, InstanceLoad } from '../../domain/traffic-protocol.ts'
 import { leaseKeptMs } from '../../domain/traffic-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
+import { CountReports } from './count-reports.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { standByResult } from './instance-record.ts'
 
@@ -41,6 +42,7 @@ export class Gatekeeper {
   readonly #lines = new Map<string, GatewayLine>()
   /** The next `tick` of each instance that has one. */
   readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #reports = new CountReports()
   #work: GatekeeperWork | undefined
 
   constructor(ports: AgentPorts, entries: ReadonlyMap<string, InstanceEntry>) {
@@ -101,6 +103,7 @@ export class Gatekeeper {
     const { gatewayId: gateway } = line
     if (this.#lines.get(gateway) !== line) return
     this.#lines.delete(gateway)
+    this.#reports.lost(line)
     const keptUntilMs = lastWordMs + leaseKeptMs
     for (const entry of this.#entries.values()) {
       entry.loads.forget(gateway)
@@ -126,6 +129,19 @@ export class Gatekeeper {
 
   noteLoads(gateway: string, loads: readonly InstanceLoad[]): void {
     for (const load of loads) this.#entries.get(load.instance)?.loads.note(gateway, load)
+  }
+
+  noteCounts(gateway: string, counts: readonly InstanceCounts[]): void {
+    for (const each of counts) this.#entries.get(each.instance)?.loads.noteCounts(gateway, each)
+  }
+
+  noteReported(line: GatewayLine, number: number): void {
+    this.#reports.answered(line, number)
+  }
+
+  /** Resolves when the counts of all gateways are known as they are now; see `CountReports`. */
+  async countsTold(): Promise<void> {
+    await this.#reports.ask(this.#lines.values())
   }
 
   attention(instanceUuid: string): Attention | undefined {

@@ -1,4 +1,4 @@
-import type { GatewayMessage, InstanceLoad } from '../../domain/traffic-protocol.ts'
+import type { GatewayMessage, InstanceCounts, InstanceLoad } from '../../domain/traffic-protocol.ts'
 
 /** A line that is none of the protocol. What sent it is not to be trusted further. */
 export class MessageError extends Error {
@@ -39,6 +39,8 @@ const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessag
   idle: (fields) => ({ kind: 'idle', ...leaseOf(fields), quietMs: amount(fields, 'quietMs') }),
   drained: (fields) => ({ kind: 'drained', instance: text(fields, 'instance'), boot: count(fields, 'boot') }),
   load: (fields) => ({ kind: 'load', loads: list(fields, 'loads').map(loadOf) }),
+  counts: (fields) => ({ kind: 'counts', counts: list(fields, 'counts').map(countsOf) }),
+  reported: (fields) => ({ kind: 'reported', number: count(fields, 'number') }),
   beat: () => ({ kind: 'beat' }),
 }
 
@@ -46,15 +48,19 @@ function leaseOf(fields: Fields): { readonly instance: string; readonly epoch: n
   return { instance: text(fields, 'instance'), epoch: count(fields, 'epoch') }
 }
 
-function loadOf(fields: Fields): InstanceLoad {
+function countsOf(fields: Fields): InstanceCounts {
   return {
     instance: text(fields, 'instance'),
     connections: count(fields, 'connections'),
     requests: count(fields, 'requests'),
     queued: count(fields, 'queued'),
-    inFlight: amount(fields, 'inFlight'),
     handledMore: count(fields, 'handledMore'),
   }
+}
+
+function loadOf(fields: Fields): InstanceLoad {
+  const told = fields['handledTold'] === undefined ? {} : { handledTold: count(fields, 'handledTold') }
+  return { ...countsOf(fields), inFlight: amount(fields, 'inFlight'), ...told }
 }
 
 function portsOf(fields: Fields): readonly number[] {

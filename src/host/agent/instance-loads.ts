@@ -1,5 +1,5 @@
 import { loadReportIntervalMs } from '../../domain/traffic-protocol.ts'
-import type { InstanceLoad } from '../../domain/traffic-protocol.ts'
+import type { InstanceCounts, InstanceLoad } from '../../domain/traffic-protocol.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { machineClockMs } from './machine-clock.ts'
 
@@ -21,15 +21,26 @@ export class InstanceLoads {
     this.#clockMs = clockMs
   }
 
-  note(gateway: string, { connections, requests, queued, inFlight, handledMore }: InstanceLoad): void {
+  note(gateway: string, load: InstanceLoad): void {
+    const { connections, requests, queued, inFlight, handledMore, handledTold = 0 } = load
     this.#handledMore += handledMore
-    if (connections + requests + queued + inFlight + handledMore === 0) {
+    const handled = handledMore + handledTold
+    if (connections + requests + queued + inFlight + handled === 0) {
       this.#last.delete(gateway)
       return
     }
     const atMs = this.#clockMs()
-    const handledPerSecond = (handledMore / this.#coveredMs(gateway, atMs)) * 1_000
+    const handledPerSecond = (handled / this.#coveredMs(gateway, atMs)) * 1_000
     this.#last.set(gateway, { connections, requests, queued, atMs, inFlight, handledPerSecond })
+  }
+
+  /** Between two reports: the rate and the mean stay those of the last report. */
+  noteCounts(gateway: string, { connections, requests, queued, handledMore }: InstanceCounts): void {
+    this.#handledMore += handledMore
+    const before = this.#last.get(gateway)
+    if (before === undefined && connections + requests + queued === 0) return
+    const rates = before ?? { atMs: this.#clockMs(), inFlight: 0, handledPerSecond: 0 }
+    this.#last.set(gateway, { ...rates, connections, requests, queued })
   }
 
   /** Longer than the usual where a busy gateway was late; one that came early after a late one covers the usual all the same. */

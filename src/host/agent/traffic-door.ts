@@ -182,6 +182,8 @@ class TrafficLine implements GatewayLine {
     const gateway = this.#gatewayId
     if (gateway === '') throw new MessageError('the first line must be a hello')
     if (message.kind === 'load') gatekeeper.noteLoads(gateway, message.loads)
+    else if (message.kind === 'counts') gatekeeper.noteCounts(gateway, message.counts)
+    else if (message.kind === 'reported') gatekeeper.noteReported(this, message.number)
     else if (message.kind === 'idle') {
       const { instance, epoch, quietMs } = message
       gatekeeper.hear(this, instance, { kind: 'returned', gateway, epoch, quietMs })
