@@ -4,7 +4,10 @@ import { runAll } from './runner/run-all.ts'
 import { findGroups, groupNames } from './runner/groups.ts'
 import { needsNamespace, runInNamespace } from './support/namespace.ts'
 
-/** `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. */
+/**
+ * `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. With `CI=true`
+ * it prints the output of failures only, and gives each test file that failed a second try at the end.
+ */
 
 const usage = `npm test [-- group ...]\n  groups: ${groupNames.join(', ')}\n`
 
@@ -17,7 +20,7 @@ async function main(names: readonly string[]): Promise<number> {
   if (needsNamespace()) return runInNamespace('roost-test')
   return runAll(groups, {
     lanes: availableParallelism() > 1 ? 2 : 1,
-    failuresOnly: process.env['CI'] === 'true',
+    decides: process.env['CI'] === 'true',
   })
 }
 

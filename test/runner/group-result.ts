@@ -1,5 +1,5 @@
-/** What one group's tests came to. */
-export interface GroupResult {
+/** What tests came to. */
+export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
@@ -7,27 +7,49 @@ export interface GroupResult {
   readonly failures: readonly string[]
 }
 
-/** The result of a group that is itself at fault, apart from its tests. */
-export function withFailure(result: GroupResult, title: string): GroupResult {
-  return { ...result, failed: result.failed + 1, failures: [...result.failures, title] }
+/** What the tests and hooks of one file came to. */
+export interface FileResult extends Counts {
+  readonly file: string
+  readonly elapsedMs: number
 }
 
-export const noTests: GroupResult = { passed: 0, failed: 0, skipped: 0, failures: [] }
+/** What one group's tests came to. */
+export interface GroupResult {
+  readonly files: readonly FileResult[]
+  /** What failed and belongs to no file, in sentences. A second try of a file can not make it good. */
+  readonly faults: readonly string[]
+}
+
+export const noTests: GroupResult = { files: [], faults: [] }
+export const noCounts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
+
+/** The result of a group that failed apart from its tests. `file` is the one at fault, where that is known. */
+export function withFailure(result: GroupResult, title: string, file?: string): GroupResult {
+  if (file === undefined) return { ...result, faults: [...result.faults, title] }
+  const others = result.files.filter((one) => one.file !== file)
+  const own = result.files.find((one) => one.file === file) ?? { ...noCounts, file, elapsedMs: 0 }
+  const failed = { ...own, failed: own.failed + 1, failures: [...own.failures, title] }
+  return { ...result, files: [...others, failed] }
+}
 
 export function addResults(results: readonly GroupResult[]): GroupResult {
-  return results.reduce(
+  return { files: results.flatMap((one) => one.files), faults: results.flatMap((one) => one.faults) }
+}
+
+export function countsOf({ files, faults }: GroupResult): Counts {
+  const faulty: Counts = { ...noCounts, failed: faults.length, failures: faults }
+  return [...files, faulty].reduce<Counts>(
     (sum, one) => ({
       passed: sum.passed + one.passed,
       failed: sum.failed + one.failed,
       skipped: sum.skipped + one.skipped,
       failures: [...sum.failures, ...one.failures],
     }),
-    noTests,
+    noCounts,
   )
 }
 
 /** The last line of a run; scripts read it. */
-export function summaryLine(result: GroupResult): string {
-  const skipped = result.skipped > 0 ? `, ${result.skipped} skipped` : ''
-  return `${result.passed} passed, ${result.failed} failed${skipped}`
+export function summaryLine({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }

@@ -3,13 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * Finds the processes that a group started, also those that lost their parent: each group's process carries a mark in
- * its environment, which its children inherit.
+ * its environment, which its children inherit. While the tests of a file run, the mark names that file too.
  */
 export const markVariable = 'ROOST_TEST_MARK'
+const fileSeparator = ' '
 
 export interface Leftover {
   readonly pid: number
   readonly command: string
+  /** The file whose tests started it; undefined where no file's did. */
+  readonly file?: string
+}
+
+export function fileMark(mark: string, file: string | undefined): string {
+  return file === undefined ? mark : `${mark}${fileSeparator}${file}`
 }
 
 /** Ended parents' children need a moment to end themselves. */
@@ -38,11 +45,22 @@ export function killAll(leftovers: readonly { readonly pid: number }[]): void {
 }
 
 export function marked(mark: string): readonly Leftover[] {
-  const entry = `${markVariable}=${mark}`
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((name) => read(`/proc/${name}/environ`).split('\0').includes(entry))
-    .map((name) => describe(Number(name)))
+    .flatMap((name) => {
+      const found = markOf(Number(name))
+      if (found === mark) return [describe(Number(name))]
+      const file = found?.startsWith(fileMark(mark, '')) ? found.slice(fileMark(mark, '').length) : undefined
+      return file === undefined ? [] : [{ ...describe(Number(name)), file }]
+    })
+}
+
+function markOf(pid: number): string | undefined {
+  const entry = `${markVariable}=`
+  const found = read(`/proc/${pid}/environ`)
+    .split('\0')
+    .find((one) => one.startsWith(entry))
+  return found?.slice(entry.length)
 }
 
 export function describe(pid: number): Leftover {

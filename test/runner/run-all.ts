@@ -1,12 +1,15 @@
 import process from 'node:process'
-import { addResults, noTests, summaryLine, withFailure } from './group-result.ts'
+import { addResults, countsOf, noTests, withFailure } from './group-result.ts'
 import type { GroupResult } from './group-result.ts'
 import type { Group } from './groups.ts'
 import { describe, killAll } from './leftovers.ts'
 import { currentNamespace, processesIn } from '../support/namespace.ts'
-import { OutputTurns } from './output-turns.ts'
-import { abandonGroup, runGroup } from './run-group.ts'
+import type { GroupRun } from './run-group.ts'
+import { nameOf, reportText } from './run-report.ts'
+import { giveSecondTries } from './second-try.ts'
+import type { SecondTries } from './second-try.ts'
 import { startSharedDatabase } from './shared-database.ts'
+import { TitledRuns } from './titled-runs.ts'
 
 const interruptedExitCode = 130
 /** The groups write to pipes, so they can not find out themselves whether somebody looks. */
@@ -17,43 +20,23 @@ const colours = process.stdout.isTTY
 export interface RunAllOptions {
   /** How many groups may run side by side, of those that may at all. */
   readonly lanes: number
-  /** Of groups that pass, only the counts: nobody watches, and what failed must not drown in what did not. */
-  readonly failuresOnly: boolean
+  /** The run decides about a change: only failures are printed whole, and files that failed get a second try. */
+  readonly decides: boolean
 }
 
 /** Runs the groups, prints their output and the total, and resolves with the exit code. */
-export async function runAll(
-  groups: readonly Group[],
-  { lanes, failuresOnly }: RunAllOptions,
-): Promise<number> {
+export async function runAll(groups: readonly Group[], { lanes, decides }: RunAllOptions): Promise<number> {
   const startedMs = performance.now()
-  const turns = new OutputTurns((text) => process.stdout.write(text))
-  const results: GroupResult[] = []
-  const marks = new Set<string>()
-  let interrupted = false
-  const interrupt = () => {
-    interrupted = true
-    for (const mark of marks) abandonGroup(mark)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
-
   const database = await startSharedDatabase(groups.map((group) => group.name))
   const env = { ...process.env, ...database.env, ...colours }
+  const titled = new TitledRuns({ env, failuresOnly: decides })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => titled.interrupt())
+  const runs: GroupRun[] = []
   const runOne = async (group: Group): Promise<void> => {
-    if (interrupted) return
-    const mark = `${process.pid}/${group.name}`
-    const output = turns.begin()
-    output.write(`\n== ${group.name} (${group.files.length} files)\n`)
-    marks.add(mark)
-    const kept: string[] = []
-    const write = (text: string): unknown => (failuresOnly ? kept.push(text) : output.write(text))
-    const { result, elapsedMs } = await runGroup(group, { mark, env, write })
-    marks.delete(mark)
-    if (result.failed > 0) output.write(kept.join(''))
-    results.push(result)
-    output.write(`== ${group.name}: ${summaryLine(result)} in ${seconds(elapsedMs)}\n`)
-    output.end()
+    const run = await titled.run(group, `${group.name} (${group.files.length} files)`)
+    if (run !== undefined) runs.push(run)
   }
+  let tried: SecondTries
   try {
     await runInLanes(
       groups.filter((group) => group.shares),
@@ -63,15 +46,24 @@ export async function runAll(
       groups.filter((group) => !group.shares),
       { lanes: 1, runOne },
     )
+    tried = decides
+      ? await giveSecondTries(runs, (group) => runAlone(titled, group))
+      : { result: addResults(runs.map((run) => run.result)), unsteady: [] }
   } finally {
     await database.stop()
   }
-  results.push(sweepNamespace())
-  if (interrupted) results.push(withFailure(noTests, 'the run was interrupted'))
-  const total = addResults(results)
-  printTotal(total, performance.now() - startedMs)
-  if (interrupted) return interruptedExitCode
-  return total.failed === 0 ? 0 : 1
+  const interrupted = titled.interrupted ? withFailure(noTests, 'the run was interrupted') : noTests
+  const result = addResults([tried.result, sweepNamespace(), interrupted])
+  const elapsedMs = performance.now() - startedMs
+  process.stdout.write(reportText({ runs, result, unsteady: tried.unsteady, elapsedMs }))
+  if (titled.interrupted) return interruptedExitCode
+  return countsOf(result).failed === 0 ? 0 : 1
+}
+
+/** The second try of a group's one file. */
+async function runAlone(titled: TitledRuns, group: Group): Promise<GroupResult> {
+  const run = await titled.run(group, `${group.name}, second try of ${group.files.map(nameOf).join()}`)
+  return run?.result ?? noTests
 }
 
 async function runInLanes(
@@ -98,13 +90,4 @@ function sweepNamespace(): GroupResult {
     (sum, { pid, command }) => withFailure(sum, `the run left a process behind: ${pid} ${command}`),
     noTests,
   )
-}
-
-function printTotal(total: GroupResult, elapsedMs: number): void {
-  const failures = total.failures.map((title) => `  failed: ${title}\n`).join('')
-  process.stdout.write(`\n${failures}all groups in ${seconds(elapsedMs)}\n${summaryLine(total)}\n`)
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`
 }

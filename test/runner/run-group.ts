@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import path from 'node:path'
 import process from 'node:process'
+import type { Progress } from './file-record.ts'
 import type { Group } from './groups.ts'
-import { noTests, withFailure } from './group-result.ts'
-import type { GroupResult } from './group-result.ts'
+import { addResults, noTests, withFailure } from './group-result.ts'
+import type { Counts, GroupResult } from './group-result.ts'
 import { killAll, leftoversOf, markVariable, marked } from './leftovers.ts'
 
 /** How long a group's process may stay alive after its last test: whatever is still open then is a leak. */
@@ -12,6 +13,7 @@ const endLimitMs = 15_000
 const outputLimitMs = 1_000
 
 export interface GroupRun {
+  readonly group: Group
   readonly result: GroupResult
   readonly elapsedMs: number
 }
@@ -20,14 +22,52 @@ export interface RunOptions {
   readonly mark: string
   readonly env: NodeJS.ProcessEnv
   readonly write: (text: string) => void
+  /** Ends the group's processes at once. */
+  readonly signal?: AbortSignal
 }
 
-/** Runs one group in a process of its own. Never rejects for what the tests do: that is part of the result. */
+/**
+ * Runs one group in a process of its own. Never rejects for what the tests do: that is part of the result. Where a file
+ * makes the process crash, that file has failed, and the files behind it run in another process.
+ */
 export async function runGroup(group: Group, options: RunOptions): Promise<GroupRun> {
   const startedMs = performance.now()
+  const results: GroupResult[] = []
+  const abandon = () => killAll(marked(options.mark))
+  options.signal?.addEventListener('abort', abandon)
+  let waiting = group.files
+  do {
+    const leftMs = group.limitMs - (performance.now() - startedMs)
+    const outcome = await runFiles(waiting, {
+      ...options,
+      testTimeoutMs: group.testTimeoutMs,
+      limitMs: leftMs,
+    })
+    results.push(judge({ ...group, files: waiting }, outcome))
+    waiting = hasCrashed(outcome) ? waiting.filter((file) => !hasBegun(file, outcome)) : []
+  } while (waiting.length > 0 && options.signal?.aborted !== true)
+  options.signal?.removeEventListener('abort', abandon)
+  if (group.files.length === 0) results.push(withFailure(noTests, `${group.name}: has no test files`))
+  return { group, result: addResults(results), elapsedMs: performance.now() - startedMs }
+}
+
+interface Outcome {
+  /** What the process said last. */
+  readonly progress: Progress
+  readonly exit: string
+  readonly ended: 'by itself' | 'late' | 'over limit'
+  readonly leftovers: Awaited<ReturnType<typeof leftoversOf>>
+}
+
+interface FilesOptions extends RunOptions {
+  readonly testTimeoutMs: number
+  readonly limitMs: number
+}
+
+async function runFiles(files: readonly string[], options: FilesOptions): Promise<Outcome> {
   const child = spawn(
     process.execPath,
-    [path.join(import.meta.dirname, 'run-mocha.ts'), String(group.testTimeoutMs), ...group.files],
+    [path.join(import.meta.dirname, 'run-mocha.ts'), String(options.testTimeoutMs), ...files],
     {
       env: { ...options.env, [markVariable]: options.mark },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -35,44 +75,30 @@ export async function runGroup(group: Group, options: RunOptions): Promise<Group
   )
   child.stdout?.setEncoding('utf8').on('data', options.write)
   child.stderr?.setEncoding('utf8').on('data', options.write)
-  const outcome = await endOf(child, group)
+  const end = await endOf(child, options.limitMs)
   const leftovers = await leftoversOf(options.mark)
   killAll(leftovers)
-  const result = leftovers.reduce(
-    (sum, { pid, command }) => withFailure(sum, `${group.name}: left a process behind: ${pid} ${command}`),
-    judge(group, outcome),
-  )
-  return { result, elapsedMs: performance.now() - startedMs }
+  return { ...end, leftovers }
 }
 
-/** For an interrupt: ends what the group started, at once. */
-export function abandonGroup(mark: string): void {
-  killAll(marked(mark))
-}
-
-interface Outcome {
-  readonly counts: GroupResult | undefined
-  readonly exit: string
-  readonly ended: 'by itself' | 'late' | 'over limit'
-}
-
-function endOf(child: ChildProcess, group: Group): Promise<Outcome> {
+function endOf(child: ChildProcess, limitMs: number): Promise<Omit<Outcome, 'leftovers'>> {
   return new Promise((resolve) => {
-    let counts: GroupResult | undefined
+    let progress: Progress = { ...noTests, ended: false }
     let ended: Outcome['ended'] = 'by itself'
     const killAs = (reason: Outcome['ended']) => () => {
       ended = reason
       child.kill('SIGKILL')
     }
-    let timer = setTimeout(killAs('over limit'), group.limitMs)
+    let timer = setTimeout(killAs('over limit'), limitMs)
     child.on('message', (message) => {
-      counts = message as GroupResult
+      progress = message as Progress
+      if (!progress.ended) return
       clearTimeout(timer)
       timer = setTimeout(killAs('late'), endLimitMs)
     })
     child.on('exit', (code, signal) => {
       clearTimeout(timer)
-      const settle = () => resolve({ counts, ended, exit: signal ?? `exit code ${code}` })
+      const settle = () => resolve({ progress, ended, exit: signal ?? `exit code ${code}` })
       // A process that the group left behind may hold the output open: it is not waited for.
       const impatience = setTimeout(settle, outputLimitMs)
       child.on('close', () => {
@@ -83,14 +109,37 @@ function endOf(child: ChildProcess, group: Group): Promise<Outcome> {
   })
 }
 
-function judge(group: Group, { counts, exit, ended }: Outcome): GroupResult {
+function hasCrashed({ progress, ended }: Outcome): boolean {
+  return ended === 'by itself' && !progress.ended && progress.running !== undefined
+}
+
+function hasBegun(file: string, { progress }: Outcome): boolean {
+  return file === progress.running || progress.files.some((one) => one.file === file && ranTests(one))
+}
+
+function judge(group: Group, { progress, exit, ended, leftovers }: Outcome): GroupResult {
+  const { running, files, faults } = progress
+  const result: GroupResult = { files, faults }
   if (ended === 'over limit') {
-    return withFailure(counts ?? noTests, `${group.name}: not finished after ${group.limitMs / 1000} s`)
+    const during = running === undefined ? '' : `, in ${path.basename(running)}`
+    return withFailure(result, `${group.name}: not finished after ${group.limitMs / 1000} s${during}`)
   }
-  if (counts === undefined) return withFailure(noTests, `${group.name}: crashed (${exit})`)
+  if (!progress.ended) return withFailure(result, `${group.name}: crashed (${exit})`, running)
   if (ended === 'late') {
-    return withFailure(counts, `${group.name}: still open after its last test (socket, timer or child)`)
+    return withFailure(result, `${group.name}: still open after its last test (socket, timer or child)`)
   }
-  if (counts.passed + counts.failed === 0) return withFailure(counts, `${group.name}: ran no test`)
-  return counts
+  const left = leftovers.reduce(
+    (sum, { pid, command, file }) =>
+      withFailure(sum, `${group.name}: left a process behind: ${pid} ${command}`, file),
+    result,
+  )
+  // Mocha leaves out all other files when a hook around all of them fails.
+  const ran = new Set(result.files.filter(ranTests).map(({ file }) => file))
+  return group.files
+    .filter((file) => !ran.has(file))
+    .reduce((sum, file) => withFailure(sum, `${group.name}: ran no test`, file), left)
+}
+
+function ranTests({ passed, failed, skipped }: Counts): boolean {
+  return passed + failed + skipped > 0
 }

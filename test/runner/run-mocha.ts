@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import Mocha from 'mocha'
 import process from 'node:process'
 import { ciSeed } from '../support/ci-seed.ts'
-import type { GroupResult } from './group-result.ts'
+import { FileRecord } from './file-record.ts'
+import { fileMark, markVariable } from './leftovers.ts'
 
 /**
- * One group's process: `run-mocha.ts <timeout ms> <file>...`. The counts go to the parent over IPC. Nothing here
+ * One group's process: `run-mocha.ts <timeout ms> <file>...`. The results go to the parent over IPC. Nothing here
  * ends the process: a group that leaves a socket or a timer open does not end by itself, and the parent notices.
  */
 if (ciSeed !== undefined) fc.configureGlobal({ seed: ciSeed })
@@ -15,16 +16,13 @@ const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
-const failures: string[] = []
-const runner = mocha.run((failed) => {
-  const { passes, pending, failures: failedTests } = runner.stats ?? { passes: 0, pending: 0, failures: 0 }
-  const result: GroupResult = {
-    passed: passes,
-    failed: Math.max(failed, failedTests),
-    skipped: pending,
-    failures,
-  }
-  process.exitCode = failed > 0 ? 1 : 0
-  process.send?.(result, () => process.disconnect())
+const mark = process.env[markVariable]
+const record = new FileRecord((progress) => {
+  if (mark !== undefined) process.env[markVariable] = fileMark(mark, progress.running)
+  process.send?.(progress)
 })
-runner.on('fail', (test) => failures.push(test.fullTitle()))
+const runner = mocha.run((failed) => {
+  process.exitCode = failed > 0 ? 1 : 0
+  process.send?.(record.end(), () => process.disconnect())
+})
+record.follow(runner)

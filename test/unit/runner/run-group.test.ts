@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { summaryLine } from '../../runner/group-result.ts'
-import type { GroupResult } from '../../runner/group-result.ts'
+import { countsOf, summaryLine } from '../../runner/group-result.ts'
+import type { Counts, GroupResult } from '../../runner/group-result.ts'
 import { describe as describeProcess } from '../../runner/leftovers.ts'
 import { OutputTurns } from '../../runner/output-turns.ts'
 import { runGroup } from '../../runner/run-group.ts'
@@ -17,17 +17,23 @@ describe('a group of tests', () => {
   after(() => rmSync(directory, { recursive: true, force: true }))
 
   let runs = 0
-  async function run(source: string, limitMs = 10_000): Promise<GroupResult & { readonly text: string }> {
+  async function runFiles(
+    sources: readonly string[],
+    limitMs = 10_000,
+  ): Promise<
+    Counts & { readonly text: string; readonly result: GroupResult; readonly files: readonly string[] }
+  > {
     const name = `sample${++runs}`
-    const file = path.join(directory, `${name}.test.mjs`)
-    writeFileSync(file, source)
+    const files = sources.map((_, index) => path.join(directory, `${name}-${index}.test.mjs`))
+    for (const [index, file] of files.entries()) writeFileSync(file, sources[index] ?? '')
     let text = ''
     const { result } = await runGroup(
-      { name, files: [file], testTimeoutMs: 1_000, limitMs, shares: false },
+      { name, files, testTimeoutMs: 1_000, limitMs, shares: false },
       { mark: `${process.pid}/runner/${runs}`, env: process.env, write: (part) => (text += part) },
     )
-    return { ...result, text }
+    return { ...countsOf(result), text, result, files }
   }
+  const run = (source: string, limitMs?: number) => runFiles([source], limitMs)
 
   it('counts what passed, failed and was left out', async () => {
     const result = await run(`
@@ -39,8 +45,68 @@ describe('a group of tests', () => {
     assert.match(result.text, /because/)
   })
 
+  it('counts a failure for the file that it is in, also where files have titles in common', async () => {
+    const { result, files } = await runFiles([
+      `it('holds', () => {})`,
+      `it('holds', () => { throw new Error('not here') })`,
+    ])
+    const counted = result.files.map(({ file, passed, failed }) => ({ file, passed, failed }))
+    assert.deepEqual(counted, [
+      { file: files[0], passed: 1, failed: 0 },
+      { file: files[1], passed: 0, failed: 1 },
+    ])
+  })
+
+  it('counts the failure of a hook for the file that the hook is in', async () => {
+    const { result } = await runFiles([
+      `it('passes', () => {})`,
+      `describe('one', () => { before(() => { throw new Error('no') }); it('waits', () => {}) })`,
+    ])
+    assert.deepEqual(
+      result.files.map(({ failed }) => failed),
+      [0, 1],
+    )
+  })
+
+  it('counts the failure of a hook around all tests for the file of its test, and those of which none ran as failed', async () => {
+    const { result, files } = await runFiles([
+      `afterEach(function () { if (this.currentTest.title === 'second') throw new Error('after') })
+       describe('one', () => it('first', () => {}))`,
+      `describe('two', () => it('second', () => {}))`,
+      `describe('three', () => it('third', () => {}))`,
+    ])
+    const failed = result.files.filter((file) => file.failed > 0)
+    assert.deepEqual(
+      failed.map(({ file }) => file),
+      files.slice(1),
+    )
+    assert.match(String(failed[0]?.failures), /after each/)
+    assert.match(String(failed[1]?.failures), /ran no test/)
+  })
+
+  it('has a fault of its own when a hook around all files fails', async () => {
+    const { result } = await run(`
+      after(() => { throw new Error('can not stop') })
+      describe('one', () => it('passes', () => {}))`)
+    assert.match(result.faults.join(), /after all/)
+    assert.equal(result.files[0]?.failed, 0)
+  })
+
+  it('measures the time of each file with its hooks', async () => {
+    const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms}))`
+    const { result } = await runFiles([
+      `describe('slow', () => { before(async () => { ${wait(300)} }); it('passes', async () => { ${wait(100)} }) })`,
+      `describe('quick', () => it('passes', () => {}))`,
+    ])
+    const [slow, quick] = result.files
+    // Timers may come a millisecond early.
+    assert.ok(Number(slow?.elapsedMs) >= 390, `${slow?.elapsedMs} ms`)
+    assert.ok(Number(quick?.elapsedMs) < Number(slow?.elapsedMs))
+  })
+
   it('fails when it runs no test', async () => {
     assert.match((await run('')).failures.join(), /ran no test/)
+    assert.match((await runFiles([])).failures.join(), /has no test files/)
   })
 
   it('fails when its process ends before the tests do', async () => {
@@ -48,6 +114,20 @@ describe('a group of tests', () => {
       (await run(`it('leaves', () => process.exit(0))`)).failures.join(),
       /crashed \(exit code 0\)/,
     )
+  })
+
+  it('goes on with the other files when its process crashes in one, and counts that as its failure', async () => {
+    const { result, files } = await runFiles([
+      `it('first', () => {})`,
+      `it('leaves', () => process.exit(3))`,
+      `it('last', () => {})`,
+    ])
+    const counted = result.files.map(({ file, passed, failures }) => ({ file, passed, failures }))
+    assert.deepEqual(counted, [
+      { file: files[0], passed: 1, failures: [] },
+      { file: files[1], passed: 0, failures: [`sample${runs}: crashed (exit code 3)`] },
+      { file: files[2], passed: 1, failures: [] },
+    ])
   })
 
   it('fails when a file can not be loaded', async () => {
@@ -58,19 +138,24 @@ describe('a group of tests', () => {
 
   it('is ended at its time limit', async () => {
     const result = await run(`it('spins', () => { for (;;); })`, 1_000)
-    assert.match(result.failures.join(), /not finished after 1 s/)
+    assert.match(result.failures.join(), /not finished after 1 s, in sample\d+-0\.test\.mjs/)
   })
 
-  it('fails for a process that it leaves behind, and ends that process', async () => {
-    const result = await run(`
-      import { spawn } from 'node:child_process'
+  it('fails for a process that a file leaves behind, as that file, and ends the process', async () => {
+    const { result, text, files } = await runFiles([
+      `import { spawn } from 'node:child_process'
       it('leaves a child', () => {
         const child = spawn('sleep', ['987'], { detached: true, stdio: 'ignore' })
         child.unref()
         console.log('pid=' + child.pid)
-      })`)
-    assert.match(result.failures.join(), /left a process behind: \d+ sleep 987/)
-    const pid = Number(/pid=(\d+)/.exec(result.text)?.[1])
+      })`,
+      `it('leaves nothing', () => {})`,
+    ])
+    const [left, ...others] = result.files.filter((file) => file.failed > 0)
+    assert.equal(left?.file, files[0])
+    assert.match(String(left?.failures), /left a process behind: \d+ sleep 987/)
+    assert.deepEqual(others, [])
+    const pid = Number(/pid=(\d+)/.exec(text)?.[1])
     // A killed process whose parent does not reap it keeps its number, but no command.
     while (describeProcess(pid).command !== '') await delay(20)
   })

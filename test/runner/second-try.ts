@@ -1,0 +1,55 @@
+import { addResults } from './group-result.ts'
+import type { FileResult, GroupResult } from './group-result.ts'
+import type { Group } from './groups.ts'
+
+/** A run with more files that passed only at their second try fails: their causes have to be found first. */
+export const mostUnsteadyFiles = 3
+/** When more files than these failed, something is broken, and second tries would only take time. */
+const mostTries = 10
+
+export interface FirstTry {
+  readonly group: Group
+  readonly result: GroupResult
+}
+
+export interface SecondTries {
+  /** All results of the run; a file that passed the second time stands there with its second result. */
+  readonly result: GroupResult
+  /** The first results of the files that passed the second time. */
+  readonly unsteady: readonly FileResult[]
+}
+
+/**
+ * Gives each file that failed a second try, one after the other, by `runAlone`. A file passes the second time only as a
+ * whole; a file that fails again keeps its first result. What failed and belongs to no file is not tried again.
+ */
+export async function giveSecondTries(
+  tries: readonly FirstTry[],
+  runAlone: (group: Group) => Promise<GroupResult>,
+): Promise<SecondTries> {
+  const first = addResults(tries.map(({ result }) => result))
+  const failed = tries.flatMap(({ group, result }) =>
+    result.files.filter((file) => file.failed > 0).map((file) => ({ group, file })),
+  )
+  if (failed.length > mostTries) return { result: first, unsteady: [] }
+  const passed = new Map<FileResult, FileResult>()
+  for (const { group, file } of failed) {
+    const again = await runAlone({ ...group, files: [file.file] })
+    const [second] = again.files
+    if (second !== undefined && second.failed === 0 && again.faults.length === 0) passed.set(file, second)
+  }
+  return {
+    result: {
+      files: first.files.map((file) => passed.get(file) ?? file),
+      faults: [...first.faults, ...tooMany(passed.size)],
+    },
+    unsteady: [...passed.keys()],
+  }
+}
+
+function tooMany(unsteadyFiles: number): readonly string[] {
+  if (unsteadyFiles <= mostUnsteadyFiles) return []
+  return [
+    `${unsteadyFiles} test files are unsteady, and at most ${mostUnsteadyFiles} may be: find the causes first`,
+  ]
+}

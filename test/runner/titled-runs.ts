@@ -1,0 +1,50 @@
+import process from 'node:process'
+import { countsOf, summaryLine } from './group-result.ts'
+import type { Group } from './groups.ts'
+import { OutputTurns } from './output-turns.ts'
+import { runGroup } from './run-group.ts'
+import type { GroupRun } from './run-group.ts'
+import { seconds } from './run-report.ts'
+
+export interface TitledRunsOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** Of groups that pass, only the counts: nobody watches, and what failed must not drown in what did not. */
+  readonly failuresOnly: boolean
+}
+
+/** Runs groups, each with its output between a title and its counts, until it is interrupted. */
+export class TitledRuns {
+  readonly #options: TitledRunsOptions
+  readonly #turns = new OutputTurns((text) => process.stdout.write(text))
+  readonly #interrupt = new AbortController()
+
+  constructor(options: TitledRunsOptions) {
+    this.#options = options
+  }
+
+  get interrupted(): boolean {
+    return this.#interrupt.signal.aborted
+  }
+
+  /** Ends what runs, at once; nothing more is run. */
+  interrupt(): void {
+    this.#interrupt.abort()
+  }
+
+  /** Undefined: it was not run, after an interrupt. */
+  async run(group: Group, title: string): Promise<GroupRun | undefined> {
+    if (this.interrupted) return undefined
+    const { env, failuresOnly } = this.#options
+    const mark = `${process.pid}/${group.name}`
+    const output = this.#turns.begin()
+    output.write(`\n== ${title}\n`)
+    const kept: string[] = []
+    const write = (text: string): unknown => (failuresOnly ? kept.push(text) : output.write(text))
+    const run = await runGroup(group, { mark, env, write, signal: this.#interrupt.signal })
+    const counts = countsOf(run.result)
+    if (counts.failed > 0) output.write(kept.join(''))
+    output.write(`== ${title}: ${summaryLine(counts)} in ${seconds(run.elapsedMs)}\n`)
+    output.end()
+    return run
+  }
+}
