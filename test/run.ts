@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import { runAll } from './runner/run-all.ts'
 import { findGroups, groupNames } from './runner/groups.ts'
-import { needsNamespace, runInNamespace } from './support/namespace.ts'
+import { planLanes, roomNow } from './runner/lanes.ts'
+import { currentNamespace, needsNamespace, runInNamespace } from './support/namespace.ts'
 
 /**
  * `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. With `CI=true`
@@ -17,9 +17,12 @@ async function main(names: readonly string[]): Promise<number> {
     return 0
   }
   const groups = findGroups(import.meta.dirname, names)
-  if (needsNamespace()) return runInNamespace('roost-test')
+  if (needsNamespace()) {
+    const hosts = groups.filter((group) => group.isHost).map((group) => group.name)
+    return runInNamespace('roost-test', hosts)
+  }
   return runAll(groups, {
-    lanes: availableParallelism() > 1 ? 2 : 1,
+    lanes: planLanes({ ...roomNow(), namespaces: currentNamespace() !== undefined }),
     decides: process.env['CI'] === 'true',
   })
 }

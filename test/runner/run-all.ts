@@ -8,6 +8,9 @@ import type { GroupRun } from './run-group.ts'
 import { nameOf, reportText } from './run-report.ts'
 import { giveSecondTries } from './second-try.ts'
 import type { SecondTries } from './second-try.ts'
+import { namespaceFor } from './groups.ts'
+import { runInLanes } from './lanes.ts'
+import type { Lanes } from './lanes.ts'
 import { startSharedDatabase } from './shared-database.ts'
 import { TitledRuns } from './titled-runs.ts'
 
@@ -18,8 +21,7 @@ const colours = process.stdout.isTTY
   : { FORCE_COLOR: undefined, NO_COLOR: '1' }
 
 export interface RunAllOptions {
-  /** How many groups may run side by side, of those that may at all. */
-  readonly lanes: number
+  readonly lanes: Lanes
   /** The run decides about a change: only failures are printed whole, and files that failed get a second try. */
   readonly decides: boolean
 }
@@ -28,7 +30,7 @@ export interface RunAllOptions {
 export async function runAll(groups: readonly Group[], { lanes, decides }: RunAllOptions): Promise<number> {
   const startedMs = performance.now()
   const database = await startSharedDatabase(groups.map((group) => group.name))
-  const env = { ...process.env, ...database.env, ...colours }
+  const env = (group: Group) => ({ ...process.env, ...database.envOf(group.name), ...colours })
   const titled = new TitledRuns({ env, failuresOnly: decides })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => titled.interrupt())
   const runs: GroupRun[] = []
@@ -39,12 +41,12 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
   let tried: SecondTries
   try {
     await runInLanes(
-      groups.filter((group) => group.shares),
-      { lanes, runOne },
+      groups.filter((group) => !group.waits),
+      { lanes: lanes.busy, runOne },
     )
     await runInLanes(
-      groups.filter((group) => !group.shares),
-      { lanes: 1, runOne },
+      groups.filter((group) => group.waits),
+      { lanes: lanes.waiting, runOne },
     )
     tried = decides
       ? await giveSecondTries(runs, (group) => runAlone(titled, group))
@@ -53,7 +55,7 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
     await database.stop()
   }
   const interrupted = titled.interrupted ? withFailure(noTests, 'the run was interrupted') : noTests
-  const result = addResults([tried.result, sweepNamespace(), interrupted])
+  const result = addResults([tried.result, sweepNamespaces(groups), interrupted])
   const elapsedMs = performance.now() - startedMs
   process.stdout.write(reportText({ runs, result, unsteady: tried.unsteady, elapsedMs }))
   if (titled.interrupted) return interruptedExitCode
@@ -66,22 +68,11 @@ async function runAlone(titled: TitledRuns, group: Group): Promise<GroupResult> 
   return run?.result ?? noTests
 }
 
-async function runInLanes(
-  groups: readonly Group[],
-  { lanes, runOne }: { readonly lanes: number; readonly runOne: (group: Group) => Promise<void> },
-): Promise<void> {
-  const waiting = [...groups]
-  const lane = async () => {
-    for (let group = waiting.shift(); group; group = waiting.shift()) await runOne(group)
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
-}
-
-/** Whatever still runs in the namespace lost its mark on the way, but it is the run's all the same. */
-function sweepNamespace(): GroupResult {
-  const name = currentNamespace()
-  if (name === undefined) return noTests
-  const strays = processesIn(name)
+/** Whatever still runs in a namespace of the run lost its mark on the way, but it is the run's all the same. */
+function sweepNamespaces(groups: readonly Group[]): GroupResult {
+  const strays = [currentNamespace(), ...groups.map(namespaceFor)]
+    .filter((name) => name !== undefined)
+    .flatMap(processesIn)
     .filter((pid) => pid !== process.pid)
     .map(describe)
   const alive = strays.filter(({ command }) => command !== '')

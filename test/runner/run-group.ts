@@ -6,6 +6,7 @@ import type { Progress } from './file-record.ts'
 import type { Group } from './groups.ts'
 import { addResults, noTests, withFailure } from './group-result.ts'
 import type { Counts, GroupResult } from './group-result.ts'
+import { inside } from '../support/namespace.ts'
 import { killAll, leftoversOf, markVariable, marked } from './leftovers.ts'
 
 /** How long a group's process may stay alive after its last test: whatever is still open then is a leak. */
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly write: (text: string) => void
   /** Ends the group's processes at once. */
   readonly signal?: AbortSignal
+  /** Where the group runs; undefined: where this process does. */
+  readonly namespace?: string | undefined
 }
 
 /**
@@ -65,14 +68,14 @@ interface FilesOptions extends RunOptions {
 }
 
 async function runFiles(files: readonly string[], options: FilesOptions): Promise<Outcome> {
-  const child = spawn(
-    process.execPath,
-    [path.join(import.meta.dirname, 'run-mocha.ts'), String(options.testTimeoutMs), ...files],
-    {
-      env: { ...options.env, [markVariable]: options.mark },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    },
-  )
+  const script = path.join(import.meta.dirname, 'run-mocha.ts')
+  const here = {
+    command: [process.execPath, script, String(options.testTimeoutMs), ...files],
+    env: { ...options.env, [markVariable]: options.mark },
+  }
+  const { command, env } = options.namespace === undefined ? here : inside(options.namespace, here)
+  const [program = '', ...args] = command
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   child.stdout?.setEncoding('utf8').on('data', options.write)
   child.stderr?.setEncoding('utf8').on('data', options.write)
   const end = await endOf(child, options.limitMs)

@@ -4,7 +4,8 @@ import path from 'node:path'
 
 /** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
 export interface SharedDatabase {
-  readonly env: Readonly<Record<string, string>>
+  /** For the groups whose tests use it; the others may run where they can not reach it. */
+  envOf(group: string): NodeJS.ProcessEnv
   stop(): Promise<void>
 }
 
@@ -12,7 +13,7 @@ export interface SharedDatabase {
 const users = new Set(['db', 'api', 'workflow', 'launch'])
 
 export async function startSharedDatabase(groups: readonly string[]): Promise<SharedDatabase> {
-  if (!groups.some((group) => users.has(group))) return { env: {}, stop: async () => {} }
+  if (!groups.some((group) => users.has(group))) return { envOf: () => ({}), stop: async () => {} }
   const server = fork(path.join(import.meta.dirname, 'database-process.ts'))
   const ended = once(server, 'exit')
   const url = await Promise.race([
@@ -22,7 +23,7 @@ export async function startSharedDatabase(groups: readonly string[]): Promise<Sh
     }),
   ])
   return {
-    env: { ROOST_TEST_DATABASE_URL: url },
+    envOf: (group) => (users.has(group) ? { ROOST_TEST_DATABASE_URL: url } : {}),
     async stop() {
       if (server.connected) server.disconnect()
       await ended

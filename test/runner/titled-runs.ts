@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { countsOf, summaryLine } from './group-result.ts'
+import { namespaceFor } from './groups.ts'
 import type { Group } from './groups.ts'
 import { OutputTurns } from './output-turns.ts'
 import { runGroup } from './run-group.ts'
@@ -7,7 +8,7 @@ import type { GroupRun } from './run-group.ts'
 import { seconds } from './run-report.ts'
 
 export interface TitledRunsOptions {
-  readonly env: NodeJS.ProcessEnv
+  readonly env: (group: Group) => NodeJS.ProcessEnv
   /** Of groups that pass, only the counts: nobody watches, and what failed must not drown in what did not. */
   readonly failuresOnly: boolean
 }
@@ -40,7 +41,13 @@ export class TitledRuns {
     output.write(`\n== ${title}\n`)
     const kept: string[] = []
     const write = (text: string): unknown => (failuresOnly ? kept.push(text) : output.write(text))
-    const run = await runGroup(group, { mark, env, write, signal: this.#interrupt.signal })
+    const run = await runGroup(group, {
+      mark,
+      env: env(group),
+      write,
+      signal: this.#interrupt.signal,
+      namespace: namespaceFor(group),
+    })
     const counts = countsOf(run.result)
     if (counts.failed > 0) output.write(kept.join(''))
     output.write(`== ${title}: ${summaryLine(counts)} in ${seconds(run.elapsedMs)}\n`)

@@ -6,7 +6,8 @@ import process from 'node:process'
 /**
  * As root a run lives in a network namespace of its own, `<prefix>-<pid>`: its loopback ports and its VM networks meet
  * nobody else's. The process that makes it stays outside, runs itself again inside, and removes the namespace with
- * everything that still runs in it, however the run ended.
+ * everything that still runs in it, however the run ended. For parts of the run that would meet each other there are
+ * further namespaces, `<prefix>-<pid>-<part>`.
  */
 const insideVariable = 'ROOST_TEST_NAMESPACE'
 
@@ -19,18 +20,42 @@ export function needsNamespace(): boolean {
   return process.getuid?.() === 0 && currentNamespace() === undefined
 }
 
+/** The namespace for a part of the run, one of those that `runInNamespace` was told of. */
+export function namespaceOf(part: string): string | undefined {
+  const whole = currentNamespace()
+  return whole === undefined ? undefined : `${whole}-${part}`
+}
+
+export interface Inside {
+  readonly command: readonly string[]
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** The command and the environment that run another command inside. */
+export function inside(namespace: string, { command, env }: Inside): Inside {
+  return {
+    command: ['ip', 'netns', 'exec', namespace, ...command],
+    env: { ...env, [insideVariable]: namespace },
+  }
+}
+
 /** Runs this very command again inside and resolves with its exit code. */
-export async function runInNamespace(prefix: string): Promise<number> {
+export async function runInNamespace(prefix: string, parts: readonly string[] = []): Promise<number> {
   removeStaleNamespaces(prefix)
   const name = `${prefix}-${process.pid}`
-  ip('netns', 'add', name)
+  const made: string[] = []
   try {
-    ip('-n', name, 'link', 'set', 'lo', 'up')
+    for (const each of [name, ...parts.map((part) => `${name}-${part}`)]) {
+      ip('netns', 'add', each)
+      made.push(each)
+      ip('-n', each, 'link', 'set', 'lo', 'up')
+    }
     const command = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
-    const child = spawn('ip', ['netns', 'exec', name, ...command], {
-      stdio: 'inherit',
-      env: { ...process.env, [insideVariable]: name },
-    })
+    const {
+      command: [program = '', ...args],
+      env,
+    } = inside(name, { command, env: process.env })
+    const child = spawn(program, args, { stdio: 'inherit', env })
     // The inner process winds down by itself; this one only has to outlive it to remove the namespace.
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
     for (const signal of signals) process.on(signal, () => void child.kill(signal))
@@ -39,7 +64,7 @@ export async function runInNamespace(prefix: string): Promise<number> {
       child.on('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)))
     })
   } finally {
-    removeNamespace(name)
+    made.forEach(removeNamespace)
   }
 }
 
@@ -58,7 +83,7 @@ function removeStaleNamespaces(prefix: string): void {
     .split('\n')
     .map((line) => line.split(' ')[0] ?? '')
   for (const name of names) {
-    const owner = new RegExp(`^${prefix}-(\\d+)$`).exec(name)?.[1]
+    const owner = new RegExp(`^${prefix}-(\\d+)(-|$)`).exec(name)?.[1]
     if (owner !== undefined && !existsSync(`/proc/${owner}`)) removeNamespace(name)
   }
 }

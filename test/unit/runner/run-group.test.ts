@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,7 +20,7 @@ describe('a group of tests', () => {
   let runs = 0
   async function runFiles(
     sources: readonly string[],
-    limitMs = 10_000,
+    { limitMs = 10_000, namespace }: { readonly limitMs?: number; readonly namespace?: string } = {},
   ): Promise<
     Counts & { readonly text: string; readonly result: GroupResult; readonly files: readonly string[] }
   > {
@@ -28,12 +29,12 @@ describe('a group of tests', () => {
     for (const [index, file] of files.entries()) writeFileSync(file, sources[index] ?? '')
     let text = ''
     const { result } = await runGroup(
-      { name, files, testTimeoutMs: 1_000, limitMs, shares: false },
-      { mark: `${process.pid}/runner/${runs}`, env: process.env, write: (part) => (text += part) },
+      { name, files, testTimeoutMs: 1_000, limitMs, waits: false, isHost: false },
+      { mark: `${process.pid}/runner/${runs}`, env: process.env, write: (part) => (text += part), namespace },
     )
     return { ...countsOf(result), text, result, files }
   }
-  const run = (source: string, limitMs?: number) => runFiles([source], limitMs)
+  const run = (source: string) => runFiles([source])
 
   it('counts what passed, failed and was left out', async () => {
     const result = await run(`
@@ -137,8 +138,8 @@ describe('a group of tests', () => {
   })
 
   it('is ended at its time limit', async () => {
-    const result = await run(`it('spins', () => { for (;;); })`, 1_000)
-    assert.match(result.failures.join(), /not finished after 1 s, in sample\d+-0\.test\.mjs/)
+    const result = await runFiles([`it('spins', () => { for (;;); })`], { limitMs: 1_000 })
+    assert.match(result.failures.join(), /not finished after 1 s/)
   })
 
   it('fails for a process that a file leaves behind, as that file, and ends the process', async () => {
@@ -158,6 +159,26 @@ describe('a group of tests', () => {
     const pid = Number(/pid=(\d+)/.exec(text)?.[1])
     // A killed process whose parent does not reap it keeps its number, but no command.
     while (describeProcess(pid).command !== '') await delay(20)
+  })
+
+  it('runs in the network namespace that it is given', async function () {
+    if (process.getuid?.() !== 0) return this.skip()
+    const namespace = `roost-runner-${process.pid}`
+    execFileSync('ip', ['netns', 'add', namespace])
+    try {
+      const source = `
+        import { readlinkSync } from 'node:fs'
+        it('tells where it is', () => console.log('at ' + readlinkSync('/proc/self/ns/net') + '.'))`
+      const { text, failed } = await runFiles([source], { namespace })
+      const own = execFileSync('ip', ['netns', 'exec', namespace, 'readlink', '/proc/self/ns/net'], {
+        encoding: 'utf8',
+      }).trim()
+      assert.equal(failed, 0, text)
+      assert.ok(text.includes(`at ${own}.`), text)
+      assert.notEqual(own, readlinkSync('/proc/self/ns/net'))
+    } finally {
+      execFileSync('ip', ['netns', 'delete', namespace])
+    }
   })
 })
 
