@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import Mocha from 'mocha'
 import process from 'node:process'
 import { ciSeed } from '../support/ci-seed.ts'
+import { failureNotes } from '../support/failure-notes.ts'
 import { FileRecord } from './file-record.ts'
 import { fileMark, markVariable } from './leftovers.ts'
 
@@ -26,3 +27,4 @@ const runner = mocha.run((failed) => {
   process.send?.(record.end(), () => process.disconnect())
 })
 record.follow(runner)
+runner.on('fail', () => process.stdout.write(failureNotes()))

@@ -1,13 +1,16 @@
+import { onFailure } from './failure-notes.ts'
 import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 /** One stack for all test files of a process: a start takes seconds. Instances made in it have names of their own. */
 const maxShown = 6_000
 let starting: Promise<Stack> | undefined
+let started: Stack | undefined
 
-export function sharedStack(): Promise<Stack> {
+export async function sharedStack(): Promise<Stack> {
   starting ??= startStack()
-  return starting
+  started = await starting
+  return started
 }
 
 after(async () => {
@@ -15,12 +18,12 @@ after(async () => {
   await stack?.remove()
 })
 
-/** What the stack said since the test before, for the reader of a failure. */
+/** What the stack said since the end of the test before. */
 let saidBefore = 0
-afterEach(async function () {
-  const output = (await starting?.catch(() => undefined))?.output() ?? ''
-  if (this.currentTest?.state === 'failed') {
-    process.stdout.write(`--- the stack said meanwhile:\n${output.slice(saidBefore).slice(-maxShown)}\n---\n`)
-  }
-  saidBefore = output.length
+afterEach(() => {
+  saidBefore = started?.output().length ?? 0
+})
+onFailure(() => {
+  const said = started?.output().slice(saidBefore).slice(-maxShown) ?? ''
+  return said === '' ? '' : `--- the stack said meanwhile:\n${said}\n---\n`
 })

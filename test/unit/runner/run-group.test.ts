@@ -93,6 +93,15 @@ describe('a group of tests', () => {
     assert.equal(result.files[0]?.failed, 0)
   })
 
+  it('prints with a failure what those know who have more to tell of it, also where a hook fails', async () => {
+    const notes = JSON.stringify(path.resolve(import.meta.dirname, '../../support/failure-notes.ts'))
+    const { text } = await run(`
+      import { onFailure } from ${notes}
+      onFailure(() => 'it was about to rain')
+      describe('a walk', () => { before(() => { throw new Error('wet') }); it('begins', () => {}) })`)
+    assert.match(text, /it was about to rain/)
+  })
+
   it('measures the time of each file with its hooks', async () => {
     const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms}))`
     const { result } = await runFiles([
