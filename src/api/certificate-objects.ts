@@ -35,8 +35,5 @@ export async function certificatePage(
   call: Call,
   page: Page,
 ): Promise<ListPage> {
-  return listPage(page, certificateKind, async (uuid) => {
-    const [row] = await findCertificates(deps.database, call.identity.userUuid, [{ uuid }])
-    return row?.position
-  })
+  return listPage(deps, call, { page, list: 'certificates', kind: certificateKind })
 }

@@ -82,8 +82,5 @@ export async function pageFilter(
   call: Call,
   page: Page,
 ): Promise<InstanceFilter> {
-  return listPage(page, 'instance', async (uuid) => {
-    const [row] = await findInstances(deps.database, call.identity.userUuid, [{ uuid }])
-    return row?.position
-  })
+  return listPage(deps, call, { page, list: 'instances', kind: 'instance' })
 }

@@ -1,19 +1,24 @@
 import { RequestError, problem } from '../contract/errors.ts'
 import type { Page } from '../contract/parsed-request.ts'
 import type { ListPage } from '../db/instances.ts'
+import { listPosition } from '../db/list-position.ts'
+import type { List } from '../db/list-position.ts'
+import type { Call } from './call.ts'
+import type { ApiDeps } from './deps.ts'
 
-/** A page in the terms of the database. The entry that a page begins after has to exist. */
+/** A page in the terms of the database. The entry that it begins after may be deleted by now, but the user must have had it. */
 export async function listPage(
-  page: Page,
-  kind: string,
-  positionOf: (uuid: string) => Promise<number | undefined>,
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  { page, list, kind }: { readonly page: Page; readonly list: List; readonly kind: string },
 ): Promise<ListPage> {
   const { count, offset, after } = page
   const size = count === undefined ? {} : { count }
   if (after === undefined) return offset === undefined ? size : { ...size, from: offset }
-  const afterPosition = await positionOf(after)
+  const { userUuid } = call.identity
+  const afterPosition = await listPosition(deps.database, { list, userUuid, uuid: after })
   if (afterPosition === undefined) {
-    const reason = `no ${kind} with uuid '${after}'`
+    const reason = `no ${kind} with uuid '${after}', nor was it deleted lately: read the list from its beginning`
     throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])
   }
   return { ...size, afterPosition }

@@ -44,8 +44,5 @@ export async function servicePage(
   call: Call,
   page: Page,
 ): Promise<ListPage> {
-  return listPage(page, serviceKind, async (uuid) => {
-    const [row] = await findServices(deps.database, call.identity.userUuid, [{ uuid }])
-    return row?.position
-  })
+  return listPage(deps, call, { page, list: 'services', kind: serviceKind })
 }

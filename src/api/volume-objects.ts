@@ -52,8 +52,5 @@ export function failedVolume({ uuid, name }: Pick<VolumeRow, 'uuid' | 'name'>, w
 
 /** A page of volumes in the terms of the database. */
 export async function volumePage(deps: Pick<ApiDeps, 'database'>, call: Call, page: Page): Promise<ListPage> {
-  return listPage(page, volumeKind, async (uuid) => {
-    const [row] = await findVolumes(deps.database, call.identity.userUuid, [{ uuid }])
-    return row?.position
-  })
+  return listPage(deps, call, { page, list: 'volumes', kind: volumeKind })
 }

@@ -38,7 +38,8 @@ export interface ListedImage extends ImageFacts {
 
 export interface ImageListing {
   /**
-   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by name.
+   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by `digest`, which no push
+   * changes: whoever reads the list in parts goes on behind an image although that was deleted, or lost its tag, meanwhile.
    * Content that could not run (for other platforms, not an image) is left out, and so is what is damaged on the
    * registry's disk. Throws RegistryError where the registry does not answer.
    */
@@ -132,7 +133,7 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
         const read = () => describe(facts, image, signal)
         return (await unlessDamaged(`${image.repository}@${image.digest}`, read)) ?? []
       })
-      return listed.flat().sort((a, b) => compare(a.tags[0] ?? a.digest, b.tags[0] ?? b.digest))
+      return listed.flat().sort((a, b) => compare(a.digest, b.digest))
     },
   }
 }

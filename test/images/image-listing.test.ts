@@ -46,7 +46,7 @@ describe('listing images', () => {
 
   async function names(query: Partial<ImageQuery>): Promise<string[]> {
     const images = await createImageListing({ client: registry.client }).list({ userName: 'ann', ...query })
-    return images.flatMap(({ tags, digest }) => (tags.length > 0 ? [tags.join('+')] : [digest]))
+    return images.map(({ tags, digest }) => (tags.length > 0 ? tags.join('+') : digest)).toSorted()
   }
 
   it("a user sees their own images and the official ones, no other's", async () => {
@@ -57,6 +57,25 @@ describe('listing images', () => {
       'hello:latest',
       'official/utils/tool:v1',
     ])
+  })
+
+  it('is in the order of digests with their names, which a tag that moves does not change', async () => {
+    const namespace = 'eve/moving'
+    for (const version of ['1', '2', '3', '4']) {
+      await push(namespace, `v${version}`, { config: { Labels: { version } } })
+    }
+    const listing = createImageListing({ client: registry.client })
+    const digests = async () =>
+      (await listing.list({ userName: 'eve', namespace })).map(({ digest }) => digest)
+    const before = await digests()
+    assert.deepEqual(before, before.toSorted())
+    await push(namespace, 'a', { config: { Labels: { version: '4' } } })
+    assert.deepEqual(await digests(), before)
+    const all = await listing.list({ userName: 'eve' })
+    assert.deepEqual(
+      all.map(({ digest }) => digest),
+      all.map(({ digest }) => digest).toSorted(),
+    )
   })
 
   it('the namespace is the user, official, or one application', async () => {

@@ -257,7 +257,7 @@ function imagePorts(images: FakeImages): Pick<ApiDeps, 'images' | 'imageListing'
     imageListing: {
       async list({ userName, lookups }) {
         if (images.fails) throw images.fails
-        return [...images.references].flatMap(([text, image]) => {
+        const listed = [...images.references].flatMap(([text, image]) => {
           const reference = parseImageReference(text)!
           if (!mayRead(userName, reference.repository)) return []
           const tag = publicImageReference(reference)
@@ -265,6 +265,7 @@ function imagePorts(images: FakeImages): Pick<ApiDeps, 'images' | 'imageListing'
           const digest = publicImageReference({ repository: reference.repository, digest: fakeDigest })
           return [{ ...facts(image), digest, tags: [tag] }]
         })
+        return listed.toSorted((a, b) => (a.digest < b.digest ? -1 : 1))
       },
     },
   }

@@ -1,6 +1,8 @@
-import { requestError } from '../../contract/errors.ts'
+import { RequestError, problem, requestError } from '../../contract/errors.ts'
 import type { listImages } from '../../contract/operations.ts'
 import type { Page } from '../../contract/parsed-request.ts'
+import { shortened } from '../../contract/validation-problems.ts'
+import { parseImageReference, publicImageReference } from '../../domain/image-reference.ts'
 import type { ListedImage } from '../../registry/image-listing.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import type { Call, Handler } from '../call.ts'
@@ -28,10 +30,18 @@ export function imagesList(deps: ApiDeps): Handler<typeof listImages> {
   }
 }
 
-function pageOf(images: readonly ListedImage[], { count, offset, after }: Page): readonly ListedImage[] {
-  // The list is sorted by name, so a page may begin after an image that is gone by now: then it begins anew.
-  const begin = after === undefined ? (offset ?? 0) : images.findIndex((image) => image.digest === after) + 1
-  return images.slice(begin, count === undefined ? undefined : begin + count)
+/** The list is sorted by digest, so a page may begin after an image that is not in it any more. */
+function pageOf(images: readonly ListedImage[], { count, offset = 0, after }: Page): readonly ListedImage[] {
+  const last = after === undefined ? undefined : lastImage(after)
+  const rest = last === undefined ? images.slice(offset) : images.filter(({ digest }) => digest > last)
+  return rest.slice(0, count)
+}
+
+function lastImage(after: string): string {
+  const reference = parseImageReference(after)
+  if (reference?.digest !== undefined) return publicImageReference(reference)
+  const reason = `'${shortened(after)}' is not the digest of an image, such as 'app@sha256:<64 hexadecimal digits>'`
+  throw new RequestError([problem('invalidContent', { name: 'from', place: 'the query', reason })])
 }
 
 async function fromRegistry<T>(call: Call, work: () => Promise<T>): Promise<T> {

@@ -7,6 +7,7 @@ import { Migration20261121161743_certificates } from './20261121161743-certifica
 import { Migration20261121190137_autoscale } from './20261121190137-autoscale.ts'
 import { Migration20261121230046_host_silence } from './20261121230046-host-silence.ts'
 import { Migration20261121232700_state_since } from './20261121232700-state-since.ts'
+import { Migration20261122184500_deleted_positions } from './20261122184500-deleted-positions.ts'
 
 /** In the order in which they run. Names stand in every database that ran them and never change. */
 export const migrationList: readonly MigrationObject[] = [
@@ -18,4 +19,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261121190137_autoscale', class: Migration20261121190137_autoscale },
   { name: 'Migration20261121230046_host_silence', class: Migration20261121230046_host_silence },
   { name: 'Migration20261121232700_state_since', class: Migration20261121232700_state_since },
+  { name: 'Migration20261122184500_deleted_positions', class: Migration20261122184500_deleted_positions },
 ]
