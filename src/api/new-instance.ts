@@ -3,7 +3,7 @@ import type { Problem } from '../contract/errors.ts'
 import { createInstances } from '../contract/instance-operations.ts'
 import type { OperationBody } from '../contract/operation.ts'
 import type { NewInstances, ServiceChoice } from '../db/create-instances.ts'
-import { splitArgumentLine } from '../domain/argument-line.ts'
+import { expandImageLine, splitArgumentLine } from '../domain/argument-line.ts'
 import { readImageLabels } from '../domain/image-labels.ts'
 import { resolveInstanceDefaults } from '../domain/instance-defaults.ts'
 import { InstanceFeature } from '../domain/instance-feature.ts'
@@ -52,7 +52,7 @@ export function newInstances(
     defaults,
   )
   const name = body.name === undefined ? undefined : parseObjectName(body.name)
-  const args = wantedArguments(body.args, image.facts.args)
+  const args = wantedArguments(body.args, image.facts)
   const volume = volumeChoice(body)
   return {
     userUuid,
@@ -68,17 +68,21 @@ export function newInstances(
 }
 
 /**
- * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from the image
- * list, one line, as the only element of an array, also where it is empty: that means the image's own, too.
+ * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from the image list, one line, as
+ * the first element of an array, also where it is empty. Alone it means the image's own; before further arguments it is replaced by its
+ * words. Where the image has an entrypoint, that is left to the host. It runs the entrypoint before the arguments, but hands it to a kernel of
+ * the image's own as one of them, and only it knows which kind the image is.
  */
 export function wantedArguments(
   args: InstanceBody['args'],
-  imageArgs: string | undefined,
+  image: Pick<FoundImage['facts'], 'args' | 'hasEntrypoint'>,
 ): readonly string[] | undefined {
-  if (args === undefined) return undefined
+  if (args === undefined || args.length === 0) return undefined
   const only = typeof args === 'string' ? args : args.length === 1 ? args[0] : undefined
-  if (args.length === 0 || only === '' || (only !== undefined && only === imageArgs)) return undefined
-  return typeof args === 'string' ? splitArgumentLine(args) : args
+  if (only === '' || (only !== undefined && only === image.args)) return undefined
+  if (typeof args === 'string') return splitArgumentLine(args)
+  const { args: line = '', hasEntrypoint } = image
+  return hasEntrypoint ? args : expandImageLine(args, { line, words: splitArgumentLine(line) })
 }
 
 /**

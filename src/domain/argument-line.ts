@@ -33,6 +33,18 @@ export function joinArguments(words: readonly string[]): string {
   return words.map((word) => (/^[^\s'"\\]+$/.test(word) ? word : quoted(word))).join(' ')
 }
 
+/**
+ * Clients put the arguments of an image, as the one line that the image list shows, before those of their user. The line becomes the
+ * words that stand for it. An image without arguments has an empty line. A line that stands alone is left to the caller.
+ */
+export function expandImageLine(
+  args: readonly string[],
+  image: { readonly line: string; readonly words: readonly string[] },
+): readonly string[] {
+  const [first, ...rest] = args
+  return rest.length > 0 && first === image.line ? [...image.words, ...rest] : args
+}
+
 function quoted(word: string): string {
   return `"${word.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 }

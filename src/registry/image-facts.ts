@@ -9,6 +9,8 @@ export interface ImageFacts {
   readonly hasInitrd: boolean
   /** Entrypoint and command as one line, where the image has any. */
   readonly args?: string
+  /** Some of `args` are the entrypoint's. */
+  readonly hasEntrypoint: boolean
   readonly kernelArgs?: string
   readonly labels: Readonly<Record<string, string>>
 }
@@ -57,6 +59,7 @@ export function factsOf({ manifest, config }: RegistryImage): ImageFacts {
     sizeBytes: manifest.layers.reduce((total, layer) => total + layer.size, 0),
     hasInitrd: hasInitrd || labels[initrdAnnotation] !== undefined,
     ...(args === '' ? {} : { args }),
+    hasEntrypoint: config.entrypoint.length > 0,
     ...(kernelArgs === undefined ? {} : { kernelArgs }),
     labels,
   }

@@ -80,6 +80,35 @@ describe('creating instances', () => {
     })
   }
 
+  it('puts the words of the image in the place of its line, where that stands before further arguments', async () => {
+    api.images.references.set('official/quoted:latest', { args: `sh -c "echo a  b"` })
+    api.images.references.set('official/bare:latest', {})
+    api.images.references.set('official/entered:latest', { args: '/enter --now', hasEntrypoint: true })
+    const argsOf = async (image: string, args: readonly string[]) =>
+      (await view((await user.api.one('createInstances', { body: { image, args } })).uuid)).args
+    assert.deepEqual(await argsOf('hello', ['/hello --port 8080', '-v']), ['/hello', '--port', '8080', '-v'])
+    assert.deepEqual(await argsOf('hello', ['/hello --port 8080', 'x y', '']), [
+      '/hello',
+      '--port',
+      '8080',
+      'x y',
+      '',
+    ])
+    assert.deepEqual(await argsOf('quoted', ['sh -c "echo a  b"', 'x']), ['sh', '-c', 'echo a  b', 'x'])
+    assert.deepEqual(await argsOf('bare', ['', '-v']), ['-v'])
+    for (const args of [
+      ['/hello --port', '8080'],
+      ['/hello  --port 8080', '-v'],
+      ['-v', '/hello --port 8080'],
+      ['', '-v'],
+    ]) {
+      assert.deepEqual(await argsOf('hello', args), args)
+    }
+    // Its host knows which of them are the entrypoint's.
+    assert.deepEqual(await argsOf('entered', ['/enter --now', '-v']), ['/enter --now', '-v'])
+    assert.equal(await argsOf('entered', ['/enter --now']), undefined)
+  })
+
   it('splits arguments that are one line', async () => {
     const created = await user.api.one('createInstances', {
       body: { image: 'hello', args: `sh -c 'echo "a b"'` },

@@ -65,6 +65,22 @@ describe('what a guest is to run', () => {
     assert.deepEqual(argv(['', '']), ['/entry', '', ''])
   })
 
+  it('has the image’s words in the place of its line, which stands before further arguments, and its entrypoint once', () => {
+    const of = (args: readonly string[], change: Partial<ContainerImage>) =>
+      guestProcess({ ...spec, args }, { ...image, ...change }).argv
+    assert.deepEqual(argv(['/entry serve --port 80', '-v']), ['/entry', 'serve', '--port', '80', '-v'])
+    assert.deepEqual(of(['/entry', 'x'], { command: [] }), ['/entry', 'x'])
+    assert.deepEqual(of(['serve "a b"', 'x'], { entrypoint: [], command: ['serve', 'a b'] }), [
+      'serve',
+      'a b',
+      'x',
+    ])
+    assert.deepEqual(of(['', 'x'], { entrypoint: [], command: [] }), ['x'])
+    const own = { ...kernel, command: ['app', '-q'] }
+    assert.deepEqual(guestProcess({ ...spec, args: ['app -q', 'x'] }, own).argv, ['app', '-q', 'x'])
+    assert.deepEqual(argv(['/entry serve', '-v']), ['/entry', '/entry serve', '-v'])
+  })
+
   it('takes variables from the platform, the image and the instance; the later wins', () => {
     const { env } = guestProcess({ ...spec, env: { B: 'mine', ROOST_INSTANCE_UUID: 'mine' } }, image)
     assert.equal(env['A'], 'image')

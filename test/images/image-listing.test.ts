@@ -161,6 +161,7 @@ describe('listing images', () => {
         hasInitrd: true,
         sizeBytes: kernel.length + initrd.length,
         args: '/app --name "a b"',
+        hasEntrypoint: true,
         kernelArgs: 'quiet',
         labels: { 'roost.kernel_args': 'quiet', note: 'x' },
       },
@@ -264,7 +265,7 @@ describe('resolving an image', () => {
       kind: 'found',
       reference: `official/app@${digest}`,
       publicReference: `app@${digest}`,
-      facts: { sizeBytes: 0, hasInitrd: false, labels },
+      facts: { sizeBytes: 0, hasInitrd: false, hasEntrypoint: false, labels },
     })
   })
 

@@ -92,6 +92,8 @@ export interface FakeImages {
 
 export interface FakeImage {
   readonly args?: string
+  /** Default false. */
+  readonly hasEntrypoint?: boolean
   readonly labels?: Readonly<Record<string, string>>
 }
 
@@ -234,6 +236,7 @@ function imagePorts(images: FakeImages): Pick<ApiDeps, 'images' | 'imageListing'
   const facts = (image: FakeImage) => ({
     sizeBytes: 1_000_000,
     hasInitrd: false,
+    hasEntrypoint: image.hasEntrypoint ?? false,
     labels: image.labels ?? {},
     ...(image.args === undefined ? {} : { args: image.args }),
   })

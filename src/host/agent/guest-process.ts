@@ -1,3 +1,4 @@
+import { expandImageLine, joinArguments } from '../../domain/argument-line.ts'
 import { HostFailure } from '../../domain/host-work.ts'
 import type { LaunchSpec } from '../../domain/node-protocol.ts'
 import { findProcessExcess, namedStrings } from '../../domain/process-size.ts'
@@ -40,13 +41,19 @@ export function guestProcess(spec: LaunchSpec, image: PreparedImage): GuestProce
 
 /**
  * Clients send one empty argument for none, and the image's whole command as one string when the user gave no
- * arguments of their own; both mean the image's command.
+ * arguments of their own; both mean the image's command. Before arguments of their user they send what the image
+ * runs, entrypoint and command, as one line.
  */
 function argumentsOf(spec: LaunchSpec, image: PreparedImage): readonly string[] {
   const { args } = spec
   const only = args?.length === 1 ? args[0] : undefined
   const asTheImage = only === '' || (only !== undefined && only === image.command.join(' '))
-  return args === undefined || args.length === 0 || asTheImage ? image.command : args
+  if (args === undefined || args.length === 0 || asTheImage) return image.command
+  const entrypoint = image.kind === 'container' ? image.entrypoint : []
+  return expandImageLine(args, {
+    line: joinArguments([...entrypoint, ...image.command]),
+    words: image.command,
+  })
 }
 
 function platformEnv(spec: LaunchSpec, hostname: string): Record<string, string> {
