@@ -90,8 +90,9 @@ const sentences: {
     ofKey(`it is not the key of the certificate '${subject}': give the one that its request was made with`),
   authority: ({ subject }) =>
     ofChain(
-      `'${subject}' is the certificate of an authority (basicConstraints CA:TRUE), and browsers refuse it as a ` +
-        "server's: issue one for the server with it; 'openssl req -x509' needs '-addext basicConstraints=critical,CA:FALSE'",
+      `'${subject}' is the certificate of an authority over others (basicConstraints CA:TRUE), and browsers refuse it as ` +
+        "a server's: issue one for the server with it by 'openssl x509 -req -in <request> -CA <it> -CAkey <its key> -copy_extensions " +
+        "copy', or upload one that signed itself, as 'openssl req -x509' makes it, alone",
     ),
   'not-for-servers': ({ subject }) =>
     ofChain(`'${subject}' is not for servers (extendedKeyUsage lacks serverAuth): have one issued that is`),

@@ -3,8 +3,9 @@ import type { KeyObject } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { factsOf, nameText } from './certificate-facts.ts'
 import type { CertificateFacts } from './certificate-facts.ts'
-import { issuerPath, isValidAt } from './issuer-path.ts'
+import { isIssuedBy, issuerPath, isValidAt } from './issuer-path.ts'
 import type { IssuerPath } from './issuer-path.ts'
+import { maySignHandshakes } from './key-usage.ts'
 import { pemBlocks } from './pem-block.ts'
 import { readPrivateKey } from './private-key.ts'
 import type { PrivateKeyFlaw } from './private-key.ts'
@@ -23,6 +24,7 @@ export type UploadFlaw =
   | { readonly kind: 'unreadable'; readonly number: number }
   /** Of another certificate; `subject` is that of the first one of the chain. */
   | { readonly kind: 'other-key'; readonly subject: string }
+  /** It is an authority's, and not one that signed itself and serves alone. */
   | { readonly kind: 'authority'; readonly subject: string }
   | { readonly kind: 'not-for-servers'; readonly subject: string }
   /** The names that it has are others. */
@@ -82,12 +84,12 @@ export async function readCertificateUpload(upload: CertificateUpload): Promise<
   if ('flaw' in key) return refused(key.flaw)
   // A renewal may have the key of the one before, and stand behind it in the same file.
   const own = given.certificates.filter((one) => key.matches(one))
-  const leaf = own.find((one) => leafFlaw(one, upload) === undefined) ?? own[0]
+  const flaws = await Promise.all(own.map((one) => leafFlaw(one, given.certificates, upload)))
+  const leaf = own[Math.max(0, flaws.indexOf(undefined))]
   if (leaf === undefined) {
     return refused({ kind: 'other-key', subject: nameText(given.certificates[0]!.subject) })
   }
-  const flaw = leafFlaw(leaf, upload)
-  if (flaw !== undefined) return refused(flaw)
+  if (!flaws.includes(undefined)) return refused(flaws[0]!)
   const path = await completePath(leaf, given.certificates, upload)
   if ('flaw' in path) return refused(path.flaw)
   const { certificates } = path
@@ -139,9 +141,13 @@ function readCertificate(pem: string): X509Certificate | undefined {
   }
 }
 
-function leafFlaw(leaf: X509Certificate, { commonName, nowMs }: CertificateUpload): UploadFlaw | undefined {
+async function leafFlaw(
+  leaf: X509Certificate,
+  given: readonly X509Certificate[],
+  { commonName, nowMs }: CertificateUpload,
+): Promise<UploadFlaw | undefined> {
   const subject = nameText(leaf.subject)
-  if (leaf.ca) return { kind: 'authority', subject }
+  if (leaf.ca && !(await servesAlone(leaf, given))) return { kind: 'authority', subject }
   const uses = leaf.keyUsage as readonly string[] | undefined
   if (uses !== undefined && !uses.includes(serverUse) && !uses.includes(anyUse)) {
     return { kind: 'not-for-servers', subject }
@@ -155,6 +161,17 @@ function leafFlaw(leaf: X509Certificate, { commonName, nowMs }: CertificateUploa
     }
   }
   return isValidAt(leaf, nowMs) ? undefined : validityFlaw(leaf, nowMs)
+}
+
+/**
+ * `openssl req -x509` makes an authority's certificate when it is not told otherwise, and people serve with it: one that signed itself,
+ * issued none of the others and may sign handshakes. Who trusts it takes it for the server's. Its own renewal with the same key, which it
+ * seems to have issued, signed itself too.
+ */
+async function servesAlone(leaf: X509Certificate, given: readonly X509Certificate[]): Promise<boolean> {
+  if (!isIssuedBy(leaf, leaf)) return false
+  if (given.some((other) => !isIssuedBy(other, other) && isIssuedBy(other, leaf))) return false
+  return maySignHandshakes(leaf)
 }
 
 /** The subject's common name counts where there are no other names, as it did before these were invented. */

@@ -33,7 +33,7 @@ export function issuerPath(
   }
 }
 
-function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+export function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   if (!certificate.checkIssued(issuer)) return false
   try {
     return certificate.verify(issuer.publicKey)

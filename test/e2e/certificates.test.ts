@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import type { FailedEntry } from '../../src/contract/envelope.ts'
 import { startBrowser } from '../support/browser.ts'
 import {
@@ -20,6 +23,7 @@ import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { openStackInside } from '../support/stack-inside.ts'
 
+const run = promisify(execFile)
 const address = '127.0.0.1'
 /** From the create on; a third of a second where nothing else is done. */
 const issuedLimitMs = 10_000
@@ -145,6 +149,19 @@ describe('certificates', function () {
     assert.match(await refusal(stack.api.attempt('deleteCertificates', { object: nextUuid })), /own/)
   })
 
+  it('that `openssl req -x509` makes are served, and who trusts one sees the page', async () => {
+    const name = 'self.example.test'
+    const made = await selfSigned(name)
+    assert.ok(new X509Certificate(made.chain).ca)
+    await upload(name, made)
+    await service('self', name)
+    assert.deepEqual((await shows(name, made)).chain, [`CN=${name}`])
+    const { status, isTrusted } = await curl(name, made.chain)
+    assert.deepEqual([status, isTrusted], ['404', true])
+    assert.equal((await curl(name, await localRoot())).isTrusted, false)
+    assert.equal((await openTrusting(made.chain, `https://${name}/`)).isSecure, true)
+  })
+
   it('for wildcards are brought, and serve every name of one label', async () => {
     assert.match(await refusal(attempt('*.wild.example.test')), /wildcard/i)
     const brought = await bring('ec', ['*.wild.example.test', 'other.example.test'])
@@ -204,6 +221,40 @@ describe('certificates', function () {
     }
   })
 })
+
+/** By the command that stands in manuals. */
+async function selfSigned(name: string): Promise<Brought> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'roost-self-signed-'))
+  try {
+    const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
+    const into = ['-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'chain.pem']
+    await run('openssl', ['req', '-x509', '-days', '30', ...into, ...subject], { cwd: directory })
+    const [chain, key] = ['chain.pem', 'key.pem'].map((file) =>
+      readFileSync(path.join(directory, file), 'utf8'),
+    )
+    return { chain: chain!, key: key!, root: chain!, serial: new X509Certificate(chain!).serialNumber }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** What `curl` gets, that trusts `root` alone. */
+async function curl(name: string, root: string): Promise<{ status: string; isTrusted: boolean }> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'roost-curl-'))
+  try {
+    const file = path.join(directory, 'root.pem')
+    writeFileSync(file, root)
+    const trusting = ['--cacert', file, '--resolve', `${name}:443:${address}`]
+    const shown = ['-s', '-o', '/dev/null', '-w', '%{http_code} %{ssl_verify_result}']
+    const { stdout } = await run('curl', [...trusting, ...shown, `https://${name}/`]).catch(
+      (error: { readonly stdout: string }) => error,
+    )
+    const [status = '', verified] = stdout.split(' ')
+    return { status, isTrusted: verified === '0' }
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
 
 /** What a browser without any other authority than this one shows. */
 async function openTrusting(

@@ -41,6 +41,8 @@ export interface WantedTestCertificate {
   readonly days?: readonly [from: number, to: number]
   readonly authority?: boolean
   readonly uses?: readonly string[]
+  /** What its key may be used for: what servers do, or certificates and revocation lists alone. Absent: everything. */
+  readonly keyUse?: 'handshakes' | 'certificates'
   /** Where its issuer's certificate is said to be. */
   readonly issuerUrl?: string
   readonly hash?: 'SHA-1' | 'SHA-256'
@@ -58,6 +60,9 @@ export async function makeTestCertificate(wanted: WantedTestCertificate): Promis
       ? []
       : [new x509.SubjectAlternativeNameExtension(wanted.names.map((value) => ({ type: 'dns', value })))]),
     ...(wanted.uses === undefined ? [] : [new x509.ExtendedKeyUsageExtension([...wanted.uses])]),
+    ...(wanted.keyUse === undefined
+      ? []
+      : [new x509.KeyUsagesExtension(keyUsesOf(x509, wanted.keyUse), true)]),
     ...(wanted.issuerUrl === undefined
       ? []
       : [new x509.AuthorityInfoAccessExtension({ caIssuers: wanted.issuerUrl })]),
@@ -78,6 +83,14 @@ export async function makeTestCertificate(wanted: WantedTestCertificate): Promis
     webcrypto,
   )
   return { pem: `${certificate.toString('pem')}\n`, key, pkey: keyText(key) }
+}
+
+function keyUsesOf(
+  { KeyUsageFlags }: Awaited<ReturnType<typeof loadX509>>,
+  keyUse: NonNullable<WantedTestCertificate['keyUse']>,
+): number {
+  const authority = KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign
+  return keyUse === 'certificates' ? authority : authority | KeyUsageFlags.digitalSignature
 }
 
 function algorithmOf(key: KeyObject, hash: string) {

@@ -246,13 +246,39 @@ describe('the upload of a certificate', () => {
     assert.equal((await flaw(bare, { known: ['nonsense', made.leaf.pem] })).kind, 'issuer-missing')
   })
 
-  it('accepts a certificate that signed itself, unless it is an authority', async () => {
+  it('accepts a certificate that signed itself as its own chain, an authority or not', async () => {
     const own = { subject: `CN=${name}`, names: [name] }
-    const signed = await makeTestCertificate(own)
-    assert.equal((await accepted({ chain: signed.pem, pkey: signed.pkey })).chain, signed.pem)
-    const authority = await makeTestCertificate({ ...own, authority: true })
+    const stranger = await makeTestCertificate({ subject: 'CN=Stranger', authority: true })
+    for (const more of [{}, { authority: true }, { authority: true, keyUse: 'handshakes' }] as const) {
+      const signed = await makeTestCertificate({ ...own, ...more })
+      for (const chain of [signed.pem, stranger.pem + signed.pem, signed.pem + signed.pem]) {
+        assert.equal((await accepted({ chain, pkey: signed.pkey })).chain, signed.pem)
+      }
+    }
+  })
+
+  it('takes of a certificate that signed itself and its renewal the one that is valid', async () => {
+    const own = { subject: `CN=${name}`, names: [name], authority: true, key: makeTestKey() }
+    const [old, next] = [
+      await makeTestCertificate({ ...own, days: [-10, -1] }),
+      await makeTestCertificate(own),
+    ]
+    assert.equal((await accepted({ chain: old.pem + next.pem, pkey: next.pkey })).chain, next.pem)
+  })
+
+  it('refuses the certificate of an authority over others, whatever signed it', async () => {
+    const own = { subject: `CN=${name}`, names: [name], authority: true }
     const expected = { kind: 'authority', subject: `CN=${name}` }
-    assert.deepEqual(await flaw({ chain: authority.pem, pkey: authority.pkey }), expected)
+    const below = await makeTestCertificate({ ...own, issuer: made.between })
+    assert.deepEqual(await flaw({ chain: below.pem, pkey: below.pkey }), expected)
+    assert.deepEqual(await flaw({ chain: below.pem + made.between.pem, pkey: below.pkey }), expected)
+    const root = await makeTestCertificate(own)
+    const leaf = await leafWith({ issuer: root })
+    assert.deepEqual(await flaw({ chain: leaf.pem + root.pem, pkey: root.pkey }), expected)
+    assert.equal((await accepted({ chain: leaf.pem + root.pem, pkey: leaf.pkey })).chain, leaf.pem)
+    // Clients refuse it as a server's even where they trust it.
+    const rootAlone = await makeTestCertificate({ ...own, keyUse: 'certificates' })
+    assert.deepEqual(await flaw({ chain: rootAlone.pem, pkey: rootAlone.pkey }), expected)
   })
 
   it('refuses a certificate that is not for servers', async () => {

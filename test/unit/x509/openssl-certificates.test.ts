@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { X509Certificate } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,12 +34,35 @@ describe('what OpenSSL makes', () => {
   }
   const selfSigned = ['req', '-x509', '-nodes', '-days', '30', '-subj', `/CN=${name}`]
 
-  it('by `req -x509` alone is an authority, and with what the refusal says none', async () => {
+  it('by `req -x509` is accepted, the certificate of an authority as well as that of none', async () => {
     const into = ['-newkey', 'rsa:2048', '-keyout', 'a.key', '-out', 'a.pem']
     await openssl(...selfSigned, ...into)
-    assert.equal(await kinds(await text('a.pem'), await text('a.key')), 'authority')
+    assert.ok(new X509Certificate(await text('a.pem')).ca)
+    assert.equal(await kinds(await text('a.pem'), await text('a.key')), 'accepted')
     await openssl(...selfSigned, ...into, '-addext', 'basicConstraints=critical,CA:FALSE')
     assert.equal(await kinds(await text('a.pem'), await text('a.key')), 'accepted')
+  })
+
+  it('by `req -x509` for an authority is refused, and accepted as what that issues by the command of the refusal', async () => {
+    const into = ['-newkey', 'rsa:2048', '-keyout', 'ca.key', '-out', 'ca.pem']
+    await openssl(...selfSigned, ...into, '-addext', 'keyUsage=critical,keyCertSign,cRLSign')
+    assert.equal(await kinds(await text('ca.pem'), await text('ca.key')), 'authority')
+    const request = [
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-keyout',
+      's.key',
+      '-out',
+      's.csr',
+      '-subj',
+      '/CN=server',
+    ]
+    await openssl('req', ...request, '-addext', `subjectAltName=DNS:${name}`)
+    const signing = ['-req', '-in', 's.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-copy_extensions', 'copy']
+    await openssl('x509', ...signing, '-out', 's.pem')
+    const chain = (await text('s.pem')) + (await text('ca.pem'))
+    assert.equal(await kinds(chain, await text('s.key')), 'accepted')
   })
 
   it('by `ecparam` has its curve in front of the key, and is accepted', async () => {
