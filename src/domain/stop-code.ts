@@ -30,34 +30,39 @@ const reasonBySignal = new Map<number, StopCodeReason>([
 /** Bits 14-8: the application was executing. Lower numbers are phases before and after, which are not told apart. */
 const applicationLevel = 127
 
-interface StopCodeFields {
+/** Bit 15: the stop occurred while the system was shutting down. */
+const shutdownBit = 1 << 15
+
+/**
+ * The code of every successful shutdown, whoever began it and whatever the application's exit code was: the system was shutting down,
+ * and no phase of that (bits 14-8) was left. Clients take 0 for no code at all, or for an unexpected error.
+ */
+export const cleanStopCode = shutdownBit | StopCodeReason.Ok
+
+interface FaultFields {
   /** Bits 7-0. */
   readonly reason: StopCodeReason
   /** Bits 23-16. */
   readonly errno?: number
-  /** Bit 15: it happened while the system was shutting down. */
-  readonly atShutdown?: boolean
   /** Bits 14-8. */
-  readonly level?: number
+  readonly level: number
 }
 
-export function packStopCode(fields: StopCodeFields): number {
-  const errno = (fields.errno ?? 0) << 16
-  const atShutdown = fields.atShutdown === true ? 1 << 15 : 0
-  return errno | atShutdown | ((fields.level ?? 0) << 8) | fields.reason
+function faultCode({ reason, errno = 0, level }: FaultFields): number {
+  return (errno << 16) | (level << 8) | reason
 }
 
 export function stopCodeReason(stopCode: number): number {
   return stopCode & 0xff
 }
 
-/** The code of an end that came from within: 0 for an orderly one, else the fault and where it happened. */
+/** The code of an end that came from within: that of a clean stop, else the fault and where it happened. */
 export function crashCode(exit: ExitReport): number {
   const level = exit.applicationStarted ? applicationLevel : 0
-  if (exit.cause === ExitCause.KernelPanic) return packStopCode({ reason: StopCodeReason.Invalid, level })
+  if (exit.cause === ExitCause.KernelPanic) return faultCode({ reason: StopCodeReason.Invalid, level })
   if (exit.outOfMemory === true) {
-    return packStopCode({ reason: StopCodeReason.PageFault, errno: outOfMemoryErrno, level })
+    return faultCode({ reason: StopCodeReason.PageFault, errno: outOfMemoryErrno, level })
   }
-  if (exit.signal === undefined) return packStopCode({ reason: StopCodeReason.Ok })
-  return packStopCode({ reason: reasonBySignal.get(exit.signal) ?? StopCodeReason.Invalid, level })
+  if (exit.signal === undefined) return cleanStopCode
+  return faultCode({ reason: reasonBySignal.get(exit.signal) ?? StopCodeReason.Invalid, level })
 }

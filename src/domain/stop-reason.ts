@@ -1,6 +1,6 @@
 import { ExitCause } from './exit-report.ts'
 import type { ExitReport } from './exit-report.ts'
-import { crashCode, packStopCode, StopCodeReason } from './stop-code.ts'
+import { cleanStopCode, crashCode } from './stop-code.ts'
 
 /** The bits of `stop_reason`: where a stop came from and what ended in order. */
 export const StopBit = {
@@ -62,15 +62,13 @@ function orderlyStop(exit: ExitReport, asked: AskedStop): StopOutcome {
   if (exit.cause === ExitCause.KernelPanic) {
     return { stopReason: bits | StopBit.Kernel, stopCode: crashCode(exit) }
   }
-  if (exit.killedAtShutdown === true) {
-    const stopCode = packStopCode({ reason: StopCodeReason.Ok, atShutdown: true })
-    return { stopReason: bits | StopBit.Kernel, stopCode }
-  }
+  const stopCode = cleanStopCode
+  if (exit.killedAtShutdown === true) return { stopReason: bits | StopBit.Kernel, stopCode }
   if (exitCode !== undefined) {
-    return { stopReason: bits | StopBit.Application | StopBit.Kernel, exitCode, stopCode: 0 }
+    return { stopReason: bits | StopBit.Application | StopBit.Kernel, exitCode, stopCode }
   }
   if (exit.cause === ExitCause.HostHalted) return { stopReason: bits }
-  return { stopReason: bits | StopBit.Kernel, stopCode: 0 }
+  return { stopReason: bits | StopBit.Kernel, stopCode }
 }
 
 /** Nobody asked: the end came from within, or the VMM was lost. */

@@ -10,10 +10,14 @@ const executing = 127
 const outOfMemoryErrno = 12
 
 /** The fields of a stop code, from the highest bit to the lowest. */
-function stopCodeOf(view: InstanceView): { errno: number; initlvl: number; reason: number } {
+function stopCodeOf(view: InstanceView) {
   const code = view.stop_code ?? -1
-  return { errno: (code >> 16) & 0xff, initlvl: (code >> 8) & 0x7f, reason: code & 0xff }
+  const atShutdown = ((code >> 15) & 1) === 1
+  return { errno: (code >> 16) & 0xff, atShutdown, initlvl: (code >> 8) & 0x7f, reason: code & 0xff }
 }
+
+/** Nothing was left to shut down. */
+const clean = { errno: 0, atShutdown: true, initlvl: 0, reason: 0 }
 
 const fromWithin = [
   { name: 'exit-0', script: 'exit 0', reason: 3, exitCode: 0, stop: 0 },
@@ -48,7 +52,8 @@ describe('why an instance stopped', () => {
       const view = await waitFor(stack.api, uuid, 'stopped')
       assert.equal(view.stop_reason, reason)
       assert.equal(view.exit_code, exitCode)
-      assert.equal(stopCodeOf(view).reason, stop)
+      const during = { errno: 0, atShutdown: false, initlvl: executing, reason: stop }
+      assert.deepEqual(stopCodeOf(view), stop === 0 ? clean : during)
       assert.equal(view.start_count, 1)
       assert.equal(virtualMachinesOf(uuid).length, 0)
     })
@@ -61,7 +66,28 @@ describe('why an instance stopped', () => {
     const view = await waitFor(stack.api, uuid, 'stopped')
     assert.equal(view.stop_reason, 1)
     assert.equal(view.exit_code, undefined)
-    assert.deepEqual(stopCodeOf(view), { errno: outOfMemoryErrno, initlvl: executing, reason: 4 })
+    assert.deepEqual(stopCodeOf(view), {
+      errno: outOfMemoryErrno,
+      atShutdown: false,
+      initlvl: executing,
+      reason: 4,
+    })
+  })
+
+  it('is 15 with a clean stop code when the user stopped it and it ended on the signal', async () => {
+    const script = 'trap "exit 5" TERM; echo obedient; while :; do sleep 0.1; done'
+    const { uuid } = await runInstance(stack.api, {
+      name: 'why-asked',
+      image: 'busybox',
+      args: ['sh', '-c', script],
+    })
+    await until('it listens', async () => (await logOf(stack.api, uuid)).includes('obedient'), {
+      limitMs: 30_000,
+    })
+    await stack.api.one('stopInstances', { object: uuid })
+    const view = await waitFor(stack.api, uuid, 'stopped')
+    assert.deepEqual([view.stop_reason, view.exit_code], [15, 5])
+    assert.deepEqual(stopCodeOf(view), clean)
   })
 
   it('is 13 without an exit code when the application outlived the shutdown signal', async () => {
@@ -78,6 +104,7 @@ describe('why an instance stopped', () => {
     const view = await waitFor(stack.api, uuid, 'stopped')
     assert.equal(view.stop_reason, 13)
     assert.equal(view.exit_code, undefined)
+    assert.deepEqual(stopCodeOf(view), clean)
   })
 
   it('is 28 without any code when the stop was forced', async () => {

@@ -7,6 +7,8 @@ import type { AskedStop, StopOutcome } from '../../src/domain/stop-reason.ts'
 const byUser: AskedStop = { origin: StopOrigin.User, forced: false }
 const byForce: AskedStop = { origin: StopOrigin.User, forced: true }
 const inApplication = 127 << 8
+/** The shutdown bit alone: the reason is OK, and of the shutdown no phase was left. */
+const clean = 1 << 15
 
 function end(fields: Partial<ExitReport>): ExitReport {
   return { boot: 1, cause: ExitCause.Guest, applicationStarted: true, atMs: 0, ...fields }
@@ -25,8 +27,16 @@ const crashed = (reason: number, errno = 0): StopOutcome => ({
 })
 
 const cases: readonly Case[] = [
-  { title: 'an exit with 0', exit: { exitCode: 0 }, outcome: { stopReason: 3, exitCode: 0, stopCode: 0 } },
-  { title: 'an exit with 7', exit: { exitCode: 7 }, outcome: { stopReason: 3, exitCode: 7, stopCode: 0 } },
+  {
+    title: 'an exit with 0',
+    exit: { exitCode: 0 },
+    outcome: { stopReason: 3, exitCode: 0, stopCode: clean },
+  },
+  {
+    title: 'an exit with 7',
+    exit: { exitCode: 7 },
+    outcome: { stopReason: 3, exitCode: 7, stopCode: clean },
+  },
   { title: 'SIGSEGV', exit: { signal: 11 }, outcome: crashed(5) },
   { title: 'SIGBUS', exit: { signal: 7 }, outcome: crashed(4) },
   { title: 'SIGFPE', exit: { signal: 8 }, outcome: crashed(2) },
@@ -43,26 +53,32 @@ const cases: readonly Case[] = [
   {
     title: 'a guest that shut down without a report',
     exit: { cause: ExitCause.GuestShutdown },
-    outcome: { stopReason: 1, stopCode: 0 },
+    outcome: { stopReason: 1, stopCode: clean },
   },
   { title: 'a lost VMM', exit: { cause: ExitCause.VmmLost }, outcome: { stopReason: 0 } },
   {
     title: 'a stop by the user, exit with 0',
     asked: byUser,
     exit: { exitCode: 0 },
-    outcome: { stopReason: 15, exitCode: 0, stopCode: 0 },
+    outcome: { stopReason: 15, exitCode: 0, stopCode: clean },
   },
   {
     title: 'a stop by the user, died of SIGTERM',
     asked: byUser,
     exit: { signal: 15 },
-    outcome: { stopReason: 15, exitCode: 143, stopCode: 0 },
+    outcome: { stopReason: 15, exitCode: 143, stopCode: clean },
   },
   {
     title: 'a stop by the user, had to be killed',
     asked: byUser,
     exit: { killedAtShutdown: true, signal: 9 },
-    outcome: { stopReason: 13, stopCode: 1 << 15 },
+    outcome: { stopReason: 13, stopCode: clean },
+  },
+  {
+    title: 'a stop by the user of a guest that shut down without a report',
+    asked: byUser,
+    exit: { cause: ExitCause.GuestShutdown },
+    outcome: { stopReason: 13, stopCode: clean },
   },
   {
     title: 'a stop by the user whose VMM was lost',
@@ -85,7 +101,7 @@ const cases: readonly Case[] = [
   {
     title: 'a host that was halted',
     exit: { cause: ExitCause.HostHalted, exitCode: 0 },
-    outcome: { stopReason: 7, exitCode: 0, stopCode: 0 },
+    outcome: { stopReason: 7, exitCode: 0, stopCode: clean },
   },
   { title: 'a host that lost its power', exit: { cause: ExitCause.HostHalted }, outcome: { stopReason: 4 } },
   { title: 'a stop of a boot that the host never knew', asked: byUser, outcome: { stopReason: 12 } },
@@ -97,6 +113,12 @@ describe('the numbers of an end', () => {
       assert.deepEqual(stopOutcome(exit && end(exit), asked), outcome)
     })
   }
+
+  it('a stop_code whose reason is OK has the shutdown bit and nothing else, so that none is 0', () => {
+    const codes = cases.flatMap(({ exit, asked }) => stopOutcome(exit && end(exit), asked).stopCode ?? [])
+    assert.ok(codes.length > 0)
+    for (const code of codes) assert.ok((code & 0xff) !== 0 || code === clean, String(code))
+  })
 
   it('exit_code comes with the application bit and stop_code with the kernel bit, and only then', () => {
     for (const { exit, asked } of cases) {
