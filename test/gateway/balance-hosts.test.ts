@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import type { RouteService } from '../../src/domain/route-feed.ts'
 import { GatePhase } from '../../src/domain/gate-state.ts'
-import { hostAwayAfterMs, leaseValidMs } from '../../src/domain/traffic-protocol.ts'
 import type { InstanceLoad, OpenLease } from '../../src/domain/traffic-protocol.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
@@ -32,58 +31,12 @@ describe('what a host says of its instances', function () {
     return one
   }
 
-  async function silence(silentMs: number, phase: GatePhase): Promise<void> {
-    host.mute = true
-    one.skewMs += silentMs
-    await until('its silence counts', () => one.balancer.phases().get(phase) === 1, { limitMs })
-  }
-
   function isRefused(): boolean {
     const outcome = one.admit({ signal: AbortSignal.abort() })
     if (outcome instanceof Promise) return false
     if (outcome.admitted) outcome.done()
     return !outcome.admitted
   }
-
-  describe('when it is silent', () => {
-    it('has who is new wait until it has answered again, and lets what is under way go on', async () => {
-      given()
-      const held = await one.admission()
-      held.onEnd(() => assert.fail('it goes on'))
-      await silence(leaseValidMs, GatePhase.Unsure)
-      const waiting = one.admit()
-      assert(waiting instanceof Promise)
-      host.mute = false
-      host.say({ kind: 'beat' })
-      assert((await waiting).admitted)
-      held.done()
-    })
-
-    it('refuses them with the reason when it stays away', async () => {
-      given()
-      await one.admission()
-      await silence(leaseValidMs, GatePhase.Unsure)
-      const waiting = one.admit()
-      one.skewMs += hostAwayAfterMs
-      const refusal = await waiting
-      assert(!refusal.admitted && refusal.reason === 'host-away' && refusal.retryAfterMs > 0)
-    })
-
-    it('has a connection that was slept through wait for it, and ends it when it stays away', async () => {
-      host.answer = () => asleepSoon
-      given()
-      const quiet = await one.admission({ kind: 'connection' })
-      await host.next('idle')
-      host.drop()
-      const waking = quiet.awaken()
-      assert.equal(await waking, true)
-      await host.next('idle', 2)
-      host.mute = true
-      const again = quiet.awaken()
-      one.skewMs += hostAwayAfterMs
-      assert.equal(await again, false)
-    })
-  })
 
   describe('when an instance sleeps through a connection', () => {
     async function slept(limits: Partial<BalanceLimits> = {}): Promise<Admission> {

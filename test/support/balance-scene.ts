@@ -47,6 +47,20 @@ export class BalanceScene {
     this.table.apply({ kind: 'end', revision: '1' })
   }
 
+  /** The host is in the routes no more, as after its release. */
+  release(): void {
+    this.table.apply({ kind: 'begin', snapshot: false })
+    this.table.apply({ kind: 'gone', what: 'node', id: this.host.node.id })
+    this.table.apply({ kind: 'end', revision: '2' })
+  }
+
+  /** Another agent joined under the host's id. */
+  join(host: GatewayHost): void {
+    this.table.apply({ kind: 'begin', snapshot: false })
+    this.table.apply({ kind: 'node', node: host.node })
+    this.table.apply({ kind: 'end', revision: '3' })
+  }
+
   admit(over: Partial<Ask> = {}): Admission | Refusal | Promise<Admission | Refusal> {
     return this.balancer.admit({ service: this.service, port: 8080, kind: 'request', signal: never, ...over })
   }

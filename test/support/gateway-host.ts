@@ -21,20 +21,22 @@ export class GatewayHost {
   mute = false
   /** Its answers to `hello` are left to the test. */
   reserved = false
+  readonly #secret: string
   readonly #server: Server
   #socket: Socket | undefined
   #waiting: (() => void)[] = []
 
-  constructor() {
+  constructor(secret = 'secret') {
+    this.#secret = secret
     this.#server = createServer()
     this.#server.on('upgrade', (request, socket: Socket) => {
-      if (request.headers.authorization !== 'Bearer secret') socket.destroy()
+      if (request.headers.authorization !== `Bearer ${secret}`) socket.destroy()
       else this.#welcome(socket)
     })
   }
 
-  static async start(): Promise<GatewayHost> {
-    const host = new GatewayHost()
+  static async start(secret?: string): Promise<GatewayHost> {
+    const host = new GatewayHost(secret)
     host.#server.listen(0, '127.0.0.1')
     await once(host.#server, 'listening')
     return host
@@ -42,7 +44,7 @@ export class GatewayHost {
 
   get node(): RouteNode {
     const { port } = this.#server.address() as AddressInfo
-    return { id: 'node-1', agentUrl: `http://127.0.0.1:${port}`, trafficSecret: 'secret' }
+    return { id: 'node-1', agentUrl: `http://127.0.0.1:${port}`, trafficSecret: this.#secret }
   }
 
   all<K extends GatewayMessage['kind']>(kind: K): readonly Heard<K>[] {

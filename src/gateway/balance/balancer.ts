@@ -253,10 +253,12 @@ export class Balancer implements Traffic {
         return
       }
     }
-    if (node !== undefined) this.#connect(node, host?.gates)
+    if (node !== undefined) this.#connect(node)
   }
 
-  #connect(node: RouteNode, gates = new Map<string, InstanceGate>()): void {
+  /** Gates outlive their host's entry in the routes: whoever joins under its id next is asked by them. */
+  #connect(node: RouteNode): void {
+    const gates = new Map([...this.#gates].filter(([, { nodeId }]) => nodeId === node.id))
     const all = (
       event: { readonly kind: 'link-lost' | 'link-silent' | 'link-away' | 'link-back' },
       state: GateLink,
