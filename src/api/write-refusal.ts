@@ -27,7 +27,8 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   },
 
   'name-taken': ({ name }) => problem('alreadyExists', { kind: 'Instance', value: name }),
-  'no-node': () => problem('noCapacity'),
+  'no-node': ({ heardAt }) =>
+    heardAt === undefined ? problem('noHost') : problem('noHostAnswers', { since: timestamp(heardAt) }),
   'no-address': () => problem('noAddress'),
   'instance-not-found': ({ by, value }) => problem('notFound', { kind: 'instance', by, value }),
   'instance-not-stopped': ({ name, state }) =>

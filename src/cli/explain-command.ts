@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts'
 import { findByName } from '../db/instance-search.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
 import { findByUuids } from '../db/instances.ts'
+import { silentSinceOf } from '../db/node-administration.ts'
 import type { OwnedVolume } from '../db/volume-search.ts'
 import { explain } from '../domain/instance-explanation.ts'
 import type { Explanation } from '../domain/instance-explanation.ts'
@@ -63,7 +64,12 @@ async function explainInstance(
   const host = await deps.readAttention(database, { uuid: row.uuid, nodeId: row.nodeId })
   if (typeof host === 'string') deps.note(`${host}; this is what is recorded:\n`)
   const drainUntilMs = row.state === InstanceState.Draining ? await readDrainUntil(deps, row.uuid) : undefined
-  const facts = { ...factsOf(row), ...(drainUntilMs === undefined ? {} : { drainUntilMs }) }
+  const silentSince = typeof host === 'string' ? await silentSinceOf(database, row.nodeId) : undefined
+  const facts = {
+    ...factsOf(row),
+    ...(drainUntilMs === undefined ? {} : { drainUntilMs }),
+    ...(silentSince === undefined ? {} : { hostSilentSinceMs: silentSince.getTime() }),
+  }
   const explanation = explain(facts, typeof host === 'string' ? undefined : host, Date.now())
   const volume = row.volumeUuid === null ? undefined : await findVolume(database, row.volumeUuid)
   // One that is well is no part of any answer to the question why.

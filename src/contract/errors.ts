@@ -237,10 +237,11 @@ export const failures = {
     200,
     "Quota '{quota}' exceeded: {wanted} with this request, {limit} allowed",
   ),
-  noCapacity: failure(
-    ErrorCode.NoneFree,
+  noHost: failure(ErrorCode.NoneFree, 200, 'No host has joined this installation yet: try again later', true),
+  noHostAnswers: failure(
+    ErrorCode.OperationFailed,
     200,
-    'No host has room for the instance: stop or delete others, or try again later',
+    'No host answers, and none has since {since}: nothing new can be placed now, try again later',
     true,
   ),
   noAddress: failure(ErrorCode.NoneFree, 200, 'No private address is free', true),

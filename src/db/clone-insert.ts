@@ -108,7 +108,7 @@ export function refusalWords(refusal: WriteRefusal): string {
     const { parameter, value, min, max } = refusal.breach
     return `the account allows '${parameter}' from ${min} to ${max}, and the master has ${value}`
   }
-  if (refusal.kind === 'no-node') return 'no host has room: none was heard of lately'
+  if (refusal.kind === 'no-node') return 'no host answers: none was heard of lately'
   if (refusal.kind === 'name-taken') return `no name such as '${refusal.name}' is free`
   return `refused: ${refusal.kind}`
 }

@@ -41,6 +41,13 @@ export async function overlookNodes(database: Database): Promise<readonly NodeOv
   })
 }
 
+/** When the host was last heard of; undefined where it is live, or not known. */
+export async function silentSinceOf(database: Database, nodeId: string): Promise<Date | undefined> {
+  const nodes = await overlookNodes(database)
+  const node = nodes.find(({ id, live }) => id === nodeId && !live)
+  return node?.heartbeatAt
+}
+
 /** Forgets a silent host that has neither instances nor volumes; its id and its network are free then. */
 export async function removeNode(database: Database, nodeId: string): Promise<NodeChange> {
   const removed = await database.rows({

@@ -88,8 +88,16 @@ async function lockCandidates(
     [nodeSilentAfterMs / 1_000, ...(only === undefined ? [] : [only.nodeId])],
   )
   if (live.length > 0) return readCandidates(em, live)
-  if (only === undefined) throw new Refused({ kind: 'no-node' })
+  if (only === undefined) throw new Refused(await noNode(em))
   throw new Refused({ kind: 'volume-host-silent', name: only.name, nodeId: only.nodeId })
+}
+
+async function noNode(em: EntityManager): Promise<WriteRefusal> {
+  const [last] = await em.execute<{ heardAt: Date | string | null }[]>(
+    'select max(heartbeat_at) as "heardAt" from nodes',
+  )
+  const heardAt = last?.heardAt ?? undefined
+  return { kind: 'no-node', ...(heardAt === undefined ? {} : { heardAt: new Date(heardAt) }) }
 }
 
 /**

@@ -17,8 +17,8 @@ export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
   | { readonly kind: 'name-taken'; readonly name: string }
-  /** No host has been heard of lately. */
-  | { readonly kind: 'no-node' }
+  /** No host has been heard of lately: the last one at `heardAt`, which is absent where none has ever joined. */
+  | { readonly kind: 'no-node'; readonly heardAt?: Date }
   /** Every private address of the host is taken. */
   | { readonly kind: 'no-address' }
   /** The account was removed meanwhile. */

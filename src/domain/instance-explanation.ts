@@ -32,6 +32,8 @@ export interface ExplainedInstance {
   readonly drainUntilMs?: number
   /** Autoscale gives it back. */
   readonly isRetired?: true
+  /** When its host was last heard of, where that is so long ago that the host counts as silent. */
+  readonly hostSilentSinceMs?: number
 }
 
 /**
@@ -47,11 +49,24 @@ export function explain(
     attention === undefined
       ? undefined
       : (whyStalled(instance, attention) ?? wordOf(attention.phase)?.(instance, attention, nowMs))
-  const { now, next, failure }: Explanation = told ?? byRecord[instance.state](instance, attention)
+  const { now, next, failure }: Explanation =
+    told ?? onSilentHost(instance, byRecord[instance.state](instance, attention))
   return {
     now: `${instance.name} ${now}.`,
     next: instance.isRetired === true ? goesFor(instance) : next,
     ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+/** Nothing comes of what is recorded before the host is heard again. */
+function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Explanation {
+  const { state, nodeId, hostSilentSinceMs, restartAtMs } = instance
+  const waitsForHost = state !== InstanceState.Stopped || restartAtMs !== undefined
+  if (hostSilentSinceMs === undefined || !waitsForHost) return recorded
+  return {
+    ...recorded,
+    now: `${recorded.now}; its host ${nodeId} has been silent since ${timeOf(hostSilentSinceMs)}`,
+    next: `nothing before the host is heard again; then ${recorded.next}`,
   }
 }
 
@@ -161,10 +176,7 @@ const byRecord = {
     next: 'it runs as soon as its application is entered',
     ...(failure === undefined ? {} : { failure }),
   }),
-  [InstanceState.Running]: ({ startedAtMs, nodeId }, attention) => ({
-    now: `is awake since ${timeOf(startedAtMs)}${attention === undefined ? `; why, only host ${nodeId} knows, which does not answer` : ''}`,
-    next: attention === undefined ? 'not known' : 'what becomes of it is recorded in a moment',
-  }),
+  [InstanceState.Running]: whyRunning,
   [InstanceState.Draining]: (instance) => ({
     now: 'is draining, as asked: nothing new gets there',
     next: endOfDrain(instance),
@@ -178,6 +190,23 @@ const byRecord = {
     next: 'a request, a connection or a start by hand wakes it',
   }),
 } satisfies Record<InstanceState, Recorded>
+
+function whyRunning(
+  { startedAtMs, nodeId, hostSilentSinceMs }: ExplainedInstance,
+  attention: Attention | undefined,
+): Explanation {
+  const since = timeOf(startedAtMs)
+  if (attention !== undefined) {
+    return { now: `is awake since ${since}`, next: 'what becomes of it is recorded in a moment' }
+  }
+  if (hostSilentSinceMs !== undefined) {
+    return { now: `is recorded as awake since ${since}`, next: 'the host says what became of it' }
+  }
+  return {
+    now: `is awake since ${since}; why, only host ${nodeId} knows, which does not answer`,
+    next: 'not known',
+  }
+}
 
 function whyStopped({
   boot,

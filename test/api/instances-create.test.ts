@@ -196,6 +196,19 @@ describe('creating instances', () => {
     )
   })
 
+  it('says since when no host answers, and names none', async () => {
+    const sql = (text: string) => api.database.rows({ name: text, text })
+    await sql("update nodes set heartbeat_at = '2026-01-02T03:04:05Z'")
+    const failed = await create({ image: 'hello' })
+    const made = await user.api.attempt('createVolumes', { body: { name: 'late', size_mb: 8 } })
+    await sql('update nodes set heartbeat_at = now()')
+    const message =
+      'No host answers, and none has since 2026-01-02T03:04:05Z: nothing new can be placed now, try again later'
+    for (const [entry] of [failed.entries, made.entries]) {
+      assert.partialDeepStrictEqual(entry, { status: 'error', error: 10, message })
+    }
+  })
+
   it('does not show whether another user has an image', async () => {
     api.images.references.set(`${user.name}/own:latest`, {})
     const other = await api.addUser()

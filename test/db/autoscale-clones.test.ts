@@ -205,7 +205,7 @@ describe('the clones of an autoscaled service', () => {
       assert.equal((await readQuotas(database(), user.uuid))?.used.instances, 9)
     })
 
-    it('are refused where no host has room, or none is there', async () => {
+    it('are refused where no host has room, or none answers', async () => {
       const user = await newUser()
       const service = await scaled(user, {}, { memoryMb: 8_000 })
       await sql(leavesRoom, [100])
@@ -218,7 +218,7 @@ describe('the clones of an autoscaled service', () => {
         assert.equal(done(await align(service, 2)).refusal, undefined)
         assert.equal((await clones(service))[0]?.nodeId, 'roomy')
         await sql("update nodes set heartbeat_at = now() - interval '1 h'")
-        assert.equal(done(await align(service, 3)).refusal, 'no host has room: none was heard of lately')
+        assert.equal(done(await align(service, 3)).refusal, 'no host answers: none was heard of lately')
       } finally {
         await sql("delete from instances where node_id = 'roomy'")
         await sql("delete from nodes where id = 'roomy'")

@@ -148,7 +148,7 @@ describe('services and their instances', () => {
     try {
       const made = wanted([443], ['left', 'www.left.example.'])
       const outcome = await createInstance(user, { service: { made } })
-      assert.deepEqual(!outcome.ok && outcome.refusal, { kind: 'no-node' })
+      assert.equal(!outcome.ok && outcome.refusal.kind, 'no-node')
     } finally {
       await database().rows({ name: 'speak', text: 'update nodes set heartbeat_at = now()' })
     }

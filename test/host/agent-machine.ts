@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExitReport } from '../../src/domain/exit-report.ts'
+import { HostFailure } from '../../src/domain/host-work.ts'
 import type { HostEvent, VolumeEvent } from '../../src/domain/host-work.ts'
 import { noScaleToZero } from '../../src/domain/scale-to-zero.ts'
 import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
@@ -13,6 +14,7 @@ import { dueEvents, EventOutbox } from '../../src/host/agent/event-outbox.ts'
 import type { HostEvents } from '../../src/host/agent/event-outbox.ts'
 import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
+import { HostStartError } from '../../src/host/agent/host-start-error.ts'
 import { InstanceStore } from '../../src/host/agent/instance-store.ts'
 import { recover } from '../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../src/host/images/fake-images.ts'
@@ -205,7 +207,8 @@ export class LiveAgent {
 
   async #spec(instanceUuid: string): Promise<LaunchSpec> {
     const spec = this.#machine.specs.get(instanceUuid)
-    if (spec === undefined) throw new Error('no such instance in this test')
+    // As the API answers of an instance that was deleted.
+    if (spec === undefined) throw new HostStartError(HostFailure.UnknownInstance, 'it is not placed here')
     return await Promise.resolve(spec)
   }
 

@@ -175,6 +175,15 @@ describe('the agent', () => {
     })
   })
 
+  it('a start that its deletion overtook is no trouble that an operator is warned of', async () => {
+    const live = await machine.readyAgent()
+    machine.specs.delete(uuid)
+    await assert.rejects(live.agent.start(boot), failsWith(HostFailure.UnknownInstance))
+    const permit = { instanceUuid: uuid, boot: 0, epoch: 0, permit: 1, stateful: false, graceMs: 0 }
+    assert.equal((await live.agent.standBy(permit)).slept, false)
+    assert.deepEqual(live.log, [])
+  })
+
   it('a start that comes while its instance is removed does not bring it back', async () => {
     const live = await machine.readyAgent()
     await live.agent.start(boot)

@@ -144,6 +144,27 @@ const cases: readonly Case[] = [
     now: /why, only host local knows, which does not answer/,
     next: /not known/,
   },
+  {
+    title: 'starting on a host that is silent',
+    instance: { state: InstanceState.Starting, hostSilentSinceMs: ago(120) },
+    attention: undefined,
+    now: 'web is starting on host local; its host local has been silent since 2030-01-01T09:58:00.000Z.',
+    next: /^nothing before the host is heard again; then it runs as soon as its application is entered$/,
+  },
+  {
+    title: 'recorded as awake, and its host is silent',
+    instance: { hostSilentSinceMs: ago(120) },
+    attention: undefined,
+    now: `web is recorded as awake since ${since}; its host local has been silent since 2030-01-01T09:58:00.000Z.`,
+    next: /^nothing before the host is heard again; then the host says what became of it$/,
+  },
+  {
+    title: 'stopped, for which the silence of its host is no reason',
+    instance: { state: InstanceState.Stopped, boot: 0, hostSilentSinceMs: ago(120) },
+    attention: undefined,
+    now: 'web is stopped, because nobody started it yet.',
+    next: /^nothing, until it is started/,
+  },
 ]
 
 describe('why an instance is awake or asleep', () => {

@@ -76,10 +76,18 @@ export class BootStart {
         message,
       })
       this.#ports.observer.startFailed(failure.failure)
-      const subject = { instance: entry.instanceUuid, boot: job.boot, failure: failure.failure }
-      if (!job.controller.signal.aborted) this.#ports.log.warn(subject, `a start failed: ${failure.message}`)
+      if (!job.controller.signal.aborted) this.#logFailure(entry, job, failure)
       throw failure
     }
+  }
+
+  /** A user who deletes what is just starting makes no trouble for an operator. */
+  #logFailure(entry: InstanceEntry, { boot }: StartJob, { failure, message }: HostStartError): void {
+    const { log } = this.#ports
+    const subject = { instance: entry.instanceUuid, boot, failure }
+    if (failure === HostFailure.UnknownInstance) {
+      log.info(subject, 'a start was overtaken by the deletion of its instance')
+    } else log.warn(subject, `a start failed: ${message}`)
   }
 
   /** What is already decided about this boot. */

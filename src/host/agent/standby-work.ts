@@ -1,12 +1,12 @@
 import { hurriedGraceMs } from '../../domain/attention-moves.ts'
 import type { StandByOrder } from '../../domain/attention-state.ts'
-import { StandByRefusal } from '../../domain/host-work.ts'
+import { HostFailure, StandByRefusal } from '../../domain/host-work.ts'
 import { VmmError } from '../vmm/vmm.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { vmOf } from './boot-end.ts'
 import type { BootEnd } from './boot-end.ts'
 import type { Gatekeeper } from './gatekeeper.ts'
-import type { HostStartError } from './host-start-error.ts'
+import { HostStartError } from './host-start-error.ts'
 import { withVolumeMade } from './host-volumes.ts'
 import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry } from './instance-entry.ts'
@@ -50,14 +50,16 @@ export class StandbyWork {
       else await this.#sendToSleep(entry, order)
     } catch (error) {
       const failure = error instanceof StayAwake ? error.reason : StandByRefusal.SnapshotFailed
-      if (!(error instanceof StayAwake)) {
-        this.#ports.log.error(
-          { instance: entry.instanceUuid, boot, err: error },
-          'an order to stand by failed',
-        )
-      }
+      if (!(error instanceof StayAwake)) this.#logFailure({ instance: entry.instanceUuid, boot }, error)
       this.#gatekeeper.tell(entry, { kind: 'stayed-awake', boot, reason: failure })
     }
+  }
+
+  #logFailure(subject: { readonly instance: string; readonly boot: number }, error: unknown): void {
+    const { log } = this.#ports
+    if (error instanceof HostStartError && error.failure === HostFailure.UnknownInstance) {
+      log.info(subject, 'an order to stand by was overtaken by the deletion of its instance')
+    } else log.error({ ...subject, err: error }, 'an order to stand by failed')
   }
 
   /** A cold standby that was under way when the last agent died: its guest had agreed, and nobody was connected. */

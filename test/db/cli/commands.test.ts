@@ -247,6 +247,26 @@ describe('the roost command', () => {
       assert.match(notes, /host local does not answer; this is what is recorded/)
     })
 
+    it('says since when the host is silent for which an instance waits', async () => {
+      attention = 'host local does not answer'
+      const set = (name: string, text: string, values: readonly string[]): Promise<void> =>
+        withDatabase(own.url, async (database) => void (await database.rows({ name, text, values })))
+      const become = (state: string): Promise<void> =>
+        set('test-state', 'update instances set state = $1 where uuid = $2', [state, uuid])
+      const heard = (at: string): Promise<void> =>
+        set('test-heard', 'update nodes set heartbeat_at = $1::timestamptz', [at])
+      await become('starting')
+      assert.doesNotMatch((await roost('explain', uuid)).out, /silent/)
+      await heard('2026-01-02T03:04:05Z')
+      const { out } = await roost('explain', uuid)
+      assert.match(
+        out,
+        /^shop is starting on host local; its host local has been silent since 2026-01-02T03:04:05/,
+      )
+      await heard('now')
+      await become('stopped')
+    })
+
     it('fails where there is none, or where several could be meant', async () => {
       for (const [args, message] of [
         ['nothing', /there is no instance 'nothing'/],
