@@ -21,9 +21,11 @@ export const GateLink = {
   Up: 'up',
   /** Lost a moment ago: what was handed out still stands. */
   Lost: 'lost',
+  /** Its agent is not there for long: what was handed out still stands, but it is no use to wait. */
+  Down: 'down',
   /** Nothing was heard for `leaseValidMs`: who is new waits. */
   Silent: 'silent',
-  /** Nothing was heard for `hostAwayAfterMs`: it is no use to wait. */
+  /** It is no use to wait. */
   Away: 'away',
 } as const
 export type GateLink = (typeof GateLink)[keyof typeof GateLink]
@@ -85,8 +87,11 @@ export type GateEvent =
   | { readonly kind: 'close'; readonly boot: number; readonly connected: boolean }
   | { readonly kind: 'gone'; readonly boot: number }
   | { readonly kind: 'link-lost' }
+  | { readonly kind: 'link-down' }
   | { readonly kind: 'link-silent' }
   | { readonly kind: 'link-away' }
+  /** The host's machine is not there either. */
+  | { readonly kind: 'link-unreachable' }
   /** The host has answered the `hello`. */
   | { readonly kind: 'link-back' }
   /** The feed says something new of it: an old refusal counts no more. */
@@ -102,8 +107,8 @@ export type GateEffect =
   | { readonly kind: 'admit' }
   /** Whoever waits has to look elsewhere. */
   | { readonly kind: 'fail'; readonly refusal: GateRefusal }
-  /** Connections of boots up to this one are to end. */
-  | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' }
+  /** Connections of boots up to this one are to end. `lost`: those that there are; the boot itself may go on. */
+  | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' | 'lost' }
   /** Connections of any other memory lead nowhere. */
   | { readonly kind: 'end-other-memory'; readonly memory: number }
   /** Idle connections to that boot are to be closed: they would keep it from sleeping, or be dead when it wakes. */

@@ -12,7 +12,7 @@ import type { GateEffect, GateEvent, GateRefusal, GateState, GateStep } from './
  *    │                                   ▼  │                             │
  *    │   empty, gone                   ending ◄── drain, close ───────────┤
  *    ├─────────────────────────────────  │                                │
- *    │   refused, gone, away           unsure ◄── link-silent ────────────┘
+ *    │   refused, gone, unreachable    unsure ◄── link-silent ────────────┘
  *    └─── due, nothing under way (the lease is given back), gone ─── from open
  * ```
  *
@@ -38,7 +38,7 @@ export function isAsking(state: GateState): boolean {
 
 /** What asking would be answered with, as far as is known. */
 export function knownRefusal(state: GateState, nowMs: number): GateRefusal | undefined {
-  if (state.link === GateLink.Away) return hostAway(nowMs)
+  if (state.link === GateLink.Away || state.link === GateLink.Down) return hostAway(nowMs)
   const { refusal } = state
   return refusal !== undefined && refusal.untilMs > nowMs ? refusal : undefined
 }
@@ -92,7 +92,9 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
     if (state.phase !== GatePhase.Open || lease?.returnAfterMs === undefined) return state
     if (busy) return withoutDue({ ...state, phase: GatePhase.Busy })
     // The answer to a second `open` under way would make a lease of it that nobody gives back.
-    const dueAtMs = (state.asked ? context.nowMs : lastMs) + lease.returnAfterMs
+    // Nor would one be given back that the host does not hear of, and who comes next would have to wait for the host.
+    const isKept = state.asked || state.link !== GateLink.Up
+    const dueAtMs = (isKept ? context.nowMs : lastMs) + lease.returnAfterMs
     if (dueAtMs > context.nowMs) return { ...state, dueAtMs }
     return giveBack(state, lastMs, context)
   },
@@ -182,13 +184,18 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
     return isOpen(state) ? withoutDue({ ...silent, phase: GatePhase.Unsure }) : silent
   },
 
+  'link-down': (state, _event, context) => waitNoMore(state, GateLink.Down, context),
+
   'link-away'(state, _event, context) {
-    const { link: _before, ...silent } = moves['link-silent'](state, { kind: 'link-silent' }, context)
-    const away = { ...silent, link: GateLink.Away, wanted: false, asked: false }
-    if (state.asked || state.wanted) {
-      context.effects.push({ kind: 'fail', refusal: hostAway(context.nowMs) })
-    }
-    return away.phase === GatePhase.Asking ? closed(away) : away
+    const silent = moves['link-silent'](state, { kind: 'link-silent' }, context)
+    return waitNoMore(silent, GateLink.Away, context)
+  },
+
+  'link-unreachable'(state, _event, context) {
+    const { boot } = state
+    context.effects.push({ kind: 'end', boot, why: 'lost' }, { kind: 'forget', boot })
+    const away = moves['link-away'](state, { kind: 'link-away' }, context)
+    return closed({ ...away, draining: 0, memory: 0 })
   },
 
   'link-back'(state, _event, context) {
@@ -231,6 +238,16 @@ function sayDrained(state: GateState, { effects }: Context): GateState {
   if (state.draining === 0) return state
   effects.push({ kind: 'drained', boot: state.draining })
   return { ...state, draining: 0 }
+}
+
+function waitNoMore(
+  state: GateState,
+  link: typeof GateLink.Down | typeof GateLink.Away,
+  { nowMs, effects }: Context,
+): GateState {
+  if (state.asked || state.wanted) effects.push({ kind: 'fail', refusal: hostAway(nowMs) })
+  const told = { ...state, link, wanted: false, asked: false }
+  return told.phase === GatePhase.Asking ? closed(told) : told
 }
 
 function ending(state: GateState): GateState {

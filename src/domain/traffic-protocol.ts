@@ -16,7 +16,7 @@ import type { StartKind } from './start-report.ts'
  * of the one boot that it may start by itself.
  *
  * Either side sends `beat` every `beatIntervalMs`. A gateway that has heard nothing for `leaseValidMs` sends no new
- * traffic on its leases until the host has answered again; a host keeps the leases of a silent or lost gateway for
+ * traffic on its leases until the host has answered again, except while no agent is there (`host-silence.ts`); a host keeps the leases of a silent or lost gateway for
  * `leaseKeptMs`, counted from the last word, and after its own start waits that long before anything goes to standby.
  */
 export const trafficSecretContext = 'roost traffic'
@@ -27,8 +27,8 @@ export const beatIntervalMs = 1_000
 export const loadReportIntervalMs = 1_000
 export const leaseValidMs = 5_000
 /**
- * Until then new traffic waits for a silent host: an agent that died is back by then, also on a machine that is busy. Nobody
- * is kept in doubt for longer about one that stays away.
+ * Until then new traffic waits for an agent that is not there: one that died is back by then, also on a machine that is busy. For a
+ * host that is silent it waits less: `host-silence.ts`.
  */
 export const hostAwayAfterMs = 20_000
 /** More than `leaseValidMs`, for clocks that run unevenly and lines under way. */

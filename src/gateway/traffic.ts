@@ -23,6 +23,12 @@ export interface Ask {
   readonly signal: AbortSignal
 }
 
+/**
+ * `close`: it shuts down or was deleted, and long-lived connections are to be ended politely; what is under way may finish.
+ * `gone`: its boot is over. `lost`: its host's machine does not answer any more. With either, what is under way leads nowhere.
+ */
+export type EndReason = 'close' | 'gone' | 'lost'
+
 /** One request or connection that an instance may be given. */
 export interface Admission {
   readonly admitted: true
@@ -38,12 +44,10 @@ export interface Admission {
   /** It is over. Idempotent. */
   done(): void
   /**
-   * `close`: it shuts down or was deleted, and long-lived connections are to be ended politely; what is under way may finish.
-   * `gone`: it leads nowhere any more. Each is told at most once, `close` never after `gone`, and what was so already is told at
-   * once, before this returns. One listener: another one takes the place of the first, and is told anew. Returns how to
-   * listen no longer.
+   * Each reason is told at most once, nothing after `gone` or `lost`, and what was so already is told at once, before this
+   * returns. One listener: another one takes the place of the first, and is told anew. Returns how to listen no longer.
    */
-  onEnd(listener: (why: 'close' | 'gone') => void): () => void
+  onEnd(listener: (why: EndReason) => void): () => void
   /** Only for a connection: says that bytes passed. Cheap; called for every chunk. */
   touch(): void
   /**

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import dns from 'node:dns'
 import { GatePhase } from '../../src/domain/gate-state.ts'
 import { hostAwayAfterMs, leaseValidMs } from '../../src/domain/traffic-protocol.ts'
+import { unreachableAfterMs } from '../../src/domain/host-silence.ts'
+import type { EndReason } from '../../src/gateway/traffic.ts'
 import type { OpenLease } from '../../src/domain/traffic-protocol.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
 import { GatewayHost } from '../support/gateway-host.ts'
@@ -77,6 +80,96 @@ describe('a host', function () {
       const again = quiet.awaken()
       one.skewMs += hostAwayAfterMs
       assert.equal(await again, false)
+    })
+  })
+
+  describe('without an agent', () => {
+    it('has what runs served on, also when nothing passed for a while, and who would wake another wait', async () => {
+      host.answer = ({ instance }) => (instance === 'a' ? { returnAfterMs: 20 } : {})
+      given()
+      const held = await one.admission()
+      held.done()
+      host.die()
+      one.tell([
+        ['a', 'running'],
+        ['b', 'standby'],
+      ])
+      const untilMs = performance.now() + leaseValidMs + 2_000
+      let looks = 0
+      await until(
+        'a lease would be over',
+        () => {
+          looks += 1
+          assert(!isRefused(), 'it is served')
+          assert.equal(one.balancer.phases().get(GatePhase.Unsure), undefined)
+          return performance.now() > untilMs
+        },
+        { limitMs },
+      )
+      assert(looks > 10)
+      const crowd = Array.from({ length: 10 }, () => one.admit())
+      assert(crowd.every((outcome) => !(outcome instanceof Promise)))
+      const waiting = one.admit()
+      assert(waiting instanceof Promise, 'the one that sleeps has to be woken')
+      await host.revive()
+      const { held: told } = await host.next('hello', 2)
+      assert.deepEqual(
+        told.map(({ instance }) => instance),
+        ['a'],
+      )
+      const woken = await waiting
+      assert(woken.admitted && woken.instanceUuid === 'b')
+    })
+  })
+
+  describe('whose machine is not there either', () => {
+    const { lookup } = dns
+    const name = 'host.roost.test'
+    let isThere = true
+    before(() => {
+      const find = (
+        wanted: string,
+        options: dns.LookupOptions,
+        done: (...found: unknown[]) => void,
+      ): void => {
+        if (wanted !== name) return lookup(wanted, options as never, done as never)
+        if (!isThere) return done(Object.assign(new Error('nobody'), { code: 'EHOSTUNREACH' }))
+        if (options.all === true) done(null, [{ address: '127.0.0.1', family: 4 }])
+        else done(null, '127.0.0.1', 4)
+      }
+      dns.lookup = find as never
+    })
+    after(() => {
+      dns.lookup = lookup
+    })
+
+    async function lost(hangs: boolean): Promise<EndReason[]> {
+      host.address = name
+      isThere = true
+      given()
+      const held = await one.admission()
+      const told: EndReason[] = []
+      held.onEnd((why) => told.push(why))
+      await silence(leaseValidMs, GatePhase.Unsure)
+      isThere = hangs
+      one.skewMs += unreachableAfterMs
+      if (hangs) await host.next('hello', 3)
+      else await until('what is under way has ended', () => told.length > 0, { limitMs })
+      held.done()
+      return told
+    }
+
+    it('has what is under way ended, once', async () => {
+      assert.deepEqual(await lost(false), ['lost'])
+      isThere = true
+      host.mute = false
+      await until('it is back', () => one.balancer.hosts.connected === 1, { limitMs })
+      const again = await one.admission()
+      again.onEnd(() => assert.fail('the same boot runs on'))
+    })
+
+    it('and one whose agent alone hangs has not', async () => {
+      assert.deepEqual(await lost(true), [])
     })
   })
 

@@ -30,7 +30,7 @@ describe('the connection of a gateway to a host', () => {
     return new HostLink({
       node: { id: 'node', agentUrl: `http://127.0.0.1:${port}`, trafficSecret: 'secret' },
       gatewayId: 'gateway',
-      events: { held: () => [held], hear: ignore, lost: ignore, silent: ignore, away: ignore, back },
+      events: { held: () => [held], hear: ignore, lost: ignore, fellSilent: ignore, back },
       nowMs: () => performance.now(),
       onProblem: ignore,
     })

@@ -193,6 +193,18 @@ describe('a connection to an instance', () => {
       setImmediate(() => socket.destroy())
     }
 
+    it('or whose host is lost has it given to another, and else says which of the two it is', async () => {
+      const lose = (): void => front.traffic.tell('lost')
+      const seen = await ending(1, lose)
+      assert.equal(await get(), '200')
+      assert.equal(seen.requests, 2)
+      await ending(1, lose)
+      assert.match(
+        await exchangeRaw(front.plainPort, post),
+        /^HTTP\/1\.1 502 [^]*The host of the application stopped answering before its answer\./,
+      )
+    })
+
     for (const [name, end] of Object.entries({ vanish, shutDown })) {
       it(`has its request given to another, once, where it may be repeated (${name})`, async () => {
         const seen = await ending(1, end)

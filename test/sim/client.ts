@@ -122,6 +122,7 @@ export class SimClients {
     world.note(`${trip.kind} ${trip.id} may go to boot ${place.boot}`)
     place.onEnd((why) => {
       if (why === 'gone') this.#break(trip, 'told that its boot is gone')
+      else if (why === 'lost') this.#break(trip, 'told that its host is lost')
       else if (trip.kind === 'connection') {
         world.after(world.dice.stretched(1, 2_000), () => {
           this.#break(trip, 'closed as asked')

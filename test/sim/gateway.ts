@@ -1,12 +1,17 @@
 import type { GateLink } from '../../src/domain/gate-state.ts'
+import {
+  HostSilence,
+  heardNow,
+  missed,
+  nextTrouble,
+  reached,
+  refused,
+  silenceOf,
+} from '../../src/domain/host-silence.ts'
+import type { HostSigns } from '../../src/domain/host-silence.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import type { RouteService } from '../../src/domain/route-feed.ts'
-import {
-  beatIntervalMs,
-  hostAwayAfterMs,
-  leaseKeptMs,
-  leaseValidMs,
-} from '../../src/domain/traffic-protocol.ts'
+import { beatIntervalMs, leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { InstanceGate } from '../../src/gateway/balance/instance-gate.ts'
@@ -48,9 +53,8 @@ export class SimGateway {
   readonly #service: RouteService
   #end: LineEnd<GatewayMessage> | undefined
   #welcomed = false
-  #silent = false
-  #away = false
-  #heardMs: number
+  #silence: HostSilence = HostSilence.None
+  #signs: HostSigns
   #failures = 0
   /** When it last was not in good contact with its host. */
   troubledMs = -Infinity
@@ -59,7 +63,7 @@ export class SimGateway {
     this.#options = options
     const { world, instanceUuid, name } = options
     this.id = name
-    this.#heardMs = world.nowMs
+    this.#signs = heardNow(world.nowMs)
     this.#service = {
       uuid: 'service',
       name: 'sim',
@@ -101,7 +105,7 @@ export class SimGateway {
   }
 
   get inGoodContact(): boolean {
-    return this.#welcomed && !this.#silent
+    return this.#welcomed && this.#silence === HostSilence.None
   }
 
   get phase(): string {
@@ -156,9 +160,11 @@ export class SimGateway {
         return line.hostEnd
       })
       if (!accepted) {
+        this.#signs = host.isOff ? missed(this.#signs) : refused(this.#signs, world.nowMs)
         this.#again()
         return
       }
+      this.#signs = reached(this.#signs, world.nowMs)
       this.#end = found.end
       const held = this.#gate.held()
       this.#end?.send({ kind: 'hello', gatewayId: this.id, held: held === undefined ? [] : [held] })
@@ -184,18 +190,16 @@ export class SimGateway {
   }
 
   #hear(message: HostMessage): void {
-    this.#heardMs = this.#options.world.nowMs
+    this.#signs = heardNow(this.#options.world.nowMs)
     if (message.kind === 'welcome') {
       this.#welcomed = true
-      this.#silent = false
-      this.#away = false
+      this.#silence = HostSilence.None
       this.#failures = 0
       this.#gate.tell({ kind: 'link-back' })
       return
     }
-    if (this.#silent && this.#welcomed) {
-      this.#silent = false
-      this.#away = false
+    if (this.#silence !== HostSilence.None && this.#welcomed) {
+      this.#silence = HostSilence.None
       this.#gate.tell({ kind: 'link-back' })
     }
     if (message.kind !== 'beat' && message.kind !== 'report') this.#gate.hear(message)
@@ -204,18 +208,14 @@ export class SimGateway {
   #tick(): void {
     const { world } = this.#options
     if (!this.alive) return
-    const unheardMs = world.nowMs - this.#heardMs
     this.#end?.send({ kind: 'beat' })
-    if (unheardMs >= leaseValidMs && !this.#silent) {
-      this.#silent = true
-      world.note(`${this.id} hears nothing of its host`)
-      this.#gate.tell({ kind: 'link-silent' })
+    const step = nextTrouble(this.#silence, silenceOf(this.#signs, world.nowMs))
+    if (step !== undefined) {
+      this.#silence = step
+      world.note(`${this.id} finds its host ${step}`)
+      this.#gate.tell({ kind: `link-${step}` })
     }
-    if (unheardMs >= hostAwayAfterMs && !this.#away) {
-      this.#away = true
-      this.#gate.tell({ kind: 'link-away' })
-    }
-    if (unheardMs >= leaseKeptMs) this.#end?.close()
+    if (world.nowMs - this.#signs.heardMs >= leaseKeptMs) this.#end?.close()
     if (!this.inGoodContact) this.troubledMs = world.nowMs
     world.after(beatIntervalMs, () => {
       this.#tick()

@@ -34,6 +34,8 @@ export class SimHost {
   }
   #present: LiveAgent | undefined
   #bootId = 1
+  /** Between a reboot and the next agent nobody answers; without an agent the machine refuses. */
+  isOff = false
   startedAtMs = 0
   /** When it was last asked to stand by. */
   orderedMs = -Infinity
@@ -64,6 +66,7 @@ export class SimHost {
 
   start(): void {
     if (this.#present !== undefined) return
+    this.isOff = false
     const { world } = this.#options
     world.note('agent starts')
     this.startedAtMs = world.nowMs
@@ -83,6 +86,7 @@ export class SimHost {
   /** Nothing survives but the disk. */
   reboot(): void {
     this.crash()
+    this.isOff = true
     this.#bootId += 1
     this.#options.machine.powerOff()
     // What came up while there was no agent, and went with the machine, nobody has ever heard of.

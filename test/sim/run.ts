@@ -252,7 +252,8 @@ export class SimRun {
     })
     this.#every(weather.agentDeathMs, () => {
       this.#host.crash()
-      world.after(dice.stretched(1, 15_000), () => {
+      // Now and then for longer than anybody waits for it.
+      world.after(dice.chance(0.8) ? dice.stretched(1, 15_000) : dice.between(15_000, 60_000), () => {
         this.#host.start()
       })
     })

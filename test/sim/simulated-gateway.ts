@@ -2,6 +2,8 @@ import { closedGate, GateLink, GatePhase } from '../../src/domain/gate-state.ts'
 import type { GateEvent, GateState } from '../../src/domain/gate-state.ts'
 import { decide, heldLease, isOpen } from '../../src/domain/gate.ts'
 import { leaseValidMs } from '../../src/domain/traffic-protocol.ts'
+import type { EndReason } from '../../src/gateway/traffic.ts'
+import { silentHostAwayMs } from '../../src/domain/host-silence.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface Request {
@@ -82,9 +84,15 @@ export class SimulatedGateway {
     this.tell({ kind: 'link-lost' })
     const { connection } = this
     const life = this.#life
-    this.#sim.time.after(leaseValidMs, () => {
-      if (life === this.#life && connection === this.connection) this.tell({ kind: 'link-silent' })
-    })
+    const { dice, time } = this.#sim
+    const later = (afterMs: number, kind: 'link-down' | 'link-silent' | 'link-away' | 'link-unreachable') =>
+      time.after(afterMs, () => {
+        if (life === this.#life && connection === this.connection) this.tell({ kind })
+      })
+    if (dice.happens(0.3)) later(dice.within(0, leaseValidMs), 'link-down')
+    later(leaseValidMs, 'link-silent')
+    later(silentHostAwayMs, 'link-away')
+    if (dice.happens(0.5)) later(dice.within(silentHostAwayMs, 9_000), 'link-unreachable')
   }
 
   hear(message: ToGateway): void {
@@ -159,10 +167,12 @@ export class SimulatedGateway {
   }
 
   /** A close leaves requests that are under way alone. */
-  #end(_boot: number, why: 'close' | 'gone'): void {
+  #end(boot: number, why: EndReason): void {
     if (why === 'close') return
     for (const request of this.underWay) {
-      if (request.boots.at(-1)! <= _boot) this.#sim.cutOff(this, request)
+      if (request.boots.at(-1)! > boot) continue
+      if (why === 'lost') this.broken(request)
+      else this.#sim.cutOff(this, request)
     }
   }
 

@@ -21,8 +21,11 @@ export class GatewayHost {
   mute = false
   /** Its answers to `hello` are left to the test. */
   reserved = false
+  /** By which the gateway finds it. */
+  address = '127.0.0.1'
   readonly #secret: string
   readonly #server: Server
+  #port = 0
   #socket: Socket | undefined
   #waiting: (() => void)[] = []
 
@@ -39,12 +42,12 @@ export class GatewayHost {
     const host = new GatewayHost(secret)
     host.#server.listen(0, '127.0.0.1')
     await once(host.#server, 'listening')
+    host.#port = (host.#server.address() as AddressInfo).port
     return host
   }
 
   get node(): RouteNode {
-    const { port } = this.#server.address() as AddressInfo
-    return { id: 'node-1', agentUrl: `http://127.0.0.1:${port}`, trafficSecret: this.#secret }
+    return { id: 'node-1', agentUrl: `http://${this.address}:${this.#port}`, trafficSecret: this.#secret }
   }
 
   all<K extends GatewayMessage['kind']>(kind: K): readonly Heard<K>[] {
@@ -79,6 +82,17 @@ export class GatewayHost {
 
   drop(): void {
     this.#socket?.destroy()
+  }
+
+  /** There is no agent any more; its machine refuses connections. */
+  die(): void {
+    this.close()
+  }
+
+  /** Another agent on the same machine. */
+  async revive(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1')
+    await once(this.#server, 'listening')
   }
 
   close(): void {

@@ -11,7 +11,7 @@ import { createHttpFront } from '../../src/gateway/http/http-front.ts'
 import type { HttpFront, HttpFrontDeps } from '../../src/gateway/http/http-front.ts'
 import type { RequestReport } from '../../src/gateway/http/request-observer.ts'
 import type { Routes } from '../../src/gateway/routes.ts'
-import type { Admission, Ask, Refusal, Traffic } from '../../src/gateway/traffic.ts'
+import type { Admission, Ask, EndReason, Refusal, Traffic } from '../../src/gateway/traffic.ts'
 import { testCertificate } from './gateway-http-certificate.ts'
 
 export const testHost = 'app.test'
@@ -65,7 +65,7 @@ export class FakeTraffic implements Traffic {
   admitted = 0
   done = 0
   asked = 0
-  readonly #listeners = new Set<(why: 'close' | 'gone') => void>()
+  readonly #listeners = new Set<(why: EndReason) => void>()
   #whenIdle: (() => void)[] = []
 
   get inFlight(): number {
@@ -80,7 +80,7 @@ export class FakeTraffic implements Traffic {
   }
 
   /** What the balancer tells when the instance shuts down or is gone. */
-  tell(why: 'close' | 'gone'): void {
+  tell(why: EndReason): void {
     // Not those who begin to listen because of it.
     const told = new Set(this.#listeners)
     for (const listener of told) listener(why)

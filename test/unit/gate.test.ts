@@ -71,8 +71,10 @@ const events: readonly GateEvent[] = [
   { kind: 'gone', boot: 0 },
   { kind: 'gone', boot: 1 },
   { kind: 'link-lost' },
+  { kind: 'link-down' },
   { kind: 'link-silent' },
   { kind: 'link-away' },
+  { kind: 'link-unreachable' },
   { kind: 'link-back' },
   { kind: 'news' },
 ]
@@ -98,7 +100,10 @@ describe('the gate of an instance', () => {
           if (state.phase === GatePhase.Asking) assert(state.asked)
           if (state.dueAtMs !== undefined) assert.equal(state.phase, GatePhase.Open)
           if (state.phase === GatePhase.Open) assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
-          if (state.link === GateLink.Away) assert(!state.asked, 'nobody waits for a host that is away')
+          const isAway = state.link === GateLink.Away || state.link === GateLink.Down
+          // A port that is published while no agent is there is asked for when there is one again.
+          if (isAway && event.kind !== 'port-missing')
+            assert(!state.asked, 'nobody waits for a host that is away')
           if (state.link === GateLink.Silent && before.link !== GateLink.Silent) assert(!isOpen(state))
           const gaveBack = effects.some(({ kind }) => kind === 'idle')
           if (gaveBack) assert(!isOpen(state), 'nothing is sent after a lease was given back')
@@ -169,6 +174,37 @@ describe('the gate of an instance', () => {
     story.tell(refused(2))
     story.nowMs += 500
     assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 3 }])
+  })
+
+  it('serves on while its host has no agent, and has nobody wait for one', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.tell({ kind: 'link-lost' }, { kind: 'link-down' })
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'admit' }])
+    story.nowMs = 2_000
+    assert.deepEqual(story.tell({ kind: 'due', busy: false, lastMs: 1_000 }), [], 'a lease is kept')
+    assert(isOpen(story.state))
+    story.tell({ kind: 'link-back' })
+    story.nowMs = 3_000
+    const given = story.tell({ kind: 'due', busy: false, lastMs: 1_000 })
+    assert.deepEqual(given.at(-1), { kind: 'idle', epoch: 1, quietMs: 2_000 })
+    const sleeper = new Story().at(GatePhase.Asking)
+    assert.equal(sleeper.tell({ kind: 'link-lost' }, { kind: 'link-down' })[0]?.kind, 'fail')
+    assert.equal(sleeper.tell({ kind: 'wanted' })[0]?.kind, 'fail')
+  })
+
+  it('sends nothing more once its host is silent, also after a time without an agent', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.tell({ kind: 'link-lost' }, { kind: 'link-down' }, { kind: 'link-silent' })
+    assert.equal(story.state.phase, GatePhase.Unsure)
+  })
+
+  it('ends what is under way where its host’s machine is lost, and admits to the same boot afterwards', () => {
+    const story = new Story().at(GatePhase.Unsure)
+    const effects = story.tell({ kind: 'link-away' }, { kind: 'link-unreachable' })
+    assert.deepEqual(effects[0], { kind: 'end', boot: 1, why: 'lost' })
+    assert.equal(story.state.phase, GatePhase.Closed)
+    assert.deepEqual(story.tell({ kind: 'link-back' }, { kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
+    assert.deepEqual(story.tell(opened(2, 1)), [{ kind: 'admit' }])
   })
 
   it('asks anew with a silent host once it is heard, and keeps what is under way', () => {

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { GateLink, GatePhase } from '../../domain/gate-state.ts'
+import type { GateEvent } from '../../domain/gate-state.ts'
+import { HostSilence } from '../../domain/host-silence.ts'
+import type { HostSigns } from '../../domain/host-silence.ts'
 import { InstanceState } from '../../domain/instance-state.ts'
 import type { RouteInstance, RouteNode, RouteService } from '../../domain/route-feed.ts'
 import type { HostMessage, OpenLease } from '../../domain/traffic-protocol.ts'
@@ -35,6 +38,15 @@ interface Host {
   /** It knows nothing of the loads. */
   reportAll: boolean
 }
+
+type LinkEvent = Extract<GateEvent, { readonly kind: `link-${string}` }>
+
+const linkOf = {
+  [HostSilence.Down]: GateLink.Down,
+  [HostSilence.Silent]: GateLink.Silent,
+  [HostSilence.Away]: GateLink.Away,
+  [HostSilence.Unreachable]: GateLink.Away,
+} as const
 
 /** In the order in which they are asked. */
 const candidateStates: readonly InstanceState[] = [
@@ -253,16 +265,13 @@ export class Balancer implements Traffic {
         return
       }
     }
-    if (node !== undefined) this.#connect(node)
+    if (node !== undefined) this.#connect(node, host?.link.signs)
   }
 
   /** Gates outlive their host's entry in the routes: whoever joins under its id next is asked by them. */
-  #connect(node: RouteNode): void {
+  #connect(node: RouteNode, signs?: HostSigns): void {
     const gates = new Map([...this.#gates].filter(([, { nodeId }]) => nodeId === node.id))
-    const all = (
-      event: { readonly kind: 'link-lost' | 'link-silent' | 'link-away' | 'link-back' },
-      state: GateLink,
-    ): void => {
+    const all = (event: LinkEvent, state: GateLink): void => {
       host.state = state
       for (const gate of gates.values()) gate.tell(event)
     }
@@ -271,12 +280,12 @@ export class Balancer implements Traffic {
       gatewayId: this.gatewayId,
       nowMs: this.#nowMs,
       onProblem: (why) => this.#options.onHostProblem?.(node.id, why),
+      ...(signs === undefined ? {} : { signs }),
       events: {
         held: () => [...gates.values()].flatMap((gate) => gate.held() ?? []),
         hear: (message) => this.#hear(host, message),
         lost: () => all({ kind: 'link-lost' }, GateLink.Lost),
-        silent: () => all({ kind: 'link-silent' }, GateLink.Silent),
-        away: () => all({ kind: 'link-away' }, GateLink.Away),
+        fellSilent: (how) => all({ kind: `link-${how}` }, linkOf[how]),
         back: () => {
           host.reportAll = true
           all({ kind: 'link-back' }, GateLink.Up)

@@ -1,5 +1,5 @@
 import type { Entry } from '../roster.ts'
-import type { Admission, AdmissionTiming, Ask } from '../traffic.ts'
+import type { Admission, AdmissionTiming, Ask, EndReason } from '../traffic.ts'
 import type { InstanceGate } from './instance-gate.ts'
 
 /** One request or connection that was let in. It is counted from its making until `done`. */
@@ -14,7 +14,7 @@ export class InstanceAdmission implements Admission {
   readonly kind: Ask['kind']
   readonly #gate: InstanceGate
   #listed: Entry<InstanceAdmission> | undefined
-  #listener: ((why: 'close' | 'gone') => void) | undefined
+  #listener: ((why: EndReason) => void) | undefined
   /** The listener was told of the shutdown. */
   #saidClose = false
   #over = false
@@ -50,7 +50,7 @@ export class InstanceAdmission implements Admission {
     this.#gate.release(this)
   }
 
-  onEnd(listener: (why: 'close' | 'gone') => void): () => void {
+  onEnd(listener: (why: EndReason) => void): () => void {
     this.#listener = listener
     this.#saidClose = false
     this.#listed ??= this.#gate.listening.add(this)
@@ -62,13 +62,11 @@ export class InstanceAdmission implements Admission {
     }
   }
 
-  end(why: 'close' | 'gone'): void {
+  end(why: EndReason): void {
     const listener = this.#listener
     if (listener === undefined || (why === 'close' && this.#saidClose)) return
     this.#saidClose = true
-    if (why === 'gone') {
-      this.unlisten()
-    }
+    if (why !== 'close') this.unlisten()
     listener(why)
   }
 

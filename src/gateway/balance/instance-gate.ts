@@ -366,7 +366,7 @@ export class InstanceGate {
         break
       case 'end':
         if (effect.why === 'gone') this.#goneBoot = Math.max(this.#goneBoot, effect.boot)
-        else this.#closingBoot = Math.max(this.#closingBoot, effect.boot)
+        else if (effect.why === 'close') this.#closingBoot = Math.max(this.#closingBoot, effect.boot)
         for (const each of this.listening) if (each.boot <= effect.boot) each.end(effect.why)
         break
       case 'end-other-memory':

@@ -143,6 +143,7 @@ export class ServiceBalance {
       if (gate.inFlight >= this.#service.hardLimit || gate.awaits(ask.port) || gate.isEnding) continue
       if (gate.isOpen) {
         if (gate.reaches(ask.port) || gate.asksFor(ask.port)) continue
+        if (gate.refusal(nowMs) !== undefined) continue
         gate.tell({ kind: 'port-missing' })
         return gate
       }

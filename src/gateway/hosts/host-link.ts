@@ -3,12 +3,20 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
+import {
+  HostSilence,
+  heardNow,
+  missed,
+  nextTrouble,
+  reached,
+  refused,
+  silenceOf,
+} from '../../domain/host-silence.ts'
+import type { HostSigns, HostTrouble } from '../../domain/host-silence.ts'
 import type { RouteNode } from '../../domain/route-feed.ts'
 import {
   beatIntervalMs,
-  hostAwayAfterMs,
   leaseKeptMs,
-  leaseValidMs,
   maxTrafficLineBytes,
   trafficUpgrade,
 } from '../../domain/traffic-protocol.ts'
@@ -21,9 +29,8 @@ export interface HostLinkEvents {
   held(): Extract<GatewayMessage, { kind: 'hello' }>['held']
   hear(message: HostMessage): void
   lost(): void
-  silent(): void
-  /** Silent for so long that nobody should wait for it. */
-  away(): void
+  /** It gets worse by one step at a time, until `back`. */
+  fellSilent(how: HostTrouble): void
   back(): void
 }
 
@@ -34,6 +41,8 @@ export interface HostLinkOptions {
   readonly nowMs: () => number
   /** A loss is told once, however often it is tried again; `why` holds no credential. */
   readonly onProblem: (why: string) => void
+  /** What was seen of the host over the connection before this one. */
+  readonly signs?: HostSigns
 }
 
 /** Time gone by after each: 0.05 s, 0.15 s, 0.35 s, 0.85 s, then every second: a host is missed at once. */
@@ -52,17 +61,17 @@ export class HostLink {
   #socket: Duplex | undefined
   #retry: NodeJS.Timeout | undefined
   #welcomed = false
-  #silent = false
-  #away = false
+  /** What was told last. */
+  #silence: HostSilence = HostSilence.None
   #failures = 0
   #toldWhy: string | undefined
-  #heardMs: number
+  #signs: HostSigns
   #closed = false
 
   constructor(options: HostLinkOptions) {
     this.#options = options
     this.node = options.node
-    this.#heardMs = options.nowMs()
+    this.#signs = options.signs ?? heardNow(options.nowMs())
     this.#clock = setInterval(() => this.#tick(), beatIntervalMs)
     this.#clock.unref()
     this.#connect()
@@ -70,6 +79,10 @@ export class HostLink {
 
   get connected(): boolean {
     return this.#welcomed
+  }
+
+  get signs(): HostSigns {
+    return this.#signs
   }
 
   /** From the `hello` on, not only once that is answered: a lease that is given back in between was said to be held. */
@@ -95,15 +108,27 @@ export class HostLink {
       headers: { Connection: 'Upgrade', Upgrade: trafficUpgrade, Authorization: `Bearer ${trafficSecret}` },
     })
     this.#request = request
+    let isReached = false
+    request.once('socket', (socket) => {
+      socket.once('connect', () => {
+        isReached = true
+        this.#signs = reached(this.#signs, this.#options.nowMs())
+      })
+    })
     request.once('upgrade', (_answer, socket, head) => this.#upgraded(socket, head))
     request.once('response', (answer: IncomingMessage) => {
       request.destroy(new Error(`the host answered ${String(answer.statusCode)}`))
     })
     request.once('timeout', () => request.destroy(new Error(`no answer within ${connectMs} ms`)))
     request.once('error', (error: NodeJS.ErrnoException) => {
+      if (!isReached) this.#noteMissed(error)
       this.#again(error.message || (error.code ?? error.name))
     })
     request.end()
+  }
+
+  #noteMissed(error: Error): void {
+    this.#signs = isRefusal(error) ? refused(this.#signs, this.#options.nowMs()) : missed(this.#signs)
   }
 
   #upgraded(socket: Duplex, head: Buffer): void {
@@ -140,7 +165,7 @@ export class HostLink {
 
   #hear(line: object): void {
     if (this.#closed) return
-    this.#heardMs = this.#options.nowMs()
+    this.#signs = heardNow(this.#options.nowMs())
     const message = hostMessage(line)
     if (message === undefined || message.kind === 'beat') return this.#soundAgain()
     if (message.kind !== 'welcome') {
@@ -149,8 +174,7 @@ export class HostLink {
       return
     }
     this.#welcomed = true
-    this.#silent = false
-    this.#away = false
+    this.#silence = HostSilence.None
     this.#failures = 0
     this.#toldWhy = undefined
     this.#options.events.back()
@@ -158,26 +182,21 @@ export class HostLink {
 
   /** A host that was silent over a connection that stood all the time has its leases asked for again. */
   #soundAgain(): void {
-    if (!this.#silent || !this.#welcomed) return
-    this.#silent = false
-    this.#away = false
+    if (this.#silence === HostSilence.None || !this.#welcomed) return
+    this.#silence = HostSilence.None
     this.#options.events.back()
   }
 
   #tick(): void {
-    const unheardMs = this.#options.nowMs() - this.#heardMs
+    const nowMs = this.#options.nowMs()
     this.send({ kind: 'beat' })
-    if (unheardMs < leaseValidMs) return
-    if (!this.#silent) {
-      this.#silent = true
-      this.#options.events.silent()
-    }
-    if (unheardMs >= hostAwayAfterMs && !this.#away) {
-      this.#away = true
-      this.#options.events.away()
+    const step = nextTrouble(this.#silence, silenceOf(this.#signs, nowMs))
+    if (step !== undefined) {
+      this.#silence = step
+      this.#options.events.fellSilent(step)
     }
     // By then the host has given up on this gateway too.
-    if (unheardMs >= leaseKeptMs) this.#socket?.destroy(new Error('the host is silent'))
+    if (nowMs - this.#signs.heardMs >= leaseKeptMs) this.#socket?.destroy(new Error('the host is silent'))
   }
 
   #write(message: GatewayMessage): void {
@@ -197,4 +216,10 @@ export class HostLink {
     this.#retry = setTimeout(() => this.#connect(), delayMs)
     this.#retry.unref()
   }
+}
+
+/** Of a name with several addresses all have to refuse. */
+function isRefusal(error: Error): boolean {
+  if (error instanceof AggregateError) return error.errors.every((each) => isRefusal(each as Error))
+  return 'code' in error && error.code === 'ECONNREFUSED'
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteService } from '../../domain/route-feed.ts'
 import type { Entry } from '../roster.ts'
-import type { Admission, Ask, Refusal } from '../traffic.ts'
+import type { Admission, Ask, EndReason, Refusal } from '../traffic.ts'
 import { challengeAnswer, challengeFields } from './challenge-answer.ts'
 import type { Ongoing } from './client-connection.ts'
 import type { ClientSide } from './client-side.ts'
@@ -58,8 +58,8 @@ export class Exchange implements Ask, Ongoing, Watched {
   #aborting: AbortController | undefined
   #forward: Forward | undefined
   #admission: Admission | undefined
-  /** The instance shuts down or is gone: whatever happens to the request now says nothing of the application. */
-  #instanceEnds = false
+  /** The instance ends, or its host does: whatever happens to the request now says nothing of the application. */
+  #ends: EndReason | undefined
   #askedAgain = false
   #unlisten: (() => void) | undefined
   #forwarding: Forwarding | undefined
@@ -210,7 +210,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     if (this.#mayAskAgain(fault)) return this.attempt(() => this.#askAgain(reason))
     this.#fault = fault
     this.#forwarding?.abort(reason)
-    this.failWith(failureOfFault(fault, { instanceEnds: this.#instanceEnds }))
+    this.failWith(failureOfFault(fault, this.#ends))
   }
 
   /** Answers with a page where that is still possible. */
@@ -274,15 +274,15 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Only where the instance was ended under the request: one that ends an application would end the next one as well. */
+  /** Only where the instance or its host ended under the request: one that ends an application would end the next one as well. */
   #mayAskAgain(fault: UpstreamFault): boolean {
-    if (!this.#instanceEnds || this.#askedAgain || !endsWithInstance(fault)) return false
+    if (this.#ends === undefined || this.#askedAgain || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true
   }
 
   #askAgain(reason: Error): void {
     this.#askedAgain = true
-    this.#instanceEnds = false
+    this.#ends = undefined
     this.#unlisten?.()
     this.#unlisten = undefined
     this.#forwarding?.abort(reason)
@@ -300,9 +300,9 @@ export class Exchange implements Ask, Ongoing, Watched {
     if (!result.admitted) return this.failWith(failureOfRefusal(result))
     this.#admission = result
     const unlisten = result.onEnd((why) => {
-      this.#instanceEnds = true
+      this.#ends = why
       if (why === 'close') this.#forwarding?.goAway?.()
-      else this.upstreamFailed(UpstreamFault.Reset, new Error('the instance is gone'))
+      else this.upstreamFailed(UpstreamFault.Reset, new Error(`the instance is ${why}`))
     })
     // It was gone already, and that may have been dealt with.
     if (this.#admission !== result) return unlisten()

@@ -2,6 +2,7 @@ import { errors } from 'undici'
 import { HttpFailure } from './http-failure.ts'
 import { UpstreamFault } from './request-observer.ts'
 import { ConnectTimeout } from './upstream-address.ts'
+import type { EndReason } from '../traffic.ts'
 
 /** How an instance failed, from what its connection threw. */
 export function faultOf(error: unknown): UpstreamFault {
@@ -30,15 +31,20 @@ export function endsWithInstance(fault: UpstreamFault): boolean {
   return fault === UpstreamFault.Refused || fault === UpstreamFault.Reset
 }
 
-export function failureOfFault(
-  fault: UpstreamFault,
-  { instanceEnds }: { readonly instanceEnds: boolean },
-): HttpFailure {
-  const ended = instanceEnds && endsWithInstance(fault)
+/** `ends`: what is known of the instance's end, where it does. */
+export function failureOfFault(fault: UpstreamFault, ends: EndReason | undefined): HttpFailure {
+  const ended = ends !== undefined && endsWithInstance(fault)
   return new HttpFailure(
     fault === UpstreamFault.TimedOut ? 504 : 502,
-    ended ? 'The application was stopped before its answer.' : sentences[fault],
+    ended ? endSentences[ends] : sentences[fault],
   )
+}
+
+const stopped = 'The application was stopped before its answer.'
+const endSentences: Readonly<Record<EndReason, string>> = {
+  close: stopped,
+  gone: stopped,
+  lost: 'The host of the application stopped answering before its answer.',
 }
 
 const sentences: Readonly<Record<UpstreamFault, string>> = {

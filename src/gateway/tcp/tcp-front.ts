@@ -81,7 +81,7 @@ function connectTo(admission: Admission, client: Socket, onUpstreamError?: (erro
     admission.done()
   }
   const stopListening = admission.onEnd((why) => {
-    if (why === 'gone') client.destroy()
+    if (why !== 'close') client.destroy()
   })
   client.once('close', gone)
 }

@@ -38,7 +38,7 @@ export class TcpRelay {
     upstream.once('close', () => this.#upstreamClosed())
     client.once('close', () => this.#clientClosed())
     this.#stopListening = admission.onEnd((why) => {
-      if (why === 'gone') this.#gone()
+      if (why !== 'close') this.#gone()
     })
     upstream.on('data', (chunk: Buffer) => {
       admission.touch()
