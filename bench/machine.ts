@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
+import { readInstalled } from '../src/launch/installed.ts'
 import { inMb } from './report.ts'
 import type { Section } from './report.ts'
 
 /** Figures mean nothing without the machine that they are from. */
-export function describeMachine(facts: { readonly qemuPath: string; readonly accelerator: string }): Section {
-  const qemu = execFileSync(facts.qemuPath, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? ''
+export function describeMachine(accelerator: string): Section {
+  // Sections without virtual machines need no QEMU.
+  const { qemu } = readInstalled()
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
@@ -21,9 +23,13 @@ export function describeMachine(facts: { readonly qemuPath: string; readonly acc
           .map((one) => one.toFixed(1))
           .join(' '),
       },
-      { what: 'acceleration', figure: facts.accelerator },
+      { what: 'acceleration', figure: accelerator },
       { what: 'versions', figure: `Roost ${version}, Node ${process.version}, Linux ${release()}` },
-      { what: '', figure: qemu },
+      ...(qemu === undefined ? [] : [{ what: '', figure: versionOf(qemu) }]),
     ],
   }
+}
+
+function versionOf(program: string): string {
+  return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0] ?? ''
 }

@@ -1,5 +1,6 @@
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sectionsNamed } from '../setup/needs.mjs'
 import { readInstalled, requireInstalled } from '../src/launch/installed.ts'
 import { readGuestAssets } from '../src/host/vmm/guest-assets.ts'
 import { readHostFacts } from '../src/host/vmm/host-facts.ts'
@@ -18,6 +19,7 @@ import { inMb, printSection } from './report.ts'
 import type { Section } from './report.ts'
 import { benchScale } from './scale.ts'
 import { benchStarts, startIdle } from './start-times.ts'
+import type { Hand } from './start-times.ts'
 import { benchVolumes } from './volumes.ts'
 import { benchWake } from './wake.ts'
 
@@ -30,62 +32,61 @@ const maxShown = 6_000
 /** Freshly started guests go on allocating for a moment. */
 const idleSettleMs = 5_000
 
-const sections = [
-  'starts',
-  'memory',
-  'wake',
-  'volumes',
-  'lifecycle',
-  'reads',
-  'gateway',
-  'certificates',
-  'autoscale',
-  'scale',
-] as const
-type SectionName = (typeof sections)[number]
+/** One rule for both sides of the ratio; where KVM works, set ROOST_ACCEL=kvm. */
+const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
+const pretended = { ROOST_VMM: 'fake' }
+type SectionName = ReturnType<typeof sectionsNamed>[number]
 
 async function main(names: readonly string[]): Promise<void> {
-  const unknown = names.filter((name) => !sections.some((one) => one === name))
-  if (unknown.length > 0)
-    throw new Error(`no such section: ${unknown.join(', ')}; there are ${sections.join(', ')}`)
-  const wants = (name: SectionName) => names.length === 0 || names.includes(name)
-  const installed = readInstalled()
-  const facts = await readHostFacts(installed.qemu)
-  const assets = await readGuestAssets(requireInstalled(installed, 'guestDirectory'))
-  // One rule for both sides of the ratio; where KVM works, set ROOST_ACCEL=kvm.
-  const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
-  printSection(describeMachine({ qemuPath: facts.qemuPath, accelerator }))
+  const sections = sectionsNamed(names)
+  const wants = (name: SectionName) => sections.includes(name)
+  printSection(describeMachine(accelerator))
   if (wants('starts') || wants('memory')) {
-    await withStack({ ROOST_ACCEL: accelerator, ROOST_LOG_LEVEL: 'info' }, async (stack) => {
-      if (wants('starts')) printSection(await benchStarts(stack, { facts, assets, accelerator }))
+    await withMachines({ ROOST_LOG_LEVEL: 'info' }, async (stack, hand) => {
+      if (wants('starts')) printSection(await benchStarts(stack, hand))
       if (wants('memory')) printSection(await benchMemory(stack))
     })
   }
   if (wants('wake')) {
-    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
-      printSection(await benchWake(stack, { facts, assets, accelerator }))
+    await withMachines({}, async (stack, hand) => {
+      printSection(await benchWake(stack, hand))
     })
   }
   if (wants('volumes')) {
-    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
-      printSection(await benchVolumes(stack, { facts, assets, accelerator }))
+    await withMachines({}, async (stack, hand) => {
+      printSection(await benchVolumes(stack, hand))
     })
   }
   if (wants('lifecycle') || wants('reads')) {
-    await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
+    await withStack(pretended, async (stack) => {
       const image = await digestOf(stack, 'hello')
       if (wants('lifecycle')) printSection(await benchLifecycle(stack, image))
       if (wants('reads')) printSection(await benchReads(stack, image))
     })
   }
-  if (wants('gateway')) printSection(await benchGateway())
+  if (wants('gateway')) {
+    printSection(await benchGateway(requireInstalled(readInstalled(), 'loadTools')))
+  }
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('scale')) {
-    await withStack({ ROOST_VMM: 'fake' }, async (stack) => {
+    await withStack(pretended, async (stack) => {
       printSection(await benchScale(stack, await digestOf(stack, 'hello')))
     })
   }
+}
+
+/** A stack that runs virtual machines, and what is needed to start the same ones by hand. */
+async function withMachines(
+  env: Readonly<Record<string, string>>,
+  work: (stack: Stack, hand: Hand) => Promise<void>,
+) {
+  const installed = readInstalled()
+  const facts = await readHostFacts(installed.qemu)
+  const assets = await readGuestAssets(requireInstalled(installed, 'guestDirectory'))
+  await withStack({ ROOST_ACCEL: accelerator, ...env }, async (stack) => {
+    await work(stack, { facts, assets, accelerator })
+  })
 }
 
 async function withStack(env: Readonly<Record<string, string>>, work: (stack: Stack) => Promise<void>) {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { run } from './command.mjs'
 import { aptGet, updateLists } from './debian-packages.mjs'
@@ -10,7 +10,32 @@ import { aptGet, updateLists } from './debian-packages.mjs'
 export async function extractPackage({ name, directory, say }) {
   await updateLists(say)
   await aptGet(['-o', 'APT::Sandbox::User=root', 'download', name], { cwd: directory, onLine: say })
-  const archive = (await readdir(directory)).find((file) => file.endsWith('.deb'))
-  await run('dpkg', ['-x', path.join(directory, archive), directory])
-  await run('rm', [path.join(directory, archive)])
+  await extractArchives(directory, directory)
+}
+
+/** The same for several packages and for what they depend on, as far as it is not installed on the machine. */
+export async function extractWithDependencies({ names, directory, say }) {
+  await updateLists(say)
+  const archives = path.join(directory, 'archives')
+  await mkdir(path.join(archives, 'partial'), { recursive: true })
+  const options = [
+    `Dir::Cache::archives=${archives}`,
+    // Nothing is installed, so the lock that only root may take is not needed.
+    'Debug::NoLocking=1',
+    'APT::Sandbox::User=root',
+  ].flatMap((option) => ['-o', option])
+  // A package that is installed already would not be downloaded without `--reinstall`.
+  const command = ['install', '-y', '--no-install-recommends', '--download-only', '--reinstall', ...names]
+  await aptGet([...options, ...command], { onLine: say })
+  await extractArchives(archives, directory)
+  await rm(archives, { recursive: true })
+}
+
+async function extractArchives(from, directory) {
+  const archives = (await readdir(from)).filter((file) => file.endsWith('.deb'))
+  if (archives.length === 0) throw new Error(`apt-get downloaded no package into ${from}`)
+  for (const archive of archives) {
+    await run('dpkg', ['-x', path.join(from, archive), directory])
+    await rm(path.join(from, archive))
+  }
 }

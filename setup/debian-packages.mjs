@@ -3,49 +3,60 @@ import { run, which } from './command.mjs'
 import { Missing } from './missing.mjs'
 import { isRoot } from './places.mjs'
 
+const qemu = '/usr/bin/qemu-system-x86_64'
 /** A package, the file that shows it is there, and what Roost does with it. */
-const runtime = [
-  ['qemu-system-x86', '/usr/bin/qemu-system-x86_64', 'runs the virtual machines'],
-  ['squashfs-tools', '/usr/bin/sqfstar', "turns an image's layers into one file system"],
-  ['e2fsprogs', '/sbin/mkfs.ext4', 'makes, checks and repairs the file systems of volumes'],
-  ['iproute2', '/sbin/ip', 'connects virtual machines'],
-  ['nftables', '/usr/sbin/nft', 'keeps virtual machines apart'],
-  ['util-linux', '/usr/bin/setpriv', 'starts processes without privileges'],
-  ['musl-tools', '/usr/bin/musl-gcc', 'builds the program that runs first in a virtual machine'],
-  ['gcc', '/usr/bin/gcc', 'the same'],
-  ['linux-libc-dev', '/usr/include/linux/fuse.h', 'the same'],
-  ['busybox-static', '/bin/busybox', 'is the sample image official/busybox'],
-  ['curl', '/usr/bin/curl', 'calls the API as the printed example and the tour do'],
-  ['lz4', '/usr/bin/lz4', 'unpacks the guest kernel'],
-  ['xz-utils', '/usr/bin/xz', 'the same'],
-]
-const forTests = [
-  ['skopeo', '/usr/bin/skopeo', 'pushes images as a user would'],
-  ['openssl', '/usr/bin/openssl', 'checks certificates as other programs would'],
-  ['pebble', '/usr/bin/pebble', 'is the authority that certificates are ordered from'],
-  ['wrk', '/usr/bin/wrk', 'measures'],
-  ['chromium', '/usr/bin/chromium', 'opens published pages as a person would'],
-  ['libnss3-tools', '/usr/bin/certutil', "lets that browser trust the stack's certificates"],
-]
+const known = {
+  'qemu-system-x86': [qemu, 'runs the virtual machines'],
+  'squashfs-tools': ['/usr/bin/sqfstar', "turns an image's layers into one file system"],
+  e2fsprogs: ['/sbin/mkfs.ext4', 'makes, checks and repairs the file systems of volumes'],
+  iproute2: ['/sbin/ip', 'connects virtual machines, and keeps a run in a network namespace of its own'],
+  nftables: ['/usr/sbin/nft', 'keeps virtual machines apart'],
+  'util-linux': ['/usr/bin/setpriv', 'starts processes without privileges'],
+  'musl-tools': ['/usr/bin/musl-gcc', 'builds the program that runs first in a virtual machine'],
+  gcc: ['/usr/bin/gcc', 'is the compiler behind musl-gcc'],
+  'linux-libc-dev': ['/usr/include/linux/fuse.h', 'has the headers of the kernel that this program includes'],
+  'busybox-static': ['/bin/busybox', 'is the sample image official/busybox'],
+  curl: ['/usr/bin/curl', 'calls the API as the printed example and the tour do'],
+  lz4: ['/usr/bin/lz4', 'unpacks the guest kernel'],
+  'xz-utils': ['/usr/bin/xz', 'unpacks the guest kernel'],
+  skopeo: ['/usr/bin/skopeo', 'pushes images as a user would'],
+  openssl: ['/usr/bin/openssl', 'checks certificates and measures as other programs would'],
+  pebble: ['/usr/bin/pebble', 'is the authority that certificates are ordered from'],
+  wrk: ['/usr/bin/wrk', 'measures'],
+  chromium: ['/usr/bin/chromium', 'opens published pages as a person would'],
+  'libnss3-tools': ['/usr/bin/certutil', "lets that browser trust the stack's certificates"],
+}
 
 let listsUpdated = false
 
+export function isDebianPackage(need) {
+  return known[need] !== undefined
+}
+
+/** The packages among `needs` that are not on this machine. */
+export function absentPackages(needs) {
+  return needs.filter((need) => isDebianPackage(need) && !existsSync(known[need][0]))
+}
+
+/** Where the programs are whose place others ask for, as far as they are there. */
+export function packagePaths() {
+  return existsSync(qemu) ? { qemu } : {}
+}
+
 export const debianPackages = {
   title: 'Debian packages',
-  async bring({ tests, say }) {
-    const wanted = tests ? [...runtime, ...forTests] : runtime
-    const absent = wanted.filter(([, file]) => !existsSync(file))
+  async bring({ needs, say }) {
+    const absent = absentPackages(needs)
     if (absent.length > 0) await installPackages(absent, say)
-    return { files: wanted.map(([, file]) => file), paths: { qemu: '/usr/bin/qemu-system-x86_64' } }
+    return {}
   },
 }
 
-async function installPackages(packages, say) {
-  const names = packages.map(([name]) => name)
+async function installPackages(names, say) {
   const missing = (cause) =>
     new Missing({
       what: names.join(', '),
-      why: packages.map(([name, , why]) => `${name} ${why}`).join('; '),
+      why: names.map((name) => `${name} ${known[name][1]}`).join('; '),
       command: `${isRoot ? '' : 'sudo '}apt-get install -y --no-install-recommends ${names.join(' ')}`,
       cause,
     })

@@ -1,74 +1,72 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { debianPackages } from './debian-packages.mjs'
-import { guest } from './guest.mjs'
-import { kernel } from './kernel.mjs'
+import { absentPackages, isDebianPackage, packagePaths } from './debian-packages.mjs'
 import { takeLock } from './lock.mjs'
 import { Missing } from './missing.mjs'
-import { installedMatchesLock, npmPackages } from './npm-packages.mjs'
+import { needsOf } from './needs.mjs'
+import { installedMatchesLock } from './npm-packages.mjs'
 import { cache, checkout, isRoot } from './places.mjs'
 import { say, totalTime, underTitle } from './progress.mjs'
-import { registry } from './registry.mjs'
-import { sampleImages } from './sample-images.mjs'
-import { currentStamp, isCurrent, readSetup, writeSetup } from './stamp.mjs'
-import { temporalCli } from './temporal-cli.mjs'
-import { temporalServer } from './temporal-server.mjs'
-import { testServer } from './test-server.mjs'
-import { workflowBundle } from './workflow-bundle.mjs'
+import { broughtThings, currentStamp, writeSetup } from './stamp.mjs'
+import { things } from './things.mjs'
 
 /**
- * `node setup/setup.mjs [--tests | --parts]`: brings everything Roost needs, on plain Node 20 and without npm packages. Runs
- * as often as you like, also interrupted and also twice at once. Ends with 1 when something that is needed is missing.
- * `--parts` leaves out the services of the embedded stack, for an installation on real ones.
+ * `node setup/setup.mjs [--parts | --tests | --bench [section ...]]`: brings everything Roost needs for that, on plain Node 20 and
+ * without npm packages. Runs as often as you like, also interrupted and also twice at once. Ends with 1 when something that is
+ * needed is missing. Without an argument it brings the embedded stack; `needs.mjs` says what belongs to what.
  */
-const forParts = [npmPackages, debianPackages, kernel, guest, workflowBundle, sampleImages]
-const forServices = [registry, temporalCli]
-const forTests = [testServer, temporalServer]
 
-async function main() {
-  const tests = process.argv.includes('--tests')
-  const parts = process.argv.includes('--parts')
-  const wanted = {
-    tests,
-    parts,
-    stamp: currentStamp({ cache, parts, cli: process.env.TEMPORAL_CLI_PATH ?? '', isRoot }),
-  }
-  if (isSetUp(wanted)) return say(`Set-up is complete (${totalTime()}).`)
+async function main(needs) {
+  const stamp = currentStamp({ cache, cli: process.env.TEMPORAL_CLI_PATH ?? '', isRoot })
+  if (isSetUp(needs, stamp)) return say(`Set-up is complete (${totalTime()}).`)
   mkdirSync(cache, { recursive: true })
   const release = await takeLock(path.join(cache, 'setup.lock'), () =>
     say('Another set-up is running; waiting for it.'),
   )
   try {
     // Whoever was first may have done all of it.
-    if (!isSetUp(wanted)) await bringAll(wanted)
+    if (!isSetUp(needs, stamp)) await bringAll(needs, stamp)
   } finally {
     await release()
   }
 }
 
-function isSetUp(wanted) {
-  return isCurrent(readSetup(), wanted) && installedMatchesLock()
+function isSetUp(needs, stamp) {
+  const brought = broughtThings(stamp)
+  return (
+    absentPackages(needs).length === 0 &&
+    needs.every((need) => isDebianPackage(need) || brought[need] !== undefined) &&
+    installedMatchesLock()
+  )
 }
 
-async function bringAll({ tests, parts, stamp }) {
+async function bringAll(needs, stamp) {
   say(`Setting up ${checkout}; what takes long is kept in ${cache}.`)
-  const things = [...forParts, ...(parts ? [] : forServices), ...(tests ? forTests : [])]
-  const done = { files: [], paths: {} }
+  const wanted = Object.entries(things).filter(
+    ([name]) => needs.includes(name) || (name === 'debianPackages' && needs.some(isDebianPackage)),
+  )
+  // What another set-up of this checkout brought stays known.
+  const brought = broughtThings(stamp)
   const missing = []
-  for (const [index, thing] of things.entries()) {
+  for (const [index, [name, thing]] of wanted.entries()) {
+    delete brought[name]
     try {
-      const brought = await underTitle(
-        { number: index + 1, total: things.length, title: thing.title },
-        (detail) => thing.bring({ tests, say: detail, found: done.paths }),
+      const { files = [], paths = {} } = await underTitle(
+        { number: index + 1, total: wanted.length, title: thing.title },
+        (detail) => thing.bring({ needs, say: detail, found: pathsOf(brought) }),
       )
-      done.files.push(...(brought.files ?? []))
-      Object.assign(done.paths, brought.paths)
+      brought[name] = { files, paths }
     } catch (error) {
       missing.push(error instanceof Missing ? error : unexpected(thing, error))
     }
   }
-  writeSetup({ stamp: missing.length === 0 ? stamp : 'incomplete', tests, ...done })
+  writeSetup({ stamp, things: brought, paths: pathsOf(brought) })
   conclude(missing)
+}
+
+/** Where everything is that was brought so far. */
+function pathsOf(brought) {
+  return Object.assign(packagePaths(), ...Object.values(brought).map(({ paths }) => paths))
 }
 
 function unexpected(thing, cause) {
@@ -89,4 +87,16 @@ function conclude(missing) {
   process.exitCode = 1
 }
 
-await main()
+/** What was asked for, or undefined where that makes no sense. */
+function asked() {
+  try {
+    return needsOf(process.argv.slice(2))
+  } catch (error) {
+    say(error.message)
+    process.exitCode = 1
+    return undefined
+  }
+}
+
+const needs = asked()
+if (needs !== undefined) await main(needs)

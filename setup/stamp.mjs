@@ -29,7 +29,7 @@ export function currentStamp(environment) {
   )
 }
 
-export function readSetup() {
+function readSetup() {
   try {
     return JSON.parse(readFileSync(setupFile, 'utf8'))
   } catch {
@@ -37,12 +37,15 @@ export function readSetup() {
   }
 }
 
-/** The last complete set-up was for these inputs, and everything it found is still there. */
-export function isCurrent(setup, { stamp, tests }) {
-  if (setup?.stamp !== stamp || (tests && !setup.tests)) return false
-  return [...setup.files, ...Object.values(setup.paths)].every((file) => existsSync(file))
+/** The things that a set-up for these very inputs brought, by name, as far as everything they found is still there. */
+export function broughtThings(stamp) {
+  const setup = readSetup()
+  if (setup?.stamp !== stamp) return {}
+  const isThere = ({ files, paths }) => [...files, ...Object.values(paths)].every((file) => existsSync(file))
+  return Object.fromEntries(Object.entries(setup.things).filter(([, thing]) => isThere(thing)))
 }
 
+/** `paths` are those of all things and of the machine's own programs. */
 export function writeSetup(setup) {
   const unfinished = `${setupFile}.${process.pid}`
   writeFileSync(unfinished, `${JSON.stringify(setup, undefined, 2)}\n`)

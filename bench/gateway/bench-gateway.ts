@@ -8,7 +8,7 @@ import { loadByH2load, loadByOpenssl, loadByWrk, seconds } from './load-tools.ts
 import type { WebLoad } from './load-tools.ts'
 import { processorSeconds } from './processor-time.ts'
 import type { Proxy, ProxyPlan } from './proxy.ts'
-import { referenceProxies, startCaddy, startHaproxy, startNginx } from './reference-proxies.ts'
+import { startCaddy, startHaproxy, startNginx } from './reference-proxies.ts'
 import { startRoost } from './roost.ts'
 import { startUpstreams } from './upstreams.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -48,15 +48,17 @@ interface Measured {
 }
 type Results = Map<string, Measured[]>
 
-/** One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams. */
-export async function benchGateway(): Promise<Section> {
+/**
+ * One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams. `root` is where
+ * set-up extracted the proxies and the tools that make load.
+ */
+export async function benchGateway(root: string): Promise<Section> {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-bench-gateway-'))
   const running: { stop(): void | Promise<void> }[] = []
   try {
     const upstreams = await startUpstreams(directory)
     running.push(upstreams)
     const plan: ProxyPlan = { directory, upstream: upstreams, certificate: await certificateIn(directory) }
-    const root = referenceProxies()
     const proxies: Proxy[] = []
     for (const start of [
       startRoost,
@@ -126,7 +128,7 @@ async function load(
   const secure = `https://localhost:${ports.https}/`
   const found: WebLoad =
     kind === Kind.Http2
-      ? await loadByH2load(path.join(root, 'usr/bin/h2load'), secure, http2)
+      ? await loadByH2load(root, secure, http2)
       : await loadByWrk(kind === Kind.Tls ? secure : `http://127.0.0.1:${ports.http}/`, connections)
   if (found.failed > 0 || !(found.perSecond > 0)) {
     throw new Error(`${name}, ${kind}: ${found.failed} requests failed, ${found.perSecond} per second`)

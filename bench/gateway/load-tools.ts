@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { libraryPath } from '../../setup/libraries.mjs'
 import { lastCore, pinned } from './pinned.ts'
 
 export interface WebLoad {
@@ -34,16 +35,17 @@ export async function loadByWrk(url: string, connections: number): Promise<WebLo
   }
 }
 
-/** HTTP/2 with several streams on each connection, by h2load. */
+/** HTTP/2 with several streams on each connection, by the h2load below `root`. */
 export async function loadByH2load(
-  h2load: string,
+  root: string,
   url: string,
   of: { readonly connections: number; readonly streams: number },
 ): Promise<WebLoad> {
   const log = path.join(tmpdir(), `roost-h2load-${process.pid}.log`)
+  const h2load = path.join(root, 'usr/bin/h2load')
   const args = [h2load, '-t1', `-c${of.connections}`, `-m${of.streams}`, '-D', String(seconds)]
   try {
-    const output = await text([...args, `--log-file=${log}`, url])
+    const output = await text([...args, `--log-file=${log}`, url], { LD_LIBRARY_PATH: libraryPath(root) })
     const counts = /(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout/.exec(output)
     // Each line: start in µs, status, duration in µs.
     const lines = readFileSync(log, 'utf8').trim().split('\n')
@@ -68,9 +70,10 @@ export async function loadByOpenssl(port: number, connections: number): Promise<
   return counts.reduce((sum, count) => sum + count, 0) / seconds
 }
 
-async function text(command: readonly string[]): Promise<string> {
+async function text(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const [program = '', ...args] = pinned(command, lastCore)
   const { stdout } = await run(program, args, {
+    env: { ...process.env, ...env },
     timeout: seconds * 1000 + slackMs,
     maxBuffer: 16 << 20,
   })

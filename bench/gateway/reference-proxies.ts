@@ -1,16 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { libraryPath } from '../../setup/libraries.mjs'
 import { startProxy } from './proxy.ts'
 import type { Proxy, ProxyPlan } from './proxy.ts'
 
 const maxConnections = 4_096
-
-/** The proxies of the field, brought by set-up on demand and started from where they were extracted. */
-export function referenceProxies(): string {
-  const program = path.resolve(import.meta.dirname, '../../setup/reference-proxies.mjs')
-  return execFileSync(process.execPath, [program], { encoding: 'utf8' }).trim()
-}
 
 export async function startHaproxy(root: string, plan: ProxyPlan): Promise<Proxy> {
   const ports = { http: 18_001, https: 18_002, tcp: 18_003 }
@@ -41,9 +35,8 @@ listen bytes
   server one 127.0.0.1:${plan.upstream.tcp}
 `,
   )
-  const libraries = path.join(root, 'usr/lib/x86_64-linux-gnu')
   const command = [path.join(root, 'usr/sbin/haproxy'), '-db', '-f', config]
-  return await startProxy({ name: 'HAProxy', command, ports, env: { LD_LIBRARY_PATH: libraries } })
+  return await startProxy({ name: 'HAProxy', command, ports, env: { LD_LIBRARY_PATH: libraryPath(root) } })
 }
 
 export async function startNginx(root: string, plan: ProxyPlan): Promise<Proxy> {
@@ -83,7 +76,7 @@ http {
 `,
   )
   const command = [path.join(root, 'usr/sbin/nginx'), '-c', config]
-  return await startProxy({ name: 'nginx', command, ports, env: {} })
+  return await startProxy({ name: 'nginx', command, ports, env: { LD_LIBRARY_PATH: libraryPath(root) } })
 }
 
 export async function startCaddy(root: string, plan: ProxyPlan): Promise<Proxy> {

@@ -18,6 +18,8 @@ export interface Installed {
   readonly workflowBundle?: string
   /** OCI layouts of the official images. */
   readonly sampleImages?: string
+  /** Reference proxies and h2load, extracted; only after `setup --tests` or `setup --bench gateway`. */
+  readonly loadTools?: string
   /** Only after `setup --tests`. */
   readonly testServer?: string
   readonly temporalServer?: string

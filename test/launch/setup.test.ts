@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { isDebianPackage } from '../../setup/debian-packages.mjs'
+import { missingLibraries } from '../../setup/libraries.mjs'
+import { benchSections, needsOf } from '../../setup/needs.mjs'
+import { things } from '../../setup/things.mjs'
+import { readInstalled } from '../../src/launch/installed.ts'
 
 const run = promisify(execFile)
 const setup = path.resolve(import.meta.dirname, '../../setup')
@@ -71,6 +76,24 @@ describe('set-up', () => {
     await once(second, 'exit')
   })
 
+  it('remembers what it brought, as long as its own files and those that it brought are the same', async () => {
+    cpSync(setup, path.join(directory, 'setup'), { recursive: true })
+    const brought = path.join(directory, 'brought')
+    writeFileSync(brought, '')
+    const program = `import { broughtThings, writeSetup } from '${directory}/setup/stamp.mjs'
+      import { rmSync } from 'node:fs'
+      const things = { kept: { files: [], paths: {} }, lost: { files: [], paths: { lost: '${brought}' } } }
+      const names = (stamp) => console.log(Object.keys(broughtThings(stamp)).join())
+      names('now')
+      writeSetup({ stamp: 'now', things, paths: {} })
+      names('now')
+      names('later')
+      rmSync('${brought}')
+      names('now')`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program])
+    assert.deepEqual(stdout.split('\n').slice(0, 4), ['', 'kept,lost', '', 'kept'])
+  })
+
   it('leaves nothing under the name of what it could not finish', async () => {
     const made = path.join(directory, 'thing')
     const program = `import { directoryOnce } from '${setup}/replace.mjs'
@@ -79,6 +102,83 @@ describe('set-up', () => {
     assert.equal(existsSync(made), false)
   })
 })
+
+describe('the benchmark', () => {
+  it('has all that each of its sections needs set up', () => {
+    for (const [section, needs] of Object.entries(benchSections)) {
+      assert.ok(needs.includes('npmPackages'), section)
+      const unknown = needs.filter((need) => !isDebianPackage(need) && !Object.hasOwn(things, need))
+      assert.deepEqual(unknown, [], `set-up knows no ${unknown.join(', ')} for ${section}`)
+    }
+  })
+
+  it('has nothing set up that a section does without', () => {
+    for (const section of Object.keys(benchSections)) {
+      const needs = needsOf(['--bench', section])
+      assert.deepEqual(
+        needs.filter((need) => ['temporalServer', 'testServer', 'chromium'].includes(need)),
+        [],
+        section,
+      )
+    }
+    const gateway = needsOf(['--bench', 'gateway'])
+    const ofStacks = ['kernel', 'guest', 'qemu-system-x86', 'temporalCli', 'registry', 'sampleImages']
+    assert.deepEqual(
+      ofStacks.filter((need) => gateway.includes(need)),
+      [],
+    )
+    assert.ok(gateway.includes('loadTools'))
+  })
+
+  it('needs nothing more where everything is set up for the tests', async () => {
+    const { stdout } = await run(process.execPath, [path.join(setup, 'setup.mjs'), '--bench'])
+    assert.match(stdout, /^Set-up is complete/)
+  })
+
+  it('names its sections to who asks for another one, before anything is set up', async () => {
+    const refused = run(process.execPath, [path.join(setup, 'setup.mjs'), '--bench', 'gatway'])
+    await assert.rejects(refused, ({ code, stdout }: { code: number; stdout: string }) => {
+      assert.equal(code, 1)
+      assert.match(stdout, /^There is no section gatway. There are starts, .*gateway/)
+      return true
+    })
+  })
+})
+
+describe('a program that is extracted and not installed', () => {
+  const installed = readInstalled()
+  const directory = installed.loadTools ?? ''
+
+  it('finds every library that it is linked with', async () => {
+    const programs = ['usr/bin', 'usr/sbin'].flatMap((folder) =>
+      readdirSync(path.join(directory, folder)).map((name) => path.join(folder, name)),
+    )
+    for (const wanted of ['usr/bin/h2load', 'usr/bin/caddy', 'usr/sbin/haproxy', 'usr/sbin/nginx'])
+      assert.ok(programs.includes(wanted), wanted)
+    for (const program of programs.filter((file) => isProgram(path.join(directory, file))))
+      assert.deepEqual(await missingLibraries(directory, program), [], program)
+    const { dir, base } = path.parse(installed.registry ?? '')
+    assert.deepEqual(await missingLibraries(dir, base), [])
+  })
+
+  it('is told from one whose library is not there', async () => {
+    const broken = mkdtempSync(path.join(tmpdir(), 'roost-libraries-'))
+    try {
+      const program = readFileSync(path.join(directory, 'usr/bin/h2load')).toString('latin1')
+      assert.ok(program.includes('libjemalloc.so.2'))
+      const renamed = program.replaceAll('libjemalloc.so.2', 'libnobody__.so.2')
+      writeFileSync(path.join(broken, 'h2load'), renamed, { encoding: 'latin1', mode: 0o755 })
+      assert.ok((await missingLibraries(broken, 'h2load')).includes('libnobody__.so.2'))
+    } finally {
+      rmSync(broken, { recursive: true, force: true })
+    }
+  })
+})
+
+/** ELF, and not a script. */
+function isProgram(file: string): boolean {
+  return readFileSync(file).subarray(0, 4).toString('latin1') === '\x7fELF'
+}
 
 async function nextOutput(child: ReturnType<typeof spawn>): Promise<string> {
   assert.ok(child.stdout)

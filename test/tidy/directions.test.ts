@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { assertNone } from './assert-none.ts'
-import { importsOf, isFile, isSource, textOf, writtenFiles } from './sources.ts'
+import { importsOf, isFile, isSource, reachedFrom, startedBy, textOf, writtenFiles } from './sources.ts'
 import type { Import } from './sources.ts'
 
 /** Which folders each folder may import from; the table of `CONTRIBUTING.md`. Its own files always. */
@@ -95,6 +95,26 @@ describe('directions of imports', () => {
 
   it('leave the product unaware of its tests and benchmarks', () => {
     assertNone(offences(product, (one) => one.file !== undefined && /^(test|bench)\//.test(one.file)))
+  })
+
+  it('keep a benchmark from everything that fetches: what it needs is set up before', () => {
+    const benchmarks = sources.filter((file) => file.startsWith('bench/'))
+    assert.ok(benchmarks.includes('bench/run.ts'))
+    // Of set-up, it may know what is needed and where the libraries of extracted programs are.
+    const permitted = new Set(['setup/needs.mjs', 'setup/libraries.mjs', 'setup/command.mjs'])
+    const reached = [...reachedFrom(benchmarks)].filter((file) => /^(bench|test)\//.test(file))
+    const led = new Set(
+      reached.flatMap((file) => [...importsOf(file).map((one) => one.file), ...startedBy(file)]),
+    )
+    assertNone(
+      [...led].filter((file) => file?.startsWith('setup/') && !permitted.has(file)).map(String),
+      'a benchmark reaches these',
+    )
+    const fetching = /\b(apt-get|apt|npm|npx|go|mvn|wget|git)['"`]|\b(apt-get|go|npm) (install|download|ci)\b/
+    assertNone(
+      [...benchmarks, ...permitted].filter((file) => fetching.test(textOf(file))),
+      'these name a program that fetches',
+    )
   })
 
   it('keep the domain free of packages and of Node itself', () => {

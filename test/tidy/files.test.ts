@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { assertNone } from './assert-none.ts'
-import { checkout, importsOf, isFile, isSource, textOf, writtenFiles } from './sources.ts'
+import { checkout, isSource, reachedFrom, textOf, writtenFiles } from './sources.ts'
 
 const maximumLines = 400
 /** Names that say nothing of what a file holds. */
@@ -64,25 +64,10 @@ describe('files', () => {
         /^src\/.*\/write-[a-z-]+\.ts$/.test(file) ||
         /^(setup|guest|samples)\/.*\.mjs$/.test(file),
     )
-    const reached = new Set<string>()
-    const visit = (file: string): void => {
-      if (reached.has(file) || !isFile(file)) return
-      reached.add(file)
-      for (const next of [...importsOf(file).map((one) => one.file), ...startedBy(file)]) {
-        if (next !== undefined) visit(next)
-      }
-    }
-    starts.forEach(visit)
+    const reached = reachedFrom(starts)
     assertNone(product.filter((file) => !reached.has(file)))
   })
 })
-
-/** Files that a source starts as processes: named in a string, relative to it or to the checkout. */
-function startedBy(file: string): readonly string[] {
-  return [...textOf(file).matchAll(/['"`]((?:\.{0,2}\/)?[\w./-]+\.(?:ts|mjs))['"`]/g)]
-    .flatMap(([, name = '']) => [path.join(path.dirname(file), name), name])
-    .filter(isFile)
-}
 
 describe('guarding patterns', () => {
   it('find a default export, a bad name and a dead file where there is one', () => {

@@ -57,3 +57,24 @@ export function importsOf(file: string): readonly Import[] {
     return { specifier, file: target, typeOnly: groups?.['typeOnly'] !== undefined }
   })
 }
+
+/** Every file that these files lead to, with themselves. */
+export function reachedFrom(starts: readonly string[]): ReadonlySet<string> {
+  const reached = new Set<string>()
+  const visit = (file: string): void => {
+    if (reached.has(file) || !isFile(file)) return
+    reached.add(file)
+    for (const next of [...importsOf(file).map((one) => one.file), ...startedBy(file)]) {
+      if (next !== undefined) visit(next)
+    }
+  }
+  starts.forEach(visit)
+  return reached
+}
+
+/** Files that a source starts as processes: named in a string, relative to it or to the checkout. */
+export function startedBy(file: string): readonly string[] {
+  return [...textOf(file).matchAll(/['"`]((?:\.{0,2}\/)?[\w./-]+\.(?:ts|mjs))['"`]/g)]
+    .flatMap(([, name = '']) => [path.join(path.dirname(file), name), name])
+    .filter(isFile)
+}

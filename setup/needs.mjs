@@ -1,0 +1,82 @@
+/**
+ * Who needs what. A need is the name of a Debian package in `debian-packages.mjs`, or of a thing that `setup.mjs` brings. This file
+ * loads nothing: the benchmark reads it too, and a run of it fetches nothing.
+ */
+
+/** The network namespace of a run, and the core that a process is bound to. */
+const isolation = ['iproute2', 'util-linux']
+/** Static programs for guests and for upstreams, without the machine's own C library. */
+const compiler = ['musl-tools', 'gcc', 'linux-libc-dev']
+const images = [...compiler, 'busybox-static', 'sampleImages']
+const virtualMachines = [
+  ...isolation,
+  ...compiler,
+  'qemu-system-x86',
+  'squashfs-tools',
+  'e2fsprogs',
+  'nftables',
+  'lz4',
+  'xz-utils',
+  'kernel',
+  'guest',
+]
+/** The parts of Roost, for an installation on services that are there already. */
+const parts = ['npmPackages', 'curl', 'workflowBundle', ...virtualMachines, ...images]
+const services = ['registry', 'temporalCli']
+const stack = [...parts, ...services]
+/** A stack that only pretends to run virtual machines. */
+const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services]
+const tests = [
+  ...stack,
+  'skopeo',
+  'openssl',
+  'pebble',
+  'wrk',
+  'chromium',
+  'libnss3-tools',
+  'testServer',
+  'temporalServer',
+  'loadTools',
+]
+
+/** The sections of `npm run bench`, in the order in which they run, with what each of them needs. */
+export const benchSections = {
+  starts: stack,
+  memory: stack,
+  wake: stack,
+  volumes: stack,
+  lifecycle: stackWithoutMachines,
+  reads: stackWithoutMachines,
+  gateway: ['npmPackages', ...isolation, ...compiler, 'busybox-static', 'openssl', 'wrk', 'loadTools'],
+  certificates: ['npmPackages', ...isolation],
+  autoscale: stack,
+  scale: stackWithoutMachines,
+}
+
+/**
+ * The sections that were named, all of them where none was. Throws for a name that is no section.
+ * @param {readonly string[]} names
+ * @returns {(keyof typeof benchSections)[]}
+ */
+export function sectionsNamed(names) {
+  const all = Object.keys(benchSections)
+  const unknown = names.filter((name) => !all.includes(name))
+  if (unknown.length > 0)
+    throw new Error(`There is no section ${unknown.join(', ')}. There are ${all.join(', ')}.`)
+  return names.length === 0 ? all : all.filter((name) => names.includes(name))
+}
+
+/**
+ * What is to be set up: `--parts`, `--tests`, `--bench [section ...]`, or nothing for the embedded stack.
+ * @param {readonly string[]} args
+ * @returns {string[]}
+ */
+export function needsOf([form, ...names]) {
+  const wanted =
+    form === '--bench' ? sectionsNamed(names).flatMap((name) => benchSections[name]) : forms[form ?? '']
+  if (wanted === undefined)
+    throw new Error(`${form} is not known; there are --parts, --tests and --bench [section ...].`)
+  return [...new Set(wanted)]
+}
+
+const forms = { '': stack, '--parts': parts, '--tests': tests }

@@ -1,0 +1,26 @@
+import { debianPackages } from './debian-packages.mjs'
+import { guest } from './guest.mjs'
+import { kernel } from './kernel.mjs'
+import { loadTools } from './load-tools.mjs'
+import { npmPackages } from './npm-packages.mjs'
+import { registry } from './registry.mjs'
+import { sampleImages } from './sample-images.mjs'
+import { temporalCli } from './temporal-cli.mjs'
+import { temporalServer } from './temporal-server.mjs'
+import { testServer } from './test-server.mjs'
+import { workflowBundle } from './workflow-bundle.mjs'
+
+/** What set-up brings, by the names that `needs.mjs` uses, in this order: later things use what earlier ones found. */
+export const things = {
+  npmPackages,
+  debianPackages,
+  kernel,
+  guest,
+  workflowBundle,
+  sampleImages,
+  registry,
+  temporalCli,
+  loadTools,
+  testServer,
+  temporalServer,
+}
