@@ -1,4 +1,5 @@
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
+import { visibleText } from '../domain/plain-text.ts'
 import { autoscaleFailures } from './autoscale-failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
@@ -266,10 +267,12 @@ export interface Problem {
   readonly message: string
 }
 
-/** A placeholder without a value becomes an empty string. */
+/** A placeholder without a value becomes an empty string. What a terminal would not show as it is, is shown escaped. */
 export function problem(name: FailureName, values: Readonly<Record<string, string | number>> = {}): Problem {
   const { code, httpStatus, sentence } = failures[name]
-  const message = sentence.replaceAll(/\{(\w+)\}/g, (_, key: string) => String(values[key] ?? ''))
+  const message = sentence.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
+    visibleText(String(values[key] ?? '')),
+  )
   return { failure: name, code, httpStatus, message }
 }
 

@@ -25,10 +25,7 @@ import { instanceVolume } from './volume-requests.ts'
 
 // What a request says of one object, beside its identifier. Defaults are in `src/domain/instance-defaults.ts`.
 
-/** A guest takes no NUL; half a surrogate pair is a character in JSON, but in no database and in no UTF-8. */
-const noCharacter = '\\u0000\\ud800-\\udfff'
-const plainText = `^[^${noCharacter}]*$`
-const argument = Type.String({ maxLength: maxArgumentLength, pattern: plainText })
+const argument = Type.String({ maxLength: maxArgumentLength })
 
 /** Clients send what they like for "long": a larger wait is cut to the longest, and no error. */
 const waitBounds = { minimum: -1 }
@@ -64,8 +61,8 @@ export const createInstanceBody = closed({
   ),
   env: Type.Optional(
     Type.Record(
-      Type.String({ pattern: `^[^=${noCharacter}]{1,${maxEnvNameLength}}$` }),
-      Type.String({ maxLength: maxEnvValueLength, pattern: plainText }),
+      Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` }),
+      Type.String({ maxLength: maxEnvValueLength }),
       {
         maxProperties: maxEnvVariables,
         additionalProperties: false,

@@ -2,7 +2,9 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import type { TSchema } from 'typebox'
 import { problem, rangeProblem } from './errors.ts'
 import type { Problem } from './errors.ts'
+import { firstFlaw } from '../domain/plain-text.ts'
 import { maxEnvNameLength, maxReportedErrors } from './limits.ts'
+import { textKeyword } from './text-errors.ts'
 
 /**
  * Turns what the validator found into sentences for the user, in terms of the request: `place` is what its
@@ -76,6 +78,8 @@ function problemOf(error: ErrorObject, where: Where): Problem {
       return problem('tooShort', { ...inPlace, limit, unit: 'elements' })
     case 'pattern':
       return problem('invalidContent', { name, place, reason: 'it holds a character that is not allowed' })
+    case textKeyword:
+      return problem('invalidContent', { name, place, reason: textFlaw(error, where.schema) })
     default:
       return problem('invalidContent', { name, place, reason: error.message ?? error.keyword })
   }
@@ -83,6 +87,17 @@ function problemOf(error: ErrorObject, where: Where): Problem {
 
 /** The only parameter whose keys the user chooses is `env`. */
 const envNameRule = `1 to ${maxEnvNameLength} characters without '=', NUL and halves of surrogate pairs`
+
+/** What is no text, and why. A value that may be a secret is not repeated: only what the schema describes as open is. */
+function textFlaw(error: ErrorObject, schema: TSchema): string {
+  const key = error.params['key'] as string | undefined
+  if (key !== undefined)
+    return `the name '${shortened(key)}' in it holds ${firstFlaw(key)}, which no text can hold`
+  const node = nodeAt(schema, error.instancePath)
+  const isOpen = node !== undefined && node.writeOnly !== true
+  const value = String(error.data)
+  return `${isOpen ? `'${shortened(value)}'` : 'it'} holds ${firstFlaw(value)}, which no text can hold`
+}
 
 function unknownProperty(error: ErrorObject, { place, prefix }: Where): Problem {
   const key = String(error.params['additionalProperty'])
@@ -145,6 +160,7 @@ function lastPart(instancePath: string): string {
 
 interface Node {
   readonly 'x-place'?: string
+  readonly writeOnly?: boolean
   readonly properties?: Readonly<Record<string, Node>>
   readonly items?: Node
 }
@@ -158,6 +174,14 @@ function nestedPlace(schema: TSchema, instancePath: string): string | undefined 
     node = node?.properties?.[part] ?? node?.items
   }
   return place
+}
+
+/** The schema of one value; undefined for a variable of `env`, and in a union. */
+function nodeAt(schema: TSchema, instancePath: string): Node | undefined {
+  return segments(instancePath).reduce<Node | undefined>(
+    (node, part) => node?.properties?.[part] ?? node?.items,
+    schema,
+  )
 }
 
 const longestQuoted = 64

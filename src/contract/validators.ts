@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import { isUuid, parseObjectName } from '../domain/object-name.ts'
+import { textErrors } from './text-errors.ts'
 
 /** Bodies are taken as they are: a number in quotes is a string. All errors are collected, with the values at fault. */
 const strict = prepared(new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false }))
@@ -23,7 +24,7 @@ export function coercingValidator(schema: TSchema): Validate {
 
 function validator(ajv: Ajv2020, schema: TSchema): Validate {
   const validate = ajv.compile(schema)
-  return (value) => (validate(value) ? [] : [...(validate.errors ?? [])])
+  return (value) => (validate(value) ? textErrors(value) : [...(validate.errors ?? [])])
 }
 
 function prepared(ajv: Ajv2020): Ajv2020 {

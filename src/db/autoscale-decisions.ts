@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DecisionReport } from '../domain/autoscale-report.ts'
 import type { Database } from './database.ts'
+import { plainJson } from './plain-text-client.ts'
 
 /** Of each service; older ones are forgotten. */
 export const keptDecisions = 50
@@ -46,7 +47,7 @@ export async function keepDecision(
   }
   const [row] = await em.execute<{ position: string }[]>(
     'insert into autoscale_decisions (service_uuid, report) values (?, ?::jsonb) returning position',
-    [serviceUuid, JSON.stringify(report)],
+    [serviceUuid, plainJson(report)],
   )
   await em.execute(
     `delete from autoscale_decisions where service_uuid = ? and position <=
@@ -65,7 +66,7 @@ export async function rewriteDecision(
 ): Promise<void> {
   await em.execute(
     'update autoscale_decisions set report = ?::jsonb where position = ?',
-    [JSON.stringify(report), position],
+    [plainJson(report), position],
     'run',
   )
 }

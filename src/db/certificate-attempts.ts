@@ -1,4 +1,5 @@
 import type { Database } from './database.ts'
+import { plainJson } from './plain-text-client.ts'
 
 /** Of one certificate; older ones tell its owner nothing that these do not. */
 export const maxKeptAttempts = 20
@@ -33,14 +34,14 @@ export async function addAttempt(
     const [open] = await em.execute<{ number: number }[]>(
       `update certificate_attempts set report = report || ?::jsonb
        where certificate_uuid = ? and ended_at is null returning number`,
-      [JSON.stringify(report), uuid],
+      [plainJson(report), uuid],
     )
     if (open !== undefined) return open.number
     const [added] = await em.execute<{ number: number }[]>(
       `insert into certificate_attempts (certificate_uuid, number, report)
        select ?::uuid, 1 + coalesce(max(number), 0), ?::jsonb from certificate_attempts where certificate_uuid = ?
        returning number`,
-      [uuid, JSON.stringify(report), uuid],
+      [uuid, plainJson(report), uuid],
     )
     const { number } = added!
     await em.execute(
@@ -61,7 +62,7 @@ export async function noteAttempt(
   await database.rows({
     name: 'note-certificate-attempt',
     text: `update certificate_attempts set report = report || $3::jsonb where certificate_uuid = $1 and number = $2`,
-    values: [attempt.uuid, attempt.number, JSON.stringify(report)],
+    values: [attempt.uuid, attempt.number, plainJson(report)],
   })
 }
 
@@ -75,7 +76,7 @@ export async function endAttempt(
     name: 'end-certificate-attempt',
     text: `update certificate_attempts set report = report || $3::jsonb, ended_at = coalesce(ended_at, now())
            where certificate_uuid = $1 and number = $2`,
-    values: [attempt.uuid, attempt.number, JSON.stringify(report)],
+    values: [attempt.uuid, attempt.number, plainJson(report)],
   })
 }
 

@@ -18,6 +18,7 @@ import { Token } from './entities/token.ts'
 import { User } from './entities/user.ts'
 import { Volume } from './entities/volume.ts'
 import { migrationList } from './migrations/list.ts'
+import { PlainTextClient } from './plain-text-client.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -98,6 +99,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     driverOptions: {
       application_name: options.applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
+      Client: PlainTextClient,
       onPoolCreated: (created: pg.Pool) => (pool = created),
     },
     forceUtcTimezone: true,

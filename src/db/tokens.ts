@@ -40,6 +40,7 @@ const selectorBytes = 12
 const proofBytes = 32
 const selectorLength = Buffer.alloc(selectorBytes).toString('base64url').length
 const maxTokenLength = 512
+const secretPattern = /^[\w-]+$/
 /** What a known token costs no query for; a revocation is effective after this at the latest. */
 const cacheTtlMs = 500
 const maxCachedTokens = 1_000
@@ -103,7 +104,8 @@ export function createTokenAuthenticator(
 
   async function authenticateSecret(user: string, secret: string): Promise<Identity | undefined> {
     const userName = clientUserName(user)
-    if (userName === undefined || secret.length <= selectorLength) return undefined
+    if (userName === undefined || secret.length <= selectorLength || !secretPattern.test(secret))
+      return undefined
     const digest = sha256(secret)
     const cacheKey = `${userName}:${digest.toString('hex')}`
     const cached = cache.get(cacheKey)

@@ -8,6 +8,13 @@ import type { RequestState } from '../request-state.ts'
 
 type HostMiddleware = RouterMiddleware<RequestState>
 
+/** A node's id stands in queue names and log lines. */
+const nodeIdPattern = /^[\w.-]{1,64}$/
+
+export function isNodeId(text: string | undefined): text is string {
+  return text !== undefined && nodeIdPattern.test(text)
+}
+
 /** Lets in who may join; whose id it is, the heartbeat's own secret decides. */
 export function requireJoinToken(joinToken: string): HostMiddleware {
   return requireSecret(joinToken)
@@ -31,7 +38,7 @@ export function requireNodeSecret(deps: NodesDeps): HostMiddleware {
   return async (ctx, next) => {
     const secret = bearerToken(ctx.get('Authorization'))
     const nodeId = ctx.params['node']
-    if (secret === undefined || nodeId === undefined || !(await isNodeSecret(deps, nodeId, secret))) {
+    if (secret === undefined || !isNodeId(nodeId) || !(await isNodeSecret(deps, nodeId, secret))) {
       throw unauthenticated()
     }
     await next()

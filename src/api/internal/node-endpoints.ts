@@ -6,11 +6,8 @@ import { recordHeartbeat } from '../../db/nodes.ts'
 import type { ApiDeps } from '../deps.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
-import { requireJoinToken, requireNodeSecret } from './host-credentials.ts'
+import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
 import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
-
-/** A node's id stands in queue names and log lines. */
-const nodeIdPattern = /^[\w.-]{1,64}$/
 
 /** What hosts say to the API: see `src/domain/node-protocol.ts`. A host sees only the instances placed on it. */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
@@ -63,7 +60,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
 }
 
 function nodeId(text: string | undefined): string {
-  if (text === undefined || !nodeIdPattern.test(text)) throw requestError('invalidContent', nodeIdProblem)
+  if (!isNodeId(text)) throw requestError('invalidContent', nodeIdProblem)
   return text
 }
 

@@ -1,0 +1,39 @@
+import { strict as assert } from 'node:assert'
+import { addAttempt, endAttempt, lastAttempts } from '../../src/db/certificate-attempts.ts'
+import { recordCertificate } from '../../src/db/certificate-records.ts'
+import { User } from '../../src/db/entities/user.ts'
+import { CertificateState } from '../../src/domain/service.ts'
+import { serviceRecords } from '../support/service-records.ts'
+
+/** Refused where a user sends it; a host or an authority that reports it must not fail the write, and all repeats of it. */
+describe('what is no text is replaced where a part of the platform reports it', () => {
+  const { database, newUser, addCertificate } = serviceRecords()
+
+  it('in a value of a query, in a statement of MikroORM, and in what they look for', async () => {
+    const text = 'select $1::text as one, $2::text[] as many'
+    const values = ['a\0b', ['\0', 'c\ud800']]
+    assert.deepEqual(await database().rows({ name: 'plain-text', text, values }), [
+      { one: 'a\ufffdb', many: ['\ufffd', 'c\ufffd'] },
+    ])
+    assert.deepEqual(await database().em().execute('select ? as one', ['a\0b']), [{ one: 'a\ufffdb' }])
+    assert.equal(await database().em().findOne(User, { name: 'a\0b' }), null)
+  })
+
+  it('in the failure and the report of an attempt', async () => {
+    const uuid = await addCertificate(await newUser(), 'c', 'plain.example', 'pending')
+    const failure = 'the authority said \0'
+    const record = { state: CertificateState.Pending, attempt: 1, failure }
+    assert.equal(await recordCertificate(database(), { uuid, revision: 1 }, record), true)
+    const number = await addAttempt(database(), uuid, { said: '\0' })
+    assert.ok(number !== undefined)
+    await endAttempt(database(), { uuid, number }, { detail: { text: ['\udc00 and \\u0000'] } })
+    const [attempt] = await lastAttempts(database(), uuid)
+    assert.deepEqual(attempt?.report, { said: '\ufffd', detail: { text: ['\ufffd and \\u0000'] } })
+    const [row] = await database().rows<{ failure: string }>({
+      name: 'read-failure',
+      text: 'select failure from certificates where uuid = $1',
+      values: [uuid],
+    })
+    assert.equal(row?.failure, 'the authority said \ufffd')
+  })
+})
