@@ -6,8 +6,12 @@ import type { InstanceRow } from '../db/instance-row.ts'
 
 /** The entry of an object that could not be found: it is named as the request named it. */
 export function missingEntry(kind: string, target: Target): FailedEntry {
-  const wrong = problem('notFound', { kind, by: target.by, value: target.value })
-  return { status: 'error', [target.by]: target.value, message: wrong.message, error: wrong.code }
+  const { by, value, endpointPath: path } = target
+  const wrong =
+    path === undefined
+      ? problem('notFound', { kind, by, value })
+      : problem('neitherObjectNorEndpoint', { kind, by, value, path })
+  return { status: 'error', [by]: value, message: wrong.message, error: wrong.code }
 }
 
 /** The entry of an instance with which something went wrong. */

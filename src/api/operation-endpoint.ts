@@ -34,7 +34,7 @@ export function operationEndpoint<O extends Operation>(
     ctx.state.route = operation.id
     const { body } = ctx.state
     const request = parse({
-      query: new URLSearchParams(ctx.querystring),
+      query: ctx.querystring,
       ...(owner === undefined ? {} : { owner }),
       ...(object === undefined ? {} : { object }),
       ...(body === undefined ? {} : { body }),

@@ -47,7 +47,7 @@ function bodyOf(text: string, name: string): object {
 function configurationOf(written: object): AutoscaleConfiguration {
   const { uuid: _uuid, name: _name, ...given } = written as Readonly<Record<string, unknown>>
   const body = { master: { name: 'master' }, ...given }
-  const [request] = parse({ object: 'service', query: new URLSearchParams(), body }).objects
+  const [request] = parse({ object: 'service', query: '', body }).objects
   if (request === undefined) throw new CliFailure('the configuration is empty')
   const read = readAutoscale(request.parameters, createAutoscale.place)
   if (!read.ok) throw new RequestError(read.problems)

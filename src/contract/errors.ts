@@ -93,6 +93,16 @@ export const failures = {
     400,
     "Query parameter '{name}' is given {count} times; expected one, or one per identifier",
   ),
+  emptyParameter: failure(
+    ErrorCode.Invalid,
+    400,
+    "Query parameter '{name}' has an empty value: give one, or leave the parameter out",
+  ),
+  inQueryAndBody: failure(
+    ErrorCode.NotBoth,
+    400,
+    '{what} in {place} must not be given both in the query and in the body: leave one of them out',
+  ),
   onlyWith: failure(ErrorCode.NotBoth, 400, "'{name}' in {place} is only valid together with {other}"),
   notBoth: failure(ErrorCode.NotBoth, 400, "'{name}' and '{other}' cannot be given together in {place}"),
   missingIdentifier: failure(
@@ -134,6 +144,11 @@ export const failures = {
 
   // From here on: only ever the failure of one object, in an answer with status 200.
   notFound: failure(ErrorCode.NotFound, 200, "No {kind} with {by} '{value}'"),
+  neitherObjectNorEndpoint: failure(
+    ErrorCode.NotFound,
+    200,
+    "No {kind} with {by} '{value}', and no API endpoint '{path}'",
+  ),
   imageNotFound: failure(
     ErrorCode.NotFound,
     200,

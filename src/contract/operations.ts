@@ -119,6 +119,14 @@ export const reservedObjectNames: ReadonlySet<string> = new Set(
     .filter((part) => part !== '' && !part.startsWith('{')),
 )
 
+/** What `reservedObjectNames` stand behind, such as `/v1/instances`: another word there names an object. */
+export const endpointParents: ReadonlySet<string> = new Set(
+  Object.values(operations)
+    .map((operation) => operation.path.split('/'))
+    .filter((parts) => reservedObjectNames.has(parts[3] ?? ''))
+    .map((parts) => parts.slice(0, 3).join('/')),
+)
+
 /** Endpoints beside the table: no `/v1`, no envelope of objects. */
 export const plainEndpoints = [
   { path: '/healthz', authenticated: false, summary: 'The process is alive.' },

@@ -2,6 +2,8 @@
 export interface Target {
   readonly by: 'uuid' | 'name'
   readonly value: string
+  /** Where a path names the object and an endpoint could stand in its place: that path. */
+  readonly endpointPath?: string
 }
 
 export interface RequestObject<B> {
@@ -37,7 +39,8 @@ export interface RawRequest {
   readonly owner?: string
   /** The part of the path in local scope, decoded. */
   readonly object?: string
-  readonly query: URLSearchParams
+  /** What stands behind the question mark, as it is. */
+  readonly query: string
   /** Absent where the request has no body or an empty one. */
   readonly body?: unknown
 }

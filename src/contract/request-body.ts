@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { TObject } from 'typebox'
+import { withoutAbsent } from './absent-values.ts'
 import { countProblems } from './body-counts.ts'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
@@ -8,7 +9,7 @@ import { maxReportedErrors } from './limits.ts'
 import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Target } from './parsed-request.ts'
-import { isJsonObject, takeIdentifier, tooManyProblem, withoutEmptyIdentifiers } from './request-objects.ts'
+import { isJsonObject, takeIdentifier, tooManyProblem } from './request-objects.ts'
 import type { JsonObject } from './request-objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
@@ -35,12 +36,20 @@ export function globalBody(operation: Operation): TObject {
   return Type.Object({ ...identifiers, ...operation.body.properties }, { additionalProperties: false })
 }
 
+/** All that a body can hold in one of its forms; what is in no form is unknown, and can not be absent either. */
+function everyForm(operation: Operation): TObject {
+  const { properties, required } = globalBody(operation)
+  const { ids } = operation.idsForm?.properties ?? {}
+  return { ...Type.Object({ ...properties, ...(ids && { ids }) }), required: required ?? [] }
+}
+
 /** Reads a body: one object or an array of them in global scope, one object without identifiers in local scope. */
 export function bodyParser(operation: Operation): (body: unknown, object: string | undefined) => ParsedBody {
   const { place } = operation
   const schemas = { global: globalBody(operation), local: operation.body }
   const validate = { global: strictValidator(schemas.global), local: strictValidator(schemas.local) }
-  const idsForm = operation.idsForm === undefined ? undefined : idsFormParser(operation.idsForm, place)
+  const known = everyForm(operation)
+  const idsForm = operation.idsForm && idsFormParser(operation.idsForm, { place, known })
 
   return (raw, object) => {
     const local = object !== undefined
@@ -48,7 +57,8 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
     if (local && Array.isArray(raw)) {
       return failed(problem('wrongType', { name: 'body', place, actual: 'array', expected: 'object' }))
     }
-    if (!local && idsForm !== undefined && isJsonObject(raw) && 'ids' in raw) return idsForm(raw)
+    if (!local && idsForm !== undefined && isJsonObject(raw) && (raw['ids'] ?? null) !== null)
+      return idsForm(raw)
 
     const items: readonly unknown[] = Array.isArray(raw) ? raw : [raw]
     const tooMany = tooManyProblem(items.length)
@@ -63,7 +73,7 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
         problems.push(...crowded)
         return { parameters: {} }
       }
-      const item = withoutEmptyIdentifiers(rawItem)
+      const item = withoutAbsent(rawItem, known)
       if (!isJsonObject(item)) {
         const name = prefix === '' ? 'body' : prefix.slice(0, -1)
         problems.push(problem('wrongType', { name, place, actual: kindOf(item), expected: 'object' }))
@@ -101,14 +111,17 @@ function refusedIdentifiers(
     .map((name) => problem('identifierInLocalScope', { name, place, object: shortened(object) }))
 }
 
-function idsFormParser(schema: TObject, place: string): (body: JsonObject) => ParsedBody {
+function idsFormParser(
+  schema: TObject,
+  { place, known }: { readonly place: string; readonly known: TObject },
+): (body: JsonObject) => ParsedBody {
   const validate = strictValidator(schema)
   return (raw) => {
     const tooMany = tooManyProblem(Array.isArray(raw['ids']) ? raw['ids'].length : 0)
     if (tooMany.length > 0) return { objects: [], problems: tooMany }
     const crowded = countProblems(raw, schema, { place, prefix: '' })
     if (crowded.length > 0) return { objects: [], problems: crowded }
-    const body = withoutEmptyIdentifiers(raw) as JsonObject
+    const body = withoutAbsent(raw, known) as JsonObject
     const other = ['uuid', 'name', 'state'].find((key) => key in body)
     if (other !== undefined) return failed(problem('notBoth', { name: 'ids', other, place }))
     const problems = [...problemsOf(validate(body), { place, prefix: '', schema })]

@@ -37,7 +37,10 @@ export function requestParser<O extends Operation>(
     const body = parseBody(raw.body, raw.object)
     refuse([...query.problems, ...body.problems])
     const named = local ? localObjects(operation, raw.object, body) : globalObjects(operation, query, body)
-    const { objects, problems } = withQueryParameters(named, query.parameters, coerce)
+    const { objects, problems } = withQueryParameters(named, query.parameters, {
+      place: operation.place,
+      coerce,
+    })
     refuse(problems)
     return {
       ...ownerOf(raw.owner),
@@ -94,9 +97,7 @@ function objectsOfQuery(
 ): readonly BodyObject[] {
   const { place } = operation
   if (body.objects.length > 1 || body.objects.some((object) => object.target !== undefined)) {
-    refuse([
-      problem('notBoth', { name: 'identifiers in the query', other: 'identifiers in the body', place }),
-    ])
+    refuse([problem('inQueryAndBody', { what: 'Identifiers', place })])
   }
   refuse(tooManyProblem(targets.length))
   const parameters = sharedParameters(operation, body)
@@ -110,7 +111,16 @@ function objectsOfQuery(
 function withQueryParameters(
   named: readonly BodyObject[],
   parameters: ReadonlyMap<string, readonly string[]>,
-  coerce: (parameters: JsonObject) => { readonly value: JsonObject; readonly problems: readonly Problem[] },
+  {
+    place,
+    coerce,
+  }: {
+    readonly place: string
+    readonly coerce: (parameters: JsonObject) => {
+      readonly value: JsonObject
+      readonly problems: readonly Problem[]
+    }
+  },
 ): { readonly objects: readonly BodyObject[]; readonly problems: readonly Problem[] } {
   if (parameters.size === 0) return { objects: named, problems: [] }
   const most = Math.max(...[...parameters.values()].map((values) => values.length))
@@ -124,7 +134,7 @@ function withQueryParameters(
         problems.push(problem('repeatedParameter', { name, count: values.length }))
       }
       if (name in object.parameters) {
-        problems.push(problem('notBoth', { name: `${name} in the query`, other: name, place: 'the body' }))
+        problems.push(problem('inQueryAndBody', { what: `'${name}'`, place }))
       }
       const value = values.length === 1 ? values[0] : values[index]
       if (value !== undefined) fromQuery[name] = value

@@ -1,5 +1,5 @@
 import { IsBoolean, Type } from 'typebox'
-import type { TProperties, TSchema } from 'typebox'
+import type { TProperties } from 'typebox'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { nameField, uuidField } from './fields.ts'
@@ -48,49 +48,77 @@ export interface ParsedQuery {
   readonly problems: readonly Problem[]
 }
 
-/** Reads the query: lists are comma-separated or repeated, everything else is given once. */
+/** Reads the query: lists are comma-separated or repeated, everything else is given once. Nothing may be empty. */
 export function queryParser(
   operation: Operation,
-): (query: URLSearchParams, object: string | undefined) => ParsedQuery {
+): (query: string, object: string | undefined) => ParsedQuery {
   const schema = querySchema(operation)
   const validate = coercingValidator(schema)
-  const names = new Set(Object.keys(schema.properties))
-  const objectNames = new Set(operation.inQuery ? Object.keys(operation.body.properties) : [])
+  const properties = schema.properties as TProperties
+  const objectProperties: TProperties = operation.inQuery ? operation.body.properties : {}
   const takesIdentifiers = operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
   const identifiers: readonly string[] = takesIdentifiers ? identifiersOf(operation) : []
   const place = 'the query'
 
-  return (raw, object) => {
+  return (text, object) => {
     const problems: Problem[] = []
-    const targets = targetsOf(raw, identifiers)
     const parameters = new Map<string, readonly string[]>()
     const query: Record<string, unknown> = {}
-    for (const name of new Set(raw.keys())) {
-      const values = raw.getAll(name)
-      if (identifiers.includes(name)) {
-        if (object !== undefined && listed(values).length > 0) {
-          problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
-        }
-      } else if (objectNames.has(name)) {
+    const parts = readParts(text, { ...properties, ...objectProperties })
+    for (const [name, named] of Map.groupBy(parts, (part) => part.name)) {
+      const values = named.map((part) => part.value)
+      const isList = identifiers.includes(name) || Object.hasOwn(objectProperties, name)
+      const isKnown = isList || Object.hasOwn(properties, name)
+      if (!isKnown) {
+        problems.push(problem('unknownParameter', { name: shortened(name), place }))
+      } else if ((isList ? listed(values) : values).includes('')) {
+        problems.push(problem('emptyParameter', { name }))
+      } else if (identifiers.includes(name)) {
+        if (object === undefined) continue
+        problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
+      } else if (isList) {
         parameters.set(name, listed(values))
-      } else if (!names.has(name)) {
-        problems.push(problem('unknownParameter', { name, place }))
       } else if (values.length > 1) {
         problems.push(problem('repeatedParameter', { name, count: values.length }))
       } else {
-        query[name] = plainFlag(values[0] ?? '', (schema.properties as TProperties)[name])
+        query[name] = values[0]
       }
     }
     problems.push(...problemsOf(validate(query), { place, prefix: '', schema }))
     const { count, from, ...rest } = query as { count?: number; from?: string }
+    const targets = targetsOf(parts, identifiers)
     return { targets, parameters, query: operation.paged ? rest : query, page: page(count, from), problems }
   }
 }
 
+interface QueryPart {
+  readonly name: string
+  readonly value: string
+}
+
+/** The parameters in their order. A flag need not have a value: `?tagged` and `?tagged=1` are true, `?tagged=` is empty. */
+function readParts(text: string, schemas: TProperties): readonly QueryPart[] {
+  return text.split('&').flatMap((written) =>
+    // An ampersand in front keeps a question mark that belongs to the name.
+    [...new URLSearchParams(`&${written}`)].map(([name, value]): QueryPart => {
+      const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+      if (schema === undefined || !IsBoolean(schema)) return { name, value }
+      return { name, value: written.includes('=') ? plainFlag(value) : 'true' }
+    }),
+  )
+}
+
+function plainFlag(value: string): string {
+  if (value === '1') return 'true'
+  return value === '0' ? 'false' : value
+}
+
 /** In the order in which they stand, whichever the kind. */
-function targetsOf(query: URLSearchParams, identifiers: readonly string[]): readonly Target[] {
-  return [...query].flatMap(([by, text]) =>
-    identifiers.includes(by) ? listed([text]).map((value) => ({ by: by as Target['by'], value })) : [],
+function targetsOf(parts: readonly QueryPart[], identifiers: readonly string[]): readonly Target[] {
+  return parts.flatMap(({ name, value }) =>
+    identifiers.includes(name)
+      ? listed([value]).map((each) => ({ by: name as Target['by'], value: each }))
+      : [],
   )
 }
 
@@ -101,12 +129,5 @@ function page(count: number | undefined, from: string | undefined): Page {
 }
 
 function listed(values: readonly string[]): readonly string[] {
-  return values.flatMap((value) => value.split(',')).filter((value) => value !== '')
-}
-
-/** `?tagged` and `?tagged=1` are true: a flag need not have a value. */
-function plainFlag(value: string, schema: TSchema | undefined): string {
-  if (schema === undefined || !IsBoolean(schema)) return value
-  if (value === '' || value === '1') return 'true'
-  return value === '0' ? 'false' : value
+  return values.flatMap((value) => value.split(','))
 }

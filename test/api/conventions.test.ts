@@ -4,6 +4,7 @@ import { identifiersOf } from '../../src/contract/operation.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/contract/operations.ts'
 import { namesObjects } from '../../src/contract/request-body.ts'
+import { querySchema } from '../../src/contract/request-query.ts'
 import { makeTestCertificate } from '../support/certificate-maker.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { RawAnswer, RawCall, TestApi, TestUser } from '../support/api-server.ts'
@@ -39,6 +40,13 @@ const kinds = {
 
 function kindOf({ dataKey }: Operation) {
   return kinds[dataKey in kinds ? (dataKey as keyof typeof kinds) : DataKey.Instances]
+}
+
+/** Every parameter of the query in global scope. */
+function queryNames(operation: Operation): readonly string[] {
+  const identifiers = namesObjects(operation) ? identifiersOf(operation) : []
+  const ofObjects = operation.inQuery ? Object.keys(operation.body.properties) : []
+  return [...identifiers, ...ofObjects, ...Object.keys(querySchema(operation).properties)]
 }
 
 /** What an operation can not do without, beside identifiers. */
@@ -181,6 +189,31 @@ describe('the conventions of the API hold for every operation', () => {
         }
       })
 
+      it('takes null in a body for what is left out, where it may be left out', async () => {
+        const { required: needed = [] } = operation.body as { readonly required?: readonly string[] }
+        const optional = Object.keys(operation.body.properties).filter((name) => !needed.includes(name))
+        const nulls = Object.fromEntries(
+          [...optional, ...(named ? ['uuid'] : [])].map((name) => [name, null]),
+        )
+        const answer = await global(operation, { body: { ...nulls, ...valid() } })
+        assert.equal(answer.status, 200, answer.text)
+        for (const name of needed) {
+          assertRefused(
+            await global(operation, { body: { ...valid(), [name]: null } }),
+            new RegExp(`^'${name}' in .* has type 'null', but expected`),
+          )
+        }
+      })
+
+      it('refuses an empty value in the query, by name', async () => {
+        for (const name of queryNames(operation)) {
+          for (const text of [`?${name}=`, `?${name}=a&${name}=`]) {
+            const answer = await global(operation, { query: text })
+            assertRefused(answer, new RegExp(`^Query parameter '${name}' has an empty value`))
+          }
+        }
+      })
+
       it('refuses bodies that are neither an object nor an array of objects', async () => {
         for (const body of ['7', '"x"', 'null', 'true', '[1]', '[[]]', '[null]']) {
           assertRefused(await global(operation, { body }), /expected 'object'/)
@@ -267,7 +300,10 @@ describe('the conventions of the API hold for every operation', () => {
 
         it('does not take identifiers from query and body at once', async () => {
           const body = { ...minimalBody(operation), name: 'y' }
-          assertRefused(await global(operation, { query: '?name=x', body }), /cannot be given together/)
+          assertRefused(
+            await global(operation, { query: '?name=x', body }),
+            /^Identifiers in .* must not be given both in the query and in the body/,
+          )
         })
 
         if (get === 'getAutoscalePolicies') {
@@ -304,6 +340,17 @@ describe('the conventions of the API hold for every operation', () => {
           const fails = isPart && operation.method === 'GET'
           assert.equal(answer.status, fails ? 404 : 200)
           const [failure] = fails ? answer.json.errors : answer.json.data[operation.dataKey]
+          assert.equal(failure.error, 8)
+        })
+      }
+
+      if (operation.localPath === `${operation.path}/{object}`) {
+        it('says of a word in the path that is no object whether it could have been an endpoint', async () => {
+          const answer = await local(operation, 'Templates')
+          const [failure] = answer.status === 404 ? answer.json.errors : answer.json.data[operation.dataKey]
+          const nothing = `No ${kind} with name 'templates'`
+          const neither = `${nothing}, and no API endpoint '${operation.path}/Templates'`
+          assert.equal(failure.message, isPart ? nothing : neither)
           assert.equal(failure.error, 8)
         })
       }

@@ -2,39 +2,10 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { RequestError } from '../../../src/contract/errors.ts'
 import { maxReportedErrors } from '../../../src/contract/limits.ts'
-import type { Operation } from '../../../src/contract/operation.ts'
-import { operations } from '../../../src/contract/operations.ts'
 import type { OperationId } from '../../../src/contract/operations.ts'
-import type { ParsedRequest } from '../../../src/contract/parsed-request.ts'
-import { requestParser } from '../../../src/contract/request-parser.ts'
-
-interface Input {
-  readonly query?: string
-  readonly owner?: string
-  readonly object?: string
-  readonly body?: unknown
-}
-
-const parsers = new Map(
-  (Object.values(operations) as readonly Operation[]).map((operation) => [
-    operation.id,
-    requestParser(operation),
-  ]),
-)
-
-function parse(id: OperationId, { query = '', ...raw }: Input): ParsedRequest {
-  return parsers.get(id)!({ query: new URLSearchParams(query), ...raw })
-}
-
-function messages(id: OperationId, input: Input): readonly string[] {
-  try {
-    parse(id, input)
-  } catch (error) {
-    if (error instanceof RequestError) return error.problems.map(({ message }) => message)
-    throw error
-  }
-  return assert.fail('the request was accepted')
-}
+import { operationIds } from '../../../src/contract/operations.ts'
+import { messages, parse } from '../../support/parsed-requests.ts'
+import type { RequestInput } from '../../support/parsed-requests.ts'
 
 const uuid = 'ABCDEF01-2345-4789-8abc-def012345678'
 
@@ -118,22 +89,6 @@ describe('a request', () => {
     ])
   })
 
-  it('takes empty identifiers for absent, at every depth but in the environment', () => {
-    const { objects } = parse('createInstances', {
-      body: {
-        image: 'a',
-        name: '',
-        env: { name: '', uuid: '' },
-        service_group: { domains: [{ name: 'x', certificate: { uuid: '', name: 'c1' } }] },
-      },
-    })
-    assert.deepEqual(objects[0]?.parameters, {
-      image: 'a',
-      env: { name: '', uuid: '' },
-      service_group: { domains: [{ name: 'x', certificate: { name: 'c1' } }] },
-    })
-  })
-
   it('holds names of environment variables against their rules', () => {
     for (const name of ['', 'A=B', 'A\u0000', 'x'.repeat(257)]) {
       assert.equal(messages('createInstances', { body: { image: 'a', env: { [name]: '' } } }).length, 1)
@@ -165,16 +120,6 @@ describe('a request', () => {
       messages('startInstances', { body: JSON.parse('{"name":"a","__proto__":{"wait_timeout_ms":1}}') }),
       ["Unknown parameter '__proto__' in instance start arguments"],
     )
-  })
-
-  it('reads flags of the query with and without a value', () => {
-    for (const text of ['details', 'details=', 'details=1', 'details=true']) {
-      assert.deepEqual(parse('getInstances', { query: text }).query, { details: true })
-    }
-    for (const text of ['details=0', 'details=false']) {
-      assert.deepEqual(parse('getInstances', { query: text }).query, { details: false })
-    }
-    assert.equal(messages('getInstances', { query: 'details=yes' }).length, 1)
   })
 
   it('makes as many filters of a collection as its lists are long', () => {
@@ -209,7 +154,7 @@ describe('a request', () => {
   })
 
   it('is accepted or refused with a reason, whatever it holds', () => {
-    const ids = [...parsers.keys()] as OperationId[]
+    const ids = operationIds
     fc.assert(
       fc.property(
         fc.constantFrom(...ids),
@@ -246,7 +191,8 @@ describe('a request', () => {
       [parts(uuid, 'Web').owner, parts(uuid, 'Web').local],
       [{ by: 'name', value: 'web' }, true],
     )
-    const wrong = (input: Partial<Input>) => messages('deleteAutoscalePolicies', { owner: 'web', ...input })
+    const wrong = (input: Partial<RequestInput>) =>
+      messages('deleteAutoscalePolicies', { owner: 'web', ...input })
     assert.deepEqual(wrong({ owner: 'a--b', body: { name: 'p' } }).length, 1)
     assert.deepEqual(wrong({ body: { uuid } }), [
       "Unknown parameter 'uuid' in autoscale policy deletion arguments",
