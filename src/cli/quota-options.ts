@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import { defaultHardQuotas, defaultQuotaLimits } from '../domain/quotas.ts'
+import { defaultHardQuotas, defaultQuotaLimits, quotaRange } from '../domain/quotas.ts'
 import type { QuotaAmounts, QuotaLimits } from '../domain/quotas.ts'
 import { CliFailure } from './cli-failure.ts'
 
@@ -24,9 +24,6 @@ const limitTexts: Readonly<Record<keyof QuotaLimits, string>> = {
   minAutoscaleSize: 'least size of an autoscale configuration',
   maxAutoscaleSize: 'most size of an autoscale configuration',
 }
-/** Bounded by the columns' type. */
-const maxQuota = 2_147_483_647
-
 /** As commander hands them over: only those that were given. */
 export type QuotaOptions = Partial<QuotaAmounts> & Partial<QuotaLimits>
 
@@ -73,8 +70,8 @@ function flagOf(name: string): string {
 /** Not 0: clients divide by what an account may hold. */
 function positiveInteger(text: string): number {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1 || value > maxQuota) {
-    throw new InvalidArgumentError(`It must be a number from 1 to ${maxQuota}.`)
+  if (!/^\d+$/.test(text) || value < quotaRange.min || value > quotaRange.max) {
+    throw new InvalidArgumentError(`It must be a number from ${quotaRange.min} to ${quotaRange.max}.`)
   }
   return value
 }

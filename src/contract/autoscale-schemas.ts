@@ -8,20 +8,35 @@ import {
   maxPolicyNameLength,
   maxStepsPerPolicy,
 } from '../domain/autoscale-steps.ts'
-import { closed, count, identifierFields, nameField, statusSuccess, uuidField, vocabulary } from './fields.ts'
+import {
+  closed,
+  count,
+  identifier,
+  nameField,
+  statusSuccess,
+  uuidField,
+  vocabulary,
+  withinLimits,
+} from './fields.ts'
 import { maxAutoscaleTimeMs } from './limits.ts'
+import { atLeastOne } from './published-rules.ts'
 
 // What requests and answers say of autoscale. How the steps of a policy have to lie is said by `src/domain/autoscale-steps.ts`, and the range
-// of a size is the account's, so that there is one sentence about each.
+// of a size is the account's, so that there is one sentence about each; the document tells as much of it as it can.
 
 const policyType = vocabulary(['step'], 'The one type of policy that there is.')
 const metricText = `What is looked at, as the mean per instance: \`${AutoscaleMetric.Cpu}\` in millicores, requests and connections in flight, or those finished per second`
 const adjustmentTypeText =
   'Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent'
 
+const bounds = ({ min, max }: { readonly min: number; readonly max: number }) => ({
+  minimum: min,
+  maximum: max,
+})
+
 const bound = (side: string) =>
   Type.Optional(
-    Type.Union([Type.Integer(), Type.Null()], {
+    Type.Union([Type.Integer({ 'x-published': bounds(boundRange) }), Type.Null()], {
       description: `${side}, from ${boundRange.min} to ${boundRange.max}; absent or null: open on this side.`,
     }),
   )
@@ -31,15 +46,16 @@ const writtenStep = closed(
     lower_bound: bound('Least value of the step'),
     upper_bound: bound('Where the step ends; the value itself belongs to the next one'),
     adjustment: Type.Integer({
+      'x-published': bounds(adjustmentRange),
       description: `From ${adjustmentRange.min} to ${adjustmentRange.max}; negative ones give instances back.`,
     }),
   },
-  { 'x-place': 'autoscale step description' },
+  { 'x-place': 'autoscale step description', 'x-published': atLeastOne(['lower_bound', 'upper_bound']) },
 )
 
 export const addPolicyBody = closed(
   {
-    name: nameField,
+    name: { ...nameField, 'x-published': { maxLength: maxPolicyNameLength } },
     type: policyType,
     metric: Type.Optional(
       vocabulary(Object.values(AutoscaleMetric), `${metricText}; default ${AutoscaleMetric.Cpu}.`),
@@ -52,6 +68,7 @@ export const addPolicyBody = closed(
     ),
     steps: Type.Array(writtenStep, {
       maxItems: maxStepsPerPolicy,
+      'x-published': { minItems: 1 },
       description: 'Ascending, without gap or overlap.',
     }),
   },
@@ -63,17 +80,11 @@ const time = (text: string, defaultMs: number) =>
     Type.Integer({ minimum: 0, maximum: maxAutoscaleTimeMs, description: `${text}; default ${defaultMs}.` }),
   )
 
+const sizeLimits = 'limits.min_autoscale_size` to `limits.max_autoscale_size'
+
 export const createAutoscaleBody = closed({
-  min_size: Type.Optional(
-    Type.Integer({
-      description: `Fewest instances, within the account's limits; default ${defaultAutoscale.minSize}.`,
-    }),
-  ),
-  max_size: Type.Optional(
-    Type.Integer({
-      description: `Most instances, within the account's limits; default ${defaultAutoscale.maxSize}.`,
-    }),
-  ),
+  min_size: Type.Optional(withinLimits(`Fewest instances; default ${defaultAutoscale.minSize}.`, sizeLimits)),
+  max_size: Type.Optional(withinLimits(`Most instances; default ${defaultAutoscale.maxSize}.`, sizeLimits)),
   warmup_time_ms: time(
     'How long a new instance runs before it counts for the metric',
     defaultAutoscale.warmupMs,
@@ -82,7 +93,7 @@ export const createAutoscaleBody = closed({
     'How long an instance that is given back may drain at most',
     defaultAutoscale.cooldownMs,
   ),
-  master: closed(identifierFields, {
+  master: identifier({
     'x-place': 'autoscale master description',
     description: 'The instance that is cloned. It is attached to the service.',
   }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { maxDomainLength } from '../domain/domain-name.ts'
+import { commonNamePattern, maxDomainLength } from '../domain/domain-name.ts'
 import { CertificateState } from '../domain/service.ts'
 import { closed, count, nameField, statusSuccess, timestampField, uuidField, vocabulary } from './fields.ts'
 import { maxChainLength, maxPrivateKeyLength } from './limits.ts'
@@ -14,6 +14,7 @@ export const createCertificateBody = closed({
   cn: Type.String({
     minLength: 1,
     maxLength: maxCommonNameLength,
+    'x-published': { pattern: commonNamePattern },
     description:
       'Common name: the domain that it is for, or a wildcard of one label; a final dot says nothing.',
   }),

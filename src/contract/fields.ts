@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
 import type { TProperties, TSchema, TSchemaOptions } from 'typebox'
-import { maxNameLength } from '../domain/object-name.ts'
+import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
+import { quotaRange } from '../domain/quotas.ts'
+import { exactlyOne } from './published-rules.ts'
 
 /**
  * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a request
- * and a mistake in an answer. `x-place` names a nested object in messages.
+ * and a mistake in an answer. `x-place` names a nested object in messages. `x-published` holds keywords of JSON Schema that stand in
+ * the OpenAPI document in its place, for rules that code checks, because its sentences say more than the validator's.
  */
 export function closed<P extends TProperties>(
   properties: P,
-  options: TSchemaOptions & { 'x-place'?: string } = {},
+  options: TSchemaOptions & { 'x-place'?: string; 'x-published'?: object } = {},
 ) {
   return Type.Object(properties, { additionalProperties: false, ...options })
 }
@@ -28,7 +31,9 @@ export const detailsQuery = closed({
 /** A name in a request: checked and lower-cased by the rules of `src/domain/object-name.ts`. */
 export const nameField = Type.String({
   format: 'object-name',
-  description: `A domain name as in RFC 1035, at most ${maxNameLength} characters; upper case is lowered.`,
+  description:
+    `A domain name as in RFC 1035, at most ${maxNameLength} characters, its labels at most ${maxLabelLength}; upper case is ` +
+    'lowered.',
 })
 export const uuidField = Type.String({ format: 'uuid', description: 'Identifier given at creation.' })
 export const timestampField = Type.String({ format: 'date-time', description: 'As in RFC 3339, in UTC.' })
@@ -39,6 +44,19 @@ export const statusSuccess = Type.Literal('success')
 export const identifierFields = {
   uuid: Type.Optional(uuidField),
   name: Type.Optional(nameField),
+}
+
+/** What names one object, in a part of a request where nothing else could. */
+export function identifier(options: TSchemaOptions & { 'x-place': string }) {
+  return closed(identifierFields, { 'x-published': exactlyOne(['uuid', 'name']), ...options })
+}
+
+/** A number whose range is the account's, so that there is one sentence about it: the quotas tell it. */
+export function withinLimits(description: string, limits: string) {
+  return Type.Integer({
+    'x-published': { minimum: quotaRange.min, maximum: quotaRange.max },
+    description: `${description} The account's limits are narrower: \`${limits}\` in \`GET /v1/users/quotas\`.`,
+  })
 }
 
 export function count(description: string) {

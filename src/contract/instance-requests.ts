@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import { defaultMemoryMb } from '../domain/instance-defaults.ts'
 import { InstanceFeature } from '../domain/instance-feature.ts'
+import { imageReferencePattern } from '../domain/image-reference.ts'
 import { instanceStates } from '../domain/instance-state.ts'
 import { RestartPolicy } from '../domain/restart-policy.ts'
-import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
+import { closed, identifierFields, nameField, vocabulary, withinLimits } from './fields.ts'
 import {
   defaultLogBytes,
   defaultLogOffset,
@@ -20,6 +21,7 @@ import {
   maxVolumesPerInstance,
   maxWaitMs,
 } from './limits.ts'
+import { exactlyOne } from './published-rules.ts'
 import { scaleToZeroRequest, serviceGroupRequest } from './service-fields.ts'
 import { instanceVolume } from './volume-requests.ts'
 
@@ -46,11 +48,20 @@ const timeoutSeconds = {
   ),
 }
 
-export const createInstanceBody = closed({
+/** A wait for the start of what is not started is refused by `src/api/routes/instances-create.ts`. */
+const waitsOnlyForStart = {
+  anyOf: [
+    { required: ['autostart'], properties: { autostart: { const: true } } },
+    { properties: { wait_timeout_ms: { enum: [0, null] }, timeout_s: { enum: [0, null] } } },
+  ],
+}
+
+const instanceProperties = {
   name: Type.Optional(nameField),
   image: Type.String({
     minLength: 1,
     maxLength: maxImageReferenceLength,
+    'x-published': { pattern: imageReferencePattern },
     description: 'Image reference; a tag is pinned to the digest that it has now.',
   }),
   args: Type.Optional(
@@ -72,10 +83,12 @@ export const createInstanceBody = closed({
     ),
   ),
   memory_mb: Type.Optional(
-    // Its range is the account's, so that there is one sentence about it: see `src/api/routes/instances-create.ts`.
-    Type.Integer({ description: `Memory in MiB within the account's limits; default ${defaultMemoryMb}.` }),
+    withinLimits(
+      `Memory in MiB; default ${defaultMemoryMb}.`,
+      'limits.min_memory_mb` to `limits.max_memory_mb',
+    ),
   ),
-  vcpus: Type.Optional(Type.Integer({ description: "Virtual CPUs within the account's limits; default 1." })),
+  vcpus: Type.Optional(withinLimits('Virtual CPUs; default 1.', 'limits.min_vcpus` to `limits.max_vcpus')),
   service_group: Type.Optional(serviceGroupRequest),
   volumes: Type.Optional(
     Type.Array(instanceVolume, {
@@ -103,7 +116,9 @@ export const createInstanceBody = closed({
     vocabulary(Object.values(RestartPolicy), 'When to restart after a stop from within; default never.'),
   ),
   scale_to_zero: Type.Optional(scaleToZeroRequest),
-})
+}
+
+export const createInstanceBody = closed(instanceProperties, { 'x-published': waitsOnlyForStart })
 
 const stateField = vocabulary(instanceStates, 'State of an instance.')
 
@@ -119,7 +134,7 @@ export const startInstanceBody = closed({
 /** Deleted instances are gone when the answer comes, so there is nothing left to wait for. */
 export const deleteInstanceBody = closed(timeoutSeconds)
 
-export const stopInstanceBody = closed({
+const stopProperties = {
   force: Type.Optional(
     Type.Boolean({ description: 'Stop at once, without a clean shutdown; default false.' }),
   ),
@@ -130,6 +145,15 @@ export const stopInstanceBody = closed({
       description: `How long connections may drain; default 0, -1 is as long as possible (${maxDrainMs} ms).`,
     }),
   ),
+}
+
+export const stopInstanceBody = closed(stopProperties, {
+  'x-published': {
+    anyOf: [
+      { properties: { force: { enum: [false, null] } } },
+      { properties: { drain_timeout_ms: { enum: [0, null] } } },
+    ],
+  },
 })
 
 const awaited = {
@@ -149,10 +173,13 @@ export const waitInstanceBody = closed({ ...awaited, ...timeout })
 
 /** Several objects with one timeout. */
 export const waitInstanceIdsBody = closed({
-  ids: Type.Array(closed({ ...identifierFields, ...awaited }, { 'x-place': 'instance wait identifier' }), {
-    minItems: 1,
-    maxItems: maxObjectsPerRequest,
-  }),
+  ids: Type.Array(
+    closed(
+      { ...identifierFields, ...awaited },
+      { 'x-place': 'instance wait identifier', 'x-published': exactlyOne(['uuid', 'name']) },
+    ),
+    { minItems: 1, maxItems: maxObjectsPerRequest },
+  ),
   ...timeout,
 })
 

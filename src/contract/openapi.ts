@@ -1,9 +1,10 @@
-import type { TObject, TSchema } from 'typebox'
+import type { TObject } from 'typebox'
 import { answerSchema, requestFailure } from './envelope.ts'
 import { failures } from './errors.ts'
 import { operations, plainEndpoints } from './operations.ts'
 import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
+import { answerSchemaOf, bodySchemaOf, parameterSchemaOf, pathSchemaOf } from './published-schema.ts'
 import { globalBody, namesObjects } from './request-body.ts'
 import { identifierQuery, querySchema } from './request-query.ts'
 import { maxObjectsPerRequest } from './limits.ts'
@@ -35,7 +36,11 @@ export function openApiDocument(): Json {
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { ...operationSchemas(), RequestFailure: published(requestFailure), ErrorCodes: errorCodes() },
+      schemas: {
+        ...operationSchemas(),
+        RequestFailure: answerSchemaOf(requestFailure),
+        ErrorCodes: errorCodes(),
+      },
     },
     security: [{ token: [] }],
   }
@@ -75,33 +80,41 @@ function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
 }
 
 function pathParameters(operation: Operation, local: boolean): readonly Json[] {
-  const owner = pathParameter('owner', 'UUID or name of the object that these are parts of.')
-  const object = pathParameter(
-    'object',
-    identifiersOf(operation).includes('uuid') ? 'UUID or name of the object.' : 'Name of the object.',
-  )
+  const owner = pathParameter('owner', 'UUID or name of the object that these are parts of.', {
+    byUuid: true,
+  })
+  const byUuid = identifiersOf(operation).includes('uuid')
+  const description = byUuid
+    ? 'UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that.'
+    : 'Name of the object.'
+  const object = pathParameter('object', description, { byUuid })
   return [...(operation.path.includes('{owner}') ? [owner] : []), ...(local ? [object] : [])]
 }
 
-function pathParameter(name: string, description: string): Json {
-  return { name, in: 'path', required: true, description, schema: { type: 'string' } }
+function pathParameter(name: string, description: string, named: { readonly byUuid: boolean }): Json {
+  return { name, in: 'path', required: true, description, schema: pathSchemaOf(named) }
 }
 
 function queryParameters(operation: Operation, local: boolean): readonly Json[] {
   const lists = namesObjects(operation) && !local ? identifierQuery(operation) : {}
   const objects = operation.inQuery ? operation.body.properties : {}
   const all = { ...lists, ...objects, ...querySchema(operation).properties }
-  return Object.entries(all).map(([name, schema]) => ({ name, in: 'query', schema: published(schema) }))
+  return Object.entries(all).map(([name, schema]) => {
+    const isList = Object.hasOwn(objects, name)
+    return { name, in: 'query', schema: parameterSchemaOf(schema, { isList }) }
+  })
 }
 
 function requestBody(operation: Operation, local: boolean): Json | undefined {
   const schema = local ? operation.body : globalBody(operation)
   if (Object.keys(schema.properties).length === 0) return undefined
   const one = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
-  const forms: unknown[] = [one, { type: 'array', items: one, maxItems: maxObjectsPerRequest }]
-  if (operation.idsForm !== undefined) forms.push(published(operation.idsForm))
+  const isCreate = operation.scope === Scope.Create
+  const many = { type: 'array', items: one, ...(isCreate && { minItems: 1 }), maxItems: maxObjectsPerRequest }
+  const forms: unknown[] = [one, many]
+  if (operation.idsForm !== undefined) forms.push(bodySchemaOf(operation.idsForm))
   return {
-    required: operation.scope === Scope.Create,
+    required: isCreate || (schema as { readonly required?: readonly string[] }).required !== undefined,
     content: { 'application/json': { schema: local ? one : { anyOf: forms } } },
   }
 }
@@ -128,13 +141,13 @@ function operationSchemas(): Json {
     if (operation.localPath !== undefined) {
       addBody(schemas, componentName(operation, 'Parameters'), operation.body)
     }
-    schemas[componentName(operation, 'Answer')] = published(answerSchema(operation))
+    schemas[componentName(operation, 'Answer')] = answerSchemaOf(answerSchema(operation))
   }
   return schemas
 }
 
 function addBody(schemas: Record<string, unknown>, name: string, schema: TObject): void {
-  if (Object.keys(schema.properties).length > 0) schemas[name] = published(schema)
+  if (Object.keys(schema.properties).length > 0) schemas[name] = bodySchemaOf(schema)
 }
 
 function errorCodes(): Json {
@@ -148,14 +161,4 @@ function errorCodes(): Json {
     description: 'Codes of `error`, with the sentences they come with.',
     'x-failures': lines,
   }
-}
-
-/** Our own formats and keywords mean nothing to a reader of the document. */
-function published(schema: TSchema): unknown {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => {
-      if (key === 'x-place') return undefined
-      return key === 'format' && value === 'object-name' ? 'hostname' : value
-    }),
-  )
 }

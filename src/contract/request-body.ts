@@ -4,12 +4,13 @@ import { withoutAbsent } from './absent-values.ts'
 import { countProblems } from './body-counts.ts'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
-import { identifierFields } from './fields.ts'
+import { closed, identifierFields } from './fields.ts'
 import { maxReportedErrors } from './limits.ts'
 import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Target } from './parsed-request.ts'
 import { isJsonObject, takeIdentifier, tooManyProblem } from './request-objects.ts'
+import { atMostOne, bothRules } from './published-rules.ts'
 import type { JsonObject } from './request-objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
@@ -32,8 +33,10 @@ export function namesObjects(operation: Operation): boolean {
 /** The schema of one body object in global scope, which is also that of the OpenAPI document. */
 export function globalBody(operation: Operation): TObject {
   if (!namesObjects(operation)) return operation.body
-  const identifiers = Object.fromEntries(identifiersOf(operation).map((key) => [key, identifierFields[key]]))
-  return Type.Object({ ...identifiers, ...operation.body.properties }, { additionalProperties: false })
+  const keys = identifiersOf(operation)
+  const identifiers = Object.fromEntries(keys.map((key) => [key, identifierFields[key]]))
+  const { 'x-published': rules, properties } = operation.body as TObject & { readonly 'x-published'?: object }
+  return closed({ ...identifiers, ...properties }, { 'x-published': bothRules(atMostOne(keys), rules) })
 }
 
 /** All that a body can hold in one of its forms; what is in no form is unknown, and can not be absent either. */

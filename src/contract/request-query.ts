@@ -3,7 +3,7 @@ import type { TProperties } from 'typebox'
 import { problem } from './errors.ts'
 import type { Problem } from './errors.ts'
 import { nameField, uuidField } from './fields.ts'
-import { maxPageCount } from './limits.ts'
+import { maxObjectsPerRequest, maxPageCount } from './limits.ts'
 import { Scope, identifiersOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import type { Page, Target } from './parsed-request.ts'
@@ -23,9 +23,14 @@ const pageFields = {
   ),
 }
 
+const listBounds = { minItems: 1, maxItems: maxObjectsPerRequest }
 const identifierLists = {
-  uuid: Type.Optional(Type.Array(uuidField, { description: 'UUIDs, comma-separated or repeated.' })),
-  name: Type.Optional(Type.Array(nameField, { description: 'Names, comma-separated or repeated.' })),
+  uuid: Type.Optional(
+    Type.Array(uuidField, { ...listBounds, description: 'UUIDs, comma-separated or repeated.' }),
+  ),
+  name: Type.Optional(
+    Type.Array(nameField, { ...listBounds, description: 'Names, comma-separated or repeated.' }),
+  ),
 }
 
 /** The lists by which the query of an operation names its objects. */

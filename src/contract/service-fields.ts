@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { maxDomainLength } from '../domain/domain-name.ts'
+import { domainNamePattern, maxDomainLength } from '../domain/domain-name.ts'
 import { ScaleToZeroPolicy, defaultCooldownMs } from '../domain/scale-to-zero.ts'
 import { Handler, defaultHardLimit, defaultSoftLimit } from '../domain/service.ts'
-import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
+import { closed, identifier, identifierFields, nameField, vocabulary } from './fields.ts'
 import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from './limits.ts'
+import { identifierOr } from './published-rules.ts'
 
 // What requests say of services and of scale-to-zero.
 
@@ -28,7 +29,7 @@ const publishedPort = closed(
   { 'x-place': 'service port description' },
 )
 
-const certificateReference = closed(identifierFields, { 'x-place': 'certificate description' })
+const certificateReference = identifier({ 'x-place': 'certificate description' })
 
 const domain = closed(
   {
@@ -36,6 +37,7 @@ const domain = closed(
       minLength: 1,
       // A whole name with the dots that clients append.
       maxLength: maxDomainLength + 2,
+      'x-published': { pattern: domainNamePattern },
       description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',
     }),
     certificate: Type.Optional(certificateReference),
@@ -67,7 +69,10 @@ export const createServiceBody = closed({ name: Type.Optional(nameField), ...new
 /** Either an existing service or a new one, which gets a generated name. */
 export const serviceGroupRequest = closed(
   { ...identifierFields, ...newService },
-  { 'x-place': 'service group description' },
+  {
+    'x-place': 'service group description',
+    'x-published': identifierOr({ lists: ['services', 'domains'], values: ['soft_limit', 'hard_limit'] }),
+  },
 )
 
 export const serviceFilterBody = closed({

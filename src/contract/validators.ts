@@ -32,5 +32,6 @@ function prepared(ajv: Ajv2020): Ajv2020 {
   ajv.addFormat('uuid', isUuid)
   ajv.addFormat('object-name', (text: string) => parseObjectName(text) !== undefined)
   ajv.addKeyword('x-place')
+  ajv.addKeyword('x-published')
   return ajv
 }

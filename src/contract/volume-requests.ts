@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
-import { maxMountPathBytes } from '../domain/mount-path.ts'
+import { maxMountPathBytes, mountPathPattern } from '../domain/mount-path.ts'
 import { volumeStates } from '../domain/volume.ts'
-import { closed, identifierFields, nameField, vocabulary } from './fields.ts'
+import { closed, identifier, identifierFields, nameField, vocabulary, withinLimits } from './fields.ts'
+import { bothRules, exactlyOne } from './published-rules.ts'
 
-// What requests say of volumes. The range of a size is the account's, so that there is one sentence about it.
+// What requests say of volumes.
 
-const size = Type.Integer({ description: "Size in MiB within the account's limits." })
+const sizeLimits = 'limits.min_volume_mb` to `limits.max_volume_mb'
 
 const at = Type.String({
   minLength: 1,
   maxLength: maxMountPathBytes,
+  'x-published': { pattern: mountPathPattern },
   description:
     'Absolute path of the mount, without `.` and `..` as components, colon and control characters. The directory is ' +
     'made where it is missing, and has to be empty.',
@@ -21,31 +23,61 @@ export const instanceVolume = closed(
   {
     uuid: Type.Optional(identifierFields.uuid),
     name: Type.Optional(identifierFields.name),
-    size_mb: Type.Optional(
-      Type.Integer({ description: "Size in MiB, within the account's limits, of a new volume." }),
-    ),
+    size_mb: Type.Optional(withinLimits('Size in MiB of a new volume.', sizeLimits)),
     at,
     readonly: Type.Optional(readonly),
   },
-  { 'x-place': 'volume description' },
+  { 'x-place': 'volume description', 'x-published': exactlyOne(['uuid', 'name', 'size_mb']) },
 )
 
-export const createVolumeBody = closed({ name: Type.Optional(nameField), size_mb: size })
+export const createVolumeBody = closed({
+  name: Type.Optional(nameField),
+  size_mb: withinLimits('Size in MiB.', sizeLimits),
+})
 
 /** Clients give the mount beside `attach_to`; the API's document can also be read as giving it inside. */
 const mount = { at: Type.Optional(at), readonly: Type.Optional(readonly) }
 
-export const attachVolumeBody = closed({
-  attach_to: closed(
-    { ...identifierFields, ...mount },
-    { 'x-place': 'attachment description', description: 'The instance, which has to be stopped.' },
-  ),
-  ...mount,
-})
+/** `src/api/volume-mount.ts` sees to it that each is in one of the places. */
+const pathInOnePlace = {
+  anyOf: [
+    {
+      required: ['at'],
+      properties: { at: { type: 'string' }, attach_to: { properties: { at: { enum: [null] } } } },
+    },
+    {
+      properties: {
+        at: { enum: [null] },
+        attach_to: { required: ['at'], properties: { at: { type: 'string' } } },
+      },
+    },
+  ],
+}
+const modeInOnePlace = {
+  anyOf: [
+    { properties: { readonly: { enum: [null] } } },
+    { properties: { attach_to: { properties: { readonly: { enum: [null] } } } } },
+  ],
+}
+
+export const attachVolumeBody = closed(
+  {
+    attach_to: closed(
+      { ...identifierFields, ...mount },
+      {
+        'x-place': 'attachment description',
+        'x-published': exactlyOne(['uuid', 'name']),
+        description: 'The instance, which has to be stopped.',
+      },
+    ),
+    ...mount,
+  },
+  { 'x-published': bothRules(pathInOnePlace, modeInOnePlace) },
+)
 
 export const detachVolumeBody = closed({
   from: Type.Optional(
-    closed(identifierFields, {
+    identifier({
       'x-place': 'detachment description',
       description: 'The instance; without it, whichever instance has the volume.',
     }),

@@ -22,6 +22,12 @@ const wildcard = '*.'
 
 /** As host names have them since RFC 1123: also with a digit first, also with hyphens in a row, as punycode needs. */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const labelForm = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const qualifiedForm = `(?:\\*\\.)?${labelForm}(?:\\.${labelForm})+`
+
+/** What `parseDomainName` takes, but for what depends on the metro domain, and what `parseCommonName` does. A number as last label is refused besides. */
+export const domainNamePattern = `^(?:${labelForm}|${qualifiedForm}\\.+)$`
+export const commonNamePattern = `^${qualifiedForm}\\.*$`
 
 /**
  * Labels below the metro domain that belong to the platform or that other software gives a meaning to: `wpad` and

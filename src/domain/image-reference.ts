@@ -22,6 +22,11 @@ const repositoryPattern = new RegExp(`^${component}(?:/${component})*$`)
 const tagPattern = /^\w[\w.-]{0,127}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
+/** What `parseImageReference` takes, but for the length of the name. */
+export const imageReferencePattern =
+  `^(?:oci://)?${component}(?:/${component})*` +
+  '(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$'
+
 /** Host names that may stand before the name and mean this platform's own registry. */
 export const wellKnownRegistryHosts: readonly string[] = ['index.unikraft.io']
 

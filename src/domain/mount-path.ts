@@ -31,5 +31,12 @@ export function parseMountPath(text: string): MountPathOutcome {
   return { ok: true, at }
 }
 
+const character = '[^/:\\u0000-\\u001f\\u007f-\\u009f]'
+const notDot = character.replace('[^', '[^.')
+const component = `(?:${notDot}${character}*|\\.${notDot}${character}*|\\.\\.${character}+)`
+
+/** What `parseMountPath` takes, without the lengths and the reserved paths. */
+export const mountPathPattern = `^/+${component}(?:/+${component})*/*$`
+
 /** The kernel's own file systems, and the directory of the pseudo file. */
 export const reservedPaths: readonly string[] = ['/proc', '/sys', '/dev', '/uk']

@@ -6,18 +6,23 @@ export const maxNameLength = 121
 export const maxLabelLength = 63
 
 /** A letter first, a letter or digit last, no two hyphens in a row. */
-const label = /^[a-z](?:-?[a-z0-9])*$/
+const labelForm = '[A-Za-z](?:-?[A-Za-z0-9])*'
+
+/**
+ * The forms of a name and of a UUID as regular expressions without anchors, in what every tool for JSON Schema understands. They do not
+ * say how long a label may be.
+ */
+export const objectNameForm = `${labelForm}(?:\\.${labelForm})*`
+export const uuidForm = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+
+const namePattern = new RegExp(`^${objectNameForm}$`)
+const uuidPattern = new RegExp(`^${uuidForm}$`)
 
 /** The name in lower case, or undefined where it is none. */
 export function parseObjectName(text: string): string | undefined {
-  if (text.length === 0 || text.length > maxNameLength) return undefined
-  // Only ASCII letters are lower-cased: toLowerCase would turn the Kelvin sign into a `k`.
-  const name = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-  const valid = name.split('.').every((part) => part.length <= maxLabelLength && label.test(part))
-  return valid ? name : undefined
+  if (text.length > maxNameLength || !namePattern.test(text)) return undefined
+  return text.split('.').every((part) => part.length <= maxLabelLength) ? text.toLowerCase() : undefined
 }
-
-const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text)

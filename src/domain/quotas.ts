@@ -53,6 +53,9 @@ export const defaultQuotaLimits: QuotaLimits = {
   maxAutoscaleSize: 32,
 }
 
+/** What any of these numbers can be: none is 0, and the columns of the database hold no more. */
+export const quotaRange = { min: 1, max: 2_147_483_647 } as const
+
 /** What one instance adds when it is created, and what it adds when it starts. */
 export interface InstanceDemand {
   readonly memoryMb: number

@@ -1,0 +1,56 @@
+// Rules about several properties of an object, as keywords of JSON Schema. They stand in the OpenAPI document; requests are held
+// against them by code, which knows better words for what is wrong. The branches exclude each other among objects; they are
+// `anyOf` all the same, because an object that may be null would fit every branch.
+
+type Keywords = Readonly<Record<string, unknown>>
+
+const identifiers: ReadonlySet<string> = new Set(['uuid', 'name'])
+
+/** Nothing is said by a property that is null, and by an identifier that is empty. */
+function unsaid(keys: readonly string[]): Keywords {
+  return Object.fromEntries(keys.map((key) => [key, { enum: identifiers.has(key) ? ['', null] : [null] }]))
+}
+
+function said(key: string): Keywords {
+  return identifiers.has(key) ? { type: 'string', minLength: 1 } : { type: ['string', 'integer'] }
+}
+
+/** Exactly one of these properties says something; then `others` hold as well. */
+export function exactlyOne(
+  keys: readonly string[],
+  others: Keywords = {},
+): { readonly anyOf: readonly Keywords[] } {
+  return {
+    anyOf: keys.map((key) => ({
+      required: [key],
+      properties: { ...unsaid(keys.filter((other) => other !== key)), [key]: said(key), ...others },
+    })),
+  }
+}
+
+/** At least one of these properties says something. */
+export function atLeastOne(keys: readonly string[]): Keywords {
+  return { anyOf: keys.map((key) => ({ required: [key], properties: { [key]: said(key) } })) }
+}
+
+/** No two of these properties say something. */
+export function atMostOne(keys: readonly string[]): Keywords {
+  return keys.length < 2
+    ? {}
+    : { anyOf: keys.map((key) => ({ properties: unsaid(keys.filter((other) => other !== key)) })) }
+}
+
+export function bothRules(one: Keywords, other: object = {}): Keywords {
+  const rules = [one, other].filter((each) => Object.keys(each).length > 0)
+  return rules.length > 1 ? { allOf: rules } : { ...rules[0] }
+}
+
+/** Either exactly one of the identifiers says something, and then none of the others does, or no identifier does. */
+export function identifierOr(others: {
+  readonly lists: readonly string[]
+  readonly values: readonly string[]
+}): Keywords {
+  const empty = Object.fromEntries(others.lists.map((key) => [key, { maxItems: 0 }]))
+  const named = exactlyOne(['uuid', 'name'], { ...empty, ...unsaid(others.values) })
+  return { anyOf: [{ properties: unsaid(['uuid', 'name']) }, ...named.anyOf] }
+}
