@@ -32,10 +32,7 @@ export async function dieEverywhere(timeline: Timeline): Promise<number> {
           await timeline.script(first, machine)
         })
         await Promise.race([crash.happened, life])
-        if (!crash.dead) {
-          await first.outbox.close()
-          break
-        }
+        if (!crash.dead) break
         first.bury()
         await crash.written()
         deaths += 1

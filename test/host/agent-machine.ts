@@ -62,6 +62,7 @@ export class Machine {
   readonly directory: string
   nowMs = 1_000_000
   bootId = 'boot-1'
+  readonly #agents: LiveAgent[] = []
 
   constructor(directory: string) {
     this.directory = directory
@@ -74,6 +75,9 @@ export class Machine {
   }
 
   async remove(): Promise<void> {
+    // An agent that goes on, or a write that it has begun, would make files in what is being deleted.
+    for (const live of this.#agents) live.kill()
+    await Promise.all(this.#agents.map(async (live) => await live.written()))
     this.host.reboot()
     await rm(this.directory, { recursive: true, force: true })
     assert.deepEqual(this.broken, [], 'a volume was touched')
@@ -98,7 +102,9 @@ export class Machine {
 
   /** A new agent process on this machine; `recovered` when it takes work. */
   agent(options: AgentOptions = {}): LiveAgent {
-    return new LiveAgent(this, options)
+    const live = new LiveAgent(this, options)
+    this.#agents.push(live)
+    return live
   }
 
   async readyAgent(options: AgentOptions = {}): Promise<LiveAgent> {
