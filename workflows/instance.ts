@@ -178,6 +178,8 @@ const heardAs = {
   waking: ({ boot, atMs }) => ({ kind: EventKind.Waking, boot, atMs }),
   'wake-failed': ({ boot, message }) => ({ kind: EventKind.WakeFailed, boot, message }),
   disabled: ({ boot, disabled }) => ({ kind: EventKind.Disabled, boot, disabled }),
+  lost: ({ boot, atMs }) => ({ kind: EventKind.Lost, boot, atMs }),
+  removed: () => ({ kind: EventKind.Removed }),
 } satisfies {
   readonly [K in HostEvent['kind']]: (event: Extract<HostEvent, { readonly kind: K }>) => LifecycleEvent
 }

@@ -117,6 +117,7 @@ function hearHost(mind: Mind, event: VolumeEvent): void {
 const heardAs = {
   damaged: ({ reason }) => ({ kind: 'damaged', reason }),
   made: () => ({ kind: 'made' }),
+  removed: () => ({ kind: 'removed' }),
 } satisfies {
   readonly [K in VolumeEvent['kind']]: (event: Extract<VolumeEvent, { readonly kind: K }>) => VolumeLifeEvent
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
+import type { NodeInstance } from '../domain/node-protocol.ts'
 import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
 import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
@@ -12,6 +13,7 @@ import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
 import type { InstanceEntry } from '../host/agent/instance-entry.ts'
+import { LostBoots } from '../host/agent/lost-boots.ts'
 import { InstanceStore } from '../host/agent/instance-store.ts'
 import { repeat } from '../host/agent/periodic-task.ts'
 import { recover } from '../host/agent/recovery.ts'
@@ -157,7 +159,12 @@ outbox.wake()
 notReady = undefined
 log.info({ port: settings.agentPort, accelerator: drivers.vmm.accelerator }, 'the agent takes work')
 
-const garbage = new GarbageSweep({ agent, ports, list: async () => await api.instances() })
+const lostBoots = new LostBoots({ agent, events: hostEvents.events, log, nowMs: Date.now })
+const garbage = new GarbageSweep({ agent, ports, list: listInstances })
+// Whoever asks for an instance that is lost should not have to wait for the first sweep.
+void garbage.sweep().catch((error: unknown) => {
+  log.warn({ err: error }, 'the instances of this host could not be listed yet')
+})
 const tasks = [
   repeat({ name: 'checking VMs', intervalMs: checkIntervalMs, task: async () => await agent.check(), log }),
   repeat({
@@ -211,6 +218,13 @@ async function volumeMb(): Promise<number> {
     log.warn({ err: error }, 'the room for volumes could not be read')
   }
   return knownVolumeMb
+}
+
+/** Whoever has the list tells of what it has and this host has not. */
+async function listInstances(): Promise<readonly NodeInstance[]> {
+  const listed = await api.instances()
+  await lostBoots.tell(listed)
+  return listed
 }
 
 function imagesInUse(): ReadonlySet<string> {

@@ -37,8 +37,8 @@ export type CustomDomainsAuthority = { readonly certificate: string } | { readon
 
 /** Of the workflows, what a command asks for. */
 export interface CliControl {
-  readonly instances: Pick<InstanceControl, 'drainUntilMs'>
-  readonly volumes: Pick<VolumeControl, 'repair'>
+  readonly instances: Pick<InstanceControl, 'drainUntilMs' | 'hostGone'>
+  readonly volumes: Pick<VolumeControl, 'repair' | 'hostGone'>
   readonly certificates: Pick<CertificateControl, 'retry'>
   readonly autoscales: Pick<AutoscaleControl, 'seen'>
 }

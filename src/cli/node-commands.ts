@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
-import { overlookNodes, releaseNode, removeNode } from '../db/node-administration.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '../db/database.ts'
+import { leftOnNode, overlookNodes, releaseNode, removeNode } from '../db/node-administration.ts'
 import type { NodeChange, NodeOverview, NodeRefusal } from '../db/node-administration.ts'
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
 import type { CliDeps } from './cli-deps.ts'
@@ -23,7 +25,7 @@ export function addNodeCommands(program: Command, deps: CliDeps): void {
     .action((id: string, options: OutputOptions) => release(deps, id, options))
   node
     .command('remove <id>')
-    .description('forget a host that is switched off and has neither instances nor volumes')
+    .description('forget a host that is switched off for good, once its instances and volumes are deleted')
     .option('--json', 'answer in JSON')
     .action((id: string, options: OutputOptions) => remove(deps, id, options))
 }
@@ -69,8 +71,28 @@ async function release(deps: CliDeps, id: string, options: OutputOptions): Promi
 }
 
 async function remove(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
-  requireDone(id, await deps.withDatabase((database) => removeNode(database, id)))
+  requireDone(id, await deps.withDatabase((database) => removeWithWhatIsDeleted(deps, database, id)))
   answer(deps, options, { json: { id, removed: true }, text: `host ${id} removed` })
+}
+
+/** How long their workflows may take to delete the rows of what nobody cleans up any more. */
+const goneLimitMs = 30_000
+const goneLookMs = 500
+
+/** A host that is removed does not come back: what is deleted there need not wait for it. */
+async function removeWithWhatIsDeleted(deps: CliDeps, database: Database, id: string): Promise<NodeChange> {
+  const untilMs = Date.now() + goneLimitMs
+  for (;;) {
+    const removed = await removeNode(database, id)
+    if (removed.ok || Date.now() > untilMs) return removed
+    const left = await leftOnNode(database, id)
+    if (left === undefined) return removed
+    await deps.withControl(async ({ instances, volumes }) => {
+      for (const uuid of left.instances) await instances.hostGone(uuid)
+      for (const uuid of left.volumes) await volumes.hostGone(uuid)
+    })
+    await delay(goneLookMs)
+  }
 }
 
 function requireDone(id: string, change: NodeChange): void {

@@ -29,6 +29,11 @@ export interface InstanceControl {
   delete(settings: InstanceSettings): Promise<void>
   /** When a drain is over at the latest; undefined where none is under way. For people: only the workflow has it. */
   drainUntilMs(instanceUuid: string): Promise<number | undefined>
+  /**
+   * Its host never comes back, so nothing of it is left there: a deletion that waits for that host ends. Changes nothing of what is not
+   * deleted. Idempotent, and returns for what is gone already.
+   */
+  hostGone(instanceUuid: string): Promise<void>
   /** Makes the workflow continue as new at its next idle point, so that it takes up new code without patches. */
   refresh(instanceUuid: string): Promise<void>
 }

@@ -36,6 +36,8 @@ export interface EntityCalls<Settings> {
   /** As `signal`, and one that is over is begun once more, for a row that came back, as from a backup. */
   signalAnew(settings: Settings, signal: SignalDefinition): Promise<void>
   refresh(workflowId: string): Promise<void>
+  /** Its host never comes back: told in that host's place. Returns for workflows that are over. */
+  tellHostGone(workflowId: string, signalName: string): Promise<void>
 }
 
 export function createEntityCalls<Settings>(
@@ -76,6 +78,13 @@ export function createEntityCalls<Settings>(
     signalAnew,
     async refresh(workflowId) {
       await ask(() => client.workflow.getHandle(workflowId).signal(refreshSignal))
+    },
+    async tellHostGone(workflowId, signalName) {
+      try {
+        await ask(() => client.workflow.getHandle(workflowId).signal(signalName, { kind: 'removed' }))
+      } catch (error) {
+        if (!isOver(error)) throw error
+      }
     },
   }
 }

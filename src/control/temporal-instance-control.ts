@@ -6,7 +6,7 @@ import {
 import type { Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import type { Workflow } from '@temporalio/common'
-import { controlTaskQueue } from '../domain/host-work.ts'
+import { controlTaskQueue, hostEventSignalName } from '../domain/host-work.ts'
 import { newLifecycle } from '../domain/instance-lifecycle.ts'
 import { InstanceState } from '../domain/instance-state.ts'
 import {
@@ -80,6 +80,7 @@ export function createInstanceControl(client: Client): InstanceControl {
       const life = await calls.ask(() => handle.query(lifecycleQuery))
       return life.state === InstanceState.Draining ? life.drainUntilMs : undefined
     },
+    hostGone: (instanceUuid) => calls.tellHostGone(instanceWorkflowId(instanceUuid), hostEventSignalName),
     refresh: (instanceUuid) => calls.refresh(instanceWorkflowId(instanceUuid)),
   }
 }

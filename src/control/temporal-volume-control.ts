@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { repairSignal, volumeWorkflowId, volumeWorkflowType } from '../../workflows/volume-messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
-import { controlTaskQueue } from '../domain/host-work.ts'
+import { controlTaskQueue, volumeEventSignalName } from '../domain/host-work.ts'
 import { newVolumeLife } from '../domain/volume-lifecycle.ts'
 import type { VolumeSettings } from '../domain/volume-settings.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
@@ -20,6 +20,7 @@ export function createVolumeControl(client: Client): VolumeControl {
         throw isOver(error) ? new VolumeGone(settings.volumeUuid, { cause: error }) : error
       }
     },
+    hostGone: (volumeUuid) => calls.tellHostGone(volumeWorkflowId(volumeUuid), volumeEventSignalName),
     refresh: (volumeUuid) => calls.refresh(volumeWorkflowId(volumeUuid)),
   }
 }

@@ -17,6 +17,11 @@ export interface VolumeControl {
    * does not wait for that: the row's phase shows how it goes. Throws `VolumeGone`.
    */
   repair(settings: VolumeSettings): Promise<void>
+  /**
+   * Its host never comes back, so nothing of it is left there: a deletion that waits for that host ends. Changes nothing of what is not
+   * deleted. Idempotent, and returns for what is gone already.
+   */
+  hostGone(volumeUuid: string): Promise<void>
   /** Makes the workflow continue as new at its next idle point. */
   refresh(volumeUuid: string): Promise<void>
 }

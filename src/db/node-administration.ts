@@ -60,6 +60,26 @@ export async function removeNode(database: Database, nodeId: string): Promise<No
   return removed.length > 0 ? { ok: true } : refused(database, nodeId)
 }
 
+/** What is deleted and still waits for the host to clean up. */
+export interface LeftOnNode {
+  readonly instances: readonly string[]
+  readonly volumes: readonly string[]
+}
+
+/** Of a silent host on which everything is deleted; undefined for any other. */
+export async function leftOnNode(database: Database, nodeId: string): Promise<LeftOnNode | undefined> {
+  const [left] = await database.rows<LeftOnNode>({
+    name: 'left-on-node',
+    text: `select array(select uuid::text from instances where node_id = $1) as instances,
+             array(select uuid::text from volumes where node_id = $1) as volumes
+           from nodes where id = $1 and heartbeat_at <= now() - make_interval(secs => $2)
+             and not exists (select from instances where node_id = $1 and deleted_at is null)
+             and not exists (select from volumes where node_id = $1 and deleted_at is null)`,
+    values: [nodeId, nodeSilentAfterMs / 1_000],
+  })
+  return left
+}
+
 /**
  * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its instances and volumes. A
  * host that still beats would take the id back at once, so it is refused.

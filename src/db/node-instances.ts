@@ -50,7 +50,7 @@ function launchVolume(
 export async function instancesOfNode(database: Database, nodeId: string): Promise<readonly NodeInstance[]> {
   return database.rows<NodeInstance>({
     name: 'instances-of-node',
-    text: 'select uuid, state from instances where node_id = $1 order by position',
+    text: 'select uuid, state, boot from instances where node_id = $1 order by position',
     values: [nodeId],
   })
 }

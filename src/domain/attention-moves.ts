@@ -162,7 +162,7 @@ export const vmMoves: Moves<
     const kept = memoryKept ? returnAll(state) : voidLeases(state, context)
     const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
     if (state.phase !== Phase.StandingBy) return asleep
-    return { ...asleep, phase: Phase.Asleep, permit: order.permit }
+    return { ...asleep, phase: Phase.Asleep, boot, permit: order.permit }
   },
 
   'stayed-awake'(state, { boot, reason }, context) {
@@ -173,7 +173,7 @@ export const vmMoves: Moves<
     const awake = { ...rest, order: undefined, hurried: false, quietFromMs: context.nowMs }
     if (state.phase !== Phase.StandingBy) return awake
     const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
-    return boot === 0 ? { ...awake, phase: Phase.None } : { ...awake, leases, phase: Phase.Running }
+    return state.boot === 0 ? { ...awake, phase: Phase.None } : { ...awake, leases, phase: Phase.Running }
   },
 
   exited(state, { boot }, context) {
@@ -200,13 +200,18 @@ function isDone({ slept }: AttentionState, asked: StandByOrder): boolean {
 }
 
 function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
-  if (order.boot === 0) {
+  if (order.boot === 0 || isLeftAnew(state, order)) {
     return state.phase === Phase.None && state.boot < order.permit ? undefined : StandByRefusal.NotRunning
   }
   if (state.phase !== Phase.Running || order.boot !== state.boot) return StandByRefusal.NotRunning
   if (state.unsureUntilMs > nowMs) return StandByRefusal.Unsure
   if (state.disabled) return StandByRefusal.Disabled
   return state.idle?.epoch === order.epoch ? undefined : StandByRefusal.Busy
+}
+
+/** It slept here, or is thought to, and this host knows nothing of it: only its permit is left. */
+function isLeftAnew({ phase, boot }: AttentionState, { epoch }: StandByOrder): boolean {
+  return epoch === 0 && phase === Phase.None && boot === 0
 }
 
 /** Peers leave no lease: whether they were there tells only the count of their packets. */

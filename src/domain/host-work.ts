@@ -69,6 +69,8 @@ export type VolumeEvent =
   | { readonly kind: 'damaged'; readonly reason: string }
   /** A start of its instance came before its workflow, or after that had given up, and made it. */
   | { readonly kind: 'made' }
+  /** Not from a host, but in place of one that never comes back: nothing of the volume is left there. */
+  | { readonly kind: 'removed' }
 export const volumeEventSignalName = 'volumeEvent'
 
 /** `slept`: that boot was ordered to stand by before, and is in standby; whoever asks may not know of it. */
@@ -128,6 +130,10 @@ export type HostEvent =
     }
   /** The instance began or ceased to speak against standby. */
   | { readonly kind: 'disabled'; readonly boot: number; readonly disabled: boolean }
+  /** That boot should be here, running or asleep, and the host has nothing of the instance: its directory is lost. */
+  | { readonly kind: 'lost'; readonly boot: number; readonly atMs: number }
+  /** Not from a host, but in place of one that never comes back: nothing of the instance is left there. */
+  | { readonly kind: 'removed' }
 export const hostEventSignalName = 'hostEvent'
 
 /** Why a host could not start an instance. Types of the ApplicationFailure, not messages. */

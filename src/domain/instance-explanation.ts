@@ -1,5 +1,6 @@
 import { Phase } from './attention-state.ts'
 import { InstanceState } from './instance-state.ts'
+import { lostMemory } from './lifecycle-standby.ts'
 import { mayStandBy } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { Attention } from './traffic-protocol.ts'
@@ -145,11 +146,15 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
 }
 
 function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: Attention): Explanation {
-  const { state, stoppedAtMs, snapshotUuid, scaleToZero } = instance
+  const { state, stoppedAtMs, snapshotUuid, scaleToZero, failure } = instance
   const since =
     state === InstanceState.Standby && stoppedAtMs !== undefined ? ` since ${timeOf(stoppedAtMs)}` : ''
   const memory =
-    snapshotUuid === undefined ? 'it was shut down' : `its memory is kept in snapshot ${snapshotUuid}`
+    snapshotUuid === undefined
+      ? failure === lostMemory
+        ? failure
+        : 'it was shut down'
+      : `its memory is kept in snapshot ${snapshotUuid}`
   const now =
     boot === 0
       ? 'is asleep from its creation: nothing has asked for it yet'

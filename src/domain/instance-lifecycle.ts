@@ -50,6 +50,8 @@ import type { AskedStop } from './stop-reason.ts'
  *   back: from then on a start is refused, and other stops only bring the end nearer.
  * - While the host carries an order to stand by out, the state is still `running`. Standby is no stop: restart policy and
  *   delete-on-stop do not look at it. More on it, and on what may come in which order, in `lifecycle-standby.ts`.
+ * - A host that was set up anew says what it has lost. What ran there ended; what slept is left there again, to be woken. What is on its
+ *   way in any other state is asked of the host anyway.
  * - Draining ends with `connections-closed`, or when its time is over; what drains never goes to standby.
  */
 export type Decision =
@@ -166,6 +168,7 @@ const gone = {
   [EventKind.Disabled]: ignore,
   [EventKind.Slept]: ignore,
   [EventKind.StandByRefused]: ignore,
+  [EventKind.Lost]: ignore,
   [EventKind.Tick]: ignore,
 } as const
 
@@ -179,6 +182,7 @@ const table = {
     [EventKind.Absent]: (life, { boot }) => move.givenUpOver(life, boot),
     [EventKind.Slept]: standby.sleptBefore,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
+    [EventKind.Lost]: ignore,
     [EventKind.Tick]: (life, _event, nowMs) => move.restartIfDue(life, nowMs),
   },
   [Phase.Standby]: {
@@ -186,6 +190,7 @@ const table = {
     [EventKind.Stop]: retiring(shutDownAtOnce),
     [EventKind.Slept]: standby.sleptOn,
     [EventKind.StandByRefused]: standby.sleepRefused,
+    [EventKind.Lost]: standby.lostAsleep,
     [EventKind.Tick]: (life, _event, nowMs) => standby.orderAgainIfDue(life, nowMs),
   },
   [Phase.Starting]: {
@@ -204,6 +209,7 @@ const table = {
     [EventKind.Disabled]: standby.noteDisabled,
     [EventKind.Slept]: standby.slept,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
+    [EventKind.Lost]: ignore,
     [EventKind.Tick]: (life, _event, nowMs) => move.retryIfDue(standby.askIfSilent(life, nowMs), nowMs),
   },
   [Phase.Running]: {
@@ -223,6 +229,7 @@ const table = {
       standby.standByIfDue(standby.noteDisabled(life, event), nowMs),
     [EventKind.Slept]: standby.slept,
     [EventKind.StandByRefused]: standby.standByRefused,
+    [EventKind.Lost]: standby.lostRunning,
     [EventKind.Tick]: (life, _event, nowMs) => standby.runOn(life, nowMs),
   },
   [Phase.Draining]: {
@@ -243,6 +250,7 @@ const table = {
     [EventKind.Disabled]: standby.noteDisabled,
     [EventKind.Slept]: standby.sleptBefore,
     [EventKind.StandByRefused]: (life, { boot }) => standby.permitRefused(life, boot),
+    [EventKind.Lost]: ignore,
     [EventKind.Tick]: (life, event, nowMs) =>
       (life.drainUntilMs ?? 0) <= nowMs ? drained(life, event, nowMs) : life,
   },
@@ -263,6 +271,7 @@ const table = {
     [EventKind.Disabled]: ignore,
     [EventKind.Slept]: standby.sleptStopping,
     [EventKind.StandByRefused]: ignore,
+    [EventKind.Lost]: ignore,
     [EventKind.Tick]: ignore,
   },
   [Phase.Deleting]: {

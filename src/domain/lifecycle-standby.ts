@@ -1,3 +1,4 @@
+import { ExitCause } from './exit-report.ts'
 import type { ExitReport } from './exit-report.ts'
 import { StandByRefusal } from './host-work.ts'
 import { InstanceState } from './instance-state.ts'
@@ -22,6 +23,9 @@ export const wakePatienceMs = 30_000
 export const orderRetryMs = 5_000
 /** A snapshot that failed is not tried again before this: each attempt holds traffic up. */
 export const snapshotRetryMs = 60_000
+/** What is read of one whose memory was lost with its host. */
+export const lostMemory =
+  'its host lost the memory that it had kept: the next wake starts the application anew'
 /** Above every boot that a workflow which was lost may have asked for since its row was written. */
 export const bootsLeftOut = 1_000
 
@@ -257,13 +261,33 @@ export function permitRefused(life: Lifecycle, boot: number): Lifecycle {
  */
 export function sleepRefused(
   life: Lifecycle,
-  { boot, epoch }: EventOf<typeof EventKind.StandByRefused>,
+  { boot, epoch, reason }: EventOf<typeof EventKind.StandByRefused>,
   nowMs: number,
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return life
-  if (boot === 0) return { ...life, retryAtMs: nowMs + orderRetryMs }
+  // Of what the host has nothing of, only leaving the permit can fail.
+  if (boot === 0 || reason === StandByRefusal.SnapshotFailed)
+    return { ...life, retryAtMs: nowMs + orderRetryMs }
   const above = { ...life, boot: life.boot + bootsLeftOut, permit: undefined, sleep: undefined }
   return move.begin(above, StartOrigin.Platform)
+}
+
+/** Its host lost it with everything else: for whoever asks after it, it ended for an unknown reason. */
+export function lostRunning(
+  life: Lifecycle,
+  { boot, atMs }: EventOf<typeof EventKind.Lost>,
+  nowMs: number,
+): Lifecycle {
+  if (boot !== life.boot) return life
+  return ended(life, { boot, cause: ExitCause.VmmLost, applicationStarted: true, atMs }, nowMs)
+}
+
+/** The host gets its permit anew, so that traffic can wake it there. A memory that was kept is gone, and the instance says so. */
+export function lostAsleep(life: Lifecycle, { boot }: EventOf<typeof EventKind.Lost>): Lifecycle {
+  if (boot !== life.boot || life.order !== undefined || life.sleep === undefined) return life
+  const { snapshotUuid, ...sleep } = life.sleep
+  const failure = snapshotUuid === undefined ? life.failure : lostMemory
+  return { ...life, ...orderOf(life, 0), sleep, failure }
 }
 
 export function orderAgainIfDue(life: Lifecycle, nowMs: number): Lifecycle {

@@ -126,6 +126,8 @@ export const EventKind = {
   Slept: 'slept',
   /** The host did not, and will not. */
   StandByRefused: 'stand-by-refused',
+  /** The host has nothing of a boot that it had. */
+  Lost: 'lost',
   /** Time passed; whatever is due happens. It may come at any time, and more often than needed. */
   Tick: 'tick',
 } as const
@@ -176,6 +178,7 @@ export type LifecycleEvent =
       readonly epoch: number
       readonly reason: StandByRefusal
     }
+  | { readonly kind: typeof EventKind.Lost; readonly boot: number; readonly atMs: number }
   | { readonly kind: typeof EventKind.Tick }
 
 export type EventOf<K extends EventKind> = Extract<LifecycleEvent, { readonly kind: K }>

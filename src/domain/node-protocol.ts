@@ -15,6 +15,7 @@ import type { VolumeMount } from './volume.ts'
  *                                           401: not the join token, 403: the id belongs to another agent
  * `Authorization: Bearer <NodeHeartbeat.agentSecret>`; 401: not the secret that this id belongs to:
  *   GET  /instances                         -> { instances: NodeInstance[] }, to collect what is not theirs any more
+ *                                           and to tell of what is theirs and lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
  *
@@ -43,6 +44,8 @@ export interface NodeAssignment {
 export interface NodeInstance {
   readonly uuid: string
   readonly state: InstanceState
+  /** Which boot runs or sleeps, as last recorded; absent from an older API. */
+  readonly boot?: number
 }
 
 /** Everything a start needs. Only the host that the instance is placed on can ask for it. */

@@ -211,7 +211,7 @@ describe('hosts', () => {
     const [row] = await create()
     await markDeleted(database, user.uuid, row!.uuid)
     assert.deepEqual(await instancesOfNode(database, 'a'), [
-      { uuid: row!.uuid, state: InstanceState.Stopped },
+      { uuid: row!.uuid, state: InstanceState.Stopped, boot: 0 },
     ])
     assert.deepEqual(await imagesInUse(database, 'a'), [testImage])
     await removeInstanceRow(database, row!.uuid)

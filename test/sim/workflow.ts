@@ -336,5 +336,9 @@ function heardAs(event: HostEvent): LifecycleEvent {
       return { kind: EventKind.WakeFailed, boot: event.boot, message: event.message }
     case 'disabled':
       return { ...event, kind: EventKind.Disabled }
+    case 'lost':
+      return { ...event, kind: EventKind.Lost }
+    case 'removed':
+      return { kind: EventKind.Removed }
   }
 }

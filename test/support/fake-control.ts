@@ -117,6 +117,9 @@ export function createFakeControl(database: Database): FakeControl {
       called('delete')
       await removeInstanceRow(database, instanceUuid)
     },
+    async hostGone() {
+      called('hostGone')
+    },
     async drainUntilMs() {
       called('drainUntilMs')
       return undefined

@@ -55,6 +55,7 @@ export class FakeHost {
   permit: number | undefined
   /** How orders to stand by were answered. */
   readonly #sleeps = new Map<string, StandByResult>()
+  #isSetUpAnew = false
 
   constructor(options: FakeHostOptions) {
     this.#options = options
@@ -83,6 +84,14 @@ export class FakeHost {
     return startReport(boot, await this.#options.nowMs())
   }
 
+  /** It lost all that it had, as a machine with a new disk. */
+  setUpAnew(): void {
+    this.running.clear()
+    this.#sleeps.clear()
+    this.permit = undefined
+    this.#isSetUpAnew = true
+  }
+
   #comeUp(boot: number): void {
     if (this.running.size > 0) this.overlaps.push(...this.running)
     this.running.add(boot)
@@ -99,12 +108,14 @@ export class FakeHost {
     if (done !== undefined) return done
     const reason = this.#options.standByRefusal?.(boot)
     if (reason !== undefined) return { slept: false, reason }
-    if (boot !== 0 && !this.running.delete(boot)) return { slept: false, reason: StandByRefusal.NotRunning }
+    const isLeftAnew = epoch === 0 && this.#isSetUpAnew
+    if (boot !== 0 && !isLeftAnew && !this.running.delete(boot))
+      return { slept: false, reason: StandByRefusal.NotRunning }
     const atMs = await this.#options.nowMs()
     const left = stateful
       ? { snapshotUuid: `snapshot-of-${boot}` }
       : { exit: exitReport(boot, atMs, { exitCode: 0 }) }
-    const slept: StandByResult = { slept: true, atMs, ...(boot === 0 ? {} : left) }
+    const slept: StandByResult = { slept: true, atMs, ...(boot === 0 || isLeftAnew ? {} : left) }
     this.#sleeps.set(name, slept)
     this.permit = permit
     await orCancelled(this.#options.standByAnswerGate?.(boot))

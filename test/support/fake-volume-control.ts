@@ -65,6 +65,10 @@ export function createFakeVolumeControl(database: Database): FakeVolumeControl {
       if (faults.holdsWork !== true) await tell(volumeUuid, { kind: 'repaired' })
       await make(volumeUuid)
     },
+    async hostGone(volumeUuid) {
+      called('hostGone')
+      await removeVolumeRow(database, volumeUuid)
+    },
     async refresh() {
       called('refresh')
     },

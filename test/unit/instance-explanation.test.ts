@@ -3,6 +3,7 @@ import { Phase } from '../../src/domain/attention-state.ts'
 import { explain } from '../../src/domain/instance-explanation.ts'
 import type { ExplainedInstance } from '../../src/domain/instance-explanation.ts'
 import { InstanceState, instanceStates } from '../../src/domain/instance-state.ts'
+import { lostMemory } from '../../src/domain/lifecycle-standby.ts'
 import { noScaleToZero } from '../../src/domain/scale-to-zero.ts'
 import type { Attention } from '../../src/domain/traffic-protocol.ts'
 
@@ -109,6 +110,13 @@ const cases: readonly Case[] = [
     instance: { ...asleep, snapshotUuid: snapshot },
     attention: { phase: Phase.Asleep, permit: 4 },
     now: `web is asleep since 2030-01-01T09:59:30.000Z, because nothing asked for it for 2 s; its memory is kept in snapshot ${snapshot}.`,
+    next: /wakes it/,
+  },
+  {
+    title: 'asleep, and its memory was lost with its host',
+    instance: { ...asleep, failure: lostMemory },
+    attention: { phase: Phase.Asleep, permit: 4 },
+    now: /, because nothing asked for it for 2 s; its host lost the memory that it had kept: the next wake starts the application anew\.$/,
     next: /wakes it/,
   },
   {

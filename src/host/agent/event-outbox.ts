@@ -77,7 +77,7 @@ export class EventOutbox {
   }
 
   /** What may not be told now stays due. */
-  #mayTell(entry: InstanceEntry, { kind }: HostEvent): boolean {
+  #mayTell(entry: InstanceEntry, { kind }: RecordedEvent): boolean {
     if (!whims.has(kind)) return true
     const told = this.#whims.get(entry) ?? 0
     if (told >= whimsAtOnce) {
@@ -142,7 +142,7 @@ export class EventOutbox {
     }
   }
 
-  async #noteTaken(entry: InstanceEntry, boot: number, event: HostEvent): Promise<void> {
+  async #noteTaken(entry: InstanceEntry, boot: number, event: RecordedEvent): Promise<void> {
     if (event.kind === 'idle') {
       if (entry.idleDue === event) entry.idleDue = undefined
       return
@@ -156,10 +156,12 @@ export class EventOutbox {
   }
 }
 
-type LastingEvent = Exclude<HostEvent, { kind: 'idle' }>
+/** What comes of records; what a host has no record of is told by `LostBoots`. */
+type RecordedEvent = Exclude<HostEvent, { kind: 'lost' | 'removed' }>
+type LastingEvent = Exclude<RecordedEvent, { kind: 'idle' }>
 
 /** In the order in which they happened. */
-export function dueEvents(entry: InstanceEntry): readonly HostEvent[] {
+export function dueEvents(entry: InstanceEntry): readonly RecordedEvent[] {
   const { record, idleDue } = entry
   if (record === undefined) return []
   const { boot, started, startDue, wakingDueMs, exit, reported, standby } = record

@@ -211,6 +211,11 @@ export class HostAgent {
     this.entries.delete(input.instanceUuid)
   }
 
+  /** It was here, and its removal was asked for. */
+  hasRemoved(instanceUuid: string): boolean {
+    return this.#removed.has(instanceUuid)
+  }
+
   /** Looks at every VM that should run: what could not be recorded when it happened, or went unheard, is found here. */
   async check(): Promise<void> {
     for (const entry of this.entries.values()) {

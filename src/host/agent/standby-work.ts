@@ -46,7 +46,8 @@ export class StandbyWork {
   async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     const { boot } = order
     try {
-      if (order.boot === 0) await entry.queue.run(async () => await this.#leavePermit(entry, order))
+      if (isPermitAlone(entry, order))
+        await entry.queue.run(async () => await this.#leavePermit(entry, order))
       else await this.#sendToSleep(entry, order)
     } catch (error) {
       const failure = error instanceof StayAwake ? error.reason : StandByRefusal.SnapshotFailed
@@ -136,12 +137,15 @@ export class StandbyWork {
       const nic = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
       const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
       const { hostBootId } = this.#ports
-      const fresh = newRecord({ instanceUuid, boot: 0, hostBootId, nic, imageDigest }, record)
-      const standby = { ...standbyOf(order), atMs: this.#ports.nowMs() }
+      const { boot } = order
+      const fresh = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, record)
+      // No memory of it is here, whatever it had where it ran.
+      const stateful = boot === 0 && order.stateful
+      const standby = { ...standbyOf(order), stateful, atMs: this.#ports.nowMs() }
       await entry.save({ ...fresh, reported: true, standby }, { durable: true })
     }
     await this.#end.rest(entry)
-    this.#gatekeeper.tell(entry, { kind: 'slept', boot: 0, memoryKept: false })
+    this.#gatekeeper.tell(entry, { kind: 'slept', boot: order.boot, memoryKept: false })
   }
 
   async #sendToSleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
@@ -246,6 +250,11 @@ export class StandbyWork {
   memoryAfter(record: InstanceRecord): number | undefined {
     return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryOf(record) : undefined
   }
+}
+
+/** Nothing of the instance runs or slept here: it never ran, or this host lost what it had of it. */
+function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {
+  return boot === 0 || (epoch === 0 && record === undefined)
 }
 
 /** The instance is not sent to standby, and why. */

@@ -61,9 +61,9 @@ describe('the roost command that explains how a service is scaled', () => {
               return seen
             },
           },
-          instances: { drainUntilMs: () => assert.fail() },
+          instances: { drainUntilMs: () => assert.fail(), hostGone: () => assert.fail() },
           certificates: { retry: () => assert.fail() },
-          volumes: { repair: () => assert.fail() },
+          volumes: { repair: () => assert.fail(), hostGone: () => assert.fail() },
         }),
       readAttention: () => assert.fail(),
       images: { store: () => assert.fail() },

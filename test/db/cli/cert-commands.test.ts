@@ -45,8 +45,8 @@ describe('the roost command of certificates', () => {
       withControl: (work) =>
         work({
           autoscales: { seen: () => assert.fail() },
-          instances: { drainUntilMs: () => assert.fail() },
-          volumes: { repair: () => assert.fail() },
+          instances: { drainUntilMs: () => assert.fail(), hostGone: () => assert.fail() },
+          volumes: { repair: () => assert.fail(), hostGone: () => assert.fail() },
           certificates: {
             async retry(settings) {
               if (retryFails !== undefined) throw retryFails

@@ -2,10 +2,11 @@ import { strict as assert } from 'node:assert'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { CliDeps, CustomDomainsAuthority } from '../../../src/cli/cli-deps.ts'
+import type { CliControl, CliDeps, CustomDomainsAuthority } from '../../../src/cli/cli-deps.ts'
 import { withDatabase } from '../../../src/cli/database-session.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import { createInstances } from '../../../src/db/create-instances.ts'
+import { removeInstanceRow } from '../../../src/db/sweep.ts'
 import { createTokenAuthenticator } from '../../../src/db/tokens.ts'
 import type { DoctorReport } from '../../../src/launch/doctor.ts'
 import type { Attention } from '../../../src/domain/traffic-protocol.ts'
@@ -34,6 +35,7 @@ describe('the roost command', () => {
   let authorityFile: string | undefined
   let customDomains: CustomDomainsAuthority = { certificate: 'the other root\n' }
   let attention: Attention | string | undefined
+  let control: Pick<CliControl, 'instances'> | undefined
   before(async () => {
     own = await createEmptyDatabase()
   })
@@ -50,7 +52,7 @@ describe('the roost command', () => {
       note: (text) => void (notes += text),
       withDatabase: (work) => withDatabase(own.url, work),
       readAttention: async () => attention,
-      withControl: () => Promise.reject(new Error('no command here needs a workflow')),
+      withControl: async (work) => await work(control as CliControl),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
       authority: {
@@ -196,6 +198,52 @@ describe('the roost command', () => {
     const gone = await roost('node', 'release', 'attic')
     assert.deepEqual([gone.code, gone.out], [1, ''])
     assert.match(gone.notes, /no host 'attic'/)
+  })
+
+  it('removes a host that never comes back with what is deleted on it, and with nothing else', async () => {
+    const rows = await withDatabase(own.url, async (database) => {
+      await addNode(database, { id: 'lost' })
+      const user = await addUser(database, { name: 'owner-of-lost' })
+      const deps = { database, secretBox: testSecretBox }
+      const made = await createInstances(deps, wantedInstance(user, { name: 'left', replicas: 1 }))
+      assert.ok(made.ok)
+      await database.rows({
+        name: 'test-lost',
+        text: "update nodes set heartbeat_at = now() - interval '1 h' where id = 'lost'",
+      })
+      await database.rows({
+        name: 'test-move',
+        text: "update instances set node_id = 'lost' where name like 'left%'",
+      })
+      return made.instances
+    })
+    const told: string[] = []
+    const remove = (uuid: string): Promise<void> =>
+      withDatabase(own.url, (database) => removeInstanceRow(database, uuid))
+    control = {
+      instances: {
+        drainUntilMs: () => assert.fail(),
+        hostGone: async (uuid) => {
+          told.push(uuid)
+          await remove(uuid)
+        },
+      },
+    }
+    const refused = await roost('node', 'remove', 'lost')
+    assert.equal(refused.code, 1)
+    assert.match(refused.notes, /host 'lost' has instances: delete them first/)
+    const [first, second] = rows.map(({ uuid }) => uuid)
+    const markDeletedSql = 'update instances set deleted_at = now() where uuid = $1'
+    const markGone = (uuid: string | undefined): Promise<void> =>
+      withDatabase(own.url, async (database) => {
+        await database.rows({ name: 'test-deleted', text: markDeletedSql, values: [uuid] })
+      })
+    await markGone(first)
+    assert.equal((await roost('node', 'remove', 'lost')).code, 1)
+    assert.deepEqual(told, [], 'one of them is not deleted')
+    await markGone(second)
+    assert.deepEqual(await json('node', 'remove', 'lost'), { id: 'lost', removed: true })
+    assert.deepEqual(new Set(told), new Set([first, second]))
   })
 
   it('stores images under the name that is given', async () => {

@@ -29,13 +29,14 @@ describe('the roost command of volumes', () => {
       withControl: (work) =>
         work({
           autoscales: { seen: () => assert.fail() },
-          instances: { drainUntilMs: async () => drainUntilMs },
+          instances: { drainUntilMs: async () => drainUntilMs, hostGone: () => assert.fail() },
           certificates: { retry: () => assert.fail() },
           volumes: {
             async repair(settings) {
               if (repairFails !== undefined) throw repairFails
               repaired.push(settings)
             },
+            hostGone: () => assert.fail(),
           },
         }),
       readAttention: async () => undefined,

@@ -78,6 +78,7 @@ export const disabled = (boot: number, now = true): LifecycleEvent => ({
   boot,
   disabled: now,
 })
+export const lost = (boot: number): LifecycleEvent => ({ kind: EventKind.Lost, boot, atMs: 3 })
 export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
   kind: EventKind.StandByRefused,
   boot,

@@ -12,6 +12,7 @@ import {
   connectionsClosed,
   created,
   disabled,
+  lost,
   drainingStop,
   exited,
   forcedStop,
@@ -79,6 +80,7 @@ const ofHost: fc.Arbitrary<Happening> = fc.oneof(
     (boot: number, nowMs: number) => waking(boot, nowMs),
     (boot: number) => wakeFailed(boot),
     (boot: number) => disabled(boot, boot % 2 === 0),
+    (boot: number) => lost(boot),
   ].map((event) =>
     boots.map(
       (back): Happening =>
@@ -210,7 +212,8 @@ describe('whatever happens to an instance', () => {
       if (before.state === Phase.Standby || (before.state === Phase.Starting && before.sleep !== undefined))
         return
       const neverWas = event.kind === EventKind.Absent && event.boot === before.boot
-      assert.ok(down || ends || fails || neverWas)
+      const isLost = event.kind === EventKind.Lost && event.boot === before.boot
+      assert.ok(down || ends || fails || neverWas || (isLost && before.state === Phase.Running))
     },
   )
 
