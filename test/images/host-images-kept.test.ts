@@ -78,11 +78,11 @@ describe('images that a host keeps', () => {
     it('whoever asks again has all the time that it takes', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
-      const images = await host.open({ client, limits: { unattendedMs: 50 } })
+      const images = await host.open({ client, limits: { unattendedMs: 1_000 } })
       const reference = await host.push([{ name: 'asked-in-time', content: 'x' }])
       await pulls.askInVain(images, reference)
       const again = images.prepare(reference)
-      await delay(150)
+      await delay(1_500)
       pulls.letGo()
       assert.equal((await again).kind, 'container')
       assert.equal(pulls.count, 1)
