@@ -5,11 +5,13 @@ import { pino } from 'pino'
 import { createAlignmentActivities } from '../../activities/autoscale-alignment.ts'
 import type { WatchInput, WatchResult } from '../../activities/autoscale-activities.ts'
 import { createControlActivities } from '../../activities/control-activities.ts'
+import { systemTimers } from '../../src/autoscale/service-observer.ts'
+import { callInWatches } from '../../src/autoscale/watch-calls.ts'
 import { ControlWorker } from '../../src/bin/worker-temporal.ts'
 import type { ControlWorkerOptions } from '../../src/bin/worker-temporal.ts'
 import type { InstanceControl } from '../../src/control/instance-control.ts'
 import { openTemporalControl } from '../../src/control/temporal-control.ts'
-import { readAutoscaleMembers } from '../../src/db/autoscale-records.ts'
+import { listAutoscaledServices, readAutoscaleMembers } from '../../src/db/autoscale-records.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../src/db/secret-box.ts'
@@ -81,7 +83,8 @@ function mortalDatabase(opened: Database): Database {
 
 const { databaseUrl: url, place } = options
 const database = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 4 })
-const { ensureStarted, retire, start } = openTemporalControl(place).instances
+const control = openTemporalControl(place)
+const { ensureStarted, retire, start } = control.instances
 const instances: Pick<InstanceControl, 'ensureStarted' | 'retire' | 'start'> = mortal({
   ensureStarted,
   retire,
@@ -99,6 +102,16 @@ async function watchService({ serviceUuid, target, blockedUntilMs = 0 }: WatchIn
   }
 }
 
+/** As the real one: what the worker before it watched would else be missed for two minutes. */
+function callIn(sinceMs: number): void {
+  void callInWatches({
+    listServices: () => listAutoscaledServices(database),
+    callIn: (serviceUuid) => control.autoscales.callInWatch(serviceUuid, sinceMs),
+    timers: systemTimers,
+    signal: new AbortController().signal,
+  })
+}
+
 const worker = new ControlWorker({
   place,
   activities: createControlActivities({ database }) as ControlWorkerOptions['activities'],
@@ -114,6 +127,7 @@ const worker = new ControlWorker({
         }),
       ),
     },
+    begin: callIn,
     end: () => undefined,
   },
   workflowBundle: options.bundle,
