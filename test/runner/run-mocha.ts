@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import Mocha from 'mocha'
 import process from 'node:process'
+import { inspect } from 'node:util'
 import { ciSeed } from '../support/ci-seed.ts'
 import { failureNotes } from '../support/failure-notes.ts'
 import { FileRecord } from './file-record.ts'
@@ -27,4 +28,5 @@ const runner = mocha.run((failed) => {
   process.send?.(record.end(), () => process.disconnect())
 })
 record.follow(runner)
-runner.on('fail', () => process.stdout.write(failureNotes()))
+// At once, and with its causes: mocha tells of failures at the end, to which a process that crashes or is ended does not come.
+runner.on('fail', (_, error) => process.stdout.write(`${inspect(error)}\n${failureNotes()}`))

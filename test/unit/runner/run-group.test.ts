@@ -140,6 +140,14 @@ describe('a group of tests', () => {
     ])
   })
 
+  it('has told why a test failed, with the cause, when its process crashes later', async () => {
+    const { text } = await runFiles([
+      `it('fails', () => { throw new Error('too late', { cause: new Error('a slow clock') }) })`,
+      `it('leaves', () => process.exit(3))`,
+    ])
+    assert.match(text, /too late[^]*a slow clock/)
+  })
+
   it('fails when a file can not be loaded', async () => {
     const result = await run(`throw new Error('no such thing')`)
     assert.equal(result.failed, 1)
