@@ -40,7 +40,7 @@ export async function forEachInstance<B, E>(
 }
 
 /** The instances that the request names, in its order; undefined for each that the user does not have. */
-export async function findAsHostsSay(
+async function findAsHostsSay(
   deps: Pick<ApiDeps, 'database' | 'nodes'>,
   call: Call,
   targets: readonly Target[],

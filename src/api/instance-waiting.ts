@@ -21,27 +21,39 @@ export function waitMs(timeoutMs: number): number {
   return timeoutMs < 0 ? maxWaitMs : Math.min(timeoutMs, maxWaitMs)
 }
 
-type WaitDeps = Pick<ApiDeps, 'database' | 'nodes' | 'watch' | 'stopping'>
+type RowDeps = Pick<ApiDeps, 'database' | 'watch' | 'stopping'>
+
+interface Wanted {
+  readonly row: InstanceRow
+  readonly timeoutMs: number
+  readonly isReached: (row: InstanceRow) => boolean
+}
 
 /**
  * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the process
  * is stopping: the client is to ask another one.
  */
 export async function waitForInstance(
-  deps: WaitDeps,
+  deps: RowDeps & Pick<ApiDeps, 'nodes'>,
   call: Call,
-  wanted: {
-    readonly row: InstanceRow
-    readonly timeoutMs: number
-    readonly isReached: (row: InstanceRow) => boolean
-  },
+  wanted: Wanted,
+): Promise<Awaited> {
+  return waitForRow(deps, call, wanted, (rows) => asTheirHostsSay(deps, call, rows))
+}
+
+/** `show` turns what was recorded into what the wait looks at. */
+async function waitForRow(
+  deps: RowDeps,
+  call: Call,
+  wanted: Wanted,
+  show: (rows: readonly InstanceRow[]) => Promise<readonly InstanceRow[]>,
 ): Promise<Awaited> {
   const { uuid } = wanted.row
   const { satisfied, seen: row } = await deps.watch.waitForRead(
     [uuid],
     {
       async read() {
-        const [now] = await asTheirHostsSay(deps, call, await findByUuids(deps.database, [uuid]))
+        const [now] = await show(await findByUuids(deps.database, [uuid]))
         return now
       },
       isSatisfied: (now) => now === undefined || wanted.isReached(now),
@@ -53,17 +65,19 @@ export async function waitForInstance(
   return { kind: satisfied ? 'reached' : 'timed-out', row }
 }
 
-/** Waits a moment until readers see the state of this revision. */
+/** Waits a moment until the state of this revision is recorded. No host has a say in that, so none is asked. */
 export async function waitForRevision(
-  deps: WaitDeps,
+  deps: RowDeps,
   call: Call,
   wanted: { readonly row: InstanceRow; readonly revision: number },
 ): Promise<Awaited> {
-  return waitForInstance(deps, call, {
-    row: wanted.row,
-    timeoutMs: readYourWritesMs,
-    isReached: (row) => row.revision >= wanted.revision,
-  })
+  const isReached = (row: InstanceRow) => row.revision >= wanted.revision
+  return waitForRow(
+    deps,
+    call,
+    { row: wanted.row, timeoutMs: readYourWritesMs, isReached },
+    async (rows) => rows,
+  )
 }
 
 /**
