@@ -23,17 +23,16 @@ import { sampleIntervalMs, UsageMeter } from '../host/agent/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
 import { openDrivers } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
-import { readJoinToken } from './join-token.ts'
-import { SettingError } from './setting-formats.ts'
+import { readJoinToken, startWith } from './setting-files.ts'
 import { readSettings } from './settings.ts'
-import type { Settings } from './settings.ts'
 
 /** Ends and first sockets are told as they happen; this finds what could not be recorded then. */
 const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
 const version = '0.1.0'
 
-const { settings, joinToken } = await readConfiguration()
+const settings = await startWith('agent', () => readSettings(process.env))
+const joinToken = await startWith('agent', () => readJoinToken(settings.joinTokenFile))
 const log = pino({ level: settings.logLevel })
 
 try {
@@ -197,17 +196,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       },
     )
   })
-}
-
-async function readConfiguration(): Promise<{ readonly settings: Settings; readonly joinToken: string }> {
-  try {
-    const given = readSettings(process.env)
-    return { settings: given, joinToken: await readJoinToken(given.joinTokenFile) }
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error
-    process.stderr.write(`The agent can not start: ${error.message}\n`)
-    return process.exit(1)
-  }
 }
 
 /** What was known last, where the disk does not say it now. */

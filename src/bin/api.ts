@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { createApiMetrics } from '../api/api-metrics.ts'
 import { createApp } from '../api/app.ts'
@@ -25,6 +24,7 @@ import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
 import { platformPorts } from './platform-ports.ts'
+import { readSettingFile, required, startWith } from './setting-files.ts'
 import { readSettings } from './settings.ts'
 
 /** What is under way at a stop gets this long; waits are answered at once. */
@@ -32,18 +32,18 @@ const closeGraceMs = 5_000
 /** Deletions that every reader of the feed has long heard of. */
 const forgetGoneEveryMs = 600_000
 
-const settings = readSettings(process.env)
+const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)
 const log = pino({ level: settings.logLevel })
 const stopping = new AbortController()
 
 const database = await openDatabase({
-  url: required('DATABASE_URL', settings.databaseUrl),
+  url: databaseUrl,
   applicationName: 'api',
 })
 const migrations = await migrate(database)
 if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
 
-const secretBox = createSecretBox(parseSecretKey(await readFile(settings.secretKeyFile, 'utf8')))
+const secretBox = createSecretBox(parseSecretKey(files.secretKey))
 const tokens = createTokenAuthenticator(database)
 const watch = await openInstanceWatch(database)
 const temporal = openTemporalControl({
@@ -53,12 +53,12 @@ const temporal = openTemporalControl({
 const nodes = createNodeClient({ listNodes: () => listNodes({ database, secretBox }), nowMs: Date.now })
 
 const signingKey = readRegistrySigningKey({
-  key: await readFile(settings.registryKeyFile, 'utf8'),
-  certificate: await readFile(settings.registryCertFile, 'utf8'),
+  key: files.registryKey,
+  certificate: files.registryCert,
 })
 const issuer = createRegistryTokenIssuer(signingKey)
 const registryHttp = createRegistryHttp({
-  url: required('ROOST_REGISTRY_URL', settings.registryUrl),
+  url: registryUrl,
   token: platformTokens(issuer),
 })
 const registryClient = createRegistryClient(registryHttp)
@@ -91,8 +91,8 @@ const app = createApp({
       perSecond: settings.requestsPerSecond,
       burst: settings.requestsPerSecond * requestBurstSeconds,
     },
-    joinToken: (await readFile(settings.joinTokenFile, 'utf8')).trim(),
-    gatewayToken: (await readFile(settings.gatewayTokenFile, 'utf8')).trim(),
+    joinToken: files.joinToken,
+    gatewayToken: files.gatewayToken,
     firstSubnet: settings.vmSubnet,
     handlingTimeoutMs,
     makingVolumesMs,
@@ -133,7 +133,18 @@ async function close(): Promise<void> {
   await database.close()
 }
 
-function required(name: string, value: string | undefined): string {
-  if (value === undefined) throw new Error(`${name} is not set`)
-  return value
+async function readConfiguration() {
+  const given = readSettings(process.env)
+  return {
+    settings: given,
+    databaseUrl: required('DATABASE_URL', given.databaseUrl),
+    registryUrl: required('ROOST_REGISTRY_URL', given.registryUrl),
+    files: {
+      secretKey: await readSettingFile('ROOST_SECRET_KEY_FILE', given.secretKeyFile),
+      registryKey: await readSettingFile('ROOST_REGISTRY_KEY_FILE', given.registryKeyFile),
+      registryCert: await readSettingFile('ROOST_REGISTRY_CERT_FILE', given.registryCertFile),
+      joinToken: await readSettingFile('ROOST_JOIN_TOKEN_FILE', given.joinTokenFile),
+      gatewayToken: await readSettingFile('ROOST_GATEWAY_TOKEN_FILE', given.gatewayTokenFile),
+    },
+  }
 }

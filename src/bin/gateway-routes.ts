@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { followRoutes } from '../gateway/feed-client.ts'
 import type { FeedClient } from '../gateway/feed-client.ts'
@@ -19,13 +18,15 @@ export interface KeptRoutes {
   close(): Promise<void>
 }
 
-export async function openRoutes(
-  settings: Settings,
-  api: BuiltInApi | undefined,
-  log: Logger,
-): Promise<KeptRoutes> {
+export async function openRoutes(options: {
+  readonly settings: Settings
+  /** What the API lets a gateway in with. */
+  readonly token: string
+  readonly api: BuiltInApi | undefined
+  readonly log: Logger
+}): Promise<KeptRoutes> {
+  const { settings, token, api, log } = options
   const table = new RouteTable({ builtIn: api === undefined ? [] : [api.service] })
-  const token = (await readFile(settings.gatewayTokenFile, 'utf8')).trim()
   const file = openTableFile({
     directory: settings.gatewayDir,
     secret: token,

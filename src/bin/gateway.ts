@@ -8,18 +8,22 @@ import { UnusableCertificate } from '../x509/key-pair.ts'
 import { createHealthServer } from './gateway-health.ts'
 import { openRoutes } from './gateway-routes.ts'
 import { platformPorts } from './platform-ports.ts'
+import { readSettingFile, startWith } from './setting-files.ts'
 import { readSettings } from './settings.ts'
 
 /** What is under way at a stop; WebSockets and TCP connections have no end of their own. */
 const closeGraceMs = 1_000
 
-const settings = readSettings(process.env)
+const settings = await startWith('gateway', () => readSettings(process.env))
+const token = await startWith('gateway', () =>
+  readSettingFile('ROOST_GATEWAY_TOKEN_FILE', settings.gatewayTokenFile),
+)
 const log = pino({ level: settings.logLevel })
 const registry = new Registry()
 collectDefaultMetrics({ register: registry })
 
 const api = builtInApi(settings)
-const routes = await openRoutes(settings, api, log)
+const routes = await openRoutes({ settings, token, api, log })
 const certificate = await openMetroCertificate(
   {
     directory: settings.gatewayDir,

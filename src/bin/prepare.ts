@@ -5,24 +5,31 @@ import { ensureKeys } from '../launch/keys.ts'
 import { readNamespaceConfig } from '../launch/temporal-config.ts'
 import { registerNamespace } from '../launch/temporal-registration.ts'
 import { registryConfig } from '../registry/registry-config.ts'
-import { SettingError } from './setting-formats.ts'
+import { required, startWith } from './setting-files.ts'
 import { readSettings } from './settings.ts'
 
 /**
  * What the embedded stack does between its services and its parts, for an installation on real ones: keys, the registry's
  * configuration, the schema, the first user, Temporal's namespace. Run it before the parts; repeating it changes nothing.
  */
-const settings = readSettings(process.env)
+const { settings, databaseUrl, temporalAddress } = await startWith('preparation', () => {
+  const given = readSettings(process.env)
+  return {
+    settings: given,
+    databaseUrl: required('DATABASE_URL', given.databaseUrl),
+    temporalAddress: required('TEMPORAL_ADDRESS', given.temporalAddress),
+  }
+})
 const registryPort = 5000
 
 await ensureKeys(settings, Date.now())
 await writeRegistryConfig()
 await prepareDatabase({
-  url: given(settings.databaseUrl, 'DATABASE_URL'),
+  url: databaseUrl,
   tokenFile: path.join(settings.dataDir, 'token'),
 })
 await registerNamespace({
-  address: given(settings.temporalAddress, 'TEMPORAL_ADDRESS'),
+  address: temporalAddress,
   namespace: settings.temporalNamespace,
   config: readNamespaceConfig(),
 })
@@ -38,9 +45,4 @@ async function writeRegistryConfig(): Promise<void> {
     logLevel: 'error',
   })
   await writeFile(path.join(directory, 'config.yml'), config)
-}
-
-function given(value: string | undefined, name: string): string {
-  if (value === undefined) throw new SettingError(`${name} is not set`)
-  return value
 }

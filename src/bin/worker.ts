@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -24,6 +23,7 @@ import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../nodes/node-client.ts'
 import { configuredIssuer } from './issuer.ts'
+import { readSettingFile, required, startWith } from './setting-files.ts'
 import { readSettings } from './settings.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -32,17 +32,18 @@ const poolSize = 10
 /** Whatever still runs after this is repeated by the next worker. */
 const stopLimitMs = 4_500
 
-const settings = readSettings(process.env)
+const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
 const log = pino({ level: settings.logLevel })
-if (settings.databaseUrl === undefined) throw new Error('DATABASE_URL is not set')
 const place = {
   address: settings.temporalAddress ?? '127.0.0.1:7233',
   namespace: settings.temporalNamespace,
 }
 
-const database = await openDatabase({ url: settings.databaseUrl, applicationName: 'roost-worker', poolSize })
-const secretBox = createSecretBox(parseSecretKey(await readFile(settings.secretKeyFile, 'utf8')))
-const authority = await configuredIssuer(settings, createAuthorityAccounts({ database, secretBox }))
+const database = await openDatabase({ url: databaseUrl, applicationName: 'roost-worker', poolSize })
+const secretBox = createSecretBox(parseSecretKey(secretKey))
+const authority = await startWith('worker', () =>
+  configuredIssuer(settings, createAuthorityAccounts({ database, secretBox })),
+)
 const { acmeResolver: resolver } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics()
@@ -113,6 +114,15 @@ await once(health, 'listening')
 log.info({ port: settings.workerMetricsPort }, 'the worker runs')
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop())
+
+async function readConfiguration() {
+  const given = readSettings(process.env)
+  return {
+    settings: given,
+    databaseUrl: required('DATABASE_URL', given.databaseUrl),
+    secretKey: await readSettingFile('ROOST_SECRET_KEY_FILE', given.secretKeyFile),
+  }
+}
 
 /** What a worker watched that was killed. */
 function callIn(sinceMs: number): void {

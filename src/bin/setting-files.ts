@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { SettingError } from './setting-formats.ts'
+
+/** Who has no such file yet reads where it comes from. */
+const madeByPrepare = 'the first start of Roost makes it, or src/bin/prepare.ts'
+
+/** The text of a file that a setting names. Throws `SettingError` where it can not be read, or has nothing in it. */
+export async function readSettingFile(
+  setting: string,
+  file: string,
+  advice = madeByPrepare,
+): Promise<string> {
+  const refuse = (what: string, cause?: unknown) =>
+    new SettingError(`${setting} is '${file}', which ${what}: ${advice}`, { cause })
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    throw refuse(
+      cause.code === 'ENOENT' ? 'does not exist' : `can not be read (${String(cause.code)})`,
+      cause,
+    )
+  })
+  if (text.trim() === '') throw refuse('is empty')
+  return text.trim()
+}
+
+/** What a host joins with. */
+export async function readJoinToken(file: string): Promise<string> {
+  return readSettingFile('ROOST_JOIN_TOKEN_FILE', file, joinTokenAdvice)
+}
+
+const joinTokenAdvice =
+  'put the token there that `cat <data directory>/keys/join-token` prints on the machine of the API, ' +
+  'or name the file that has it'
+
+/** A setting that this part has to have. Throws `SettingError`. */
+export function required(setting: string, value: string | undefined): string {
+  if (value === undefined) throw new SettingError(`${setting} is not set`)
+  return value
+}
+
+/** Reads what a part of Roost starts with. A setting that it can not start with ends the process with one line. */
+export async function startWith<T>(part: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    process.stderr.write(`The ${part} can not start: ${error.message}\n`)
+    return process.exit(1)
+  }
+}
