@@ -55,8 +55,9 @@ export function createNodeClient(options: {
   const agent = new Agent({
     connections: maxConnections,
     connect: { timeout: connectTimeoutMs },
-    headersTimeout: callTimeoutMs,
-    bodyTimeout: callTimeoutMs,
+    // Each call has a limit of its own, over all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     maxResponseSize: maxAnswerBytes,
   })
   const addresses = createAddressBook(options)
@@ -67,6 +68,8 @@ export function createNodeClient(options: {
       if (answer.statusCode !== 401) return answer
     } catch (error) {
       if (error instanceof NodeUnavailable) throw error
+      // An agent that was started anew refuses its old port or secret at once. This one hangs: the next try would as well.
+      if (isTimeout(error)) throw unanswered(nodeId, error)
     }
     // The agent may have been started again on another port or with another secret.
     addresses.forget()
@@ -74,7 +77,7 @@ export function createNodeClient(options: {
       return await send(agent, await addresses.find(nodeId), path, init)
     } catch (error) {
       if (error instanceof NodeUnavailable) throw error
-      throw new NodeUnavailable(`node '${nodeId}' does not answer`, { cause: error })
+      throw unanswered(nodeId, error)
     }
   }
 
@@ -101,6 +104,15 @@ export function createNodeClient(options: {
     },
     close: () => agent.close(),
   }
+}
+
+function unanswered(nodeId: string, cause: unknown): NodeUnavailable {
+  return new NodeUnavailable(`node '${nodeId}' does not answer`, { cause })
+}
+
+/** The call took longer than its limit. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
 }
 
 const emptyLog: LogWindow = {

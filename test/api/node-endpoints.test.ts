@@ -193,4 +193,26 @@ describe('the API as a client of hosts', () => {
     await nodes.close()
     server.close()
   })
+
+  it('waits once for a host that hangs', async () => {
+    let asked = 0
+    const server = createServer(() => (asked += 1))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    await addNode(api.database)
+    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const nodes = createNodeClient({
+      nowMs: Date.now,
+      listNodes: async () => {
+        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
+        return [{ ...node!, agentUrl, live: true }]
+      },
+    })
+    await assert.rejects(nodes.readAwake('local', ['a']), NodeUnavailable)
+    await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
+    assert.equal(asked, 2)
+    server.closeAllConnections()
+    server.close()
+    await nodes.close()
+  })
 })
