@@ -161,7 +161,7 @@ describe('what an authority answers', () => {
 
     it('with the reason that it is too large, long before it is all there', async () => {
       await issuer.open(names, {})
-      stub.answers.set('/order/1', (_request, response) => response.write('x'.repeat(100_000)))
+      stub.answers.set('/order/1', (_request, response) => void response.write('x'.repeat(100_000)))
       assert.match((await failure(issuer.find(`${stub.url}/order/1`))).message, /more than 65536 bytes/)
     })
 

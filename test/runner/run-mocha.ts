@@ -18,6 +18,10 @@ const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
+// Mocha's own command does so as well: without it a rejection that nobody handles is lost.
+process.on('unhandledRejection', (reason) => {
+  throw reason
+})
 const mark = process.env[markVariable]
 const record = new FileRecord((progress) => {
   if (mark !== undefined) process.env[markVariable] = fileMark(mark, progress.running)

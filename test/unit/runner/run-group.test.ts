@@ -148,6 +148,14 @@ describe('a group of tests', () => {
     assert.match(text, /too late[^]*a slow clock/)
   })
 
+  it('fails a test during which a rejection is handled by nobody', async () => {
+    const result = await run(
+      `it('forgets one', async () => { void Promise.reject(new Error('lost')); await new Promise((resolve) => setTimeout(resolve, 50)) })`,
+    )
+    assert.deepEqual(result.failures, ['forgets one'])
+    assert.match(result.text, /lost/)
+  })
+
   it('fails when a file can not be loaded', async () => {
     const result = await run(`throw new Error('no such thing')`)
     assert.equal(result.failed, 1)
