@@ -37,10 +37,17 @@ export async function startFeedGateway(): Promise<FeedGateway> {
   mkdirSync(path.join(directory, 'keys'))
   writeFileSync(path.join(directory, 'keys', 'gateway-token'), 'bench\n', { mode: 0o600 })
   const { metrics } = await rememberedPorts(path.join(directory, 'ports.json'), ['metrics'])
-  const connected = Promise.withResolvers<ServerResponse>()
-  const api = createServer((_request, response) => {
-    response.write(jsonLine({ kind: 'begin', snapshot: true }) + jsonLine({ kind: 'end', revision: '0' }))
-    connected.resolve(response)
+  const connected = Promise.withResolvers<boolean>()
+  let feed: ServerResponse | undefined
+  let revision = 0
+  const api = createServer((request, response) => {
+    const since = new URL(request.url ?? '/', 'http://api').searchParams.get('since')
+    // It was cut off in the middle of what it is told, and nobody keeps that here.
+    if (since !== null && since !== String(revision)) return void response.writeHead(503).end()
+    const kept = jsonLine({ kind: 'begin', snapshot: since === null })
+    response.write(kept + jsonLine({ kind: 'end', revision: String(revision) }))
+    feed = response
+    connected.resolve(true)
   }).listen(0, '127.0.0.1')
   await once(api, 'listening')
   const child = spawn(process.execPath, ['src/bin/gateway.ts'], {
@@ -71,24 +78,22 @@ export async function startFeedGateway(): Promise<FeedGateway> {
     rmSync(directory, { recursive: true, force: true })
   }
   const port = 443 + portOffset
-  let response: ServerResponse | undefined
-  const beats = setInterval(() => response?.write(jsonLine({ kind: 'beat' })), beatMs)
+  const beats = setInterval(() => feed?.write(jsonLine({ kind: 'beat' })), beatMs)
   try {
     await untilListens(port, () => child.exitCode !== null)
-    response = await Promise.race([connected.promise, delay(askLimitMs, undefined, { ref: false })])
-    if (response === undefined) throw new Error('it did not ask for its routes')
+    const asked = await Promise.race([connected.promise, delay(askLimitMs, false, { ref: false })])
+    if (!asked) throw new Error('it did not ask for its routes')
   } catch (error) {
     await stop()
     throw new Error(`the gateway did not start: ${said}`, { cause: error })
   }
-  const feed = response
-  let revision = 0
   return {
     pid: child.pid ?? 0,
     port,
     stop,
     tell: async (lines) => {
       for (const piece of pieces(lines, String(++revision))) {
+        if (feed === undefined || feed.destroyed) throw new Error('the gateway left the feed of its routes')
         if (feed.write(piece)) continue
         await once(feed, 'drain', { signal: AbortSignal.timeout(tellLimitMs) })
       }
