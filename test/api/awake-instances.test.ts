@@ -15,6 +15,7 @@ const started = {
   vmmReadyTimeUs: 3_000,
 } as const
 const awake: AwakeInstance = { boot: 2, state: InstanceState.Running, started }
+const snapshotUuid = '5d1f7b0e-9d3c-4c7c-8a39-0b6a2f3f7c11'
 const waking: AwakeInstance = { boot: 2, state: InstanceState.Starting }
 
 /** The workflow has not written the wake yet: the row says `standby` all the time. */
@@ -39,7 +40,7 @@ describe('an instance that its host has just woken', () => {
     (await user.api.one('createInstances', { body: { image: 'hello', name, autostart: true } })).uuid
   const sleep = async (instance: string) => {
     const slept = { boot: 1, startCount: 1, stopReason: 7, exitCode: 0, stoppedAtMs: 1_000 }
-    await api.control.record(instance, { state: InstanceState.Standby, ...slept })
+    await api.control.record(instance, { state: InstanceState.Standby, ...slept, snapshotUuid })
   }
   const view = async () => user.api.one('getInstances', { object: uuid })
   const inState = async (...states: readonly InstanceState[]) =>
@@ -57,7 +58,26 @@ describe('an instance that its host has just woken', () => {
       [state, start_count, started_at, boot_time_us],
       ['running', 2, '2023-11-14T22:13:20Z', 70_000],
     )
-    assert.ok(!('stop_reason' in rest) && !('exit_code' in rest) && !('stopped_at' in rest))
+    const past = ['stop_reason', 'exit_code', 'stopped_at', 'snapshot']
+    assert.deepEqual(
+      past.filter((name) => name in rest),
+      [],
+    )
+  })
+
+  it('shows nothing of the stop before while it is draining', async () => {
+    api.nodes.awake.set(uuid, { boot: 2, state: InstanceState.Draining, started })
+    const { state, ...rest } = await view()
+    assert.equal(state, 'draining')
+    assert.ok(!('stop_reason' in rest) && !('exit_code' in rest))
+  })
+
+  it('is running where its row is at the start of the same boot, which is counted already', async () => {
+    await api.control.record(uuid, { state: InstanceState.Starting, boot: 2, startCount: 2 })
+    assert.equal((await view()).state, 'starting')
+    api.nodes.awake.set(uuid, awake)
+    const { state, start_count } = await view()
+    assert.deepEqual([state, start_count], ['running', 2])
   })
 
   it('is starting as long as its boot is coming up', async () => {
