@@ -20,7 +20,8 @@ function nothingIsLeft(machine: Machine): void {
 }
 
 describe('an agent that is killed anywhere', function () {
-  this.timeout(20_000)
+  // Each test kills an agent at every place of a way, one after the other.
+  this.timeout(120_000)
 
   it('in a start: the next attempt finds that boot, and there is one VM', async () => {
     const deaths = await dieEverywhere({
