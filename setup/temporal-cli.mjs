@@ -29,7 +29,7 @@ async function given() {
     throw new Missing({
       what: `${file} (TEMPORAL_CLI_PATH)`,
       why: 'it has to be the Temporal CLI, which holds the dev server',
-      command: 'unset TEMPORAL_CLI_PATH',
+      command: 'unset TEMPORAL_CLI_PATH, or name the program `temporal` that is in the unpacked archive',
     })
   }
   return path.resolve(file)
@@ -43,22 +43,26 @@ async function onPath() {
 async function inCache(say) {
   if (await exists(cached)) return cached
   await mkdir(directory, { recursive: true })
+  let failure
   try {
     return await download(say)
   } catch (error) {
-    say(`${new URL(archive).host}: ${error.message}; building it instead`)
+    failure = `${new URL(archive).host}: ${error.cause?.message ?? error.message}`
+    say(`${failure}; building it instead`)
   }
   return goInstall({
     module: `github.com/temporalio/cli/cmd/temporal@v${versions.temporalCli}`,
     binary: 'temporal',
     directory,
     say,
-  }).catch((cause) => {
+  }).catch((error) => {
     throw new Missing({
       what: `the Temporal CLI ${versions.temporalCli}`,
       why: 'it is the workflow engine of the embedded stack',
-      command: `go install github.com/temporalio/cli/cmd/temporal@v${versions.temporalCli}, or download ${archive} and set TEMPORAL_CLI_PATH`,
-      cause,
+      command:
+        `put Go ${versions.go} or newer on the PATH and run this again; or download ${archive}, unpack it ` +
+        'and set TEMPORAL_CLI_PATH to the program `temporal` that is in it',
+      cause: new Error(`${failure}; ${error.message}`, { cause: error }),
     })
   })
 }

@@ -59,7 +59,15 @@ async function fetchJars(into, say) {
   const plugin = `org.apache.maven.plugins:maven-dependency-plugin:${versions.mavenDependencyPlugin}:copy-dependencies`
   await run(
     mvn,
-    ['-B', '-q', '-f', path.join(into, 'pom.xml'), plugin, `-DoutputDirectory=${path.join(into, 'jars')}`],
+    [
+      '-B',
+      '-q',
+      '-Dstyle.color=never',
+      '-f',
+      path.join(into, 'pom.xml'),
+      plugin,
+      `-DoutputDirectory=${path.join(into, 'jars')}`,
+    ],
     {
       onLine: say,
     },
