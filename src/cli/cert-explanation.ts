@@ -66,16 +66,18 @@ export function textOfExplanation({ now, next, failure, attempts }: CertificateE
   if (failure !== undefined) lines.push(`why: ${failure}`)
   const [last, ...earlier] = attempts
   if (last === undefined) return lines.join('\n')
-  lines.push('', `${headOf(last)}:`, ...last.seen.map(point))
+  lines.push('', last.seen.length === 0 ? endOf(last) : `${headOf(last)}:`, ...last.seen.map(point))
   if (last.problem !== undefined) lines.push(point(`the authority's words: ${wordsOf(last.problem)}`))
   if (last.means.length > 0) lines.push('what it means:', ...last.means.map(point))
   if (last.toDo.length > 0) lines.push('what to do:', ...last.toDo.map(point))
   if (earlier.length > 0) lines.push('', 'before:')
-  for (const attempt of earlier) {
-    const { outcome = 'not known', failure: why } = attempt
-    lines.push(point(`${headOf(attempt)}: ${why ?? outcome}`))
-  }
+  lines.push(...earlier.map((attempt) => point(endOf(attempt))))
   return lines.join('\n')
+}
+
+function endOf(attempt: ExplainedAttempt): string {
+  const { endedAt, failure, outcome = endedAt === undefined ? 'under way' : 'not known' } = attempt
+  return `${headOf(attempt)}: ${failure ?? outcome}`
 }
 
 function headOf({ number, startedAt, endedAt, authority }: ExplainedAttempt): string {

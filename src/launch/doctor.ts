@@ -57,7 +57,9 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
   return { ok: checks.every((check) => check.status !== 'missing'), checks }
 }
 
-async function portChecks(settings: DoctorSettings, running: boolean): Promise<readonly DoctorCheck[]> {
+type PortSettings = Pick<DoctorSettings, 'apiHost' | 'apiPort' | 'temporalUiPort' | 'portOffset'>
+
+export async function portChecks(settings: PortSettings, running: boolean): Promise<readonly DoctorCheck[]> {
   const { apiHost, apiPort, temporalUiPort, portOffset } = settings
   const wanted = [
     { name: 'port of the API', at: { host: apiHost, port: apiPort }, setting: 'ROOST_API_PORT' },
@@ -66,7 +68,11 @@ async function portChecks(settings: DoctorSettings, running: boolean): Promise<r
       at: { host: '127.0.0.1', port: temporalUiPort },
       setting: 'ROOST_TEMPORAL_UI_PORT',
     },
-    { name: 'public port', at: { host: '0.0.0.0', port: 80 + portOffset }, setting: 'ROOST_PORT_OFFSET' },
+    ...[80, 443].map((port) => ({
+      name: `public port ${port}`,
+      at: { host: '0.0.0.0', port: port + portOffset },
+      setting: 'ROOST_PORT_OFFSET',
+    })),
   ]
   return Promise.all(wanted.map((one) => portCheck({ ...one, running })))
 }

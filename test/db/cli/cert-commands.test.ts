@@ -157,11 +157,12 @@ describe('the roost command of certificates', () => {
       (await roost('cert', 'explain', 'old.example.test')).out,
       /was uploaded for .*, and ended 2020/,
     )
-    await newCertificate('good.example.test', { state: 'valid' })
-    assert.match(
-      (await roost('cert', 'explain', 'good.example.test')).out,
-      /is served for good\.example\.test, valid until 2099/,
-    )
+    const good = await newCertificate('good.example.test', { state: 'valid' })
+    await addAttempt(database, good, { name: 'good.example.test', authority: 'ca.test' })
+    await endAttempt(database, { uuid: good, number: 1 }, { outcome: 'issued' })
+    const { out } = await roost('cert', 'explain', 'good.example.test')
+    assert.match(out, /is served for good\.example\.test, valid until 2099/)
+    assert.match(out, /\nattempt 1 with ca\.test, .* to .*: issued\n$/)
     await newCertificate('bad.example.test', { state: 'error', attempt: 8, name: 'bad-cert' })
     assert.match(
       (await roost('cert', 'explain', 'bad.example.test')).out,
