@@ -8,7 +8,7 @@ export function settingsDocument(): string {
   return `# Settings
 
 Roost is set by environment variables; an empty one counts as absent. All parts read the same table, \`src/bin/settings.ts\`, from which
-this page is made (\`node src/bin/write-settings-document.ts\`).
+this page is made (\`npx node src/bin/write-settings-document.ts\`).
 
 | variable | default | meaning |
 |---|---|---|

@@ -17,9 +17,9 @@ Roost runs. Ctrl-C stops it; everything is kept in ${settings.dataDir}
 
 Run an application as a virtual machine of its own, then look at it:
 
-  ${curl} -X POST ${addresses.apiUrl}/v1/instances -H 'Content-Type: application/json' -d '{"name":"hello","image":"official/hello:latest","memory_mb":128,"autostart":true}'
+  ${curl} -X POST ${addresses.apiUrl}/v1/instances -H 'Content-Type: application/json' -d '{"name":"first","image":"official/hello:latest","memory_mb":128,"autostart":true}'
 
-  ${curl} ${addresses.apiUrl}/v1/instances/hello
+  ${curl} ${addresses.apiUrl}/v1/instances/first
 
 `
 }
