@@ -146,25 +146,24 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
 }
 
 function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: Attention): Explanation {
-  const { state, stoppedAtMs, snapshotUuid, scaleToZero, failure } = instance
+  const { state, stoppedAtMs, scaleToZero } = instance
   const since =
     state === InstanceState.Standby && stoppedAtMs !== undefined ? ` since ${timeOf(stoppedAtMs)}` : ''
-  const memory =
-    snapshotUuid === undefined
-      ? failure === lostMemory
-        ? failure
-        : 'it was shut down'
-      : `its memory is kept in snapshot ${snapshotUuid}`
   const now =
     boot === 0
       ? 'is asleep from its creation: nothing has asked for it yet'
-      : `is asleep${since}, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}; ${memory}`
+      : `is asleep${since}, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}; ${keptOf(instance)}`
   if (wakeFailure === undefined) return { now, next: 'a request, a connection or a start by hand wakes it' }
   return {
     now: `is asleep, because it could not be woken`,
     next: `requests are refused until ${timeOf(wakeFailure.retryAtMs)}; the first one after that tries again, as does a start by hand`,
     failure: wakeFailure.message,
   }
+}
+
+function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
+  if (snapshotUuid !== undefined) return `its memory is kept in snapshot ${snapshotUuid}`
+  return failure === lostMemory ? lostMemory : 'it was shut down'
 }
 
 /** A host of another version may be in a phase that this one does not know. */
