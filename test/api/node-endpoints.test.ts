@@ -1,9 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeClient, NodeUnavailable } from '../../src/nodes/node-client.ts'
 import { findNode, listNodes } from '../../src/db/nodes.ts'
+import type { NodeRecord } from '../../src/db/nodes.ts'
 import { addNode, testAgentSecret, testSecretBox } from '../support/accounts.ts'
 import { fakeDigest, startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
@@ -139,49 +141,49 @@ describe('the API as a client of hosts', () => {
   })
   after(() => api.close())
 
+  /** A host that answers as `answer` does, and a client that is told of it as the database has it, with `told` on top. */
+  async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
+    const server = createServer(answer)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await addNode(api.database)
+    const nodes = createNodeClient({
+      nowMs: Date.now,
+      listNodes: async () => {
+        const [known] = await listNodes({ database: api.database, secretBox: testSecretBox })
+        return [{ ...known!, agentUrl, ...told() }]
+      },
+    })
+    const goAway = () => {
+      server.close()
+      server.closeAllConnections()
+    }
+    return { nodes, goAway }
+  }
+
   it('asks with the secret of the host, and again with the new one after the agent was started anew', async () => {
     let secret = 'a secret'
     const asked: string[] = []
-    const server = createServer((request, response) => {
+    const answer: RequestListener = (request, response) => {
       asked.push(`${request.method} ${request.url}`)
       const known = request.headers.authorization === `Bearer ${secret}`
       response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' })
       response.end(JSON.stringify({ usage: { a: 1 } }))
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const nodes = createNodeClient({
-      nowMs: Date.now,
-      listNodes: async () => {
-        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
-        return [{ ...node!, agentUrl, agentSecret: secret }]
-      },
-    })
+    }
+    const { nodes, goAway } = await hostThat(answer, () => ({ agentSecret: secret }))
     assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
     secret = 'another secret'
     assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
     assert.deepEqual(asked, ['POST /usage', 'POST /usage', 'POST /usage'])
     await assert.rejects(nodes.readUsage('nowhere', ['a']), NodeUnavailable)
-    server.close()
-    server.closeAllConnections()
+    goAway()
     await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
     await nodes.close()
   })
 
   it('takes an instance that its host does not know for one with an empty log', async () => {
-    const server = createServer((_request, response) => response.writeHead(404).end())
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    await addNode(api.database)
-    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const nodes = createNodeClient({
-      nowMs: Date.now,
-      listNodes: async () => {
-        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
-        return [{ ...node!, agentUrl }]
-      },
-    })
+    const { nodes, goAway } = await hostThat((_request, response) => response.writeHead(404).end())
     const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })
     assert.deepEqual(log, {
       availableStart: 0,
@@ -191,28 +193,19 @@ describe('the API as a client of hosts', () => {
       outputBase64: '',
     })
     await nodes.close()
-    server.close()
+    goAway()
   })
 
   it('waits once for a host that hangs', async () => {
     let asked = 0
-    const server = createServer(() => (asked += 1))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    await addNode(api.database)
-    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const nodes = createNodeClient({
-      nowMs: Date.now,
-      listNodes: async () => {
-        const [node] = await listNodes({ database: api.database, secretBox: testSecretBox })
-        return [{ ...node!, agentUrl, live: true }]
-      },
-    })
+    const { nodes, goAway } = await hostThat(
+      () => (asked += 1),
+      () => ({ live: true }),
+    )
     await assert.rejects(nodes.readAwake('local', ['a']), NodeUnavailable)
     await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
     assert.equal(asked, 2)
-    server.closeAllConnections()
-    server.close()
+    goAway()
     await nodes.close()
   })
 })

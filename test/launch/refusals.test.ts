@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { lockDirectory } from '../../src/launch/directory-lock.ts'
-
-const run = promisify(execFile)
-const program = path.resolve(import.meta.dirname, '../../src/bin/stack.ts')
-
-interface Refusal {
-  readonly code: number
-  readonly stderr: string
-}
+import { refusalOf } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 describe('a stack that can not start', () => {
   let dataDir: string
@@ -26,13 +18,8 @@ describe('a stack that can not start', () => {
 
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
-  async function refusalWith(env: Readonly<Record<string, string>>): Promise<Refusal> {
-    const options = { env: { ...process.env, ROOST_DATA_DIR: dataDir, ...env } }
-    return run(process.execPath, [program], options).then(
-      () => assert.fail('it started'),
-      (error: unknown) => error as Refusal,
-    )
-  }
+  const refusalWith = (env: Readonly<Record<string, string>>): Promise<Refusal> =>
+    refusalOf('stack', { ROOST_DATA_DIR: dataDir, ...env })
 
   it('names the process that has its data directory', async () => {
     const release = await lockDirectory(dataDir)
