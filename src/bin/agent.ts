@@ -23,7 +23,7 @@ import { sampleIntervalMs, UsageMeter } from '../host/agent/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
 import { openDrivers } from './agent-drivers.ts'
 import { createHostEvents, NodeWorker } from './agent-temporal.ts'
-import { readJoinToken, startWith } from './setting-files.ts'
+import { readJoinToken, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
 
 /** Ends and first sockets are told as they happen; this finds what could not be recorded then. */

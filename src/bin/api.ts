@@ -12,7 +12,7 @@ import { forgetGone } from '../db/feed-read.ts'
 import { openInstanceWatch } from '../db/instance-watch.ts'
 import { migrate } from '../db/migrate.ts'
 import { listNodes } from '../db/nodes.ts'
-import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
+import { createSecretBox } from '../db/secret-box.ts'
 import { createTokenAuthenticator } from '../db/tokens.ts'
 import { imagesOfUser } from '../db/user-images.ts'
 import { createImageFactsCache } from '../registry/image-facts.ts'
@@ -24,7 +24,7 @@ import { createRegistryHttp } from '../registry/registry-http.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { createRegistryTokenIssuer } from '../registry/token-issuer.ts'
 import { platformPorts } from './platform-ports.ts'
-import { readSettingFile, required, startWith } from './setting-files.ts'
+import { readSecretKey, readSettingFile, required, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
 
 /** What is under way at a stop gets this long; waits are answered at once. */
@@ -43,7 +43,7 @@ const database = await openDatabase({
 const migrations = await migrate(database)
 if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
 
-const secretBox = createSecretBox(parseSecretKey(files.secretKey))
+const secretBox = createSecretBox(files.secretKey)
 const tokens = createTokenAuthenticator(database)
 const watch = await openInstanceWatch(database)
 const temporal = openTemporalControl({
@@ -140,7 +140,7 @@ async function readConfiguration() {
     databaseUrl: required('DATABASE_URL', given.databaseUrl),
     registryUrl: required('ROOST_REGISTRY_URL', given.registryUrl),
     files: {
-      secretKey: await readSettingFile('ROOST_SECRET_KEY_FILE', given.secretKeyFile),
+      secretKey: await readSecretKey(given.secretKeyFile),
       registryKey: await readSettingFile('ROOST_REGISTRY_KEY_FILE', given.registryKeyFile),
       registryCert: await readSettingFile('ROOST_REGISTRY_CERT_FILE', given.registryCertFile),
       joinToken: await readSettingFile('ROOST_JOIN_TOKEN_FILE', given.joinTokenFile),

@@ -8,7 +8,7 @@ import { UnusableCertificate } from '../x509/key-pair.ts'
 import { createHealthServer } from './gateway-health.ts'
 import { openRoutes } from './gateway-routes.ts'
 import { platformPorts } from './platform-ports.ts'
-import { readSettingFile, startWith } from './setting-files.ts'
+import { readSettingFile, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
 
 /** What is under way at a stop; WebSockets and TCP connections have no end of their own. */

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { createAcmeIssuer } from '../acme/acme-issuer.ts'
 import type { Issuer } from '../acme/issuer.ts'
 import { createLocalIssuer, localDirectory } from '../acme/local-issuer.ts'
 import type { AuthorityStore } from '../acme/authority-store.ts'
+import { readSettingFile } from './part-settings.ts'
 import { SettingError } from './setting-formats.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,12 +13,17 @@ export interface ConfiguredIssuer {
   close(): Promise<void>
 }
 
+const caAdvice = 'name the file with the root certificate of the authority, in PEM'
+
 /** The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed. */
 export async function configuredIssuer(settings: Settings, store: AuthorityStore): Promise<ConfiguredIssuer> {
   const { acmeDirectoryUrl: directoryUrl, acmeContact: contacts } = settings
   if (directoryUrl === undefined)
     return { issuer: createLocalIssuer({ store }), directory: localDirectory, close: () => Promise.resolve() }
-  const ca = await readRoot(settings.acmeCaFile)
+  const ca =
+    settings.acmeCaFile === undefined
+      ? undefined
+      : await readSettingFile('ROOST_ACME_CA_FILE', settings.acmeCaFile, caAdvice)
   const externalAccount = externalAccountOf(settings)
   const issuer = createAcmeIssuer({
     directoryUrl,
@@ -28,13 +33,6 @@ export async function configuredIssuer(settings: Settings, store: AuthorityStore
     ...(externalAccount !== undefined && { externalAccount }),
   })
   return { issuer, directory: directoryUrl, close: () => issuer.close() }
-}
-
-async function readRoot(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined
-  return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    throw new SettingError(`ROOST_ACME_CA_FILE is '${file}', which can not be read: ${cause.code}`, { cause })
-  })
 }
 
 function externalAccountOf({ acmeEabKid: keyId, acmeEabHmacKey: hmacKey }: Settings) {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
 import { SettingError } from './setting-formats.ts'
 
 /** Who has no such file yet reads where it comes from. */
@@ -20,6 +21,19 @@ export async function readSettingFile(
   })
   if (text.trim() === '') throw refuse('is empty')
   return text.trim()
+}
+
+/** The key that opens what the database keeps sealed. */
+export async function readSecretKey(file: string): Promise<Uint8Array> {
+  const text = await readSettingFile('ROOST_SECRET_KEY_FILE', file)
+  try {
+    return parseSecretKey(text)
+  } catch (cause) {
+    if (!(cause instanceof SecretBoxError)) throw cause
+    throw new SettingError(`ROOST_SECRET_KEY_FILE is '${file}', which holds no key: ${cause.message}`, {
+      cause,
+    })
+  }
 }
 
 /** What a host joins with. */

@@ -5,7 +5,7 @@ import { ensureKeys } from '../launch/keys.ts'
 import { readNamespaceConfig } from '../launch/temporal-config.ts'
 import { registerNamespace } from '../launch/temporal-registration.ts'
 import { registryConfig } from '../registry/registry-config.ts'
-import { required, startWith } from './setting-files.ts'
+import { required, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
 
 /**

@@ -19,11 +19,11 @@ import { createAuthorityAccounts } from '../db/authority-accounts.ts'
 import { listAutoscaledServices, readAutoscaleMembers } from '../db/autoscale-records.ts'
 import { openDatabase } from '../db/database.ts'
 import { listNodes } from '../db/nodes.ts'
-import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
+import { createSecretBox } from '../db/secret-box.ts'
 import { readInstalled } from '../launch/installed.ts'
 import { createNodeClient } from '../nodes/node-client.ts'
 import { configuredIssuer } from './issuer.ts'
-import { readSettingFile, required, startWith } from './setting-files.ts'
+import { readSecretKey, required, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
 import { ControlWorker } from './worker-temporal.ts'
 
@@ -40,7 +40,7 @@ const place = {
 }
 
 const database = await openDatabase({ url: databaseUrl, applicationName: 'roost-worker', poolSize })
-const secretBox = createSecretBox(parseSecretKey(secretKey))
+const secretBox = createSecretBox(secretKey)
 const authority = await startWith('worker', () =>
   configuredIssuer(settings, createAuthorityAccounts({ database, secretBox })),
 )
@@ -120,7 +120,7 @@ async function readConfiguration() {
   return {
     settings: given,
     databaseUrl: required('DATABASE_URL', given.databaseUrl),
-    secretKey: await readSettingFile('ROOST_SECRET_KEY_FILE', given.secretKeyFile),
+    secretKey: await readSecretKey(given.secretKeyFile),
   }
 }
 

@@ -1,17 +1,9 @@
 import { strict as assert } from 'node:assert'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
-const programs = path.resolve(import.meta.dirname, '../../src/bin')
-
-interface Refusal {
-  readonly code: number
-  readonly stderr: string
-}
+import { refusalOf } from './refusal.ts'
+import type { Refusal } from './refusal.ts'
 
 describe('a part that can not start', () => {
   let dataDir: string
@@ -20,13 +12,8 @@ describe('a part that can not start', () => {
   })
   afterEach(() => rmSync(dataDir, { recursive: true }))
 
-  async function refusalOf(part: string, env: Readonly<Record<string, string>>): Promise<Refusal> {
-    const options = { env: { ...process.env, DATABASE_URL: '', ROOST_DATA_DIR: dataDir, ...env } }
-    return run(process.execPath, [path.join(programs, `${part}.ts`)], options).then(
-      () => assert.fail('it started'),
-      (error: unknown) => error as Refusal,
-    )
-  }
+  const refusalWith = (part: string, env: Readonly<Record<string, string>>): Promise<Refusal> =>
+    refusalOf(part, { DATABASE_URL: '', ROOST_DATA_DIR: dataDir, ...env })
 
   for (const [part, name] of [
     ['agent', 'agent'],
@@ -36,7 +23,7 @@ describe('a part that can not start', () => {
     ['prepare', 'preparation'],
   ] as const) {
     it(`names a setting that has a value it can not have, in one line (${name})`, async () => {
-      const { code, stderr } = await refusalOf(part, { ROOST_VMM: 'firecracker' })
+      const { code, stderr } = await refusalWith(part, { ROOST_VMM: 'firecracker' })
       assert.equal(code, 1)
       assert.equal(
         stderr,
@@ -51,7 +38,7 @@ describe('a part that can not start', () => {
     ['prepare', 'preparation', 'DATABASE_URL'],
   ] as const) {
     it(`names a setting that it needs and does not have, in one line (${name})`, async () => {
-      const { code, stderr } = await refusalOf(part, {})
+      const { code, stderr } = await refusalWith(part, {})
       assert.equal(code, 1)
       assert.equal(stderr, `The ${name} can not start: ${setting} is not set\n`)
     })
@@ -65,7 +52,7 @@ describe('a part that can not start', () => {
   ] as const) {
     it(`names a file that is not there, in one line (${name})`, async () => {
       const file = path.join(dataDir, 'missing')
-      const { code, stderr } = await refusalOf(part, { ...database, [setting]: file })
+      const { code, stderr } = await refusalWith(part, { ...database, [setting]: file })
       assert.equal(code, 1)
       assert.equal(
         stderr,
@@ -75,9 +62,26 @@ describe('a part that can not start', () => {
     })
   }
 
+  for (const [part, name] of [
+    ['api', 'API'],
+    ['worker', 'worker'],
+  ] as const) {
+    it(`names a file that holds no secret key, in one line and without what it holds (${name})`, async () => {
+      const file = path.join(dataDir, 'secret-key')
+      writeFileSync(file, 'c2hvcnQ=\n')
+      const { code, stderr } = await refusalWith(part, { ...database, ROOST_SECRET_KEY_FILE: file })
+      assert.equal(code, 1)
+      assert.equal(
+        stderr,
+        `The ${name} can not start: ROOST_SECRET_KEY_FILE is '${file}', which holds no key: ` +
+          'a secret key has 32 bytes in base64, this one has 5\n',
+      )
+    })
+  }
+
   it('without a join token says which setting names it and what prints it (agent)', async () => {
     const file = path.join(dataDir, 'join-token')
-    const { code, stderr } = await refusalOf('agent', { ROOST_JOIN_TOKEN_FILE: file })
+    const { code, stderr } = await refusalWith('agent', { ROOST_JOIN_TOKEN_FILE: file })
     assert.equal(code, 1)
     assert.equal(
       stderr,
@@ -89,7 +93,7 @@ describe('a part that can not start', () => {
   it('says that a file is empty (agent)', async () => {
     const file = path.join(dataDir, 'join-token')
     writeFileSync(file, '\n')
-    const { code, stderr } = await refusalOf('agent', { ROOST_JOIN_TOKEN_FILE: file })
+    const { code, stderr } = await refusalWith('agent', { ROOST_JOIN_TOKEN_FILE: file })
     assert.equal(code, 1)
     assert.match(stderr, /^The agent can not start: ROOST_JOIN_TOKEN_FILE is '.*', which is empty: .*\n$/)
   })
