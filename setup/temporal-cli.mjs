@@ -1,6 +1,7 @@
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { exists, run, which } from './command.mjs'
+import { fetchChecked } from './checked-download.mjs'
 import { goInstall } from './go-tool.mjs'
 import { Missing } from './missing.mjs'
 import { cache } from './places.mjs'
@@ -10,10 +11,6 @@ const directory = path.join(cache, `temporal-cli-${versions.temporalCli}`)
 const cached = path.join(directory, 'temporal')
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? process.arch
 const archive = `https://temporal.download/cli/archive/v${versions.temporalCli}?platform=linux&arch=${architecture}`
-/** A site that can not be reached must not hold set-up for long; the archive is about 60 MB. */
-const connectLimitMs = 5_000
-const downloadLimitMs = 180_000
-
 /** The Temporal CLI, which holds the dev server and its Web UI. Sources in this order; the first that works is taken. */
 export const temporalCli = {
   title: 'Temporal CLI',
@@ -73,7 +70,7 @@ async function download(say) {
   try {
     say(`downloading from ${new URL(archive).host}`)
     const file = path.join(unfinished, 'archive.tar.gz')
-    await writeFile(file, await fetchBytes(archive))
+    await writeFile(file, await fetchChecked(archive, versions.temporalCliArchives[architecture]))
     await run('tar', ['-xzf', file, '-C', unfinished, 'temporal'])
     const binary = path.join(unfinished, 'temporal')
     await chmod(binary, 0o755)
@@ -84,17 +81,6 @@ async function download(say) {
   } finally {
     await rm(unfinished, { recursive: true, force: true })
   }
-}
-
-async function fetchBytes(url) {
-  const stop = new AbortController()
-  const connecting = setTimeout(() => stop.abort(new Error('no answer')), connectLimitMs)
-  const answer = await fetch(url, {
-    signal: AbortSignal.any([stop.signal, AbortSignal.timeout(downloadLimitMs)]),
-  })
-  clearTimeout(connecting)
-  if (!answer.ok) throw new Error(`status ${answer.status}`)
-  return Buffer.from(await answer.arrayBuffer())
 }
 
 /** What `temporal --version` says of its server, such as 1.29.1; undefined when the file is not that program. */

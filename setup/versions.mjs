@@ -5,6 +5,11 @@
 export const versions = {
   /** Installed with `go install`, or downloaded from Temporal's own site: the dev server with its Web UI. */
   temporalCli: '1.5.1',
+  /** SHA-256 of the archives that its makers published under that version, by architecture. */
+  temporalCliArchives: {
+    amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+    arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+  },
   /** What that CLI reports as its server, which is how a binary of unknown origin is recognised. */
   temporalCliServer: '1.29.1',
   /** The production server, run on PostgreSQL by the tests and by docker-compose.yml. */

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { fetchChecked } from '../../setup/checked-download.mjs'
 import { isDebianPackage } from '../../setup/debian-packages.mjs'
 import { missingLibraries } from '../../setup/libraries.mjs'
 import { benchSections, needsOf } from '../../setup/needs.mjs'
@@ -44,6 +48,24 @@ describe('set-up', () => {
       assert.match(stdout, /^Set-up is complete/)
     }
     assert.ok(Math.min(...tookMs) < quickMs, `it took ${tookMs.map(Math.round).join(', ')} ms`)
+  })
+
+  it('takes a download only if it has the digest that is expected', async () => {
+    const server = createServer((_, response) => response.end('an archive')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/archive`
+      const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+      assert.equal(String(await fetchChecked(url, digest('an archive'))), 'an archive')
+      const [found, expected] = [digest('an archive'), digest('another one')]
+      await assert.rejects(
+        fetchChecked(url, expected),
+        new Error(`${url} has the SHA-256 ${found}, but ${expected} is expected`),
+      )
+      await assert.rejects(fetchChecked(url, undefined), new Error(`no digest is known for ${url}`))
+    } finally {
+      server.close()
+    }
   })
 
   it('waits for another one that is at work, and says so', async () => {
