@@ -4,7 +4,8 @@ import { requireInstalled } from './installed.ts'
 import type { Installed } from './installed.ts'
 import { ensureSecret } from './keys.ts'
 import type { Part } from './part.ts'
-import { postgresPart, postgresUrl } from './postgres.ts'
+import { applicationUrl } from './postgres-roles.ts'
+import { postgresPart } from './postgres.ts'
 import { registryPart } from './registry.ts'
 import type { StackSettings } from './stack-settings.ts'
 import { temporalPart } from './temporal.ts'
@@ -47,9 +48,13 @@ export async function planServices(input: ServicesInput): Promise<Services> {
 
 async function planPostgres({ settings, ports, afterDatabase }: ServicesInput): Promise<Service> {
   if (settings.databaseUrl !== undefined) return { at: settings.databaseUrl, parts: [] }
-  const password = await keptSecret(settings, 'postgres-password')
-  const options = { directory: path.join(settings.dataDir, 'postgres'), port: ports.postgres, password }
-  const at = postgresUrl(options)
+  const options = {
+    directory: path.join(settings.dataDir, 'postgres'),
+    port: ports.postgres,
+    password: await keptSecret(settings, 'postgres-password'),
+    applicationPassword: await keptSecret(settings, 'postgres-app-password'),
+  }
+  const at = applicationUrl(options)
   return { at, parts: [await postgresPart(options, () => afterDatabase(at))] }
 }
 

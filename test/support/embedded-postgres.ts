@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { startPartProcess } from '../../src/launch/part-process.ts'
-import { postgresPart, postgresUrl } from '../../src/launch/postgres.ts'
+import { superuserUrl } from '../../src/launch/postgres-roles.ts'
+import { postgresPart } from '../../src/launch/postgres.ts'
 
 /** A PostgreSQL server of its own in a temporary directory, on a free port of 127.0.0.1. */
 export interface TestServer {
@@ -34,7 +35,12 @@ export async function startTestServer(): Promise<TestServer> {
   // A run that breaks off does not come to `stop`. The server itself ends with its parent, whatever happens to it.
   const discard = () => rmSync(temporary, { recursive: true, force: true })
   process.once('exit', discard)
-  const embedded = { directory: path.join(temporary, 'data'), port: await freePort(), password: 'roost' }
+  const embedded = {
+    directory: path.join(temporary, 'data'),
+    port: await freePort(),
+    password: 'roost',
+    applicationPassword: 'of no use here',
+  }
   const part = await postgresPart(embedded, async () => {})
   const output: string[] = []
 
@@ -53,7 +59,7 @@ export async function startTestServer(): Promise<TestServer> {
 
   let running = await start()
   return {
-    url: postgresUrl(embedded, 'postgres'),
+    url: superuserUrl(embedded, 'postgres'),
     halt: () => running.stop(stopLimitMs),
     async resume() {
       running = await start()
