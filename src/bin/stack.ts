@@ -6,6 +6,7 @@ import { NotInstalled, readInstalled } from '../launch/installed.ts'
 import { endLeftVirtualMachines } from '../launch/left-virtual-machines.ts'
 import { createStackLog } from '../launch/part-log.ts'
 import type { StackLog } from '../launch/part-log.ts'
+import { UnreachableProgram } from '../launch/part-confinement.ts'
 import { PortInUse } from '../launch/ports.ts'
 import { seedImages } from '../launch/seed-images.ts'
 import { endStaleProcesses } from '../launch/stale-processes.ts'
@@ -35,6 +36,7 @@ async function runStack(settings: Settings): Promise<void> {
   const ended = await endStaleProcesses(runDirectory)
   if (ended.length > 0) log.warn({ ended }, 'ended what an earlier stack had left running')
   const plan = await planStack(settings, readInstalled(), {
+    people: personBehind(process.env),
     afterDatabase: (url) => prepareDatabase({ url, tokenFile: path.join(settings.dataDir, 'token') }),
     afterApi: (addresses) => seed(settings, addresses.registryUrl, stackLog.log),
   })
@@ -46,6 +48,9 @@ async function runStack(settings: Settings): Promise<void> {
     onLine,
   })
   const interrupted = stopOnSignal(supervisor, stackLog)
+  const onProblem = (message: string, error: unknown) => log.warn({ err: error }, message)
+  await plan.closeTemporal(onProblem)
+  await plan.keepCopies(onProblem)
   try {
     await plan.prepareGivenServices()
     await supervisor.start()
@@ -53,12 +58,20 @@ async function runStack(settings: Settings): Promise<void> {
   } catch (error) {
     stackLog.quieten()
     await supervisor.stop()
+    await plan.reopenTemporal()
     if (!interrupted.now) throw error
   }
   await interrupted.stopped
+  await plan.reopenTemporal()
   const left = await endLeftVirtualMachines(settings.agentDir)
   if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
   log.info('stopped')
+}
+
+/** Whoever called sudo to start the stack. */
+function personBehind(env: NodeJS.ProcessEnv): readonly number[] {
+  const uid = Number(env['SUDO_UID'])
+  return Number.isInteger(uid) && uid > 0 ? [uid] : []
 }
 
 /** Without the samples the stack is of use all the same, and a registry of somebody else's may not take our tokens. */
@@ -94,7 +107,7 @@ function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Inter
 }
 
 /** Errors whose message says all there is; the rest are defects and show where they come from. */
-const explained = [SettingError, DirectoryInUse, NotInstalled, PortInUse, PartStartError]
+const explained = [SettingError, DirectoryInUse, NotInstalled, PortInUse, PartStartError, UnreachableProgram]
 
 try {
   await main()

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { installationChecks } from './doctor-installation.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
 import type { AccelerationProbe } from './doctor-machine.ts'
+import { separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
 import { volumesCheck, volumeToolsCheck } from './doctor-volumes.ts'
 import type { VolumesProbe } from './doctor-volumes.ts'
 import { isPortFree } from './ports.ts'
@@ -46,6 +47,8 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
     ...(await installationChecks(settings.cacheDir)),
     await volumeToolsCheck(),
     rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
+    await separateUsersCheck(),
+    await temporalDoorCheck(),
     await tunCheck(),
     await accelerationCheck(probes.acceleration),
     ...(await portChecks(settings, running)),

@@ -36,7 +36,7 @@ const passwordBytes = 24
 /** PostgreSQL, Temporal and the registry: each embedded unless the settings name a real one. */
 export async function planServices(input: ServicesInput): Promise<Services> {
   const postgres = await planPostgres(input)
-  const temporal = planTemporal(input)
+  const temporal = await planTemporal(input)
   const registry = await planRegistry(input)
   return {
     databaseUrl: postgres.at,
@@ -58,11 +58,12 @@ async function planPostgres({ settings, ports, afterDatabase }: ServicesInput): 
   return { at, parts: [await postgresPart(options, () => afterDatabase(at))] }
 }
 
-function planTemporal({ settings, installed, ports }: ServicesInput): Service {
+async function planTemporal({ settings, installed, ports }: ServicesInput): Promise<Service> {
   if (settings.temporalAddress !== undefined) return { at: settings.temporalAddress, parts: [] }
-  const part = temporalPart({
+  const part = await temporalPart({
     program: requireInstalled(installed, 'temporalCli'),
-    databaseFile: path.join(settings.dataDir, 'temporal.db'),
+    databaseFile: path.join(settings.dataDir, 'temporal', 'temporal.db'),
+    formerDatabaseFile: path.join(settings.dataDir, 'temporal.db'),
     port: ports.temporal,
     uiPort: settings.temporalUiPort,
     namespace: settings.temporalNamespace,
@@ -72,7 +73,7 @@ function planTemporal({ settings, installed, ports }: ServicesInput): Service {
 
 async function planRegistry({ settings, installed, ports }: ServicesInput): Promise<Service> {
   if (settings.registryUrl !== undefined) return { at: settings.registryUrl, parts: [] }
-  const part = registryPart({
+  const part = await registryPart({
     program: requireInstalled(installed, 'registry'),
     directory: path.join(settings.dataDir, 'registry'),
     port: ports.registry,

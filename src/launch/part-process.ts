@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { confinedCommand } from './part-confinement.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
 /** A process that left the group keeps the pipe; its lines are not waited for. */
 const lastLinesLimitMs = 200
-const setpriv = '/usr/bin/setpriv'
 
 export interface PartExit {
   readonly code: number | null
@@ -73,16 +73,9 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
  * unsupervised. (The signal is bound to the thread that started the child, which for Node is the main thread.)
  */
 function commandOf(part: Part): [string, ...string[]] {
-  if (!existsSync(setpriv)) return [part.program, ...part.args]
-  return [
-    setpriv,
-    ...(part.privileges ?? []),
-    '--pdeathsig',
-    part.stopSignal,
-    '--',
-    part.program,
-    ...part.args,
-  ]
+  const before = confinedCommand(part.confinement, ['--pdeathsig', part.stopSignal])
+  const [program = part.program, ...args] = [...before, part.program, ...part.args]
+  return [program, ...args]
 }
 
 function endOf(child: ChildProcess): Promise<PartExit> {

@@ -1,3 +1,5 @@
+import type { Confinement } from './part-confinement.ts'
+
 /** One process of the stack, as the supervisor needs to know it. */
 export interface Part {
   readonly name: string
@@ -6,8 +8,8 @@ export interface Part {
   /** Added to the supervisor's own environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
-  /** Arguments of setpriv(1) that give up privileges, such as `--reuid`. */
-  readonly privileges?: readonly string[]
+  /** Absent: it is who the supervisor is. */
+  readonly confinement?: Confinement | undefined
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
   /** How long it may take to end before it is killed. */
   readonly stopLimitMs: number

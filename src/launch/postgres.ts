@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
-import { chown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { readdirSync, readlinkSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { canConfine, confine, confinedCommand } from './part-confinement.ts'
+import type { Confinement } from './part-confinement.ts'
 import type { Part } from './part.ts'
+import { ensureUser, giveTree, PartUser } from './part-users.ts'
 import { answers, ensureApplicationRole, superuser } from './postgres-roles.ts'
 import type { PostgresAt } from './postgres-roles.ts'
 import { signalProcess } from './process-identity.ts'
@@ -25,26 +29,27 @@ interface Programs {
 }
 
 const run = promisify(execFile)
-/** PostgreSQL refuses to run as root; this is the user it then runs as. */
-const systemUser = 'postgres'
 
 export async function postgresPart(
   options: EmbeddedPostgres,
   afterFirstReady: () => Promise<void>,
 ): Promise<Part> {
   const binaries = options.programs ?? (await postgresBinaries())
-  const privileges = await privilegesFor(options.directory, binaries.postgres)
-  await initialise(options, binaries.initdb, privileges)
+  await initialise(options, binaries.initdb)
+  const confinement = await confinementFor(binaries.postgres, [options.directory])
   return {
     name: 'postgres',
     program: binaries.postgres,
     args: ['-D', options.directory, '-p', String(options.port), ...serverSettings],
     env: { LC_ALL: 'C' },
-    privileges,
+    confinement,
     // SIGINT is PostgreSQL's fast shutdown: clients are cut off, nothing is lost.
     stopSignal: 'SIGINT',
     stopLimitMs: 5_000,
-    prepare: () => removeStaleLock(options.directory),
+    async prepare() {
+      if (confinement !== undefined) await giveTree(options.directory, confinement.user)
+      await removeStaleLock(options.directory)
+    },
     ready: (signal) => untilSucceeds(() => answers(options), signal),
     async afterFirstReady() {
       await ensureApplicationRole(options)
@@ -66,87 +71,44 @@ async function postgresBinaries(): Promise<Programs> {
   return found
 }
 
+/** PostgreSQL refuses to run as root. Its libraries lie beside its programs. */
+async function confinementFor(program: string, own: readonly string[]): Promise<Confinement | undefined> {
+  if (!canConfine()) return undefined
+  const user = await ensureUser(PartUser.Postgres)
+  return confine({ user, program, reads: [path.resolve(program, '../..')], own })
+}
+
 /** A directory that was not finished has no mark of ours and is made again from nothing. */
-async function initialise(
-  options: EmbeddedPostgres,
-  initdb: string,
-  privileges: readonly string[],
-): Promise<void> {
-  const { directory, password } = options
+async function initialise({ directory, password }: EmbeddedPostgres, initdb: string): Promise<void> {
   const finished = path.join(directory, 'roost-initialised')
-  if (
-    await readFile(finished).then(
-      () => true,
-      () => false,
-    )
-  )
-    return
+  if (await exists(finished)) return
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const passwordFile = path.join(directory, '..', 'postgres-password.new')
-  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
-  if (privileges.length > 0) await giveToSystemUser(directory, passwordFile)
-  const args = ['-D', directory, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
-  const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
+  // Not within the directory, which initdb wants to be empty.
+  const temporary = await mkdtemp(path.join(tmpdir(), 'roost-initdb-'))
   try {
-    await run('setpriv', [...privileges, '--', initdb, ...args, ...locale])
+    const passwordFile = path.join(temporary, 'password')
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
+    const confinement = await confinementFor(initdb, [directory, temporary])
+    if (confinement !== undefined) {
+      await giveTree(directory, confinement.user)
+      await giveTree(temporary, confinement.user)
+    }
+    const args = ['-D', directory, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+    const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
+    const [program = initdb, ...rest] = [...confinedCommand(confinement, []), initdb, ...args, ...locale]
+    await run(program, rest)
   } finally {
-    await rm(passwordFile, { force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
   await writeFile(finished, '')
 }
 
-async function giveToSystemUser(...places: readonly string[]): Promise<void> {
-  const { uid, gid } = await systemUserIds()
-  for (const place of places) await chown(place, uid, gid)
-}
-
-async function systemUserIds(): Promise<{ readonly uid: number; readonly gid: number }> {
-  const ids = await run('id', [systemUser]).catch(async () => {
-    await run('useradd', [
-      '--system',
-      '--user-group',
-      '--no-create-home',
-      '--shell',
-      '/usr/sbin/nologin',
-      systemUser,
-    ])
-    return run('id', [systemUser])
-  })
-  const [, uid, gid] = /uid=(\d+)\D.*?gid=(\d+)/.exec(ids.stdout) ?? []
-  if (uid === undefined || gid === undefined) throw new Error(`'id ${systemUser}' answers ${ids.stdout}`)
-  return { uid: Number(uid), gid: Number(gid) }
-}
-
-/**
- * As root: the arguments of setpriv that become the system user. A checkout below /root is closed to that user, though, its
- * own database directory within it as well; where that is so it keeps the one capability to pass through. `no_setuid_fixup` lets
- * that capability count in access() too, by which PostgreSQL looks for its own programs.
- */
-async function privilegesFor(directory: string, binary: string): Promise<readonly string[]> {
-  if (process.getuid?.() !== 0) return []
-  const { uid, gid } = await systemUserIds()
-  const drop = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs']
-  const reachable = [...parentsOf(directory), ...parentsOf(binary)].every(opensToOthers)
-  if (reachable) return [...drop, '--bounding-set=-all']
-  return [
-    ...drop,
-    '--inh-caps=-all,+dac_read_search',
-    '--ambient-caps=+dac_read_search',
-    '--bounding-set=-all,+dac_read_search',
-    '--securebits=+no_setuid_fixup',
-  ]
-}
-
-function parentsOf(place: string): readonly string[] {
-  const parent = path.dirname(place)
-  return parent === place ? [] : [parent, ...parentsOf(parent)]
-}
-
-/** A directory that does not exist yet is made by us, passable. */
-function opensToOthers(directory: string): boolean {
-  const found = statSync(directory, { throwIfNoEntry: false })
-  return found === undefined || (found.mode & 0o001) !== 0
+async function exists(file: string): Promise<boolean> {
+  return readFile(file).then(
+    () => true,
+    () => false,
+  )
 }
 
 /**

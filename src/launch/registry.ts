@@ -1,7 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { registryConfig } from '../registry/registry-config.ts'
+import { canConfine, confine } from './part-confinement.ts'
+import type { Confinement } from './part-confinement.ts'
 import type { Part } from './part.ts'
+import { ensureUser, giveTree, PartUser } from './part-users.ts'
 import { untilAnswers } from './readiness.ts'
 
 export interface EmbeddedRegistry {
@@ -17,13 +20,15 @@ export interface EmbeddedRegistry {
 }
 
 /** The registry trusts tokens that the API signs; whoever has none is told where to get one. */
-export function registryPart(options: EmbeddedRegistry): Part {
+export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
   const configFile = path.join(options.directory, 'config.yml')
+  const confinement = await confinementOf(options)
   return {
     name: 'registry',
     program: options.program,
     args: ['serve', configFile],
     env: { REGISTRY_HTTP_SECRET: options.httpSecret },
+    confinement,
     stopSignal: 'SIGTERM',
     stopLimitMs: 2_000,
     async prepare() {
@@ -41,8 +46,16 @@ export function registryPart(options: EmbeddedRegistry): Part {
           logLevel: 'error',
         }),
       )
+      if (confinement !== undefined) await giveTree(options.directory, confinement.user)
     },
     // 401 is the healthy answer to one without a token.
     ready: (signal) => untilAnswers(`http://127.0.0.1:${options.port}/v2/`, signal, [200, 401]),
   }
+}
+
+async function confinementOf(options: EmbeddedRegistry): Promise<Confinement | undefined> {
+  if (!canConfine()) return undefined
+  const { program, directory, certificateFile } = options
+  const user = await ensureUser(PartUser.Registry)
+  return confine({ user, program, reads: [], own: [directory, certificateFile] })
 }

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Part } from './part.ts'
 import { untilAnswers } from './readiness.ts'
+import type { RoostConfinements } from './roost-confinements.ts'
 
 /** What Roost's own parts need to know; each reads it from the environment by its name. */
 export interface RoostPartsOptions {
@@ -9,6 +10,8 @@ export interface RoostPartsOptions {
   readonly workerAt: string
   readonly agentAt: string
   readonly gatewayAt: string
+  /** Absent: all of them are who the supervisor is. */
+  readonly confinements: RoostConfinements | undefined
   /** Once the API answers for the first time. */
   readonly afterApi: () => Promise<void>
 }
@@ -19,6 +22,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
   // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not theirs. Empty
   // counts as absent.
   const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
+  const confined = options.confinements
   const part = (name: string, at: string, stopLimitMs: number): Part => ({
     name,
     program: process.execPath,
@@ -29,10 +33,14 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     ready: (signal) => untilAnswers(`${at}/readyz`, signal),
   })
   return [
-    { ...part('api', options.apiAt, 2_000), afterFirstReady: options.afterApi },
-    part('worker', options.workerAt, 3_000),
+    { ...part('api', options.apiAt, 2_000), confinement: confined?.api, afterFirstReady: options.afterApi },
+    { ...part('worker', options.workerAt, 3_000), confinement: confined?.worker },
     // It ends the virtual machines of this host first.
     { ...part('agent', options.agentAt, 5_000), env: elsewhere },
-    { ...part('gateway', options.gatewayAt, 2_000), env: elsewhere },
+    {
+      ...part('gateway', options.gatewayAt, 2_000),
+      confinement: confined?.gateway,
+      env: { ...elsewhere, ...confined?.gatewayEnv },
+    },
   ]
 }

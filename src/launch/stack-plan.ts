@@ -3,11 +3,17 @@ import path from 'node:path'
 import type { Installed } from './installed.ts'
 import { planServices } from './embedded-services.ts'
 import { ensureKeys } from './keys.ts'
+import { ensureUser, PartUser } from './part-users.ts'
 import { rememberedPorts, requireFreePort } from './ports.ts'
+import { keepCopies } from './given-files.ts'
+import { confineRoostParts } from './roost-confinements.ts'
+import type { RoostConfinements } from './roost-confinements.ts'
 import { roostParts } from './roost-parts.ts'
 import type { Part } from './part.ts'
 import type { StackSettings } from './stack-settings.ts'
 import { readNamespaceConfig } from './temporal-config.ts'
+import { closeTemporal, reopenTemporal } from './temporal-door.ts'
+import type { TemporalDoor } from './temporal-door.ts'
 import { registerNamespace } from './temporal-registration.ts'
 
 /** Where the services of a stack are, its own or those that the settings name. */
@@ -24,9 +30,16 @@ export interface StackPlan {
   readonly parts: readonly Part[]
   /** Services that are not ours have to be prepared before the parts start. */
   readonly prepareGivenServices: () => Promise<void>
+  /** Lets nobody but the parts connect to the embedded Temporal, until `reopen`. Where that can not be done, the problem is told. */
+  readonly closeTemporal: (onProblem: (message: string, error: unknown) => void) => Promise<void>
+  readonly reopenTemporal: () => Promise<void>
+  /** Copies what the operator's files have for parts that can not read them, now and whenever they change. */
+  readonly keepCopies: (onProblem: (message: string, error: unknown) => void) => Promise<void>
 }
 
 export interface StackHooks {
+  /** Users of the machine, beside root, who may open the embedded Temporal's Web UI. */
+  readonly people: readonly number[]
   /** The database answers: the schema and the first user can be made. */
   readonly afterDatabase: (databaseUrl: string) => Promise<void>
   /** The API answers: users, tokens and images can be made. */
@@ -56,7 +69,10 @@ export async function planStack(
   })
   const addresses = { ...serviceAddresses, apiUrl: settings.apiUrl }
   await rememberAddresses(settings, addresses)
+  const confinements = await confineRoostParts(settings, installed)
+  const door = await temporalDoor({ settings, ports, confinements, people: hooks.people })
   const own = roostParts({
+    confinements,
     env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses) },
     apiAt: `http://${settings.apiHost}:${settings.apiPort}`,
     workerAt: `http://127.0.0.1:${ports.worker}`,
@@ -67,12 +83,48 @@ export async function planStack(
   return {
     addresses,
     parts: [...parts, ...own],
+    async closeTemporal(onProblem) {
+      if (door === undefined) return
+      await closeTemporal(door).catch((error: unknown) => {
+        onProblem(
+          'every user of this machine can connect to Temporal, because its port can not be closed',
+          error,
+        )
+      })
+    },
+    async reopenTemporal() {
+      if (door !== undefined) await reopenTemporal(door).catch(() => undefined)
+    },
+    async keepCopies(onProblem) {
+      if (confinements === undefined) return
+      await keepCopies(confinements.copies, confinements.gateway.user, onProblem)
+    },
     async prepareGivenServices() {
       const { temporalAddress: address, temporalNamespace: namespace, databaseUrl } = settings
       if (databaseUrl !== undefined) await hooks.afterDatabase(databaseUrl)
       if (address !== undefined)
         await registerNamespace({ address, namespace, config: readNamespaceConfig() })
     },
+  }
+}
+
+/** Without users of their own for the parts, nobody could be told apart. */
+async function temporalDoor(input: {
+  readonly settings: StackSettings
+  readonly ports: Ports
+  readonly confinements: RoostConfinements | undefined
+  readonly people: readonly number[]
+}): Promise<TemporalDoor | undefined> {
+  const { settings, ports, confinements, people } = input
+  if (settings.temporalAddress !== undefined || confinements === undefined) return undefined
+  const { api, worker } = confinements
+  return {
+    dataDir: settings.dataDir,
+    port: ports.temporal,
+    uiPort: settings.temporalUiPort,
+    // The Web UI connects as its server.
+    users: [api.user.uid, worker.user.uid, (await ensureUser(PartUser.Temporal)).uid],
+    uiUsers: people,
   }
 }
 
@@ -95,10 +147,16 @@ function environmentOfAddresses(addresses: StackAddresses): Record<string, strin
   }
 }
 
-/** What the parts must agree on even where it is a default of the stack's own. The rest they read as the stack did. */
+/**
+ * What the parts must agree on even where it is a default of the stack's own, or follows from who asks: they are other users. The
+ * rest they read as the stack did.
+ */
 function environmentOf(settings: StackSettings, ports: Ports): Record<string, string> {
   return {
     ROOST_DATA_DIR: settings.dataDir,
+    ROOST_CACHE_DIR: settings.cacheDir,
+    ROOST_PORT_OFFSET: String(settings.portOffset),
+    ROOST_VM_EGRESS: settings.vmEgress ? 'on' : 'off',
     ROOST_AGENT_DIR: settings.agentDir,
     ROOST_AGENT_PORT: String(ports.agent),
     ROOST_WORKER_METRICS_PORT: String(ports.worker),

@@ -1,11 +1,13 @@
 /** Those settings (`src/bin/settings.ts`) that the embedded stack goes by. */
 export interface StackSettings {
   readonly dataDir: string
+  readonly cacheDir: string
   readonly apiHost: string
   readonly apiPort: number
   readonly apiUrl: string
   readonly metroDomain: string
   readonly portOffset: number
+  readonly vmEgress: boolean
   readonly temporalUiPort: number
   readonly temporalNamespace: string
   /** Set: that service is used and none is started. */
@@ -23,4 +25,6 @@ export interface StackSettings {
   /** Absent: every address. */
   readonly gatewayHost: string | undefined
   readonly metroCertFile: string | undefined
+  readonly metroKeyFile: string | undefined
+  readonly acmeCaFile: string | undefined
 }

@@ -12,7 +12,7 @@ describe("the registry's directory", () => {
 
   it('is closed to other users of the machine, also where an earlier start left it open', async () => {
     mkdirSync(directory, { mode: 0o755 })
-    const part = registryPart({
+    const part = await registryPart({
       program: 'docker-registry',
       directory,
       port: 1,

@@ -9,7 +9,7 @@ import { rememberedPorts } from '../../src/launch/ports.ts'
 import { welcome } from '../../src/launch/welcome.ts'
 
 const installed = { temporalCli: '/cache/temporal', registry: '/cache/docker-registry' }
-const hooks = { afterDatabase: async () => {}, afterApi: async () => {} }
+const hooks = { people: [], afterDatabase: async () => {}, afterApi: async () => {} }
 const real = {
   DATABASE_URL: 'postgres://roost:secret@db:5432/roost',
   TEMPORAL_ADDRESS: 'temporal:7233',
@@ -66,6 +66,15 @@ describe('the plan of a stack', () => {
       assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
       // The supervisor's own environment is below that of a part: absent there, it would come through.
       assert.equal('ROOST_ACME_EAB_HMAC_KEY' in (part.env ?? {}), !knowsDatabase, part.name)
+    }
+  })
+
+  it('tells the parts what followed from who started the stack, because they are other users', async () => {
+    const { parts } = await plan({ ...real, ROOST_PORT_OFFSET: '7', ROOST_VM_EGRESS: 'off' })
+    for (const { env, name } of parts) {
+      assert.equal(env?.['ROOST_PORT_OFFSET'], '7', name)
+      assert.equal(env?.['ROOST_VM_EGRESS'], 'off', name)
+      assert.equal(env?.['ROOST_CACHE_DIR'], settings({}).cacheDir, name)
     }
   })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
@@ -24,7 +24,7 @@ describe("Temporal's dev server", () => {
   before(async () => {
     const { port, ui } = await rememberedPorts(path.join(directory, 'ports.json'), ['port', 'ui'])
     Object.assign(options, { port, uiPort: ui })
-    const part = temporalPart({ ...options, program: requireInstalled(readInstalled(), 'temporalCli') })
+    const part = await temporalPart({ ...options, program: requireInstalled(readInstalled(), 'temporalCli') })
     supervisor = createSupervisor(createFakeParts(directory).options([part]))
     await supervisor.start()
   })
@@ -42,6 +42,27 @@ describe("Temporal's dev server", () => {
 
   it('keeps its database from other users of the machine', () => {
     assert.equal(statSync(options.databaseFile).mode & 0o077, 0)
+  })
+
+  it('takes a database over that lies where an earlier version kept it, with what is not in it yet', async () => {
+    const home = mkdtempSync(path.join(tmpdir(), 'roost-temporal-before-'))
+    try {
+      const former = path.join(home, 'temporal.db')
+      writeFileSync(former, 'rows')
+      writeFileSync(`${former}-wal`, 'newer rows')
+      const databaseFile = path.join(home, 'temporal', 'temporal.db')
+      const program = requireInstalled(readInstalled(), 'temporalCli')
+      const part = await temporalPart({ ...options, program, databaseFile, formerDatabaseFile: former })
+      await part.prepare?.()
+      await part.prepare?.()
+      assert.deepEqual(
+        [databaseFile, `${databaseFile}-wal`].map((file) => readFileSync(file, 'utf8')),
+        ['rows', 'newer rows'],
+      )
+      assert.deepEqual(readdirSync(home), ['temporal'])
+    } finally {
+      rmSync(home, { recursive: true, force: true })
+    }
   })
 
   it('gets every value of the dynamic configuration as a flag', () => {

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { DoctorCheck } from './doctor.ts'
+import { canConfine, confine } from './part-confinement.ts'
+
+const run = promisify(execFile)
+const checkout = path.resolve(import.meta.dirname, '../..')
+/** Looked at as if it were some user; nothing is run as it. */
+const anybody = { uid: 65_534, gid: 65_534 }
+
+/** Whether the parts run as users of their own, and what those can reach. */
+export async function separateUsersCheck(): Promise<DoctorCheck> {
+  const name = 'separate users'
+  if (process.getuid?.() !== 0)
+    return { name, status: 'ok', detail: 'not needed without root: all parts run as you' }
+  if (!canConfine()) {
+    const remedy = 'apt-get install -y --no-install-recommends util-linux'
+    return { name, status: 'warning', detail: 'all parts run as root: there is no setpriv', remedy }
+  }
+  try {
+    const { capabilities } = await confine({
+      user: anybody,
+      program: process.execPath,
+      reads: [checkout],
+      own: [],
+    })
+    if (!capabilities.includes('dac_read_search')) {
+      return { name, status: 'ok', detail: 'each part but the agent runs as a user of its own' }
+    }
+    return {
+      name,
+      status: 'warning',
+      detail:
+        'parts may read every file, because the checkout is closed to other users and views can not be made',
+      remedy: `move the checkout to where every user may pass, such as /opt`,
+    }
+  } catch (error) {
+    return { name, status: 'missing', detail: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Whether the packet filter can say who connects to the embedded Temporal. */
+export async function temporalDoorCheck(): Promise<DoctorCheck> {
+  const name = "Temporal's port"
+  if (process.getuid?.() !== 0) {
+    const detail =
+      'every user of this machine can connect to Temporal and read and end workflows: only root can close it'
+    return { name, status: 'warning', detail, remedy: 'sudo npm start' }
+  }
+  return run('nft', ['list', 'tables']).then(
+    (): DoctorCheck => ({ name, status: 'ok', detail: 'closed to users who have nothing to do with it' }),
+    (error: unknown): DoctorCheck => ({
+      name,
+      status: 'warning',
+      detail: `every user of this machine can connect to Temporal: ${String(error).split('\n')[0]}`,
+      remedy: 'apt-get install -y --no-install-recommends nftables',
+    }),
+  )
+}

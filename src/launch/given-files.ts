@@ -1,0 +1,52 @@
+import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { UserIds } from './part-users.ts'
+
+/** A file of the operator's, such as a private key that only root can read, and the copy that a part reads. */
+export interface GivenFile {
+  readonly from: string
+  readonly to: string
+}
+
+/** The part looks at its copy once a minute. */
+const copyEveryMs = 15_000
+
+/**
+ * Keeps copies of files that the operator may replace at any time, until `signal` aborts. Where a file can not be read its
+ * copy stays as it is. Resolves when the first copies are made.
+ */
+export async function keepCopies(
+  files: readonly GivenFile[],
+  owner: UserIds,
+  onProblem: (message: string, error: unknown) => void,
+  { everyMs = copyEveryMs, signal }: { readonly everyMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const told = new Set<string>()
+  const copyAll = async (): Promise<void> => {
+    for (const file of files) {
+      await copy(file, owner).then(
+        () => told.delete(file.from),
+        (error: unknown) => {
+          if (!told.has(file.from)) onProblem(`${file.from} can not be read`, error)
+          told.add(file.from)
+        },
+      )
+    }
+  }
+  await copyAll()
+  const timer = setInterval(() => void copyAll(), everyMs).unref()
+  signal?.addEventListener('abort', () => clearInterval(timer))
+}
+
+async function copy({ from, to }: GivenFile, { uid, gid }: UserIds): Promise<void> {
+  const content = await readFile(from)
+  const before = await readFile(to).catch(() => undefined)
+  if (before?.equals(content) === true) return
+  await mkdir(path.dirname(to), { recursive: true, mode: 0o700 })
+  await chown(path.dirname(to), uid, gid)
+  const unfinished = `${to}.new`
+  await writeFile(unfinished, content, { mode: 0o600 })
+  await chmod(unfinished, 0o600)
+  await chown(unfinished, uid, gid)
+  await rename(unfinished, to)
+}

@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import type { UserIds } from './part-users.ts'
+
+/** What a part that runs as a user of its own has left of the supervisor's powers. */
+export interface Confinement {
+  readonly user: UserIds
+  /** Groups beside the user's own, whose files it may read. */
+  readonly groups: readonly number[]
+  /** Names of capabilities, as setpriv(1) knows them. */
+  readonly capabilities: readonly string[]
+  readonly view?: View
+}
+
+/**
+ * Directories that the user may not pass, such as /root, and what the part needs below them. The part sees each of them empty but for
+ * that: it has its program and its files at their usual paths, and nothing else of what lies there.
+ */
+export interface View {
+  readonly closed: readonly string[]
+  readonly kept: readonly string[]
+}
+
+/** A part can not get at its own program. */
+export class UnreachableProgram extends Error {
+  override readonly name = 'UnreachableProgram'
+}
+
+const setpriv = '/usr/bin/setpriv'
+const run = promisify(execFile)
+
+/** Without root there is nobody to become. */
+export function canConfine(): boolean {
+  return process.getuid?.() === 0 && existsSync(setpriv)
+}
+
+export interface WantedConfinement {
+  readonly user: UserIds
+  readonly groups?: readonly number[]
+  readonly capabilities?: readonly string[]
+  readonly program: string
+  /** Directories with what belongs to the program, which everybody may read. */
+  readonly reads: readonly string[]
+  /** Directories and files that the user was given. */
+  readonly own: readonly string[]
+}
+
+/**
+ * The confinement in which the user reaches the program and what it needs. Where the machine lets nobody make views (a container without
+ * CAP_SYS_ADMIN), the part may read every file instead; where not even that can be had, `UnreachableProgram` is thrown.
+ */
+export async function confine(wanted: WantedConfinement): Promise<Confinement> {
+  const { user, groups = [], capabilities = [], program } = wanted
+  const reads = outermost([...wanted.reads, path.dirname(program)])
+  const kept = outermost([...reads, ...wanted.own])
+  const closed = outermost(kept.flatMap(closedAbove))
+  const hidden = [...reads, ...wayBelow(reads, program)].find((place) => !isOpen(place))
+  if (hidden === undefined && closed.length === 0) return { user, groups, capabilities }
+  if (hidden === undefined && (await canMakeViews())) {
+    const view = { closed, kept: kept.filter((one) => closed.some((above) => isWithin(one, above))) }
+    return { user, groups, capabilities, view }
+  }
+  if (hasReadSearch()) return { user, groups, capabilities: [...capabilities, 'dac_read_search'] }
+  throw new UnreachableProgram(
+    `${program} can not be run as another user than root, because ${hidden ?? closed[0]} is closed to others and this ` +
+      'container may not change what a process sees; put the checkout where every user may pass',
+  )
+}
+
+/** What stands before a program's own command line. `setpriv` gives the powers up; a view has to be made before. */
+export function confinedCommand(
+  confinement: Confinement | undefined,
+  options: readonly string[],
+): readonly string[] {
+  if (!existsSync(setpriv)) return []
+  if (confinement === undefined) return [setpriv, ...options, '--']
+  const { view } = confinement
+  const inView = view === undefined ? [] : viewCommand(view)
+  return [...inView, setpriv, ...privilegesOf(confinement), ...options, '--']
+}
+
+/** `no_setuid_fixup` lets the capability count in access() too, by which PostgreSQL looks for its own programs. */
+function privilegesOf({ user, groups, capabilities }: Confinement): readonly string[] {
+  const kept = capabilities.map((name) => `,+${name}`).join('')
+  return [
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
+    '--no-new-privs',
+    `--inh-caps=-all${kept}`,
+    ...(capabilities.length === 0 ? [] : [`--ambient-caps=-all${kept}`, '--securebits=+no_setuid_fixup']),
+    `--bounding-set=-all${kept}`,
+  ]
+}
+
+/**
+ * Kept places wait below /mnt while what is above them is covered. All of it happens in a mount namespace that ends with the part.
+ * The arguments are the kept places, the closed directories, the kept places again, and the command, with `--` behind each list.
+ */
+const viewScript = `set -e
+here=$PWD mask=$(umask)
+umask 022
+mount -t tmpfs -o mode=755 none /mnt
+number=0
+while [ "$1" != -- ]; do
+  number=$((number + 1))
+  if [ -d "$1" ]; then mkdir /mnt/$number; else : > /mnt/$number; fi
+  mount --rbind "$1" /mnt/$number
+  shift
+done
+shift
+while [ "$1" != -- ]; do
+  mount -t tmpfs -o mode=755 none "$1"
+  shift
+done
+shift
+number=0
+while [ "$1" != -- ]; do
+  number=$((number + 1))
+  if [ -d /mnt/$number ]; then mkdir -p "$1"; else mkdir -p "\${1%/*}"; : > "$1"; fi
+  mount --move /mnt/$number "$1"
+  shift
+done
+shift
+umount /mnt
+umask $mask
+cd "$here" 2> /dev/null || cd /
+exec "$@"`
+
+function viewCommand({ closed, kept }: View): readonly string[] {
+  const shell = ['/bin/sh', '-c', viewScript, 'view', ...kept, '--', ...closed, '--', ...kept, '--']
+  return ['unshare', '--mount', '--propagation', 'private', '--', ...shell]
+}
+
+let views: Promise<boolean> | undefined
+
+async function canMakeViews(): Promise<boolean> {
+  views ??= run('unshare', [
+    '--mount',
+    '--propagation',
+    'private',
+    '--',
+    'mount',
+    '-t',
+    'tmpfs',
+    'none',
+    '/mnt',
+  ]).then(
+    () => true,
+    () => false,
+  )
+  return views
+}
+
+const capDacReadSearch = 1n << 2n
+
+function hasReadSearch(): boolean {
+  const bounding = /^CapBnd:\s+(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
+  return (BigInt(`0x${bounding}`) & capDacReadSearch) !== 0n
+}
+
+/** Whether users other than the owner may read a file, or look into a directory. What is not there yet is made so. */
+function isOpen(place: string): boolean {
+  const found = statSync(place, { throwIfNoEntry: false })
+  if (found === undefined) return true
+  const needed = found.isDirectory() ? 0o005 : 0o004
+  return (found.mode & needed) === needed
+}
+
+/** The directories above `place` that others can not pass. */
+function closedAbove(place: string): readonly string[] {
+  return parentsOf(place).filter((directory) => {
+    const found = statSync(directory, { throwIfNoEntry: false })
+    return found !== undefined && (found.mode & 0o001) === 0
+  })
+}
+
+function parentsOf(place: string): readonly string[] {
+  const parent = path.dirname(place)
+  return parent === place ? [] : [...parentsOf(parent), parent]
+}
+
+/** The way from such a directory down to the program, both ends among it. */
+function wayBelow(directories: readonly string[], program: string): readonly string[] {
+  const way = [...parentsOf(program), program]
+  return way.filter((place) => directories.some((one) => isWithin(place, one)))
+}
+
+/** Without those that lie in another one. */
+function outermost(places: readonly string[]): readonly string[] {
+  const unique = [...new Set(places)]
+  return unique.filter((place) => !unique.some((other) => other !== place && isWithin(place, other)))
+}
+
+function isWithin(place: string, directory: string): boolean {
+  return place === directory || place.startsWith(directory === '/' ? '/' : `${directory}/`)
+}
