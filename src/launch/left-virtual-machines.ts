@@ -13,7 +13,10 @@ const pollMs = 20
  * stack stopped, somebody else has to see to it that nothing is left behind. Returns how many there were.
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
-  const keepers = keepersBelow(agentDirectory)
+  const found = keepersBelow(agentDirectory)
+  // A child that has not become its program yet looks like the keeper that made it.
+  const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
+  const keepers = found.filter(({ pid }) => !children.has(pid))
   for (const { pid } of keepers) for (const child of childrenOf(pid)) signalProcess(child, 'SIGKILL')
   const deadlineMs = Date.now() + keeperLimitMs
   while (keepers.some(isRunning) && Date.now() < deadlineMs) await delay(pollMs)

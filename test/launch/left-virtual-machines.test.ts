@@ -36,6 +36,22 @@ describe('virtual machines that an agent left behind', () => {
     await ended
   })
 
+  it('count once while the keeper has just forked', async () => {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'exec 3<&0; (read line <&3) & echo $!; wait', 'keeper', '/data/agent/instances/a/vm'],
+      {
+        argv0: '/cache/guest/keeper',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    await once(child.stdout, 'data')
+    const ended = once(child, 'exit')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    await ended
+  })
+
   it('of another stack are left alone', async () => {
     const vm = identify(await startKeeper('/data/agent-2'))
     assert.ok(vm)
