@@ -17,6 +17,16 @@ const directory = '/test/agent'
 const peerWatchPath = join(requireInstalled(readInstalled(), 'guestDirectory'), 'peer-watch')
 const plan = planAddresses({ directory, subnet })
 
+/** Addresses outside that only the host may reach: private ones, and those at which clouds speak to their machines. */
+const closed = [
+  '192.168.77.1',
+  '168.63.129.16',
+  '169.254.169.254',
+  '100.100.100.200',
+  '192.0.0.192',
+  '198.18.0.1',
+]
+
 /** Namespaces of this test: `host` plays the machine, one more per VM that sends packets. */
 const host = `roost-tap-${String(process.pid)}`
 const namespaces: string[] = []
@@ -119,7 +129,7 @@ describe('the TAP network', function () {
         ip('-n', name, 'addr', 'add', address, 'dev', 'up0')
         ip('-n', name, 'link', 'set', 'up0', 'up')
       }
-      ip('-n', outside, 'addr', 'add', '192.168.77.1/24', 'dev', 'lo')
+      for (const address of closed) ip('-n', outside, 'addr', 'add', `${address}/32`, 'dev', 'lo')
       ip('-n', host, 'route', 'add', 'default', 'via', '203.0.113.2')
       network = make({ outbound: true })
       vms = { one: addVm('one', one), two: addVm('two', two), other: addVm('other', other) }
@@ -272,9 +282,14 @@ describe('the TAP network', function () {
       }
     })
 
-    it('an instance reaches the outside but no private network there, where outbound access is on', async () => {
+    it('an instance reaches the outside but neither a private network nor addresses of a cloud itself there, where outbound access is on', async () => {
       assert.equal(await pings(vms.one, '203.0.113.2'), true)
-      assert.equal(await pings(vms.one, '192.168.77.1'), false)
+      const reaches = async (namespace: string): Promise<readonly string[]> => {
+        const answered = await Promise.all(closed.map(async (address) => await pings(namespace, address)))
+        return closed.filter((_, index) => answered[index])
+      }
+      assert.deepEqual(await reaches(host), closed)
+      assert.deepEqual(await reaches(vms.one), [])
     })
 
     it('the outside opens no connection to an instance', async () => {

@@ -1,11 +1,24 @@
 import type { AddressPlan } from './address-plan.ts'
 
 /**
- * Networks that are somebody's own: what an instance must not reach even with outbound access (other instances, the host's
- * other networks, link-local services such as cloud metadata, multicast).
+ * Networks that an instance must not reach even with outbound access. Three sorts: private ones (other instances, the host's other
+ * networks, the network of a provider or a laboratory); link-local and multicast ones; and the addresses at which a cloud speaks to its
+ * machines. Most of those are in 169.254.0.0/16 and 100.64.0.0/10. Azure's is 168.63.129.16, a public address that gives whoever asks
+ * the configuration and the certificates of the host; Oracle's old one is in 192.0.0.0/24.
  */
-const privateNetworks =
-  '{ 0.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 127.0.0.0/8, 169.254.0.0/16, 172.16.0.0/12, 192.168.0.0/16, 224.0.0.0/3 }'
+const closedNetworks = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/3',
+]
 
 /** Where instances may go outside: nowhere, or by this interface. */
 export interface Outbound {
@@ -73,7 +86,7 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
 
 function outboundRules(bridge: string, outbound: Outbound): string[] {
   const via = `iifname "${bridge}" oifname "${outbound.uplink}"`
-  return [`  ${via} ip daddr ${privateNetworks} drop`, `  ${via} meta nfproto ipv4 accept`]
+  return [`  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`, `  ${via} meta nfproto ipv4 accept`]
 }
 
 /** Lets instances ask the agent for names, from when it answers. */
