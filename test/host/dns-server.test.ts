@@ -160,7 +160,7 @@ describe('the nameserver of a host', () => {
     const host = await elsewhere(() => (asked += 1))
     const forwarder = new DnsForwarder({ host: '127.0.0.1', port: host, timeoutMs: 500 })
     const many = Array.from({ length: 100 }, async () => {
-      return await forwarder.ask(encode(question('example.com')), { asker, over: 'udp' })
+      return await forwarder.ask(encode(question('example.com')), { user, ip: asker, over: 'udp' })
     })
     await Promise.all(many)
     assert.equal(asked, 64)

@@ -1,14 +1,23 @@
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
-import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import { questionEnd } from './dns-answers.ts'
+import { FairSlots } from './fair-slots.ts'
+import type { SlotHolder } from './fair-slots.ts'
+import { LengthFramedReader, lengthFramed } from './length-frames.ts'
+import { TokenBuckets } from './token-bucket.ts'
 
 /** Resolvers in guests ask again after 5 s: an answer that comes later is for nobody. */
 const answerTimeoutMs = 4_000
-/** Each is a socket of ours. One instance can not take them all. */
+/** Questions under way elsewhere, each with a socket of ours. */
 const maxPending = 512
-const maxPendingPerAsker = 64
+const maxPendingPerInstance = 64
+/**
+ * Each question to the host's nameserver takes an entry of the host's connection table for 30 s: one user takes 15 000 of usually
+ * 262 144. A look-up is two questions, of types A and AAAA.
+ */
+const askedPerS = 500
+const askedBurst = 1_000
 /** A longer one is not for UDP: its asker is told so by the server that is asked, and comes by TCP. */
 const udpAnswerMaxBytes = 4_096
 const tcpAnswerMaxBytes = 65_535
@@ -21,42 +30,52 @@ const tcpAnswerMaxBytes = 65_535
 export class DnsForwarder {
   readonly #server: { readonly host: string; readonly port: number }
   readonly #timeoutMs: number
-  readonly #pending = new Map<string, number>()
-  #total = 0
+  readonly #nowMs: () => number
+  readonly #slots = new FairSlots({ total: maxPending, perInstance: maxPendingPerInstance })
+  readonly #buckets = new TokenBuckets({ perS: askedPerS, burst: askedBurst })
 
-  constructor(server: { readonly host: string; readonly port?: number; readonly timeoutMs?: number }) {
+  constructor(server: {
+    readonly host: string
+    readonly port?: number
+    readonly timeoutMs?: number
+    readonly nowMs?: () => number
+  }) {
     this.#server = { host: server.host, port: server.port ?? 53 }
     this.#timeoutMs = server.timeoutMs ?? answerTimeoutMs
+    this.#nowMs = server.nowMs ?? (() => performance.now())
   }
 
-  /** The answer under the id of the question; undefined where there is none or there are too many questions. */
+  /**
+   * The answer under the id of the question. Undefined where there is none, where this instance or its user asks too much, and where
+   * the question gave way to one of another user.
+   */
   async ask(
     question: Buffer,
-    options: { readonly asker: string; readonly over: 'udp' | 'tcp' },
+    options: { readonly user: string; readonly ip: string; readonly over: 'udp' | 'tcp' },
   ): Promise<Buffer | undefined> {
-    const pending = this.#pending.get(options.asker) ?? 0
-    if (this.#total >= maxPending || pending >= maxPendingPerAsker) return undefined
-    this.#total += 1
-    this.#pending.set(options.asker, pending + 1)
+    const { user, ip, over } = options
+    if (!this.#buckets.take(user, this.#nowMs())) return undefined
+    const givenWay = new AbortController()
+    const holder: SlotHolder = { user, ip, giveWay: () => givenWay.abort() }
+    if (!this.#slots.take(holder)) return undefined
     try {
       const asked = Buffer.from(question)
       asked.writeUInt16BE(randomInt(0x10000), 0)
-      const answer = options.over === 'udp' ? await this.#askByUdp(asked) : await this.#askByTcp(asked)
+      const answer = await (over === 'udp'
+        ? this.#askByUdp(asked, givenWay.signal)
+        : this.#askByTcp(asked, givenWay.signal))
       if (answer === undefined) return undefined
       const named = Buffer.from(answer)
       question.copy(named, 0, 0, 2)
       return named
     } finally {
-      this.#total -= 1
-      const left = (this.#pending.get(options.asker) ?? 1) - 1
-      if (left === 0) this.#pending.delete(options.asker)
-      else this.#pending.set(options.asker, left)
+      this.#slots.release(holder)
     }
   }
 
-  async #askByUdp(asked: Buffer): Promise<Buffer | undefined> {
+  async #askByUdp(asked: Buffer, givenWay: AbortSignal): Promise<Buffer | undefined> {
     const socket = createSocket('udp4')
-    return await this.#awaitAnswer((give) => {
+    return await this.#awaitAnswer(givenWay, (give) => {
       socket.on('error', () => give(undefined))
       socket.on('message', (answer) => {
         if (answer.length <= udpAnswerMaxBytes && isAnswerTo(asked, answer)) give(answer)
@@ -66,10 +85,10 @@ export class DnsForwarder {
     })
   }
 
-  async #askByTcp(asked: Buffer): Promise<Buffer | undefined> {
+  async #askByTcp(asked: Buffer, givenWay: AbortSignal): Promise<Buffer | undefined> {
     const socket = connect({ ...this.#server, noDelay: true })
     const frames = new LengthFramedReader({ maxBytes: tcpAnswerMaxBytes })
-    return await this.#awaitAnswer((give) => {
+    return await this.#awaitAnswer(givenWay, (give) => {
       socket.on('error', () => give(undefined))
       socket.on('close', () => give(undefined))
       socket.on('data', (chunk) => {
@@ -82,6 +101,7 @@ export class DnsForwarder {
   }
 
   async #awaitAnswer(
+    givenWay: AbortSignal,
     begin: (give: (answer: Buffer | undefined) => void) => () => void,
   ): Promise<Buffer | undefined> {
     return await new Promise((resolve) => {
@@ -95,6 +115,7 @@ export class DnsForwarder {
       }
       const timer = setTimeout(give, this.#timeoutMs, undefined)
       const end = begin(give)
+      givenWay.addEventListener('abort', () => give(undefined), { once: true })
     })
   }
 }

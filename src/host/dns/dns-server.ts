@@ -5,17 +5,20 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { judgeQuestion, maxQuestionBytes, refusal } from './dns-answers.ts'
 import type { DnsForwarder } from './dns-forwarder.ts'
+import { FairSlots } from './fair-slots.ts'
+import type { SlotHolder } from './fair-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import type { PrivateNames } from './private-names.ts'
-import { TokenBucket } from './token-bucket.ts'
+import { TokenBuckets } from './token-bucket.ts'
 
 /** An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends. */
 const questionsPerS = 2_000
 const questionsBurst = 4_000
-/** Addresses whose rate is remembered; the ones heard of longest ago are forgotten first. */
-const maxBuckets = 4_096
+/** Each is a socket of ours, shared as questions under way elsewhere are. */
 const maxConnections = 512
 const maxConnectionsPerAsker = 8
+/** Those that are about to be refused or gave way are still open for a moment. */
+const maxOpenConnections = 2 * maxConnections
 const connectionIdleMs = 10_000
 /** Of one connection, at the host's nameserver. */
 const maxPendingPerConnection = 16
@@ -41,8 +44,9 @@ export interface DnsServerOptions {
 export class DnsServer {
   readonly #options: DnsServerOptions
   readonly #network: string
-  readonly #buckets = new Map<string, TokenBucket>()
-  readonly #connections = new Map<string, Set<Socket>>()
+  readonly #buckets = new TokenBuckets({ perS: questionsPerS, burst: questionsBurst })
+  readonly #slots = new FairSlots({ total: maxConnections, perInstance: maxConnectionsPerAsker })
+  readonly #connections = new Set<Socket>()
   readonly #nowMs: () => number
   #udp: UdpSocket | undefined
   #tcp: Server | undefined
@@ -65,7 +69,7 @@ export class DnsServer {
     udp.on('error', () => undefined)
     const { port } = udp.address()
     const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
-    tcp.maxConnections = maxConnections
+    tcp.maxConnections = maxOpenConnections
     this.#tcp = tcp
     tcp.listen({ host: address, port, exclusive: true })
     await once(tcp, 'listening')
@@ -77,7 +81,7 @@ export class DnsServer {
     const { promise, resolve } = Promise.withResolvers<void>()
     if (this.#tcp?.listening === true) this.#tcp.close(() => resolve())
     else resolve()
-    for (const sockets of this.#connections.values()) for (const socket of sockets) socket.destroy()
+    for (const socket of this.#connections) socket.destroy()
     this.#udp?.close()
     this.#udp = undefined
     await promise
@@ -99,19 +103,20 @@ export class DnsServer {
   #accept(socket: Socket): void {
     socket.on('error', () => undefined)
     const ip = socket.remoteAddress
-    const sockets = (ip === undefined ? undefined : this.#connections.get(ip)) ?? new Set<Socket>()
-    if (
-      ip === undefined ||
-      this.#options.ownerOf(ip) === undefined ||
-      sockets.size >= maxConnectionsPerAsker
-    ) {
+    const user = ip === undefined ? undefined : this.#options.ownerOf(ip)
+    if (ip === undefined || user === undefined) {
       socket.destroy()
       return
     }
-    this.#connections.set(ip, sockets.add(socket))
+    const holder: SlotHolder = { user, ip, giveWay: () => socket.destroy() }
+    if (!this.#slots.take(holder)) {
+      socket.destroy()
+      return
+    }
+    this.#connections.add(socket)
     socket.on('close', () => {
-      sockets.delete(socket)
-      if (sockets.size === 0) this.#connections.delete(ip)
+      this.#connections.delete(socket)
+      this.#slots.release(holder)
     })
     socket.setTimeout(connectionIdleMs, () => socket.destroy())
     this.#serve(socket, ip)
@@ -144,15 +149,7 @@ export class DnsServer {
   #admit(ip: string): string | undefined {
     const userUuid = this.#options.ownerOf(ip)
     if (userUuid === undefined) return undefined
-    const nowMs = this.#nowMs()
-    let bucket = this.#buckets.get(ip)
-    if (bucket === undefined) {
-      bucket = new TokenBucket({ perS: questionsPerS, burst: questionsBurst, nowMs })
-      const oldest = this.#buckets.size < maxBuckets ? undefined : this.#buckets.keys().next().value
-      if (oldest !== undefined) this.#buckets.delete(oldest)
-      this.#buckets.set(ip, bucket)
-    }
-    return bucket.take(nowMs) ? userUuid : undefined
+    return this.#buckets.take(ip, this.#nowMs()) ? userUuid : undefined
   }
 
   /** False where it was no question. `send` is called at once or later, once. */
@@ -179,7 +176,7 @@ export class DnsServer {
     }
     // A datagram is the receive buffer's own copy, a frame a part of a chunk that is not written again: both stay as they are.
     void forwarder
-      .ask(message, { asker: ip, over })
+      .ask(message, { user: userUuid, ip, over })
       .then((answer) => send(answer ?? refusal(message, 'servFail')))
     return true
   }

@@ -21,3 +21,27 @@ export class TokenBucket {
     return true
   }
 }
+
+/** Buckets that are remembered; those that were made first are forgotten first, and begin full again. */
+const maxBuckets = 4_096
+
+/** A bucket for each instance or each user. */
+export class TokenBuckets {
+  readonly #rate: { readonly perS: number; readonly burst: number }
+  readonly #buckets = new Map<string, TokenBucket>()
+
+  constructor(rate: { readonly perS: number; readonly burst: number }) {
+    this.#rate = rate
+  }
+
+  take(key: string, nowMs: number): boolean {
+    let bucket = this.#buckets.get(key)
+    if (bucket === undefined) {
+      bucket = new TokenBucket({ ...this.#rate, nowMs })
+      const oldest = this.#buckets.size < maxBuckets ? undefined : this.#buckets.keys().next().value
+      if (oldest !== undefined) this.#buckets.delete(oldest)
+      this.#buckets.set(key, bucket)
+    }
+    return bucket.take(nowMs)
+  }
+}
