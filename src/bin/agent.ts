@@ -85,6 +85,7 @@ const registration = new Registration({
 const assignment = registration.assignment()
 const { network, dns } = drivers.network((await assignment).subnet)
 await network.open()
+metrics.showNetwork(async () => await network.load())
 await dns?.open()
 
 const temporal = {

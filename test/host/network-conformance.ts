@@ -95,6 +95,12 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.equal(await network.peerPackets(nic), undefined)
   })
 
+  it('what it has dropped is counted from 0 or not at all', async () => {
+    const load = await network.load()
+    for (const packets of Object.values(load?.dropped ?? {})) assert.equal(packets, 0)
+    assert.ok(load === undefined || load.flows < load.maxFlows)
+  })
+
   it('closing twice is no error', async () => {
     await network.attach(nic)
     await network.close()

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { planAddresses, tapName } from '../../src/host/network/address-plan.ts'
 import { Commands } from '../../src/host/network/commands.ts'
 import { TapNetwork } from '../../src/host/network/tap-network.ts'
 import { readInstalled, requireInstalled } from '../../src/launch/installed.ts'
 import { processesIn } from '../support/namespace.ts'
 import { until } from '../support/until.ts'
 import { networkConformance, nicOf } from './network-conformance.ts'
+import { hostOutsideAddress, outsideAddress, TapScene } from './tap-scene.ts'
 
-const subnet = '10.64.0.0/16'
-const directory = '/test/agent'
 const peerWatchPath = join(requireInstalled(readInstalled(), 'guestDirectory'), 'peer-watch')
-const plan = planAddresses({ directory, subnet })
+const scene = new TapScene('tap')
+const { host, plan, warnings } = scene
 
 /** Addresses outside that only the host may reach: private ones, and those at which clouds speak to their machines. */
 const closed = [
@@ -27,48 +25,19 @@ const closed = [
   '198.18.0.1',
 ]
 
-/** Namespaces of this test: `host` plays the machine, one more per VM that sends packets. */
-const host = `roost-tap-${String(process.pid)}`
-const namespaces: string[] = []
-
-function ip(...args: string[]): void {
-  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-}
-
-function addNamespace(name: string): void {
-  ip('netns', 'add', name)
-  namespaces.push(name)
-  ip('-n', name, 'link', 'set', 'lo', 'up')
-}
-
 describe('the TAP network', function () {
-  let holder: ChildProcess
   before(async function () {
     if (process.getuid?.() !== 0) return this.skip()
-    addNamespace(host)
-    // The counters are read through a process that lives in the namespace.
-    holder = spawn('ip', ['netns', 'exec', host, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] })
-    holder.stdin?.write('ready\n')
-    await once(holder.stdout as NodeJS.ReadableStream, 'data')
+    await scene.open()
   })
   after(() => {
-    holder.stdin?.end()
-    for (const name of namespaces) ip('netns', 'del', name)
+    scene.close()
   })
 
-  const warnings: string[] = []
   const make = (options: { outbound?: boolean } = {}): TapNetwork =>
-    new TapNetwork({
-      directory,
-      subnet,
-      ...options,
-      peerWatchPath,
-      commands: new Commands(['ip', 'netns', 'exec', host]),
-      netDevPath: `/proc/${String(holder.pid)}/net/dev`,
-      warn: (message) => warnings.push(message),
-    })
-  const inHost = async (...command: string[]): Promise<string> =>
-    await new Commands(['ip', 'netns', 'exec', host]).run(command)
+    new TapNetwork({ ...scene.options, ...options, peerWatchPath })
+  const inHost = async (...command: string[]): Promise<string> => await scene.inHost(...command)
+  const ip = (...args: string[]): void => scene.ip(...args)
 
   describe('as every network', () => {
     networkConformance(() => ({ network: make(), again: make }))
@@ -85,13 +54,7 @@ describe('the TAP network', function () {
   })
 
   it('two agents on one host do not touch each other', async () => {
-    const other = new TapNetwork({
-      directory: '/test/other',
-      subnet: '10.65.0.0/16',
-      commands: new Commands(['ip', 'netns', 'exec', host]),
-      netDevPath: `/proc/${String(holder.pid)}/net/dev`,
-      warn: (message) => warnings.push(message),
-    })
+    const other = new TapNetwork({ ...scene.options, directory: '/test/other', subnet: '10.65.0.0/16' })
     const network = make()
     await Promise.all([network.open(), other.open()])
     await network.attach(nicOf(2))
@@ -118,40 +81,15 @@ describe('the TAP network', function () {
     let vms: Record<'one' | 'two' | 'other', string>
 
     before(async () => {
-      // What lies beyond the host: a network with an uplink, so that there is something to reach or not to reach.
-      const outside = `${host}-outside`
-      addNamespace(outside)
-      ip('-n', host, 'link', 'add', 'up0', 'type', 'veth', 'peer', 'name', 'up0', 'netns', outside)
-      for (const [name, address] of [
-        [host, '203.0.113.1/24'],
-        [outside, '203.0.113.2/24'],
-      ] as const) {
-        ip('-n', name, 'addr', 'add', address, 'dev', 'up0')
-        ip('-n', name, 'link', 'set', 'up0', 'up')
-      }
-      for (const address of closed) ip('-n', outside, 'addr', 'add', `${address}/32`, 'dev', 'lo')
-      ip('-n', host, 'route', 'add', 'default', 'via', '203.0.113.2')
+      scene.addOutside(closed)
       network = make({ outbound: true })
-      vms = { one: addVm('one', one), two: addVm('two', two), other: addVm('other', other) }
+      vms = { one: scene.addVm('one', one), two: scene.addVm('two', two), other: scene.addVm('other', other) }
       await network.open()
       await Promise.all([one, two, other].map(async (nic) => await network.attach(nic)))
     })
     after(async () => {
       await network.close()
     })
-
-    /** A pair of interfaces in place of a TAP: the host's end has the TAP's name, the other end is the VM. */
-    function addVm(name: string, nic: { ip: string; mac: string }): string {
-      const namespace = `${host}-${name}`
-      addNamespace(namespace)
-      const tap = tapName(plan, nic.ip)
-      ip('-n', host, 'link', 'add', tap, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace)
-      ip('-n', namespace, 'link', 'set', 'eth0', 'address', nic.mac)
-      ip('-n', namespace, 'addr', 'add', `${nic.ip}/16`, 'dev', 'eth0')
-      ip('-n', namespace, 'link', 'set', 'eth0', 'up')
-      ip('-n', namespace, 'route', 'add', 'default', 'via', plan.hostAddress)
-      return namespace
-    }
 
     async function pings(namespace: string, address: string): Promise<boolean> {
       const child = spawn('ip', ['netns', 'exec', namespace, 'busybox', 'ping', '-c1', '-W1', address], {
@@ -184,7 +122,7 @@ describe('the TAP network', function () {
 
     it('an instance reaches neither the host nor the instances of other users, nor hears of them', async () => {
       assert.equal(await pings(vms.one, plan.hostAddress), false)
-      assert.equal(await pings(vms.one, '203.0.113.1'), false)
+      assert.equal(await pings(vms.one, hostOutsideAddress), false)
       assert.equal(await pings(vms.one, other.ip), false)
       assert.equal(await pings(vms.other, one.ip), false)
       const neighbours = await new Commands(['ip', 'netns', 'exec', vms.other]).run(['ip', 'neigh'])
@@ -283,7 +221,7 @@ describe('the TAP network', function () {
     })
 
     it('an instance reaches the outside but neither a private network nor addresses of a cloud itself there, where outbound access is on', async () => {
-      assert.equal(await pings(vms.one, '203.0.113.2'), true)
+      assert.equal(await pings(vms.one, outsideAddress), true)
       const reaches = async (namespace: string): Promise<readonly string[]> => {
         const answered = await Promise.all(closed.map(async (address) => await pings(namespace, address)))
         return closed.filter((_, index) => answered[index])
@@ -293,15 +231,15 @@ describe('the TAP network', function () {
     })
 
     it('the outside opens no connection to an instance', async () => {
-      ip('-n', `${host}-outside`, 'route', 'add', '10.64.0.0/16', 'via', '203.0.113.1')
-      assert.equal(await pings(`${host}-outside`, one.ip), false)
+      ip('-n', scene.outside, 'route', 'add', '10.64.0.0/16', 'via', hostOutsideAddress)
+      assert.equal(await pings(scene.outside, one.ip), false)
     })
 
     it("an instance that takes another's address is not heard", async () => {
       speakAs('10.64.0.77')
-      assert.equal(await pings(vms.one, '203.0.113.2'), false)
+      assert.equal(await pings(vms.one, outsideAddress), false)
       speakAs(one.ip)
-      assert.equal(await pings(vms.one, '203.0.113.2'), true)
+      assert.equal(await pings(vms.one, outsideAddress), true)
     })
 
     it("an instance that sends under another's MAC does not get what is for that one", async () => {
@@ -355,7 +293,7 @@ describe('the TAP network', function () {
       const closed = make()
       await closed.open()
       await closed.attach(one)
-      assert.equal(await pings(vms.one, '203.0.113.2'), false)
+      assert.equal(await pings(vms.one, outsideAddress), false)
       assert.equal(await pings(host, one.ip), true)
       // Its filter took the place of this network's, and knows neither the other VMs nor the numbers of their users.
       await network.open()

@@ -39,6 +39,10 @@ export function simNetwork(
       peers.armed = false
       peers.count = 0
     },
+    load: async () => {
+      await pause()
+      return undefined
+    },
     counters: async () => {
       await pause()
       return { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 }

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { StartKind, StartReport } from '../../domain/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
+import type { NetworkLoad } from '../network/network.ts'
 import type { VolumeRoom } from '../volumes/volumes.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { permitOf, runs } from './instance-record.ts'
@@ -113,6 +114,41 @@ export class AgentMetrics implements AgentObserver {
       },
     })
     if (room !== undefined) this.#showRoom(room)
+  }
+
+  /** The network is there later than these metrics are. Both of its metrics share one reading, which takes a process. */
+  showNetwork(load: () => Promise<NetworkLoad | undefined>): void {
+    let reading: Promise<NetworkLoad | undefined> | undefined
+    const read = async (): Promise<NetworkLoad | undefined> => {
+      reading ??= load()
+        .catch(() => undefined)
+        .finally(() => (reading = undefined))
+      return await reading
+    }
+    const flows: Gauge = new Gauge({
+      name: 'roost_agent_host_flows',
+      help: "Entries of the host's connection table (used), and how many it has room for (max).",
+      labelNames: ['of'],
+      registers: [this.registry],
+      collect: async () => {
+        const known = await read()
+        flows.reset()
+        if (known === undefined) return
+        flows.set({ of: 'used' }, known.flows)
+        flows.set({ of: 'max' }, known.maxFlows)
+      },
+    })
+    const dropped: Counter = new Counter({
+      name: 'roost_agent_dropped_packets_total',
+      help: 'Packets of instances that were dropped, by the bound that they went over: flows that are open, flows opened per second.',
+      labelNames: ['bound'],
+      registers: [this.registry],
+      collect: async () => {
+        const known = await read()
+        dropped.reset()
+        for (const [bound, packets] of Object.entries(known?.dropped ?? {})) dropped.inc({ bound }, packets)
+      },
+    })
   }
 
   #showRoom(room: () => Promise<VolumeRoom>): void {

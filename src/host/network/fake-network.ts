@@ -1,4 +1,4 @@
-import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+import type { Attachment, Network, NetworkBound, NetworkLoad, NicCounters, NicSpec } from './network.ts'
 
 export interface FakeNetworkFaults {
   /** The nth `attach` (from 1) fails. */
@@ -15,6 +15,8 @@ export class FakeNetwork implements Network {
   readonly broken = new Set<string>()
   /** Addresses of instances in standby whose first packet is still to come. */
   readonly resting = new Set<string>()
+  /** What `load` tells of. */
+  readonly dropped: Record<NetworkBound, number> = { flows: 0, 'new-flows': 0 }
   readonly #peerPackets = new Map<string, number>()
   readonly #peerListeners = new Set<(nic: NicSpec) => void>()
   readonly #faults: FakeNetworkFaults
@@ -79,6 +81,10 @@ export class FakeNetwork implements Network {
   async peerPackets(nic: NicSpec): Promise<number | undefined> {
     if (!this.attached.has(nic.ip)) return undefined
     return await Promise.resolve(this.#peerPackets.get(nic.ip) ?? 0)
+  }
+
+  async load(): Promise<NetworkLoad> {
+    return await Promise.resolve({ flows: 0, maxFlows: 262_144, dropped: { ...this.dropped } })
   }
 
   /** Another instance of the same user sends a packet to this address. */

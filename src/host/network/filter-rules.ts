@@ -1,4 +1,6 @@
 import type { AddressPlan } from './address-plan.ts'
+import { flowRules } from './flow-limits.ts'
+import type { FlowLimits } from './flow-limits.ts'
 
 /**
  * Networks that an instance must not reach even with outbound access. Three sorts: private ones (other instances, the host's other
@@ -40,12 +42,24 @@ export const dnsPort = 53
  * reach: an instance gets no new connection to the host, but for DNS while the agent serves it; none to another
  * instance by way of the host's routing; and out only where `outbound` is given.
  *
- * DNS over UDP is left out of connection tracking: its table is the whole host's, and instances choose how many ports they ask from. What
- * carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this one what bridges carry.
+ * What an instance opens is bounded by `flows`, to its peers as well. DNS is left out of connection tracking: the table is the
+ * whole host's, and instances choose how many ports they ask from. What the host itself opens to an instance, such as the gateway,
+ * is not bounded here: once the host has closed such a flow, the kernel takes its entry back when the table is nearly full, whatever
+ * the instance still sends.
+ *
+ * What carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this one what bridges carry.
  */
-export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): string {
+export function hostFilter(
+  plan: AddressPlan,
+  given: { readonly outbound: Outbound | undefined; readonly flows: FlowLimits | undefined },
+): string {
   const { table, bridge, subnet, hostAddress } = plan
-  const forwardOut = outbound === undefined ? [] : outboundRules(bridge, outbound)
+  const { outbound, flows } = given
+  const admit = (match: string): string[] => [
+    ...(flows === undefined ? [] : [`  ${match} jump opens`]),
+    `  ${match} accept`,
+  ]
+  const forwardOut = outbound === undefined ? [] : outboundRules(plan, { outbound, admit })
   const nat =
     outbound === undefined
       ? []
@@ -59,11 +73,12 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
     `delete table inet ${table}`,
     `table inet ${table} {`,
     'set served { type inet_service; }',
+    ...(flows === undefined ? [] : flowRules(flows)),
     'chain asked { type filter hook prerouting priority raw; policy accept;',
-    `  iifname "${bridge}" ip daddr ${hostAddress} udp dport ${dnsPort} notrack`,
+    `  iifname "${bridge}" ip daddr ${hostAddress} meta l4proto { tcp, udp } th dport ${dnsPort} notrack`,
     '}',
     'chain answered { type filter hook output priority raw; policy accept;',
-    `  oifname "${bridge}" ip saddr ${hostAddress} udp sport ${dnsPort} notrack`,
+    `  oifname "${bridge}" ip saddr ${hostAddress} meta l4proto { tcp, udp } th sport ${dnsPort} notrack`,
     '}',
     'chain to_host { type filter hook input priority filter; policy accept;',
     `  iifname "${bridge}" ct state established,related accept`,
@@ -71,7 +86,7 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
     `  iifname "${bridge}" drop`,
     '}',
     'chain through { type filter hook forward priority filter; policy accept;',
-    `  iifname "${bridge}" oifname "${bridge}" meta mark != 0 accept`,
+    ...admit(`iifname "${bridge}" oifname "${bridge}" meta mark != 0`),
     `  iifname "${bridge}" oifname "${bridge}" drop`,
     ...forwardOut,
     `  iifname "${bridge}" drop`,
@@ -84,9 +99,17 @@ export function hostFilter(plan: AddressPlan, outbound: Outbound | undefined): s
   ].join('\n')
 }
 
-function outboundRules(bridge: string, outbound: Outbound): string[] {
+function outboundRules(
+  { bridge, subnet }: AddressPlan,
+  { outbound, admit }: { readonly outbound: Outbound; readonly admit: (match: string) => string[] },
+): string[] {
   const via = `iifname "${bridge}" oifname "${outbound.uplink}"`
-  return [`  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`, `  ${via} meta nfproto ipv4 accept`]
+  return [
+    `  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`,
+    // Where the bridge has no filter, an instance could invent addresses, and each would have bounds of its own.
+    `  ${via} ip saddr != ${subnet} drop`,
+    ...admit(`${via} meta nfproto ipv4`),
+  ]
 }
 
 /** Lets instances ask the agent for names, from when it answers. */

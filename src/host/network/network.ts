@@ -18,6 +18,8 @@ export interface Network {
   onPeerTraffic(listener: (nic: NicSpec) => void): void
   /** Packets from other instances of the same user to this one, since `attach`; undefined where the host can not tell. */
   peerPackets(nic: NicSpec): Promise<number | undefined>
+  /** How much of what instances share on this host is in use; undefined where the host bounds nothing. */
+  load(): Promise<NetworkLoad | undefined>
   /** Where the host itself reaches a port of the VM; undefined where it can not. */
   reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
   /** Removes what `open` made. Leaves nothing on the host. */
@@ -64,3 +66,15 @@ export interface NicCounters {
   readonly txBytes: number
   readonly txPackets: number
 }
+
+export interface NetworkLoad {
+  /** Entries of the host's connection table, those of the host's own connections included, and how many it has room for. */
+  readonly flows: number
+  readonly maxFlows: number
+  /** Packets of instances that were dropped, by the bound that they went over. They begin again at 0 with every `open`. */
+  readonly dropped: Readonly<Record<NetworkBound, number>>
+}
+
+/** What of an instance is bounded: flows that are open, and flows that it opens per second. */
+export const NetworkBound = { Flows: 'flows', NewFlows: 'new-flows' } as const
+export type NetworkBound = (typeof NetworkBound)[keyof typeof NetworkBound]

@@ -2,11 +2,13 @@ import { chmod, readFile, stat } from 'node:fs/promises'
 import { agentUid, hostPart, ownerUid, planAddresses, subnetPrefixLength, tapName } from './address-plan.ts'
 import type { AddressPlan } from './address-plan.ts'
 import { CommandError, Commands } from './commands.ts'
-import { bind, bridgeFilter, hostFilter, noFilters, receivedSet, serveNames, unbind } from './filter-rules.ts'
-import type { BoundVm, Outbound } from './filter-rules.ts'
+import type { ConnectionTable } from './connection-table.ts'
+import { bind, bridgeFilter, noFilters, receivedSet, unbind } from './filter-rules.ts'
+import type { BoundVm } from './filter-rules.ts'
+import { HostFilter } from './host-filter.ts'
 import { parseNetDev } from './net-dev.ts'
 import type { InterfaceCounters } from './net-dev.ts'
-import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
+import type { Attachment, Network, NetworkLoad, NicCounters, NicSpec } from './network.ts'
 import { parsePeerCounters } from './peer-counters.ts'
 import { PeerWatch } from './peer-watch.ts'
 import { SharedReading } from './shared-reading.ts'
@@ -28,6 +30,7 @@ export interface TapNetworkOptions {
   /** Where the tools run and where the counters are read: the host's own network, or a namespace of a test. */
   readonly commands?: Commands
   readonly netDevPath?: string
+  readonly connectionTable?: ConnectionTable
 }
 
 /** What this process knows to be there. Addresses are attached before it is complete, and detached after it is gone. */
@@ -54,6 +57,7 @@ export class TapNetwork implements Network {
   readonly #options: TapNetworkOptions
   readonly #commands: Commands
   readonly #netDevPath: string
+  readonly #hostFilter: HostFilter
   readonly #attached = new Map<string, Attached>()
   readonly #users = new UserNumbers()
   /** By address: what is done to one is done in order. */
@@ -63,14 +67,13 @@ export class TapNetwork implements Network {
   readonly #peerCounters: SharedReading<ReadonlyMap<string, number>>
   /** False where the kernel has no packet filter for bridges: then a VM could take another's address. */
   #filtersBridge = false
-  #servesNames = false
-  #outbound: Outbound | undefined
 
   constructor(options: TapNetworkOptions) {
     this.#options = options
     this.#plan = planAddresses(options)
     this.#commands = options.commands ?? new Commands()
     this.#netDevPath = options.netDevPath ?? '/proc/self/net/dev'
+    this.#hostFilter = new HostFilter({ ...options, plan: this.#plan, commands: this.#commands })
     this.#peerWatch = this.#makePeerWatch(options.peerWatchPath)
     this.#peerCounters = new SharedReading(async () => await this.#readPeerCounters())
   }
@@ -95,17 +98,14 @@ export class TapNetwork implements Network {
       `link set ${bridge} type bridge no_linklocal_learn 1`,
       `link set ${bridge} up`,
     ])
-    this.#outbound = await this.#findOutbound()
-    const served = this.#servesNames ? serveNames(this.#plan) : ''
-    await this.#nft(hostFilter(this.#plan, this.#outbound) + served)
+    await this.#hostFilter.open()
     await this.#openBridgeFilter()
-    if (this.#outbound !== undefined) await this.#forward(this.#outbound.uplink)
+    await this.#hostFilter.forward()
   }
 
   /** Somebody answers DNS at `hostAddress`: instances may ask from now on. */
   async admitDns(): Promise<void> {
-    this.#servesNames = true
-    await this.#nft(serveNames(this.#plan))
+    await this.#hostFilter.admitDns()
   }
 
   /** Whose packets come from this address: the filter lets no other VM use it. */
@@ -163,6 +163,10 @@ export class TapNetwork implements Network {
       txBytes: found.rxBytes,
       txPackets: found.rxPackets,
     }
+  }
+
+  async load(): Promise<NetworkLoad | undefined> {
+    return await this.#hostFilter.load()
   }
 
   async reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number }> {
@@ -312,25 +316,6 @@ export class TapNetwork implements Network {
           `no names: ${error.message}`,
       )
     }
-  }
-
-  async #findOutbound(): Promise<Outbound | undefined> {
-    if (this.#options.outbound !== true) return undefined
-    const routes = await this.#commands.run(['ip', '-o', '-4', 'route', 'show', 'default'])
-    const uplink = / dev (\S+)/.exec(routes)?.[1]
-    if (uplink === undefined) {
-      this.#options.warn(
-        'outbound access is on but this host has no default route; instances reach nothing outside',
-      )
-      return undefined
-    }
-    return { uplink }
-  }
-
-  /** Of the two interfaces only, not of the whole host: it must not become a router for its other networks. */
-  async #forward(uplink: string): Promise<void> {
-    const files = [this.#plan.bridge, uplink].map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
-    await this.#commands.run(['tee', ...files], '1\n')
   }
 
   async #interfaces(): Promise<ReadonlyMap<string, InterfaceCounters>> {

@@ -79,6 +79,11 @@ export class UserNetwork implements Network {
     await Promise.resolve()
   }
 
+  /** An instance opens no flows here. */
+  async load(): Promise<undefined> {
+    await Promise.resolve()
+  }
+
   async reach(
     nic: NicSpec,
     port: number,

@@ -1,0 +1,21 @@
+import { tooFastFlows, tooManyFlows } from './flow-limits.ts'
+import type { NetworkBound } from './network.ts'
+
+const counterOf = {
+  flows: tooManyFlows,
+  'new-flows': tooFastFlows,
+} as const satisfies Record<NetworkBound, string>
+
+/** Packets that the tables of this name have dropped, from the answer of `nft -j list counters`. */
+export function parseDropCounters(text: string, table: string): Readonly<Record<NetworkBound, number>> {
+  const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
+  const packets = new Map(
+    nftables.flatMap(({ counter }) => (counter?.table === table ? [[counter.name, counter.packets]] : [])),
+  )
+  const droppedFor = (bound: NetworkBound): number => packets.get(counterOf[bound]) ?? 0
+  return { flows: droppedFor('flows'), 'new-flows': droppedFor('new-flows') }
+}
+
+interface NftObject {
+  readonly counter?: { readonly table: string; readonly name: string; readonly packets: number }
+}

@@ -1,0 +1,100 @@
+import type { AddressPlan } from './address-plan.ts'
+import { CommandError } from './commands.ts'
+import type { Commands } from './commands.ts'
+import { ConnectionTable } from './connection-table.ts'
+import { parseDropCounters } from './drop-counters.ts'
+import { hostFilter, serveNames } from './filter-rules.ts'
+import type { Outbound } from './filter-rules.ts'
+import { flowLimitsFor } from './flow-limits.ts'
+import type { FlowLimits } from './flow-limits.ts'
+import type { NetworkLoad } from './network.ts'
+
+/** Of a host with 1 to 4 GiB, for one that does not tell. */
+const smallTableMax = 65_536
+
+export interface HostFilterOptions {
+  readonly plan: AddressPlan
+  readonly commands: Commands
+  /** Instances reach the outside, where the host has a default route. */
+  readonly outbound?: boolean
+  readonly connectionTable?: ConnectionTable
+  readonly warn: (message: string) => void
+}
+
+/** What the host's own packet filter does for one agent: where instances may go, and how much of the connection table they may take. */
+export class HostFilter {
+  readonly #options: HostFilterOptions
+  readonly #connectionTable: ConnectionTable
+  #servesNames = false
+  #outbound: Outbound | undefined
+
+  constructor(options: HostFilterOptions) {
+    this.#options = options
+    this.#connectionTable = options.connectionTable ?? new ConnectionTable()
+  }
+
+  /**
+   * How large the connection table is can be read once the kernel tracks connections, which the filter makes it do. Kernels without
+   * what the bounds are made of get the filter without them: its rules of reach matter more.
+   */
+  async open(): Promise<void> {
+    this.#outbound = await this.#findOutbound()
+    const known = await this.#connectionTable.max()
+    if (known === undefined) await this.#replace(undefined)
+    const tableMax = known ?? (await this.#connectionTable.max()) ?? smallTableMax
+    try {
+      await this.#replace(flowLimitsFor(tableMax))
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      await this.#replace(undefined)
+      this.#options.warn(
+        `this kernel does not bound the connections of instances, so one alone can fill the host's table of them: ${error.message}`,
+      )
+    }
+  }
+
+  /** Of the two interfaces only, not of the whole host: it must not become a router for its other networks. */
+  async forward(): Promise<void> {
+    if (this.#outbound === undefined) return
+    const names = [this.#options.plan.bridge, this.#outbound.uplink]
+    const files = names.map((name) => `/proc/sys/net/ipv4/conf/${name}/forwarding`)
+    await this.#options.commands.run(['tee', ...files], '1\n')
+  }
+
+  /** Somebody answers DNS at the host's address: instances may ask from now on. */
+  async admitDns(): Promise<void> {
+    this.#servesNames = true
+    await this.#nft(serveNames(this.#options.plan))
+  }
+
+  async load(): Promise<NetworkLoad | undefined> {
+    const [flows, maxFlows] = await Promise.all([
+      this.#connectionTable.entries(),
+      this.#connectionTable.max(),
+    ])
+    if (flows === undefined || maxFlows === undefined) return undefined
+    const { commands, plan } = this.#options
+    const counters = await commands.run(['nft', '-j', 'list', 'counters'])
+    return { flows, maxFlows, dropped: parseDropCounters(counters, plan.table) }
+  }
+
+  async #replace(flows: FlowLimits | undefined): Promise<void> {
+    const { plan } = this.#options
+    const served = this.#servesNames ? serveNames(plan) : ''
+    await this.#nft(hostFilter(plan, { outbound: this.#outbound, flows }) + served)
+  }
+
+  async #findOutbound(): Promise<Outbound | undefined> {
+    const { outbound, commands, warn } = this.#options
+    if (outbound !== true) return undefined
+    const routes = await commands.run(['ip', '-o', '-4', 'route', 'show', 'default'])
+    const uplink = / dev (\S+)/.exec(routes)?.[1]
+    if (uplink !== undefined) return { uplink }
+    warn('outbound access is on but this host has no default route; instances reach nothing outside')
+    return undefined
+  }
+
+  async #nft(rules: string): Promise<void> {
+    await this.#options.commands.run(['nft', '-f', '-'], rules)
+  }
+}
