@@ -5,8 +5,8 @@
  *   awake                    it shall not sleep after all; also understood when an agent goes that had asked
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
- * Lines that begin with `~` are of the moment and in no record; the last `~ disabled 0|1` is said again to whoever comes, and
- * `~ stalled 0|1` of stall.c.
+ * Lines that begin with `~` are of the moment and in no record. The last `~ disabled 0|1`, told ten times a second at most, is said again
+ * to whoever comes, and so is `~ stalled 0|1` of stall.c.
  * The socket is in a directory that only the agent's user may enter, and its path is relative: absolute ones may be
  * longer than a socket's address can be.
  */

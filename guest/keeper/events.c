@@ -23,7 +23,7 @@
 
 #include "keeper.h"
 
-/* A guest causes each line once, so this is never reached; it bounds the file all the same. */
+/* A guest causes each line once, and agents few, so this is never reached; it bounds the file all the same. */
 #define MAX_EVENT_BYTES 8192
 
 static int file = -1;

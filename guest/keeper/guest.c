@@ -24,6 +24,8 @@
 #define POWER_OFF_MS 5000
 /* A guest that goes on from its snapshot and is too busy for a word in this time is not waited for. */
 #define AWAKE_LIMIT_MS 5000
+/* Agents hear of changes of a guest's mind this often at most; guest/init/supervise.c tells them no more often either. */
+#define TELL_EVERY_MS 100
 /* Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest as much. */
 #define ENTROPY_BYTES 64
 
@@ -32,7 +34,11 @@ static enum guest_kind kind;
 static char *outbox;
 static size_t outbox_length, outbox_sent;
 static struct lines inbox;
-static int disabled = -1;
+/* Its word on standby: the last one, and what agents were told last. */
+static int disabled = -1, told_disabled = -1;
+static long long tell_disabled_at_ms;
+/* Whether an agent waits for the answer to `sleep?`. */
+static bool asked_to_sleep;
 static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
 /* Until when it is waited for a guest that was greeted; -1: it is awake. */
@@ -48,7 +54,7 @@ void guest_open(int control_fd, const struct options *options) {
   ready = entered = true;
   listening = options->listening > 0;
   received_output = options->output;
-  disabled = (int)options->disabled;
+  disabled = told_disabled = (int)options->disabled;
 }
 
 bool guest_is_awake(void) { return awake_by_ms < 0; }
@@ -69,6 +75,24 @@ void guest_wake_tick(void) {
 }
 
 int guest_disabled(void) { return disabled; }
+
+int guest_tell_wait_ms(void) {
+  if (disabled == told_disabled) return -1;
+  long long left_ms = tell_disabled_at_ms - now_ms();
+  return left_ms > 0 ? (int)left_ms : 0;
+}
+
+/* The first word is told at once, and of those that follow soon only the last one. */
+void guest_tell_tick(void) {
+  if (guest_tell_wait_ms() != 0) return;
+  told_disabled = disabled;
+  tell_disabled_at_ms = now_ms() + TELL_EVERY_MS;
+  control_tell("disabled %d", disabled);
+}
+
+/* A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next keeper does not get it. */
+bool guest_may_speak(void) { return meter_allows_words() || suspend_under_way(); }
+
 bool guest_may_suspend(void) { return (entered || kind == GUEST_KERNEL) && !exited && grace_until_ms < 0; }
 
 int guest_describe(char *text, size_t size) {
@@ -132,8 +156,12 @@ static void send_time(void) {
 }
 
 void guest_ask_to_sleep(void) {
-  if (guest_may_suspend() && kind == GUEST_CONTAINER) send_line("sleep?\n");
-  else control_tell("sleep %s", guest_may_suspend() ? "ready" : "disabled");
+  if (guest_may_suspend() && kind == GUEST_CONTAINER) {
+    asked_to_sleep = true;
+    send_line("sleep?\n");
+  } else {
+    control_tell("sleep %s", guest_may_suspend() ? "ready" : "disabled");
+  }
 }
 
 void guest_awake(void) {
@@ -206,14 +234,20 @@ static void take_exit(const char *line) {
   event("exit %s %d oom %d killed %d", how, value, out_of_memory != 0, killed != 0);
   long long off_by_ms = now_ms() + POWER_OFF_MS + write_back_ms;
   if (kill_at_ms < 0 || kill_at_ms > off_by_ms) kill_at_ms = off_by_ms;
-  meter_lift();
+  meter_lift_output();
   maybe_say_bye();
 }
 
 static void take_disabled(int value) {
-  if (value == disabled) return;
   disabled = value;
-  control_tell("disabled %d", value);
+  guest_tell_tick();
+}
+
+/* One answer is everybody's who asked; without a question it is nobody's. */
+static void take_sleep_answer(const char *line) {
+  if (!asked_to_sleep) return;
+  asked_to_sleep = false;
+  control_tell("%s", line);
 }
 
 static void take_unusable(const char *line) {
@@ -245,7 +279,7 @@ static void take_line(const char *line, void *context) {
   } else if (sscanf(line, "disabled %d", &value) == 1 && (value == 0 || value == 1)) {
     take_disabled(value);
   } else if (strcmp(line, "sleep ready") == 0 || strcmp(line, "sleep disabled") == 0) {
-    control_tell("%s", line);
+    take_sleep_answer(line);
   } else if (strncmp(line, "volume ", 7) == 0) {
     take_unusable(line);
   } else if (strncmp(line, "exit ", 5) == 0 && !exited) {
@@ -255,4 +289,5 @@ static void take_line(const char *line, void *context) {
 
 void guest_read(void) {
   if (lines_read(fd, &inbox, take_line, NULL) == LINES_READ) suspend_heard_guest();
+  meter_count_words(inbox.taken);
 }

@@ -48,6 +48,7 @@ bool options_parse(struct options *options, char **arguments);
 /* lines.c: the one reader of lines. Reads once; a line that does not fit is dropped. */
 struct lines {
   size_t length;
+  size_t taken; /* by the last read */
   char bytes[8192];
 };
 enum lines_end { LINES_READ, LINES_PENDING, LINES_CLOSED, LINES_TOO_LONG };
@@ -64,10 +65,12 @@ const char *events_text(size_t *length);
 bool console_open(const char *directory);
 void console_write(const char *bytes, size_t length);
 
-/* meter.c: how much a guest may print. */
-bool meter_allows(void);
-void meter_count(size_t bytes);
-void meter_lift(void);
+/* meter.c: how much a guest may print, and say over the control channel. */
+bool meter_allows_output(void);
+void meter_count_output(size_t bytes);
+void meter_lift_output(void);
+bool meter_allows_words(void);
+void meter_count_words(size_t bytes);
 
 /* vm.c */
 struct vm {
@@ -99,6 +102,11 @@ int guest_wake_wait_ms(void);
 void guest_wake_tick(void);
 /* -1: it never said. */
 int guest_disabled(void);
+/* False where it has said more than it may: then nothing of it is read for a while. */
+bool guest_may_speak(void);
+/* Until agents are told what it has said last; -1: they know. */
+int guest_tell_wait_ms(void);
+void guest_tell_tick(void);
 /* When the VM must be killed because the guest did not end it, in ms of now_ms(); -1: never. */
 long long guest_deadline_ms(void);
 

@@ -5,9 +5,11 @@
 #include "keeper.h"
 
 enum lines_end lines_read(int fd, struct lines *lines, void (*take)(const char *line, void *context), void *context) {
+  lines->taken = 0;
   ssize_t got = read(fd, lines->bytes + lines->length, sizeof lines->bytes - lines->length);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return LINES_PENDING;
   if (got <= 0) return LINES_CLOSED;
+  lines->taken = (size_t)got;
   lines->length += (size_t)got;
   size_t start = 0;
   for (char *end; (end = memchr(lines->bytes + start, '\n', lines->length - start)) != NULL;) {

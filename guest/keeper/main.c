@@ -15,7 +15,7 @@
 
 #define READ_BYTES 65536
 #define MAX_VMM_LOG_BYTES 65536
-/* How often a throttled console is looked at again. */
+/* How often a guest that is throttled is looked at again. */
 #define THROTTLE_WAIT_MS 20
 
 static struct options options;
@@ -50,7 +50,7 @@ static long long start_time_of(pid_t pid) {
 static bool pump_console(int fd, bool counted) {
   ssize_t got = read(fd, buffer, sizeof buffer);
   if (got <= 0) return got < 0 && errno == EAGAIN;
-  meter_count((size_t)got);
+  meter_count_output((size_t)got);
   console_write(buffer, (size_t)got);
   if (counted) guest_log_received((size_t)got);
   suspend_heard_guest();
@@ -83,7 +83,7 @@ static int next_wait_ms(bool throttled) {
   long long wait_ms = deadline_ms < 0 ? -1 : deadline_ms - now_ms();
   if (deadline_ms >= 0 && wait_ms < 0) wait_ms = 0;
   if (throttled && (wait_ms < 0 || wait_ms > THROTTLE_WAIT_MS)) wait_ms = THROTTLE_WAIT_MS;
-  int ticks_ms[] = {suspend_wait_ms(), stall_wait_ms(), guest_wake_wait_ms()};
+  int ticks_ms[] = {suspend_wait_ms(), stall_wait_ms(), guest_wake_wait_ms(), guest_tell_wait_ms()};
   for (size_t i = 0; i < sizeof ticks_ms / sizeof *ticks_ms; i++) {
     if (ticks_ms[i] >= 0 && (wait_ms < 0 || wait_ms > ticks_ms[i])) wait_ms = ticks_ms[i];
   }
@@ -107,15 +107,16 @@ static void watch_vm(int signal_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
   for (;;) {
-    bool allowed = meter_allows();
+    bool allowed = meter_allows_output(), heard = guest_may_speak();
+    bool listens = !control_gone && (heard || guest_wants_write());
     ready[0] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
-    ready[1] = (struct pollfd){.fd = control_gone ? -1 : vm.control_fd, .events = (short)(POLLIN | (guest_wants_write() ? POLLOUT : 0))};
+    ready[1] = (struct pollfd){.fd = listens ? vm.control_fd : -1, .events = (short)((heard ? POLLIN : 0) | (guest_wants_write() ? POLLOUT : 0))};
     ready[2] = (struct pollfd){.fd = monitor_gone ? -1 : vm.monitor_fd, .events = POLLIN};
     ready[3] = (struct pollfd){.fd = vm.error_fd, .events = POLLIN};
     ready[4] = (struct pollfd){.fd = allowed ? vm.console_fd : -1, .events = POLLIN};
     ready[5] = (struct pollfd){.fd = allowed ? vm.log_fd : -1, .events = POLLIN};
     size_t count = control_poll(ready + 6);
-    poll(ready, 6 + count, next_wait_ms(!allowed));
+    poll(ready, 6 + count, next_wait_ms(!allowed || !heard));
     if (ready[5].revents) close_when_done(&vm.log_fd, pump_console(vm.log_fd, true));
     if (ready[4].revents) close_when_done(&vm.console_fd, pump_console(vm.console_fd, false));
     if (ready[3].revents) close_when_done(&vm.error_fd, pump_errors());
@@ -126,8 +127,9 @@ static void watch_vm(int signal_fd) {
     suspend_tick();
     stall_tick();
     guest_wake_tick();
+    guest_tell_tick();
     enforce_deadline();
-    control_gone = control_gone || hung_up(&ready[1]);
+    control_gone = control_gone || (heard && hung_up(&ready[1]));
     monitor_gone = monitor_gone || hung_up(&ready[2]);
     if (ready[0].revents) return;
   }

@@ -1,25 +1,34 @@
 /*
- * What a guest may print: a burst, then a steady rate. Beyond it the keeper does not read, the VMM does not take,
- * and the application waits in its write. So endless printing costs neither disk, memory nor the host's CPU.
+ * How much a guest may say: a burst, then a steady rate. Beyond it the keeper does not read, the VMM does not take, and the guest
+ * waits in its write. Nothing is lost, and endless talk costs neither disk, memory nor the host's CPU.
  */
 #include "keeper.h"
 
-#define BURST_BYTES (4LL << 20)
-#define BYTES_PER_MS 2048LL
+struct meter {
+  long long burst_bytes, bytes_per_ms;
+  long long spent_bytes, spent_at_ms;
+};
 
-static long long allowance = BURST_BYTES;
-static long long refilled_at_ms;
-static bool lifted;
+/* What it prints. */
+static struct meter output = {.burst_bytes = 4LL << 20, .bytes_per_ms = 2048};
+/* The control channel. Our own init needs some hundred bytes for a start, and about a hundred per second where its application does
+ * nothing but change its mind about standby. A kernel of the user's own may write there whatever it likes. */
+static struct meter words = {.burst_bytes = 16384, .bytes_per_ms = 8};
+static bool output_lifted;
 
-bool meter_allows(void) {
+static bool allows(struct meter *meter) {
   long long now = now_ms();
-  allowance += (now - refilled_at_ms) * BYTES_PER_MS;
-  if (refilled_at_ms == 0 || allowance > BURST_BYTES) allowance = BURST_BYTES;
-  refilled_at_ms = now;
-  return lifted || allowance > 0;
+  meter->spent_bytes -= (now - meter->spent_at_ms) * meter->bytes_per_ms;
+  if (meter->spent_bytes < 0) meter->spent_bytes = 0;
+  meter->spent_at_ms = now;
+  return meter->spent_bytes < meter->burst_bytes;
 }
 
-void meter_count(size_t bytes) { allowance -= (long long)bytes; }
+bool meter_allows_output(void) { return allows(&output) || output_lifted; }
+void meter_count_output(size_t bytes) { output.spent_bytes += (long long)bytes; }
 
 /* Once the application has ended, what is left is small and should not delay the end. */
-void meter_lift(void) { lifted = true; }
+void meter_lift_output(void) { output_lifted = true; }
+
+bool meter_allows_words(void) { return allows(&words); }
+void meter_count_words(size_t bytes) { words.spent_bytes += (long long)bytes; }
