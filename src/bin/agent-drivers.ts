@@ -119,16 +119,16 @@ async function chooseNetwork(
   const directory = settings.agentDir
   const isRoot = process.getuid?.() === 0
   const warn = (message: string): void => log.warn({}, message)
-  if (!isRoot) return () => ({ network: new UserNetwork({ directory, outbound: settings.vmEgress, warn }) })
+  const bandwidth = settings.vmBandwidthMbit === undefined ? {} : { bandwidthMbit: settings.vmBandwidthMbit }
+  const options = { directory, outbound: settings.vmEgress, ...bandwidth, warn }
+  if (!isRoot) return () => ({ network: new UserNetwork(options) })
   const guestDirectory = requireInstalled(readInstalled(), 'guestDirectory')
   const nameserver = settings.vmEgress ? await hostNameserver() : undefined
   return (subnet) => {
     const network = new TapNetwork({
-      directory,
+      ...options,
       subnet,
-      outbound: settings.vmEgress,
       peerWatchPath: join(guestDirectory, 'peer-watch'),
-      warn,
     })
     const dns = new PrivateDns({
       network,

@@ -65,6 +65,15 @@ export function asCount(text: string, name: string): number {
   return Number(text)
 }
 
+const highestMbit = 100_000
+
+export function asBandwidth(text: string, name: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text) || Number(text) > highestMbit) {
+    throw new SettingError(`${name} is '${text}'; it has to be a whole number of Mbit/s, 1 to ${highestMbit}`)
+  }
+  return Number(text)
+}
+
 export function asSwitch(text: string, name: string): boolean {
   if (text !== 'on' && text !== 'off')
     throw new SettingError(`${name} is '${text}'; it has to be 'on' or 'off'`)

@@ -181,6 +181,11 @@ export const settingsTable = {
     defaultText: 'on as root, else off',
     meaning: 'Whether instances reach the outside (`on`, `off`). They never do where the agent is not root.',
   }),
+  vmBandwidthMbit: setting('ROOST_VM_BANDWIDTH_MBIT', optional(read.asBandwidth), undefined, {
+    defaultText: 'no bound',
+    meaning:
+      'What one instance may send and what it may be sent, in Mbit/s each, from 1 to 100000. Only where the agent is root.',
+  }),
   logLevel: setting('ROOST_LOG_LEVEL', read.choice(read.logLevels), 'info', {
     meaning: 'Least level that is logged.',
   }),

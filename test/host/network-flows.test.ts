@@ -54,7 +54,7 @@ describe('what the agent tells of flows', () => {
       counter: { family: 'inet', table, name: 'flows_too_many', packets, bytes: 0 },
     })
     const text = JSON.stringify({ nftables: [{ metainfo: {} }, counter('ours', 3), counter('theirs', 4)] })
-    assert.deepEqual(parseDropCounters(text, 'ours'), { flows: 3, 'new-flows': 0 })
+    assert.deepEqual(parseDropCounters(text, 'ours'), { flows: 3, 'new-flows': 0, bandwidth: 0 })
   })
 })
 

@@ -140,7 +140,7 @@ export class AgentMetrics implements AgentObserver {
     })
     const dropped: Counter = new Counter({
       name: 'roost_agent_dropped_packets_total',
-      help: 'Packets of instances that were dropped, by the bound that they went over: flows that are open, flows opened per second.',
+      help: 'Packets of instances that were dropped, by the bound that they went over: flows that are open, flows opened per second, bytes per second.',
       labelNames: ['bound'],
       registers: [this.registry],
       collect: async () => {

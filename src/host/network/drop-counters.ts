@@ -1,9 +1,11 @@
+import { tooMuchBandwidth } from './bandwidth-rules.ts'
 import { tooFastFlows, tooManyFlows } from './flow-limits.ts'
 import type { NetworkBound } from './network.ts'
 
 const counterOf = {
   flows: tooManyFlows,
   'new-flows': tooFastFlows,
+  bandwidth: tooMuchBandwidth,
 } as const satisfies Record<NetworkBound, string>
 
 /** Packets that the tables of this name have dropped, from the answer of `nft -j list counters`. */
@@ -13,7 +15,11 @@ export function parseDropCounters(text: string, table: string): Readonly<Record<
     nftables.flatMap(({ counter }) => (counter?.table === table ? [[counter.name, counter.packets]] : [])),
   )
   const droppedFor = (bound: NetworkBound): number => packets.get(counterOf[bound]) ?? 0
-  return { flows: droppedFor('flows'), 'new-flows': droppedFor('new-flows') }
+  return {
+    flows: droppedFor('flows'),
+    'new-flows': droppedFor('new-flows'),
+    bandwidth: droppedFor('bandwidth'),
+  }
 }
 
 interface NftObject {

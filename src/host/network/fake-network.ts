@@ -16,7 +16,7 @@ export class FakeNetwork implements Network {
   /** Addresses of instances in standby whose first packet is still to come. */
   readonly resting = new Set<string>()
   /** What `load` tells of. */
-  readonly dropped: Record<NetworkBound, number> = { flows: 0, 'new-flows': 0 }
+  readonly dropped: Record<NetworkBound, number> = { flows: 0, 'new-flows': 0, bandwidth: 0 }
   readonly #peerPackets = new Map<string, number>()
   readonly #peerListeners = new Set<(nic: NicSpec) => void>()
   readonly #faults: FakeNetworkFaults

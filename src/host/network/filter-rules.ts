@@ -1,4 +1,5 @@
 import type { AddressPlan } from './address-plan.ts'
+import { bandwidthRules } from './bandwidth-rules.ts'
 import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
 
@@ -122,8 +123,12 @@ export function serveNames(plan: AddressPlan): string {
  * ports of its own user. Who sends is turned into the number of a user, and whether that user has the port
  * where it is to go is one look-up, however many there are. `received` counts what a VM got from its peers.
  */
-export function bridgeFilter(plan: AddressPlan, vms: readonly BoundVm[]): string {
+export function bridgeFilter(
+  plan: AddressPlan,
+  given: { readonly vms: readonly BoundVm[]; readonly bandwidthMbit?: number | undefined },
+): string {
   const { table, tapPrefix } = plan
+  const bandwidth = bandwidthRules(given.bandwidthMbit, { most: maxPorts })
   return [
     `table bridge ${table}`,
     `delete table bridge ${table}`,
@@ -133,10 +138,12 @@ export function bridgeFilter(plan: AddressPlan, vms: readonly BoundVm[]): string
     'set peers { typeof oifname . meta mark; }',
     'set macs { typeof oifname . ether daddr; }',
     `set ${receivedSet} { typeof oifname . ether daddr; counter; }`,
-    `set shouts { type ifname; size ${maxShouters}; flags dynamic,timeout; timeout 1m; }`,
+    `set shouts { type ifname; size ${maxPorts}; flags dynamic,timeout; timeout 1m; }`,
+    ...bandwidth.sets,
     'chain from_vm { type filter hook prerouting priority -300; policy accept;',
     `  iifname != "${tapPrefix}*" accept`,
     `  ether daddr & 01:00:00:00:00:00 != 00:00:00:00:00:00 update @shouts { iifname limit rate over ${shoutsPerS}/second burst ${shoutsBurst} packets } drop`,
+    ...bandwidth.sent,
     '  ether type ip iifname . ether saddr . ip saddr @bound accept',
     // Both who sent the frame, by which the bridge learns where a MAC is, and what the frame says about it.
     '  ether type arp iifname . ether saddr . arp saddr ip @bound iifname . arp saddr ether . arp saddr ip @bound accept',
@@ -147,14 +154,17 @@ export function bridgeFilter(plan: AddressPlan, vms: readonly BoundVm[]): string
     '  meta mark set 0',
     '  meta mark set iifname map @users',
     '  oifname . meta mark != @peers drop',
+    ...bandwidth.received,
     `  ether type ip oifname . ether daddr @${receivedSet} accept`,
     '}',
     // A bridge that does not know where a MAC is sends to all ports; what the host says is for one alone.
     'chain from_host { type filter hook output priority -10; policy accept;',
     `  oifname "${tapPrefix}*" ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 oifname . ether daddr != @macs drop`,
+    `  oifname != "${tapPrefix}*" accept`,
+    ...bandwidth.received,
     '}',
     '}',
-    ...vms.map((vm) => bind(plan, vm)),
+    ...given.vms.map((vm) => bind(plan, vm)),
     '',
   ].join('\n')
 }
@@ -164,7 +174,7 @@ export const receivedSet = 'received'
 const shoutsPerS = 100
 const shoutsBurst = 200
 /** A bridge has 1023 ports; those that are gone are forgotten within a minute. */
-const maxShouters = 4_096
+const maxPorts = 4_096
 
 export function bind(plan: AddressPlan, vm: BoundVm): string {
   return changeElements('add', plan, vm)

@@ -75,6 +75,6 @@ export interface NetworkLoad {
   readonly dropped: Readonly<Record<NetworkBound, number>>
 }
 
-/** What of an instance is bounded: flows that are open, and flows that it opens per second. */
-export const NetworkBound = { Flows: 'flows', NewFlows: 'new-flows' } as const
+/** What of an instance is bounded: flows that are open, flows that it opens per second, and bytes per second. */
+export const NetworkBound = { Flows: 'flows', NewFlows: 'new-flows', Bandwidth: 'bandwidth' } as const
 export type NetworkBound = (typeof NetworkBound)[keyof typeof NetworkBound]

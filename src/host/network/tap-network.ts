@@ -24,6 +24,8 @@ export interface TapNetworkOptions {
   readonly subnet: string
   /** Instances reach the outside, where the host has a default route. */
   readonly outbound?: boolean
+  /** For each instance and each direction; absent: as much as the host has. */
+  readonly bandwidthMbit?: number
   /** Where `guest/build.mjs` put the program; absent: what peers send to an instance in standby goes unnoticed. */
   readonly peerWatchPath?: string
   readonly warn: (message: string) => void
@@ -306,13 +308,13 @@ export class TapNetwork implements Network {
   async #openBridgeFilter(): Promise<void> {
     try {
       const vms = [...this.#attached.values()].map(({ vm }) => vm)
-      await this.#nft(bridgeFilter(this.#plan, vms))
+      await this.#nft(bridgeFilter(this.#plan, { vms, bandwidthMbit: this.#options.bandwidthMbit }))
       this.#filtersBridge = true
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       this.#filtersBridge = false
       this.#options.warn(
-        'this kernel does not filter on bridges, so instances are not held to their addresses, have no private network and ' +
+        'this kernel does not filter on bridges, so instances are held to no address and no bandwidth, and have no private network and ' +
           `no names: ${error.message}`,
       )
     }

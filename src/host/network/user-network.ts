@@ -20,6 +20,8 @@ export interface UserNetworkOptions {
   readonly directory: string
   /** That instances should reach the outside; it is not to be had here. */
   readonly outbound?: boolean
+  /** That instances should have a bound of bandwidth; it is not to be had here either. */
+  readonly bandwidthMbit?: number
   readonly warn?: (message: string) => void
 }
 
@@ -46,9 +48,13 @@ export class UserNetwork implements Network {
   }
 
   async open(): Promise<void> {
-    const { outbound, warn } = this.#options
+    const { outbound, bandwidthMbit, warn } = this.#options
     if (outbound === true)
       warn?.('outbound access is on but this agent is not root; instances reach nothing outside')
+    if (bandwidthMbit !== undefined)
+      warn?.(
+        `a bandwidth of ${bandwidthMbit} Mbit/s is set but this agent is not root; instances have no bound`,
+      )
     await mkdir(this.#directory, { recursive: true })
   }
 
