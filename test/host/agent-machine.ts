@@ -140,6 +140,7 @@ export class LiveAgent {
       store: wrap('store', new InstanceStore(machine.directory)),
       observer: {
         started: () => undefined,
+        waited: () => undefined,
         startFailed: () => undefined,
         ended: () => undefined,
         woke: (kind) => this.wakes.push(kind),

@@ -60,6 +60,7 @@ export class LiveAgent {
       store: own(disk.store()),
       observer: {
         started: quiet,
+        waited: () => undefined,
         startFailed: quiet,
         ended: quiet,
         woke: quiet,

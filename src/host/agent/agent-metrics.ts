@@ -46,7 +46,12 @@ export class AgentMetrics implements AgentObserver {
     buckets: prepareBucketsSeconds,
     registers: [this.registry],
   })
-
+  readonly #turnSeconds = new Histogram({
+    name: 'roost_agent_turn_wait_seconds',
+    help: 'How long starts, wakes and checks of volumes waited for the turn of their user. Those that did not wait are left out.',
+    buckets: startBucketsSeconds,
+    registers: [this.registry],
+  })
   readonly #wakeSeconds = new Histogram({
     name: 'roost_agent_wake_seconds',
     help: 'From the use of the permit to the entry of the application, by kind of start.',
@@ -184,6 +189,10 @@ export class AgentMetrics implements AgentObserver {
 
   startFailed(failure: string): void {
     this.#failures.inc({ failure })
+  }
+
+  waited(waitedMs: number): void {
+    this.#turnSeconds.observe(waitedMs / 1e3)
   }
 
   ended(cause: string): void {

@@ -37,6 +37,8 @@ export interface VolumeEvents {
 export interface AgentObserver {
   started(report: StartReport, prepareMs: number): void
   startFailed(failure: string): void
+  /** A start, or the check of its volume, waited for its user's turn; see `StartShares`. */
+  waited(waitedMs: number): void
   ended(cause: string): void
   /** From the use of the permit to the entry of the application. */
   woke(kind: StartKind, wakeMs: number): void

@@ -18,10 +18,11 @@ import { asHostStartError, HostStartError } from './host-start-error.ts'
 import { withVolumeMade } from './host-volumes.ts'
 import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry, StartJob } from './instance-entry.ts'
-import { newRecord, permitOf, sleepOf, withStart } from './instance-record.ts'
+import { memoryWaits, newRecord, permitOf, sleepOf, withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 import type { LaunchCopy } from './instance-store.ts'
 import type { StandbyWork } from './standby-work.ts'
+import { StartShares } from './start-shares.ts'
 
 /** A line of the platform in an instance's console stays a line. */
 const consoleLineMaxLength = 500
@@ -44,6 +45,7 @@ export class BootStart {
   readonly #gatekeeper: Gatekeeper
   readonly #standby: StandbyWork
   readonly #volumes: HostVolumes
+  readonly #shares: StartShares
 
   constructor(parts: {
     readonly ports: AgentPorts
@@ -57,6 +59,7 @@ export class BootStart {
     this.#gatekeeper = parts.gatekeeper
     this.#standby = parts.standby
     this.#volumes = parts.volumes
+    this.#shares = new StartShares(parts.ports.observer)
   }
 
   async run(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
@@ -64,7 +67,10 @@ export class BootStart {
       const earlier = await this.#earlierAttempt(entry, job)
       if (earlier !== undefined) return earlier
       this.#gatekeeper.tell(entry, { kind: 'start', boot: job.boot })
-      if (permitOf(entry.record) === job.boot) return await this.#wake(entry, job)
+      const { record } = entry
+      // While it waits for its user's turn it is asleep as before, and an abort leaves it so.
+      if (record !== undefined && permitOf(record) === job.boot)
+        return await this.#shares.wake(record, job.controller.signal, async () => this.#wake(entry, job))
       return await this.#bringUp(entry, job)
     } catch (error) {
       const failure = asHostStartError(error)
@@ -128,13 +134,16 @@ export class BootStart {
       record = withVolume(record, volume)
       signal.throwIfAborted()
       const prepareMs = nowMs() - askedAtMs
-      job.vmAsked = true
       // Beside the start, which it must not hold up; kept before anything can be sent to standby.
       const kept = mayStandBy(spec.scaleToZero)
         ? this.#keep(entry, { spec: withVolumeMade(spec), image })
         : undefined
       const vmSpec = this.#vmSpec({ spec, record, image, attachment, volume, process, restore: false })
-      const [started] = await Promise.all([vmm.start(vmSpec, signal), kept])
+      const start = async (): Promise<StartReport> => {
+        job.vmAsked = true
+        return await vmm.start(vmSpec, signal)
+      }
+      const [started] = await Promise.all([this.#shares.boot(spec.userUuid, signal, start), kept])
       entry.lastComplaint = ''
       await entry.save({ ...record, started })
       observer.started(started, prepareMs)
@@ -158,9 +167,7 @@ export class BootStart {
     const { signal } = job.controller
     const asleep = entry.record
     if (asleep?.standby === undefined) throw new Error('only what is in standby can be woken')
-    const { stateful, boot, exit } = asleep.standby
-    // One that ended on its way has left no memory, whatever lies there.
-    const restore = stateful && boot !== 0 && exit === undefined
+    const restore = memoryWaits(asleep)
     let record = this.#wakingRecord(entry, asleep, job)
     try {
       const { spec, image, attachment, volume } = await this.#rouse(entry, { record, restore }, signal)
@@ -306,10 +313,11 @@ export class BootStart {
   }> {
     const { images, network } = this.#ports
     // All are waited for even when one fails, so that nothing is attached after it was given back.
+    const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
     const [image, attachment, volume] = await Promise.allSettled([
       images.prepare(spec.image, signal),
       network.attach(record.nic),
-      this.#holdVolume(spec, { record, restore: false }, signal),
+      spec.volume === undefined ? undefined : this.#shares.check(spec.userUuid, signal, hold),
     ])
     if (image.status === 'rejected') throw image.reason
     if (attachment.status === 'rejected') throw attachment.reason

@@ -126,6 +126,11 @@ export function totalUsage(record: InstanceRecord): Usage {
   }
 }
 
+/** The next boot goes on from a memory. One that ended on its way to standby has left none, whatever lies there. */
+export function memoryWaits({ standby }: InstanceRecord): boolean {
+  return standby !== undefined && standby.stateful && standby.boot !== 0 && standby.exit === undefined
+}
+
 /** The VM's life as it may be seen from outside: for metrics and for what has to be looked after. */
 export function runs(
   record: InstanceRecord | undefined,

@@ -33,6 +33,8 @@ export interface QemuVmmOptions extends PlanContext {
 
 /** Emulated, a guest needs about a second; many at once on a busy host need many. */
 const defaultBootLimitMs = 60_000
+/** A guest that hangs must not keep the boots of others waiting until its limit. */
+const bootCountsForMs = 10_000
 /** A template needs a third of a second; one that takes this long is not worth waiting for. */
 const templateLimitMs = 10_000
 
@@ -71,7 +73,7 @@ export class QemuVmm implements Vmm {
     this.accelerator = options.accelerator
     this.#groups = new MemoryGroups(options.facts.isRoot)
     this.#keepers = new WaitingKeepers(options.assets.keeperPath)
-    this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism())
+    this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism(), bootCountsForMs)
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {

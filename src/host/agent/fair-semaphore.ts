@@ -1,0 +1,102 @@
+export interface FairLimits {
+  /** Pieces of work at once, of all users together. */
+  readonly size: number
+  /** Of one user; below `size`, so that a user who takes all that one may have leaves some to the others. */
+  readonly perUser: number
+  /** A piece of work that takes longer goes on, but counts no longer: it waits for something that others need not wait for. */
+  readonly countsForMs: number
+}
+
+interface Waiter {
+  readonly begin: () => void
+}
+
+/**
+ * Lets a bounded number of pieces of work run at once and shares them fairly: where some wait, the users take turns, and the work of
+ * one user keeps its order. So the wait of a user's only piece does not grow with what another user asked for before. Work that
+ * need not wait begins within the call.
+ */
+export class FairSemaphore {
+  readonly #limits: FairLimits
+  readonly #onWaited: (waitedMs: number) => void
+  #counted = 0
+  /** How many of each user count; users without any are left out, here and in `#waiting`. */
+  readonly #ofUser = new Map<string, number>()
+  /** The user whose turn is next comes first. */
+  readonly #waiting = new Map<string, Waiter[]>()
+
+  /** Whoever had to wait is told of when the wait is over; not where it was given up. */
+  constructor(limits: FairLimits, onWaited: (waitedMs: number) => void = () => undefined) {
+    this.#limits = limits
+    this.#onWaited = onWaited
+  }
+
+  /** With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the caller's to end. */
+  async run<Result>(userUuid: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    if (this.#mayBegin(userUuid)) this.#count(userUuid, 1)
+    else await this.#wait(userUuid, signal)
+    let counts = true
+    const giveBack = (): void => {
+      if (!counts) return
+      counts = false
+      clearTimeout(limit)
+      this.#count(userUuid, -1)
+      this.#beginNext()
+    }
+    const limit = setTimeout(giveBack, this.#limits.countsForMs)
+    limit.unref()
+    try {
+      return await work()
+    } finally {
+      giveBack()
+    }
+  }
+
+  #mayBegin(userUuid: string): boolean {
+    return this.#counted < this.#limits.size && (this.#ofUser.get(userUuid) ?? 0) < this.#limits.perUser
+  }
+
+  #count(userUuid: string, more: 1 | -1): void {
+    this.#counted += more
+    const count = (this.#ofUser.get(userUuid) ?? 0) + more
+    if (count === 0) this.#ofUser.delete(userUuid)
+    else this.#ofUser.set(userUuid, count)
+  }
+
+  async #wait(userUuid: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const sinceMs = performance.now()
+    const mine = this.#waiting.get(userUuid) ?? []
+    this.#waiting.set(userUuid, mine)
+    await new Promise<void>((resolve, reject) => {
+      const waiter = {
+        begin: () => {
+          signal.removeEventListener('abort', leave)
+          resolve()
+        },
+      }
+      const leave = (): void => {
+        mine.splice(mine.indexOf(waiter), 1)
+        if (mine.length === 0) this.#waiting.delete(userUuid)
+        reject(signal.reason as Error)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      mine.push(waiter)
+    })
+    this.#onWaited(performance.now() - sinceMs)
+  }
+
+  /** What begins counts at once, so that nobody comes in between. */
+  #beginNext(): void {
+    for (const [userUuid, waiters] of this.#waiting) {
+      if (!this.#mayBegin(userUuid)) continue
+      const next = waiters.shift()
+      this.#waiting.delete(userUuid)
+      if (waiters.length > 0) this.#waiting.set(userUuid, waiters)
+      if (next === undefined) continue
+      this.#count(userUuid, 1)
+      next.begin()
+      return
+    }
+  }
+}
