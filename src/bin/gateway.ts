@@ -6,6 +6,7 @@ import { createGateway } from '../gateway/gateway.ts'
 import { openMetroCertificate } from '../launch/metro-certificate.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
 import { createHealthServer } from './gateway-health.ts'
+import { clientRoom } from './gateway-room.ts'
 import { openRoutes } from './gateway-routes.ts'
 import { platformPorts } from './platform-ports.ts'
 import { readSettingFile, startWith } from './part-settings.ts'
@@ -52,7 +53,7 @@ const gateway = createGateway({
   registry,
   api,
   serverTiming: settings.serverTiming,
-  listenerLimits: { connectionsPerSource: settings.connectionsPerSource },
+  clientLimits: await clientRoom(settings),
 })
 // With the last routes at once: the API may be away for long.
 gateway.start()

@@ -209,7 +209,17 @@ export const settingsTable = {
   }),
   connectionsPerSource: setting('ROOST_CONNECTIONS_PER_SOURCE', read.asCount, defaultConnectionsPerSource, {
     meaning:
-      'Connections that one client address may have open at a gateway; a block of /64 counts as one IPv6 address.',
+      'Connections that one client address may have open at a gateway; a block of /64 counts as one IPv6 address, one of /56 as 4, one of /48 as 16.',
+  }),
+  gatewayConnections: setting('ROOST_GATEWAY_CONNECTIONS', optional(read.asCount), undefined, {
+    defaultText: 'half of the files that the gateway may open, at most 50000',
+    meaning:
+      'Connections that all clients together may have open at a gateway. Where that is reached, the idlest is closed for a new one.',
+  }),
+  gatewayHeldMb: setting('ROOST_GATEWAY_HELD_MB', optional(read.asCount), undefined, {
+    defaultText: 'a quarter of the memory',
+    meaning:
+      'Megabytes that a gateway holds at most of what its clients and instances do not take. One client address has a quarter of it, and 256 at most.',
   }),
   serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
     defaultText: 'off',

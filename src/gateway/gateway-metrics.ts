@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
+import type { ClosedFor } from './clients/client-connections.ts'
 import { GatePhase } from '../domain/gate-state.ts'
 import { StartKind } from '../domain/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
@@ -10,6 +11,9 @@ export interface GatewayState {
   readonly queued: number
   readonly httpConnections: number
   readonly tcpConnections: number
+  /** Those whose handshake is under way included. */
+  readonly openConnections: number
+  readonly maxConnections: number
   readonly ports: { readonly wanted: number; readonly listening: number }
   readonly hosts: { readonly known: number; readonly connected: number }
   readonly routesAgeMs: number
@@ -27,6 +31,7 @@ export interface GatewayMetrics {
   handshake(outcome: HandshakeOutcome): void
   upstreamError(kind: string): void
   bindFailed(): void
+  connectionClosed(why: ClosedFor): void
 }
 
 /** From a small page of an application that is awake to an answer that had to wait for a slow boot. */
@@ -88,6 +93,11 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
     },
     upstreamError: counter('roost_gateway_upstream_errors_total', 'Misbehaviour of instances.', 'kind'),
     bindFailed: () => bindFailures.inc(),
+    connectionClosed: counter(
+      'roost_gateway_closed_connections_total',
+      'Connections of clients that were closed to make room for others, by what they were.',
+      'was',
+    ),
   }
 }
 
@@ -128,6 +138,11 @@ function collectState(registry: Registry, state: GatewayState): void {
     registry.registerMetric(made)
   }
   gauge('roost_gateway_queued', 'Requests and connections that wait for an instance.', () => state.queued)
+  gauge(
+    'roost_gateway_max_connections',
+    'Connections of clients that may be open at once.',
+    () => state.maxConnections,
+  )
   gauge('roost_gateway_listening_ports', 'Public ports that listen.', () => state.ports.listening)
   gauge('roost_gateway_wanted_ports', 'Public ports that should listen.', () => state.ports.wanted)
   gauge('roost_gateway_tls_contexts', 'Certificates that are ready for handshakes.', () => state.tlsContexts)
@@ -151,6 +166,8 @@ function collectState(registry: Registry, state: GatewayState): void {
     collect() {
       this.set({ protocol: 'http' }, state.httpConnections)
       this.set({ protocol: 'tcp' }, state.tcpConnections)
+      const others = state.openConnections - state.httpConnections - state.tcpConnections
+      this.set({ protocol: 'handshake' }, Math.max(0, others))
     },
   })
   const leases = new Gauge({

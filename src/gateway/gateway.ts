@@ -3,6 +3,10 @@ import { Balancer } from './balance/balancer.ts'
 import type { BalanceLimits } from './balance/balance-limits.ts'
 import { admittingApi } from './built-in-api.ts'
 import type { BuiltInApi } from './built-in-api.ts'
+import { ClientConnections } from './clients/client-connections.ts'
+import type { ClientObserver } from './clients/client-connections.ts'
+import { defaultClientLimits } from './clients/client-limits.ts'
+import type { ClientLimits } from './clients/client-limits.ts'
 import { createGatewayMetrics } from './gateway-metrics.ts'
 import type { GatewayMetrics, GatewayState } from './gateway-metrics.ts'
 import { createHttpFront } from './http/http-front.ts'
@@ -42,6 +46,7 @@ export interface GatewayOptions {
   readonly httpLimits?: HttpFrontDeps['limits']
   readonly balanceLimits?: Partial<BalanceLimits>
   readonly listenerLimits?: Partial<ListenerLimits>
+  readonly clientLimits?: Partial<ClientLimits>
 }
 
 export interface Gateway {
@@ -80,22 +85,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: options.httpLimits ?? {},
     observer: { request: (report) => late.metrics?.request(report) },
     onError: (error) => log.error({ err: error }, 'a request met a fault of the gateway'),
-    onOverBudget: (holder) =>
-      log.warn({ ...holder }, 'a connection was ended: its client holds too much memory'),
   })
   late.http = http
   const tcp = createTcpFront({ traffic, onUpstreamError: () => late.metrics?.upstreamError('connect') })
-  const contexts = new ServerContexts({
-    routes,
-    metro: options.metroCertificate,
-    onUnusable: (certificate) =>
-      log.warn({ ...certificate }, 'a certificate can not be used; its names get none'),
-  })
+  const contexts = contextsOf(options)
+  const clients = clientsOf(options, (why) => late.metrics?.connectionClosed(why))
   const ports = new PublicPorts({
     routes,
     contexts,
     http,
     tcp,
+    clients,
     portOffset: options.portOffset,
     host: options.host,
     limits: { ...defaultListenerLimits, ...options.listenerLimits },
@@ -106,7 +106,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
   const { routesAgeMs = () => 0 } = options
   const expiry = new CertificateExpiry({ routes, metro: options.metroCertificate })
-  const state = stateOf({ balancer, http, tcp, ports, contexts, expiry, routesAgeMs })
+  const state = stateOf({ balancer, http, tcp, clients, ports, contexts, expiry, routesAgeMs })
   late.metrics = createGatewayMetrics(registry, state)
   return {
     registry,
@@ -121,22 +121,46 @@ export function createGateway(options: GatewayOptions): Gateway {
       ports.close()
       await http.close(grace)
       tcp.close()
+      clients.close()
       contexts.close()
       balancer.close()
     },
   }
 }
 
+function contextsOf({ routes, metroCertificate, log }: GatewayOptions): ServerContexts {
+  return new ServerContexts({
+    routes,
+    metro: metroCertificate,
+    onUnusable: (certificate) =>
+      log.warn({ ...certificate }, 'a certificate can not be used; its names get none'),
+  })
+}
+
+function clientsOf(
+  { clientLimits, log }: GatewayOptions,
+  closed: ClientObserver['closed'],
+): ClientConnections {
+  return new ClientConnections(
+    { ...defaultClientLimits, ...clientLimits },
+    {
+      closed,
+      overBudget: (holder) => log.warn(holder, 'a connection was ended: its client holds too much memory'),
+    },
+  )
+}
+
 function stateOf(parts: {
   readonly balancer: Balancer
   readonly http: HttpFront
   readonly tcp: TcpFront
+  readonly clients: ClientConnections
   readonly ports: PublicPorts
   readonly contexts: ServerContexts
   readonly expiry: CertificateExpiry
   readonly routesAgeMs: () => number
 }): GatewayState {
-  const { balancer, http, tcp, ports, contexts, expiry } = parts
+  const { balancer, http, tcp, clients, ports, contexts, expiry } = parts
   return {
     get queued() {
       return balancer.queued
@@ -146,6 +170,12 @@ function stateOf(parts: {
     },
     get tcpConnections() {
       return tcp.connectionCount
+    },
+    get openConnections() {
+      return clients.all
+    },
+    get maxConnections() {
+      return clients.limit
     },
     get ports() {
       return ports.state

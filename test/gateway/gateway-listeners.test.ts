@@ -123,10 +123,10 @@ describe('the public ports of the gateway', function () {
   })
 
   it('bounds connections in all, and has room again when one has closed', async () => {
-    all = await PublicGateway.start({ listenerLimits: { connections: 2 } })
-    const kept = [all.client(), all.client(443)]
-    kept[0]?.write('a')
-    await Promise.all(kept.map(async (each, index) => once(each, index === 0 ? 'data' : 'secureConnect')))
+    all = await PublicGateway.start({ clientLimits: { connections: 2 } })
+    const kept = [all.client(), all.client()]
+    for (const each of kept) each.write('a')
+    await Promise.all(kept.map(async (each) => once(each, 'data')))
     await closed(all.plainClient())
     assert.equal(await all.metric('roost_gateway_refusals_total{reason="connections"}'), 1)
     kept[0]?.destroy()

@@ -150,13 +150,17 @@ describe('the gateway', function () {
   })
 
   it('bounds the connections of one source', async () => {
-    await start({ listenerLimits: { connectionsPerSource: 1 } })
+    await start({ clientLimits: { connectionsPerSource: 1 } })
     const first = client(tcpPort)
-    await once(first, 'secureConnect')
+    first.write('a')
+    await once(first, 'data')
     const second = connectPlain(tcpPort + offset, '127.0.0.1')
     second.on('error', () => undefined)
     await closed(second)
-    assert.match((await gateway?.registry.metrics()) ?? '', /refusals_total\{reason="connections"\} 1/)
+    assert.match(
+      (await gateway?.registry.metrics()) ?? '',
+      /refusals_total\{reason="connections-of-source"\} 1/,
+    )
     first.destroy()
   })
 

@@ -1,55 +1,68 @@
 import assert from 'node:assert/strict'
-import { holdersOverBudget } from '../../src/gateway/http/held-bytes.ts'
+import { holdersOverBudget } from '../../src/gateway/clients/held-bytes.ts'
+import type { HeldBudgets } from '../../src/gateway/clients/held-bytes.ts'
+import { networksOf } from '../../src/gateway/clients/source.ts'
+
+const plenty = 1_000_000
 
 describe('who has to go because of what is held', () => {
-  const over = (holders: readonly (readonly [string, number])[], budget: number) =>
+  const over = (
+    holders: readonly (readonly [string, number])[],
+    { perSourceBytes = plenty, allBytes = plenty }: Partial<HeldBudgets>,
+  ) =>
     holdersOverBudget(
-      holders.map(([source, bytes]) => ({ source, bytes })),
-      budget,
-    ).map(({ source, bytes }) => `${source} ${bytes}`)
+      holders.map(([address, bytes]) => ({ networks: networksOf(address), address, bytes })),
+      { perSourceBytes, allBytes },
+    ).map(({ address, bytes }) => `${address} ${bytes}`)
 
-  it('is nobody while each source holds its budget at most, however many sources there are', () => {
-    assert.deepEqual(over([], 10), [])
-    assert.deepEqual(
-      over(
-        [
-          ['a', 6],
-          ['a', 4],
-          ['b', 10],
-          ['c', 10],
-        ],
-        10,
-      ),
-      [],
-    )
+  it('is nobody while each source holds its budget at most, and all of them that of all', () => {
+    assert.deepEqual(over([], { perSourceBytes: 10, allBytes: 30 }), [])
+    const holders = [
+      ['1.0.0.1', 6],
+      ['1.0.0.1', 4],
+      ['1.0.0.2', 10],
+      ['1.0.0.3', 10],
+    ] as const
+    assert.deepEqual(over(holders, { perSourceBytes: 10, allBytes: 30 }), [])
   })
 
   it('are those of a source that hold most, and no more of them than it takes', () => {
-    assert.deepEqual(
-      over(
-        [
-          ['a', 1],
-          ['a', 8],
-          ['b', 9],
-          ['a', 5],
-          ['a', 7],
-        ],
-        10,
-      ),
-      ['a 8', 'a 7'],
-    )
+    const holders = [
+      ['1.0.0.1', 1],
+      ['1.0.0.1', 8],
+      ['1.0.0.2', 9],
+      ['1.0.0.1', 5],
+      ['1.0.0.1', 7],
+    ] as const
+    assert.deepEqual(over(holders, { perSourceBytes: 10 }), ['1.0.0.1 8', '1.0.0.1 7'])
   })
 
   it('is also one that alone holds more', () => {
-    assert.deepEqual(
-      over(
-        [
-          ['a', 11],
-          ['a', 10],
-        ],
-        10,
-      ),
-      ['a 11'],
-    )
+    const holders = [
+      ['1.0.0.1', 11],
+      ['1.0.0.1', 10],
+    ] as const
+    assert.deepEqual(over(holders, { perSourceBytes: 10 }), ['1.0.0.1 11'])
+  })
+
+  it('are those of a wide network that together hold more than its multiple, although no source of it does', () => {
+    const of56 = Array.from({ length: 6 }, (_, index) => [`2001:db8:0:${index}::1`, 10 - index] as const)
+    assert.deepEqual(over([...of56, ['2001:db8:0:100::1', 10]], { perSourceBytes: 10 }), [
+      '2001:db8:0:0::1 10',
+    ])
+    const of48 = Array.from({ length: 17 }, (_, index) => [`2001:db8:0:${index}00::1`, 10] as const)
+    assert.deepEqual(over([...of48, ['2001:db8:1::1', 10]], { perSourceBytes: 10 }), ['2001:db8:0:000::1 10'])
+  })
+
+  it('for the budget of all are of the network that holds most then', () => {
+    const holders = [
+      ['1.0.0.1', 9],
+      ['1.0.0.2', 6],
+      ['1.0.0.2', 7],
+      ['1.0.0.3', 5],
+    ] as const
+    assert.deepEqual(over(holders, { allBytes: 27 }), [])
+    assert.deepEqual(over(holders, { allBytes: 20 }), ['1.0.0.2 7'])
+    assert.deepEqual(over(holders, { allBytes: 19 }), ['1.0.0.2 7', '1.0.0.1 9'])
   })
 })

@@ -107,11 +107,8 @@ describe('what one source holds over HTTP/2', function () {
       if (request.method === 'POST') request.pause()
       else response.end('answered')
     })
-    const ended: number[] = []
-    const front = await TestFront.start({
-      limits: { heldBytesPerSource: 2 * mebibyte },
-      onOverBudget: ({ bytes }) => ended.push(bytes),
-    })
+    const front = await TestFront.start({}, { heldBytesPerSource: 2 * mebibyte })
+    const ended = front.overBudget
     front.traffic.port = upstream.port
     const [greedy, modest] = [await front.connectHttp2(), await front.connectHttp2()]
     const closed = once(greedy, 'close')

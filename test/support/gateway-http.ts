@@ -6,6 +6,10 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { createSecureContext, createServer as createTlsServer } from 'node:tls'
 import type { TLSSocket } from 'node:tls'
 import type { RouteService } from '../../src/domain/route-feed.ts'
+import { ClientConnections } from '../../src/gateway/clients/client-connections.ts'
+import { defaultClientLimits } from '../../src/gateway/clients/client-limits.ts'
+import type { ClientLimits } from '../../src/gateway/clients/client-limits.ts'
+import type { ConnectionUse } from '../../src/gateway/clients/connection-use.ts'
 import type { PublishedPort } from '../../src/domain/service.ts'
 import { createHttpFront } from '../../src/gateway/http/http-front.ts'
 import type { HttpFront, HttpFrontDeps } from '../../src/gateway/http/http-front.ts'
@@ -130,14 +134,21 @@ export class TestFront {
   readonly traffic = new FakeTraffic()
   readonly reports: RequestReport[] = []
   readonly errors: unknown[] = []
+  /** What was held of those that were ended because of it. */
+  readonly overBudget: number[] = []
   readonly front: HttpFront
+  readonly #clients: ClientConnections
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   #reported: (() => void)[] = []
   plainPort = 0
   tlsPort = 0
 
-  constructor(deps: Partial<HttpFrontDeps> = {}) {
+  constructor(deps: Partial<HttpFrontDeps> = {}, limits: Partial<ClientLimits> = {}) {
+    this.#clients = new ClientConnections(
+      { ...defaultClientLimits, ...limits },
+      { closed: () => undefined, overBudget: ({ bytes }) => this.overBudget.push(bytes) },
+    )
     this.front = createHttpFront({
       routes: fixedRoutes(routeService()),
       traffic: this.traffic,
@@ -153,8 +164,11 @@ export class TestFront {
     })
   }
 
-  static async start(deps: Partial<HttpFrontDeps> = {}): Promise<TestFront> {
-    const front = new TestFront(deps)
+  static async start(
+    deps: Partial<HttpFrontDeps> = {},
+    limits: Partial<ClientLimits> = {},
+  ): Promise<TestFront> {
+    const front = new TestFront(deps, limits)
     front.plainPort = await front.listen(8000)
     front.tlsPort = await front.#listenTls()
     return front
@@ -164,7 +178,7 @@ export class TestFront {
   async listen(publicPort: number): Promise<number> {
     const server = createServer({ pauseOnConnect: false }, (socket) => {
       this.#sockets.add(socket)
-      this.front.serveHttp1(socket, { publicPort, secure: false })
+      this.#take(socket, this.front.serveHttp1(socket, { publicPort, secure: false }))
     })
     return this.#started(server)
   }
@@ -186,8 +200,15 @@ export class TestFront {
 
   async close(): Promise<void> {
     await this.front.close()
+    this.#clients.close()
     for (const socket of this.#sockets) socket.destroy()
     for (const server of this.#servers) server.close()
+  }
+
+  #take(socket: Socket, use: ConnectionUse): void {
+    const place = this.#clients.take(socket)
+    if (typeof place === 'string') throw new Error(place)
+    place.use = use
   }
 
   async #listenTls(): Promise<number> {
@@ -201,8 +222,9 @@ export class TestFront {
     server.on('secureConnection', (socket: TLSSocket) => {
       this.#sockets.add(socket)
       const on = { publicPort: 443, secure: true }
-      if (socket.alpnProtocol === 'h2') this.front.serveHttp2(socket, on)
-      else this.front.serveHttp1(socket, on)
+      const { front } = this
+      const isHttp2 = socket.alpnProtocol === 'h2'
+      this.#take(socket, isHttp2 ? front.serveHttp2(socket, on) : front.serveHttp1(socket, on))
     })
     server.on('tlsClientError', () => undefined)
     return this.#started(server)

@@ -114,7 +114,10 @@ export class PublicGateway {
   }
 
   /** A TLS client that may go on in one direction when the other has ended. */
-  client(port = tcpPort, over: ConnectionOptions = {}): TLSSocket {
+  client(
+    port = tcpPort,
+    over: ConnectionOptions & { readonly localAddress?: string; readonly allowHalfOpen?: boolean } = {},
+  ): TLSSocket {
     const to: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
       port: port + this.portOffset,
       host: '127.0.0.1',

@@ -16,6 +16,10 @@ export interface Ongoing {
   clientFailed(status: number, message: string): boolean
   /** Of its body and its answer, for now. */
   readonly heldBytes: number
+  /** It lasts for as long as both sides want. */
+  readonly isTunnel: boolean
+  /** It is to end politely, if it has a way to. */
+  goAway(): void
 }
 
 /** What all requests of one connection share. */
@@ -31,6 +35,10 @@ export class ClientConnection {
   failed = false
   /** Of HTTP/1.1, so far. */
   requests = 0
+  /** Of HTTP/2, until their client has taken everything. */
+  openStreams = 0
+  /** When a request ended, or a byte of a tunnel passed. */
+  movedAtMs = performance.now()
   readonly #visiblePort: number
   #lastAuthority: string | undefined
   #lastFields: readonly string[] = []
@@ -58,6 +66,12 @@ export class ClientConnection {
     let sum = 0
     for (const { heldBytes } of this.ongoing) sum += heldBytes
     return sum
+  }
+
+  /** Whether all that goes over it lasts; false where nothing does. */
+  get hasTunnelsAlone(): boolean {
+    for (const { isTunnel } of this.ongoing) if (!isTunnel) return false
+    return this.ongoing.size > 0
   }
 
   get visiblePort(): number {

@@ -51,6 +51,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   readonly startedAtMs = performance.now()
   readonly limitMs: number
   movedAtMs = 0
+  isTunnel = false
   watching: Watched['watching']
   head: RequestHead | undefined
   #service: RouteService | undefined
@@ -167,6 +168,7 @@ export class Exchange implements Ask, Ongoing, Watched {
 
   /** The answer was given in another protocol, which the forwarding speaks with the client by itself. */
   switched(status: number): void {
+    this.isTunnel = true
     this.#headAtMs = performance.now()
     this.#status = status
   }
@@ -240,6 +242,10 @@ export class Exchange implements Ask, Ongoing, Watched {
     return true
   }
 
+  goAway(): void {
+    this.#forwarding?.goAway?.()
+  }
+
   /** The client takes nothing of what waits for it. */
   stuck(): void {
     if (this.#over) return
@@ -251,6 +257,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     if (this.#over) return
     this.#over = true
     this.client.connection.ongoing.remove(this.#ongoing)
+    this.client.connection.movedAtMs = performance.now()
     if (this.movedAtMs !== 0) this.parts.sweep.unwatch(this)
     this.#unlisten?.()
     this.#admission?.done()
@@ -301,7 +308,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.#admission = result
     const unlisten = result.onEnd((why) => {
       this.#ends = why
-      if (why === 'close') this.#forwarding?.goAway?.()
+      if (why === 'close') this.goAway()
       else this.upstreamFailed(UpstreamFault.Reset, new Error(`the instance is ${why}`))
     })
     // It was gone already, and that may have been dealt with.

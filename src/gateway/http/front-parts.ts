@@ -1,6 +1,5 @@
 import type { Routes } from '../routes.ts'
 import type { Traffic } from '../traffic.ts'
-import type { Holder } from './held-bytes.ts'
 import type { HttpLimits } from './http-limits.ts'
 import type { RequestObserver } from './request-observer.ts'
 import type { Sweep } from './sweep.ts'
@@ -17,6 +16,4 @@ export interface FrontParts {
   readonly sweep: Sweep
   /** A fault of the gateway itself; the client was answered 500. */
   readonly onError: (error: unknown) => void
-  /** A connection was ended because its source held too much. */
-  readonly onOverBudget: (holder: Holder) => void
 }

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { Routes } from '../routes.ts'
 import type { Traffic } from '../traffic.ts'
 import { ClientConnection } from './client-connection.ts'
 import type { Arrival } from './client-connection.ts'
 import type { FrontParts } from './front-parts.ts'
-import type { Holder } from './held-bytes.ts'
 import { Http1Server } from './http1-server.ts'
 import { Http2Server } from './http2-server.ts'
 import { defaultHttpLimits } from './http-limits.ts'
@@ -29,8 +29,6 @@ export interface HttpFrontDeps {
   readonly limits?: Partial<HttpLimits>
   /** A fault of the gateway itself, for its log; the client is answered 500. */
   readonly onError?: (error: unknown) => void
-  /** A connection was ended because its source held more than `heldBytesPerSource`. */
-  readonly onOverBudget?: (holder: Holder) => void
 }
 
 /**
@@ -38,9 +36,9 @@ export interface HttpFrontDeps {
  * given: it closes it, and no error of it reaches the giver.
  */
 export interface HttpFront {
-  serveHttp1(socket: Socket | TLSSocket, on: Arrival): void
+  serveHttp1(socket: Socket | TLSSocket, on: Arrival): ConnectionUse
   /** After ALPN `h2`. */
-  serveHttp2(socket: TLSSocket, on: Arrival): void
+  serveHttp2(socket: TLSSocket, on: Arrival): ConnectionUse
   /**
    * Closes the idle upstream connections of that boot, and those in use once they are no longer: it is over, or its
    * lease is given back. Repeats are harmless; a later admission of the same boot connects anew.
@@ -65,7 +63,6 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
     pools: new UpstreamPools(limits),
     sweep: new Sweep(shortestWatched(limits)),
     onError: deps.onError ?? (() => undefined),
-    onOverBudget: deps.onOverBudget ?? (() => undefined),
   }
   const http1 = new Http1Server(parts)
   const http2 = new Http2Server(parts)

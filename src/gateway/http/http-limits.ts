@@ -24,11 +24,6 @@ export interface HttpLimits {
    * connection back as bytes arrive, and that of the stream as they are taken.
    */
   readonly streamWindowBytes: number
-  /**
-   * What all connections of HTTP/2 of one source may hold, of bodies that no instance takes and of answers that no client takes.
-   * Looked at once a second; those that hold most are ended.
-   */
-  readonly heldBytesPerSource: number
   /** Of bytes on their way: it bounds nothing that is held. */
   readonly connectionWindowBytes: number
   /** Until an instance answers with a head. Long polling is legitimate, so it is long. */
@@ -67,7 +62,6 @@ export const defaultHttpLimits: HttpLimits = {
   maxResets: 200,
   resetWindowMs: 10_000,
   streamWindowBytes: 256 << 10,
-  heldBytesPerSource: 256 << 20,
   connectionWindowBytes: 4 << 20,
   responseHeaderMs: 300_000,
   responseIdleMs: 3_600_000,

@@ -2,6 +2,8 @@ import { STATUS_CODES, createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Standing } from '../clients/connection-use.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { renderErrorPage } from './error-page.ts'
 import { forwardExactly } from './exact-forward.ts'
@@ -9,6 +11,7 @@ import { Exchange } from './exchange.ts'
 import type { FrontParts } from './front-parts.ts'
 import { Http1Side, upgradeResponse } from './http1-side.ts'
 import { HttpFailure } from './http-failure.ts'
+import { HttpUse } from './http-use.ts'
 import { forwardPlain } from './plain-forward.ts'
 import { readRequestHead } from './request-head.ts'
 import { webSocketForward } from './websocket-forward.ts'
@@ -52,13 +55,20 @@ export class Http1Server {
     return this.#connections.size
   }
 
-  serve(socket: Socket, connection: ClientConnection): void {
+  serve(socket: Socket, connection: ClientConnection): ConnectionUse {
     this.#connections.set(socket, connection)
     socket.on('close', () => {
       this.#connections.delete(socket)
       for (const ongoing of connection.ongoing) ongoing.clientGone()
     })
     this.#server.emit('connection', socket)
+    return new HttpUse(connection, {
+      hasUnsent: () => socket.writableLength > 0,
+      end: (standing) => {
+        if (standing === Standing.Busy) socket.destroy()
+        else if (standing === Standing.Idle) socket.destroySoon()
+      },
+    })
   }
 
   /** Ends what is idle; the others end with the answer under way. To be repeated, for those whose answer had begun. */

@@ -1,15 +1,15 @@
 import { constants, performServerHandshake } from 'node:http2'
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
-import { sourceOf } from '../source.ts'
+import { Standing } from '../clients/connection-use.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { forwardExactly } from './exact-forward.ts'
 import { Exchange } from './exchange.ts'
 import type { Forward } from './exchange.ts'
 import type { FrontParts } from './front-parts.ts'
 import { forwardGrpc } from './grpc-forward.ts'
-import { holdersOverBudget } from './held-bytes.ts'
-import type { Holder } from './held-bytes.ts'
+import { HttpUse } from './http-use.ts'
 import { Http2Side } from './http2-side.ts'
 import { forwardPlain } from './plain-forward.ts'
 import { readRequestHead } from './request-head.ts'
@@ -20,18 +20,16 @@ import { webSocketForward } from './websocket-forward.ts'
 export class Http2Server {
   readonly #parts: FrontParts
   readonly #sessions = new Map<ServerHttp2Session, ClientConnection>()
-  readonly #look: NodeJS.Timeout
 
   constructor(parts: FrontParts) {
     this.#parts = parts
-    this.#look = setInterval(() => this.#endThoseOverBudget(), lookEveryMs).unref()
   }
 
   get size(): number {
     return this.#sessions.size
   }
 
-  serve(socket: TLSSocket, connection: ClientConnection): void {
+  serve(socket: TLSSocket, connection: ClientConnection): ConnectionUse {
     const { limits } = this.#parts
     const session = performServerHandshake(socket, {
       maxHeaderListPairs: limits.maxHeaderCount + pseudoHeaders,
@@ -68,6 +66,13 @@ export class Http2Server {
       this.#sessions.delete(session)
       for (const ongoing of connection.ongoing) ongoing.clientGone()
     })
+    return new HttpUse(connection, {
+      hasUnsent: () => connection.openStreams > 0,
+      end: (standing) => {
+        if (standing === Standing.Busy) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+        else session.close()
+      },
+    })
   }
 
   drain(): void {
@@ -75,22 +80,7 @@ export class Http2Server {
   }
 
   close(): void {
-    clearInterval(this.#look)
     for (const session of this.#sessions.keys()) session.destroy()
-  }
-
-  #endThoseOverBudget(): void {
-    const { limits, onOverBudget } = this.#parts
-    const holders: (Holder & { readonly session: ServerHttp2Session })[] = []
-    for (const [session, connection] of this.#sessions) {
-      const bytes = connection.heldBytes
-      // Nearly all of them, at nearly all times.
-      if (bytes > 0) holders.push({ session, source: sourceOf(connection.peer), bytes })
-    }
-    for (const { session, source, bytes } of holdersOverBudget(holders, limits.heldBytesPerSource)) {
-      session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
-      onOverBudget({ source, bytes })
-    }
   }
 
   #stream(stream: ServerHttp2Stream, received: ReceivedStream, connection: ClientConnection): void {
@@ -102,7 +92,11 @@ export class Http2Server {
     const exchange = new Exchange(this.#parts, side, method)
     stream.on('error', () => undefined)
     stream.on('aborted', () => exchange.clientGone())
-    stream.on('close', () => exchange.clientGone())
+    connection.openStreams += 1
+    stream.on('close', () => {
+      connection.openStreams -= 1
+      exchange.clientGone()
+    })
     try {
       const head = readRequestHead(receivedHead(received), limits)
       exchange.run(head, forwardOf(head, side))
@@ -119,7 +113,6 @@ interface ReceivedStream {
   readonly ended: boolean
 }
 
-const lookEveryMs = 1_000
 const pseudoHeaders = 5
 const endStreamFlag = constants.NGHTTP2_FLAG_END_STREAM
 

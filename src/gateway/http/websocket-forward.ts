@@ -107,6 +107,9 @@ class WebSocketForward implements Forwarding {
       instance,
       closeMs: limits.webSocketCloseMs,
       onOver: () => this.#exchange.finish(),
+      onMoved: () => {
+        this.#exchange.client.connection.movedAtMs = performance.now()
+      },
     })
     this.#tunnel.start()
     if ('setTimeout' in client && typeof client.setTimeout === 'function') {

@@ -6,6 +6,8 @@ export interface TunnelOptions {
   readonly instance: Duplex
   readonly closeMs: number
   readonly onOver: () => void
+  /** Bytes passed; called for every chunk. */
+  readonly onMoved: () => void
 }
 
 /** The bytes of a WebSocket, both ways, with back-pressure; each side's end is told to the other. */
@@ -14,6 +16,7 @@ export class WebSocketTunnel {
   readonly #instance: Duplex
   readonly #closeMs: number
   readonly #onOver: () => void
+  readonly #onMoved: () => void
   readonly #fromInstance = new WebSocketFrames()
   readonly #fromClient = new WebSocketFrames()
   #goingAway = false
@@ -27,6 +30,7 @@ export class WebSocketTunnel {
     this.#instance = options.instance
     this.#closeMs = options.closeMs
     this.#onOver = options.onOver
+    this.#onMoved = options.onMoved
   }
 
   start(): void {
@@ -63,12 +67,14 @@ export class WebSocketTunnel {
 
   #toClient(chunk: Buffer): void {
     if (this.#saidGoodbye) return
+    this.#onMoved()
     const bytes = this.#fromInstance.follow(chunk, { stop: this.#goingAway })
     if (!this.#client.write(bytes === chunk.length ? chunk : chunk.subarray(0, bytes))) this.#instance.pause()
     if (this.#goingAway && this.#fromInstance.atBoundary) this.#sayGoodbye()
   }
 
   #toInstance(chunk: Buffer): void {
+    this.#onMoved()
     this.#fromClient.follow(chunk, { stop: false })
     if (this.#instance.writable && !this.#instance.write(chunk)) this.#client.pause()
     if (this.#saidGoodbye && this.#fromClient.closing) this.#client.end()

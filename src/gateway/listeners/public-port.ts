@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { ConnectionCount } from './connection-count.ts'
+import type { ClientConnections, ConnectionRefusal } from '../clients/client-connections.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import { shakeHands } from './handshake.ts'
 import type { HandshakeOutcome } from './handshake.ts'
 import type { ListenerLimits } from './listener-limits.ts'
@@ -16,10 +17,11 @@ export interface PublicPortOptions {
   /** HTTP is spoken here, so that ALPN chooses its version. */
   readonly http: boolean
   readonly contexts: ServerContexts
-  readonly count: ConnectionCount
+  readonly clients: ClientConnections
   readonly limits: ListenerLimits
-  readonly onConnection: (socket: Socket | TLSSocket) => void
-  readonly onRefused: (reason: 'connections') => void
+  /** Serves it and tells how it is used; undefined where it was closed. */
+  readonly onConnection: (socket: Socket | TLSSocket) => ConnectionUse | undefined
+  readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
   readonly onBind: (problem: Error | undefined) => void
 }
@@ -72,14 +74,16 @@ export class PublicPort {
   }
 
   #accept(socket: Socket): void {
-    const { count, onRefused, onConnection } = this.#options
-    const release = count.take(socket.remoteAddress ?? '')
-    if (release === undefined) {
-      onRefused('connections')
+    const { clients, onRefused, onConnection } = this.#options
+    const place = clients.take(socket)
+    if (typeof place === 'string') {
+      onRefused(place)
       socket.destroy()
       return
     }
-    socket.once('close', release)
+    const serve = (ready: Socket | TLSSocket): void => {
+      place.use = onConnection(ready)
+    }
     if (this.secure) {
       const { port, http, contexts, limits, onHandshake } = this.#options
       shakeHands(socket, {
@@ -88,11 +92,11 @@ export class PublicPort {
         http,
         challenges: port === challengePort,
         onOutcome: onHandshake,
-        onConnection,
+        onConnection: serve,
       })
       return
     }
     socket.on('error', () => socket.destroy())
-    onConnection(socket)
+    serve(socket)
   }
 }

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { Handler } from '../../domain/service.ts'
 import type { PublishedPort } from '../../domain/service.ts'
+import type { ClientConnections, ConnectionRefusal } from '../clients/client-connections.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import type { HttpFront } from '../http/http-front.ts'
 import type { Routes } from '../routes.ts'
 import type { TcpFront } from '../tcp/tcp-front.ts'
-import { ConnectionCount } from './connection-count.ts'
 import type { HandshakeOutcome } from './handshake.ts'
 import type { ListenerLimits } from './listener-limits.ts'
 import { PublicPort } from './public-port.ts'
@@ -16,12 +17,13 @@ export interface PublicPortsOptions {
   readonly contexts: ServerContexts
   readonly http: HttpFront
   readonly tcp: TcpFront
+  readonly clients: ClientConnections
   readonly portOffset: number
   readonly host: string | undefined
   readonly limits: ListenerLimits
   /** As they are on this machine; whoever publishes one gets no listener. */
   readonly withheld: ReadonlySet<number>
-  readonly onRefused: (reason: 'connections') => void
+  readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
   /** `problem` undefined: it listens. */
   readonly onBind: (port: number, problem: Error | undefined) => void
@@ -36,14 +38,12 @@ const alwaysOpen: readonly PublishedPort[] = [
 
 /** The listening ports: those that are always open, and those that some service publishes. */
 export class PublicPorts {
-  readonly count: ConnectionCount
   readonly #options: PublicPortsOptions
   readonly #ports = new Map<number, PublicPort>()
   #unsubscribe: (() => void) | undefined
 
   constructor(options: PublicPortsOptions) {
     this.#options = options
-    this.count = new ConnectionCount(options.limits)
   }
 
   start(): void {
@@ -89,7 +89,7 @@ export class PublicPorts {
   }
 
   #open(published: PublishedPort): PublicPort {
-    const { portOffset, host, contexts, limits, onRefused, onHandshake, onBind } = this.#options
+    const { portOffset, host, contexts, clients, limits, onRefused, onHandshake, onBind } = this.#options
     const { port } = published
     return new PublicPort({
       port,
@@ -98,7 +98,7 @@ export class PublicPorts {
       secure: isSecure(published),
       http: isHttp(published),
       contexts,
-      count: this.count,
+      clients,
       limits,
       onConnection: isHttp(published)
         ? (socket) => this.#serveHttp(socket, port)
@@ -109,22 +109,25 @@ export class PublicPorts {
     })
   }
 
-  #serveHttp(socket: Socket | TLSSocket, publicPort: number): void {
+  #serveHttp(socket: Socket | TLSSocket, publicPort: number): ConnectionUse {
     const { http } = this.#options
-    if (!('alpnProtocol' in socket)) http.serveHttp1(socket, { publicPort, secure: false })
-    else if (socket.alpnProtocol === 'h2') http.serveHttp2(socket, { publicPort, secure: true })
-    else http.serveHttp1(socket, { publicPort, secure: true })
+    if (!('alpnProtocol' in socket)) return http.serveHttp1(socket, { publicPort, secure: false })
+    return socket.alpnProtocol === 'h2'
+      ? http.serveHttp2(socket, { publicPort, secure: true })
+      : http.serveHttp1(socket, { publicPort, secure: true })
   }
 
   /** Only the name in the handshake tells whose connection it is. */
-  #serveTcp(socket: Socket | TLSSocket, publicPort: number): void {
+  #serveTcp(socket: Socket | TLSSocket, publicPort: number): ConnectionUse | undefined {
     const { routes, tcp } = this.#options
     const name: unknown = 'servername' in socket ? socket.servername : undefined
     const service =
       typeof name === 'string' ? routes.serviceOf(name.toLowerCase().replace(/\.$/, '')) : undefined
     const published = service?.ports.find(({ port }) => port === publicPort)
-    if (service === undefined || published === undefined) socket.destroy()
-    else tcp.serve(socket, { service, port: published.destinationPort })
+    if (service !== undefined && published !== undefined)
+      return tcp.serve(socket, { service, port: published.destinationPort })
+    socket.destroy()
+    return undefined
   }
 }
 

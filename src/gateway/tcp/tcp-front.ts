@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net'
 import type { RouteService } from '../../domain/route-feed.ts'
+import { Standing } from '../clients/connection-use.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
 import { defaultHttpLimits } from '../http/http-limits.ts'
 import { connectUpstream } from '../http/upstream-address.ts'
 import type { Admission, Traffic } from '../traffic.ts'
@@ -7,7 +9,7 @@ import { TcpRelay } from './tcp-relay.ts'
 
 export interface TcpFront {
   /** Passes bytes between the client and an instance; it owns the connection from now on. */
-  serve(socket: Socket, to: { readonly service: RouteService; readonly port: number }): void
+  serve(socket: Socket, to: { readonly service: RouteService; readonly port: number }): ConnectionUse
   readonly connectionCount: number
   /** Ends everything. */
   close(): void
@@ -24,6 +26,7 @@ export function createTcpFront(options: {
   const open = new Set<Socket>()
   return {
     serve(socket, { service, port }) {
+      const use = new TcpUse(socket)
       open.add(socket)
       const gone = new AbortController()
       socket.setNoDelay(true)
@@ -34,17 +37,18 @@ export function createTcpFront(options: {
         gone.abort()
       })
       // A client that has ended its side while it waits may still want the answer to what it said: it is not taken for gone.
-      const take = (admission: Admission): void => connectTo(admission, socket, options.onUpstreamError)
+      const take = (admission: Admission): void => connectTo(admission, use, options.onUpstreamError)
       const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
       if (!(outcome instanceof Promise)) {
         if (outcome.admitted) take(outcome)
         else socket.destroy()
-        return
+        return use
       }
       void outcome.then((later) => {
         if (later.admitted) take(later)
         else socket.destroy()
       })
+      return use
     },
     get connectionCount() {
       return open.size
@@ -55,7 +59,36 @@ export function createTcpFront(options: {
   }
 }
 
-function connectTo(admission: Admission, client: Socket, onUpstreamError?: (error: Error) => void): void {
+/** How a connection of TCP is seen when room is short. */
+class TcpUse implements ConnectionUse {
+  readonly client: Socket
+  /** Absent while an instance is woken or connected to. */
+  relay: TcpRelay | undefined
+  readonly #takenAtMs = performance.now()
+
+  constructor(client: Socket) {
+    this.client = client
+  }
+
+  get standing(): Standing {
+    return this.relay === undefined ? Standing.Busy : Standing.Lasting
+  }
+
+  get movedAtMs(): number {
+    return this.relay?.movedAtMs ?? this.#takenAtMs
+  }
+
+  get heldBytes(): number {
+    return this.client.readableLength + (this.relay?.heldBytes ?? 0)
+  }
+
+  end(): void {
+    this.client.destroy()
+  }
+}
+
+function connectTo(admission: Admission, use: TcpUse, onUpstreamError?: (error: Error) => void): void {
+  const { client } = use
   if (client.destroyed) {
     admission.done()
     return
@@ -67,7 +100,8 @@ function connectTo(admission: Admission, client: Socket, onUpstreamError?: (erro
       client.off('close', gone)
       stopListening()
       if (!(result instanceof Error)) {
-        new TcpRelay(client, result, admission).start()
+        use.relay = new TcpRelay(client, result, admission)
+        use.relay.start()
         return
       }
       onUpstreamError?.(result)

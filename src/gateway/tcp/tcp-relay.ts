@@ -22,6 +22,8 @@ export class TcpRelay {
   /** What the client sent while the instance is being woken; its socket is paused meanwhile. */
   #held: Buffer[] | undefined
   #endHeld = false
+  /** When a byte passed, in either direction. */
+  movedAtMs = performance.now()
 
   constructor(client: Socket, upstream: Socket, admission: Admission) {
     this.#client = client
@@ -41,6 +43,7 @@ export class TcpRelay {
       if (why !== 'close') this.#gone()
     })
     upstream.on('data', (chunk: Buffer) => {
+      this.movedAtMs = performance.now()
       admission.touch()
       if (!client.write(chunk) && client.writableLength >= maxUnreadBytes) upstream.pause()
     })
@@ -80,7 +83,14 @@ export class TcpRelay {
     side.setTimeout(lastBytesMs, () => side.destroy())
   }
 
+  /** What one side left for the other, which does not take it. */
+  get heldBytes(): number {
+    const waiting = this.#held?.reduce((sum, { length }) => sum + length, 0) ?? 0
+    return waiting + this.#client.writableLength + this.#upstream.writableLength
+  }
+
   #forward(chunk: Buffer): void {
+    this.movedAtMs = performance.now()
     if (this.#held !== undefined) {
       this.#held.push(chunk)
       return

@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import process from 'node:process'
+import { connectionsFor, heldBytesFor, heldLimits } from '../gateway/clients/client-limits.ts'
+import type { ClientLimits } from '../gateway/clients/client-limits.ts'
+
+/** Of a kernel that does not tell: what most set at least. */
+const commonOpenFiles = 4_096
+const mebibyte = 1 << 20
+
+/** What clients may have of this process: as the settings say, else what it can bear. */
+export async function clientRoom(settings: {
+  readonly connectionsPerSource: number
+  readonly gatewayConnections: number | undefined
+  readonly gatewayHeldMb: number | undefined
+}): Promise<Partial<ClientLimits>> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const { gatewayHeldMb } = settings
+  const heldBytes = gatewayHeldMb === undefined ? heldBytesFor(memoryBytes()) : gatewayHeldMb * mebibyte
+  return {
+    connectionsPerSource: settings.connectionsPerSource,
+    connections: settings.gatewayConnections ?? connectionsFor(openFilesOf(limits)),
+    ...heldLimits(heldBytes),
+  }
+}
+
+/** From `/proc/self/limits`: Node raises the soft limit to the hard one when it starts, so the first number counts. */
+export function openFilesOf(limits: string): number {
+  const [, files] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []
+  if (files === undefined) return commonOpenFiles
+  return files === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(files)
+}
+
+/** What the group of processes may have, where that is less than the machine has. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory()
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
+}

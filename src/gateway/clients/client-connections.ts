@@ -1,0 +1,226 @@
+import type { ClientLimits } from './client-limits.ts'
+import { ClientNetwork } from './client-network.ts'
+import { ClientPlace } from './client-place.ts'
+import type { ClientSocket } from './client-place.ts'
+import { Standing } from './connection-use.ts'
+import { holdersOverBudget } from './held-bytes.ts'
+import type { Holder } from './held-bytes.ts'
+import { networksOf } from './source.ts'
+
+/** Why a connection was closed for the sake of others. */
+export const ClosedFor = { Idle: 'idle', Silent: 'silent', Busy: 'busy', Memory: 'memory' } as const
+export type ClosedFor = (typeof ClosedFor)[keyof typeof ClosedFor]
+
+/** Which bound kept a connection out. */
+export type ConnectionRefusal = 'connections' | 'connections-of-source'
+
+export interface ClientObserver {
+  closed(why: ClosedFor): void
+  overBudget(holder: { readonly source: string; readonly bytes: number }): void
+}
+
+const closedFor = {
+  [Standing.Idle]: ClosedFor.Idle,
+  [Standing.Lasting]: ClosedFor.Silent,
+  [Standing.Busy]: ClosedFor.Busy,
+} as const
+const lookEveryMs = 1_000
+
+/**
+ * All open connections of clients, over all ports and protocols, within their bounds: of each network, and of all together. Where
+ * a bound is reached the idlest connection is closed for a new one:
+ *
+ *   of a network   an idle one of that network; where it has none, the newcomer is refused
+ *   of all         one of the network that has most: an idle one, else the one that was silent longest; then of the next networks,
+ *                  as far as they have as many as the newcomer's. Where none of these has any, a busy one of the network that has
+ *                  most, if that still has as many as the newcomer's then. Else the newcomer is refused
+ *
+ * So whoever has few connections gets in, and keeps them, whatever another has. Networks are compared as the widest that an address
+ * is in, and within one its parts: many small ones that one hand may have count together.
+ */
+export class ClientConnections {
+  readonly #limits: ClientLimits
+  readonly #observer: ClientObserver
+  readonly #networks = new Map<string, ClientNetwork>()
+  /** The widest networks, by how many connections they have. */
+  readonly #byCount: Set<ClientNetwork>[] = []
+  readonly #look: NodeJS.Timeout
+  #most = 0
+  #all = 0
+
+  constructor(limits: ClientLimits, observer: ClientObserver) {
+    this.#limits = limits
+    this.#observer = observer
+    this.#look = setInterval(() => this.#endThoseOverBudget(), lookEveryMs).unref()
+  }
+
+  get all(): number {
+    return this.#all
+  }
+
+  get limit(): number {
+    return this.#limits.connections
+  }
+
+  /** The connection has its place until it closes. */
+  take(socket: ClientSocket): ClientPlace | ConnectionRefusal {
+    const networks = networksOf(socket.remoteAddress ?? '')
+    let network: ClientNetwork | undefined
+    for (const [level, { name, times }] of networks.entries()) {
+      network = level === 0 ? this.#networks.get(name) : network?.parts.get(name)
+      if (network === undefined) break
+      const isFull = network.count >= this.#limits.connectionsPerSource * times
+      if (isFull && !this.#closeIdle(network)) return 'connections-of-source'
+    }
+    const own = this.#networks.get(networks[0]?.name ?? '')?.count ?? 0
+    if (this.#all >= this.#limits.connections && !this.#makeRoom(own)) return 'connections'
+    const place = new ClientPlace(socket)
+    this.#enter(place, networks)
+    socket.once('close', () => this.#leave(place))
+    return place
+  }
+
+  close(): void {
+    clearInterval(this.#look)
+  }
+
+  #enter(place: ClientPlace, networks: ReturnType<typeof networksOf>): void {
+    let network: ClientNetwork | undefined
+    for (const source of networks) {
+      const siblings: Map<string, ClientNetwork> = network?.parts ?? this.#networks
+      const found = siblings.get(source.name) ?? new ClientNetwork(source, network)
+      siblings.set(source.name, found)
+      network = found
+    }
+    if (network === undefined) return
+    place.network = network
+    place.entry = network.places.add(place)
+    this.#count(network, 1)
+  }
+
+  /** Idempotent. */
+  #leave(place: ClientPlace): void {
+    const { network, entry } = place
+    if (network === undefined || entry === undefined) return
+    place.network = undefined
+    place.entry = undefined
+    network.places.remove(entry)
+    this.#count(network, -1)
+  }
+
+  #count(network: ClientNetwork, more: 1 | -1): void {
+    this.#all += more
+    for (const each of network.path) {
+      each.count += more
+      const siblings = each.wider?.parts ?? this.#networks
+      if (each.count === 0) siblings.delete(each.source.name)
+      if (each.wider === undefined) this.#rank(each, each.count - more)
+    }
+  }
+
+  #rank(widest: ClientNetwork, countBefore: number): void {
+    const { count } = widest
+    this.#byCount[countBefore]?.delete(widest)
+    if (count > 0) (this.#byCount[count] ??= new Set()).add(widest)
+    this.#most = Math.max(this.#most, count)
+    while (this.#most > 0 && (this.#byCount[this.#most]?.size ?? 0) === 0) this.#most -= 1
+  }
+
+  #closeIdle(network: ClientNetwork): boolean {
+    const search = new Search(this.#limits)
+    for (const source of network.sources()) {
+      search.look(source)
+      if (search.found?.standing === Standing.Idle) return this.#end(search.found)
+      if (search.isOver) break
+    }
+    return false
+  }
+
+  /** `own`: how many the newcomer's network has. */
+  #makeRoom(own: number): boolean {
+    const search = new Search(this.#limits)
+    for (let count = this.#most; count >= Math.max(1, own) && !search.isOver; count--) {
+      for (const network of this.#byCount[count] ?? []) {
+        for (const source of network.sources()) {
+          if (!search.isOver) search.look(source)
+          if (search.found !== undefined && search.found.standing !== Standing.Busy) break
+        }
+      }
+      const { found } = search
+      if (found !== undefined && found.standing !== Standing.Busy) return this.#end(found)
+    }
+    // The first one that was looked at is of the network that has most.
+    return this.#most > own + 1 && search.busy !== undefined && this.#end(search.busy)
+  }
+
+  #end({ place, standing }: Found): boolean {
+    this.#leave(place)
+    place.end(this.#limits.endMs)
+    this.#observer.closed(closedFor[standing])
+    return true
+  }
+
+  #endThoseOverBudget(): void {
+    const { heldBytes, heldBytesPerSource } = this.#limits
+    const holders: (Holder & { readonly place: ClientPlace })[] = []
+    for (const widest of this.#networks.values()) {
+      for (const source of widest.sources()) {
+        const networks = source.path.map((each) => each.source).toReversed()
+        for (const place of source.places) {
+          const { heldBytes: bytes } = place
+          // Nearly all of them, at nearly all times.
+          if (bytes > 0) holders.push({ place, networks, bytes })
+        }
+      }
+    }
+    if (holders.length === 0) return
+    const budgets = { perSourceBytes: heldBytesPerSource, allBytes: heldBytes }
+    for (const { place, networks, bytes } of holdersOverBudget(holders, budgets)) {
+      this.#leave(place)
+      place.end(this.#limits.endMs)
+      this.#observer.closed(ClosedFor.Memory)
+      this.#observer.overBudget({ source: networks.at(-1)?.name ?? '', bytes })
+    }
+  }
+}
+
+interface Found {
+  readonly place: ClientPlace
+  readonly standing: Standing
+}
+
+/** For the connection that is missed least, among a bounded number. */
+class Search {
+  found: Found | undefined
+  /** Of the first network that had any. */
+  busy: Found | undefined
+  readonly #lookedAtMost: number
+  readonly #activeSinceMs: number
+  #looked = 0
+
+  constructor({ lookedAt, activeMs }: ClientLimits) {
+    this.#lookedAtMost = lookedAt
+    this.#activeSinceMs = performance.now() - activeMs
+  }
+
+  get isOver(): boolean {
+    return this.#looked >= this.#lookedAtMost
+  }
+
+  look({ places }: ClientNetwork): void {
+    this.#looked += places.size
+    let busy: Found | undefined
+    for (const place of places) {
+      const one = { place, standing: place.standing(this.#activeSinceMs) }
+      if (one.standing === Standing.Busy) busy = better(one, busy)
+      this.found = better(one, this.found)
+    }
+    this.busy ??= busy
+  }
+}
+
+function better(one: Found, other: Found | undefined): Found {
+  if (other === undefined) return one
+  if (one.standing !== other.standing) return one.standing < other.standing ? one : other
+  return one.place.movedAtMs < other.place.movedAtMs ? one : other
+}

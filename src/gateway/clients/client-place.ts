@@ -1,0 +1,50 @@
+import type { Socket } from 'node:net'
+import type { Entry } from '../roster.ts'
+import type { ClientNetwork } from './client-network.ts'
+import { Standing } from './connection-use.ts'
+import type { ConnectionUse } from './connection-use.ts'
+
+/** What is needed of an accepted connection. */
+export type ClientSocket = Pick<Socket, 'remoteAddress' | 'once' | 'destroy'>
+
+/** An open connection of a client, from its acceptance to its end. */
+export class ClientPlace {
+  /** Of the narrowest network; undefined once the connection has closed or was told to. */
+  network: ClientNetwork | undefined
+  entry: Entry<ClientPlace> | undefined
+  /** Absent during the handshake. */
+  use: ConnectionUse | undefined
+  readonly #socket: ClientSocket
+  readonly #takenAtMs = performance.now()
+
+  /** `socket` is the accepted one, below TLS. */
+  constructor(socket: ClientSocket) {
+    this.#socket = socket
+  }
+
+  get movedAtMs(): number {
+    return this.use?.movedAtMs ?? this.#takenAtMs
+  }
+
+  get heldBytes(): number {
+    return this.use?.heldBytes ?? 0
+  }
+
+  standing(activeSinceMs: number): Standing {
+    if (this.use === undefined) return Standing.Idle
+    const { standing, movedAtMs } = this.use
+    return standing === Standing.Lasting && movedAtMs > activeSinceMs ? Standing.Busy : standing
+  }
+
+  /** It closes at the latest after `endMs`, whatever its client does. */
+  end(endMs: number): void {
+    if (this.use === undefined) {
+      this.#socket.destroy()
+      return
+    }
+    this.use.end()
+    const limit = setTimeout(() => this.#socket.destroy(), endMs)
+    limit.unref()
+    this.#socket.once('close', () => clearTimeout(limit))
+  }
+}

@@ -1,0 +1,50 @@
+import { isIPv6 } from 'node:net'
+
+const mapped = '::ffff:'
+const groups = 8
+const bitsPerGroup = 16
+
+/**
+ * The networks of IPv6 that are bounded, widest first: /64 is what one link has, /56 what one household is given, /48 what one
+ * company is given, and what anybody can have for nothing. `times` is their bound as a multiple of that of one source.
+ */
+const blocks = [
+  { bits: 48, times: 16 },
+  { bits: 56, times: 4 },
+  { bits: 64, times: 1 },
+] as const
+
+export interface SourceNetwork {
+  readonly name: string
+  /** What it may have, as a multiple of what one source may have. */
+  readonly times: number
+}
+
+/**
+ * Whom an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of `blocks`. `address` is as Node gives it;
+ * the scope of one that is local to a link, such as `%eth0`, is in none of them.
+ */
+export function networksOf(address: string): readonly SourceNetwork[] {
+  if (address.startsWith(mapped) && address.includes('.'))
+    return [{ name: address.slice(mapped.length), times: 1 }]
+  if (!isIPv6(address)) return [{ name: address, times: 1 }]
+  const parts = groupsOf(address)
+  return blocks.map(({ bits, times }) => ({ name: `${prefixOf(parts, bits)}/${bits}`, times }))
+}
+
+function groupsOf(address: string): readonly string[] {
+  const [head = '', tail] = address.split('::')
+  const first = head === '' ? [] : head.split(':')
+  const last = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? [] : Array<string>(groups - first.length - last.length).fill('0')
+  return [...first, ...zeros, ...last]
+}
+
+/** The last group is cut in the middle where the network ends there. */
+function prefixOf(parts: readonly string[], bits: number): string {
+  const whole = Math.floor(bits / bitsPerGroup)
+  const cut = bits % bitsPerGroup
+  const prefix = parts.slice(0, whole)
+  if (cut > 0) prefix.push((parseInt(parts[whole] ?? '0', 16) >> (bitsPerGroup - cut)).toString(16))
+  return prefix.join(':')
+}

@@ -1,0 +1,42 @@
+import { Standing } from '../clients/connection-use.ts'
+import type { ConnectionUse } from '../clients/connection-use.ts'
+import type { ClientConnection } from './client-connection.ts'
+
+/** How a connection of HTTP is seen when room is short. */
+export class HttpUse implements ConnectionUse {
+  readonly #connection: ClientConnection
+  readonly #hasUnsent: () => boolean
+  readonly #end: (standing: Standing) => void
+
+  constructor(
+    connection: ClientConnection,
+    options: {
+      /** Of answers that are over for us: the client has not taken all of them. */
+      readonly hasUnsent: () => boolean
+      readonly end: (standing: Standing) => void
+    },
+  ) {
+    this.#connection = connection
+    this.#hasUnsent = options.hasUnsent
+    this.#end = options.end
+  }
+
+  get standing(): Standing {
+    if (this.#connection.hasTunnelsAlone) return Standing.Lasting
+    return this.#connection.ongoing.size > 0 || this.#hasUnsent() ? Standing.Busy : Standing.Idle
+  }
+
+  get movedAtMs(): number {
+    return this.#connection.movedAtMs
+  }
+
+  get heldBytes(): number {
+    return this.#connection.heldBytes
+  }
+
+  end(): void {
+    const { standing } = this
+    if (standing === Standing.Lasting) for (const each of this.#connection.ongoing) each.goAway()
+    this.#end(standing)
+  }
+}
