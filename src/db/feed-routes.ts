@@ -31,7 +31,7 @@ export const routesQuery: FeedQuery = {
       'keyAuthorization', key_authorization, 'chain', chain, 'keySealed', key_sealed))
     from acme_challenges where feed_xid ${sinceRevision}
     union all
-    select 'service', uuid::text, feed_xid::text, json_build_object('uuid', uuid, 'name', name,
+    select 'service', uuid::text, feed_xid::text, json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name,
       'ports', ports, 'softLimit', soft_limit, 'hardLimit', hard_limit,
       'domains', (select coalesce(json_agg(json_strip_nulls(json_build_object(
           'fqdn', fqdn, 'certificateUuid', certificate_uuid)) order by ordinal, fqdn), '[]')

@@ -33,6 +33,8 @@ export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'chall
 
 export interface RouteService {
   readonly uuid: string
+  /** Whose it is. Absent where an API of an earlier version told of it, and of the platform's own. */
+  readonly userUuid?: string
   readonly name: string
   /** Lower case, without a final dot; a wildcard begins with `*.`. */
   readonly domains: readonly { readonly fqdn: string; readonly certificateUuid?: string }[]

@@ -271,6 +271,30 @@ describe('the balancer', function () {
     await host.next('withdraw')
   })
 
+  it('leaves room to wait for another user where one has all that wait for sleepers', async () => {
+    host.answer = () => undefined
+    const one = given([['a', 'standby']], { userUuid: 'storming' }, { maxQueued: 10 })
+    const other = { ...one.service, uuid: 'service-2', userUuid: 'other' }
+    const sleeper = {
+      uuid: 'b',
+      name: 'b',
+      serviceUuid: other.uuid,
+      nodeId: 'node-1',
+      state: 'standby',
+    } as const
+    one.table.apply({ kind: 'begin', snapshot: false })
+    one.table.apply({ kind: 'service', service: other })
+    one.table.apply({ kind: 'instance', instance: sleeper })
+    one.table.apply({ kind: 'end', revision: '2' })
+    const asked = Array.from({ length: 10 }, () => one.admit())
+    assert.equal(asked.filter((each) => each instanceof Promise).length, 5)
+    const refusal = asked.at(-1)
+    assert(refusal !== undefined && !(refusal instanceof Promise))
+    assert(!refusal.admitted && refusal.reason === 'queue-full')
+    host.answer = () => ({})
+    assert.equal((await one.admission({ service: other })).instanceUuid, 'b')
+  })
+
   it('reports to the host what is under way, waits and was finished', async () => {
     const one = given([['a', 'running']])
     const first = await one.admission()

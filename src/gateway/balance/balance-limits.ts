@@ -3,7 +3,7 @@ import { loadReportIntervalMs } from '../../domain/traffic-protocol.ts'
 export interface BalanceLimits {
   /** Requests and connections that wait for one service. */
   readonly maxQueuedPerService: number
-  /** All together: each holds a client's connection and some kilobytes. */
+  /** All together: each holds a client's connection and some kilobytes. One user has a part of it (`QueueShares`). */
   readonly maxQueued: number
   /** A slow boot under emulation takes some seconds; clients and browsers rarely wait longer than a minute. */
   readonly maxWaitMs: number

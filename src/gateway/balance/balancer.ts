@@ -13,6 +13,7 @@ import type { Admission, Ask, Refusal, Traffic } from '../traffic.ts'
 import { defaultBalanceLimits } from './balance-limits.ts'
 import type { BalanceLimits } from './balance-limits.ts'
 import { InstanceGate } from './instance-gate.ts'
+import { QueueShares } from './queue-shares.ts'
 import { ServiceBalance } from './service-balance.ts'
 
 export interface BalancerOptions {
@@ -68,11 +69,12 @@ export class Balancer implements Traffic {
   readonly #services = new Map<string, ServiceBalance>()
   readonly #unsubscribe: () => void
   readonly #reports: NodeJS.Timeout
-  #queued = 0
+  readonly #queue: QueueShares
 
   constructor(options: BalancerOptions) {
     this.#options = options
     this.#limits = { ...defaultBalanceLimits, ...options.limits }
+    this.#queue = new QueueShares(this.#limits.maxQueued)
     this.#nowMs = options.nowMs ?? (() => performance.now())
     for (const node of options.routes.nodes()) this.#connect(node)
     this.#unsubscribe = options.routes.onChange((change) => this.#apply(change))
@@ -89,7 +91,7 @@ export class Balancer implements Traffic {
   }
 
   get queued(): number {
-    return this.#queued
+    return this.#queue.all
   }
 
   get hosts(): { readonly known: number; readonly connected: number } {
@@ -120,17 +122,17 @@ export class Balancer implements Traffic {
   ): Admission | Refusal | Promise<Admission | Refusal> {
     if (outcome.admitted) return outcome
     const unsettled = outcome.reason === 'no-instance' && balance.isDisputed
-    if (unsettled && this.#queued < this.#limits.maxQueued) return this.#askAgain(ask, balance, outcome)
-    return this.#refused(outcome)
+    return unsettled ? this.#askAgain(ask, balance, outcome) : this.#refused(outcome)
   }
 
   async #askAgain(ask: Ask, balance: ServiceBalance, first: Refusal): Promise<Admission | Refusal> {
     const untilMs = this.#nowMs() + this.#limits.unsettledMs
+    const user = userOf(ask.service)
     let refusal = first
     while (this.#nowMs() < untilMs && refusal.reason === 'no-instance' && balance.isDisputed) {
-      this.#queued += 1
+      if (!this.#queue.take(user)) break
       await delay(this.#limits.unsettledPollMs, undefined, { signal: ask.signal }).catch(() => undefined)
-      this.#queued -= 1
+      this.#queue.leave(user)
       balance.doubtRefusals()
       const outcome = await balance.admit(ask)
       if (outcome.admitted) return outcome
@@ -145,21 +147,14 @@ export class Balancer implements Traffic {
   }
 
   #balanceOf(service: RouteService): ServiceBalance {
-    const balance = new ServiceBalance(
-      {
-        nowMs: this.#nowMs,
-        limits: this.#limits,
-        queue: () => {
-          if (this.#queued >= this.#limits.maxQueued) return false
-          this.#queued += 1
-          return true
-        },
-        unqueue: () => {
-          this.#queued -= 1
-        },
-      },
-      service,
-    )
+    const user = userOf(service)
+    const owner = {
+      nowMs: this.#nowMs,
+      limits: this.#limits,
+      queue: () => this.#queue.take(user),
+      unqueue: () => this.#queue.leave(user),
+    }
+    const balance = new ServiceBalance(owner, service)
     // A service that the routes do not have any more is asked for by a request that found it a moment ago.
     if (this.#options.routes.service(service.uuid) !== undefined) this.#services.set(service.uuid, balance)
     this.#update(balance, service)
@@ -319,6 +314,10 @@ export class Balancer implements Traffic {
     host.reportAll = false
     for (const part of inParts(loads)) host.link.send({ kind: 'load', loads: part })
   }
+}
+
+function userOf({ uuid, userUuid }: RouteService): string {
+  return userUuid ?? uuid
 }
 
 function inParts<T>(all: readonly T[]): readonly (readonly T[])[] {
