@@ -5,7 +5,7 @@ import { IssueError } from '../src/acme/issuer.ts'
 import type { Challenge, Issuer, OpenOrder } from '../src/acme/issuer.ts'
 import { clearOrder, dropChallenges, putChallenges } from '../src/db/certificate-orders.ts'
 import { loadForIssue } from '../src/db/certificate-records.ts'
-import { preferredChallenge } from '../src/domain/attempt-report.ts'
+import { PortState, preferredChallenge } from '../src/domain/attempt-report.ts'
 import type { CertificateLifeEvent } from '../src/domain/certificate-lifecycle.ts'
 import { CertificateStep } from '../src/domain/certificate-lifecycle.ts'
 import { ChallengeKind } from '../src/domain/route-feed.ts'
@@ -20,8 +20,8 @@ import type { CertificateStepDeps, StepInput } from './certificate-steps.ts'
  */
 const shownWithinMs = 2_000
 const lookAgainMs = 250
-/** What answers TLS-ALPN-01 can not be looked at from here, so it is given that time. */
-const tlsShownWithinMs = 1_000
+/** What can not be looked at from here is given that time: what answers TLS-ALPN-01, and what is at a private address. */
+const unseenShownWithinMs = 1_000
 
 /** Shows what the authority wants to see, and asks it to look. */
 export async function proveOrder(deps: CertificateStepDeps, input: StepInput): Promise<CertificateLifeEvent> {
@@ -66,7 +66,7 @@ async function show(
   await noteOpenAttempt(database, uuid, { ...seen, ...(await namedByCaa(deps.issuer)), challenge })
   if (challenge === ChallengeKind.TlsAlpn01) {
     if (!(await putChallenges(deps, uuid, await shownByTls(tls, deps.nowMs())))) return undefined
-    await pause(tlsShownWithinMs, signal)
+    await pause(unseenShownWithinMs, signal)
   }
   return challenge
 }
@@ -95,6 +95,10 @@ async function lookUntilSeen(
     const seen = await diagnosis.look({ fqdn, ...challenge }, signal)
     const isShown = kind !== ChallengeKind.Http01 || seen.web.some(({ answer }) => answer === 'expected')
     if (isShown || nowMs() >= untilMs) return seen
+    if (seen.web.length > 0 && seen.web.every(({ state }) => state === PortState.NotAsked)) {
+      await pause(unseenShownWithinMs, signal)
+      return seen
+    }
     await pause(lookAgainMs, signal)
   }
 }

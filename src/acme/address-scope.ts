@@ -1,9 +1,12 @@
 import { BlockList, isIPv4 } from 'node:net'
 import { AddressScope } from '../domain/attempt-report.ts'
 
-/** Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC 6890. */
+/**
+ * Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC 6890;
+ * 168.63.129.16 is the one that Azure gives its virtual machines.
+ */
 const never = listOf(
-  '0.0.0.0/8 169.254.0.0/16 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
+  '0.0.0.0/8 168.63.129.16/32 169.254.0.0/16 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
     '::/96 ::ffff:0:0/96 100::/64 2001::/32 2001:db8::/32 2002::/16 fe80::/10 fec0::/10 ff00::/8',
 )
 

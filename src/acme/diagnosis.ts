@@ -30,6 +30,11 @@ export interface DiagnosisOptions {
   readonly resolver?: string
   /** Those that the world reaches the gateway at: 80 and 443 unless told. */
   readonly ports?: WebPorts
+  /**
+   * Whether private addresses are connected to, too. False unless told: users choose where their names lead, and in the
+   * operator's network others listen.
+   */
+  readonly asksPrivate?: boolean
   /** What an address is; a test has nothing but loopback addresses. */
   readonly scopeOf?: (address: string) => AddressScope
 }
@@ -41,7 +46,7 @@ const lookTimeoutMs = 20_000
 const maxAsked = 2
 
 export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
-  const { resolver, ports = webPorts, scopeOf = registeredScopeOf } = options
+  const { resolver, ports = webPorts, asksPrivate = false, scopeOf = registeredScopeOf } = options
   return {
     async look(question, caller) {
       caller.throwIfAborted()
@@ -51,7 +56,7 @@ export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
       signal.addEventListener('abort', stop)
       try {
         const [{ dns, web, tls }, caa] = await Promise.all([
-          lookAtAddresses(lookups, { question, ports, scopeOf, signal }),
+          lookAtAddresses(lookups, { question, ports, asksPrivate, scopeOf, signal }),
           lookups.caa(question.fqdn),
         ])
         caller.throwIfAborted()
@@ -67,13 +72,14 @@ export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
 interface Look {
   readonly question: DiagnosisQuestion
   readonly ports: WebPorts
+  readonly asksPrivate: boolean
   readonly scopeOf: (address: string) => AddressScope
   readonly signal: AbortSignal
 }
 
 async function lookAtAddresses(
   lookups: NameLookups,
-  { question: { fqdn, challenge }, ports, scopeOf, signal }: Look,
+  { question: { fqdn, challenge }, ports, asksPrivate, scopeOf, signal }: Look,
 ): Promise<Pick<NameSeen, 'dns' | 'web' | 'tls'>> {
   const dns = await lookups.addresses(fqdn)
   const ownAddresses = allOf(dns)
@@ -85,15 +91,26 @@ async function lookAtAddresses(
   const webSeen = (address: string): Promise<WebSeen> =>
     challenge === undefined
       ? portSeen(address, ports.httpPort)
-      : checkWeb({ fqdn, address, ownAddresses, ...challenge, ports, addressesOf, scopeOf, signal })
-  /** Nothing is sent to addresses that nobody's site can have. */
-  const unlessNever = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
+      : checkWeb({
+          fqdn,
+          address,
+          ownAddresses,
+          ...challenge,
+          ports,
+          addressesOf,
+          asksPrivate,
+          scopeOf,
+          signal,
+        })
+  /** Nothing is sent to addresses that nobody's site can have, nor to private ones unless the operator wants it. */
+  const whereAllowed = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
     const scope = scopeOf(address)
-    return scope === AddressScope.Never ? { address, scope, state: PortState.NotAsked } : look(address)
+    const isAllowed = scope === AddressScope.Public || (asksPrivate && scope === AddressScope.Internal)
+    return isAllowed ? look(address) : { address, scope, state: PortState.NotAsked }
   }
   const [web, tls] = await Promise.all([
-    Promise.all(asked.map((address) => unlessNever(address, webSeen))),
-    Promise.all(asked.map((address) => unlessNever(address, (each) => portSeen(each, ports.tlsPort)))),
+    Promise.all(asked.map((address) => whereAllowed(address, webSeen))),
+    Promise.all(asked.map((address) => whereAllowed(address, (each) => portSeen(each, ports.tlsPort)))),
   ])
   return { dns, web, tls }
 }

@@ -11,8 +11,8 @@ import { closedStateOf, connectTimeoutMs } from './port-check.ts'
  * is behind an address may not be theirs, so that:
  *
  * - what is asked for is the challenge's own path, and only a redirect of the very address that is asked changes it;
- * - a redirect leads nowhere but to names, on the ports of the web, and into private networks only where the name leads there
- *   itself, and then only to the challenge's own path;
+ * - a redirect leads nowhere but to names, on the ports of the web, and into private networks only where the operator allows it
+ *   and the name leads there itself, and then only to the challenge's own path;
  * - the address that was judged is the one that is connected to: nothing is looked up in between;
  * - a status and some characters of the body are kept only where every answer came from that address and it is public.
  *   Of all others one word is kept: whether it was what the challenge expects.
@@ -26,6 +26,7 @@ export interface WebQuestion {
   readonly keyAuthorization: string
   readonly ports: WebPorts
   readonly addressesOf: (name: string) => Promise<readonly string[]>
+  readonly asksPrivate: boolean
   readonly scopeOf: (address: string) => AddressScope
   readonly signal: AbortSignal
 }
@@ -170,7 +171,8 @@ function isWebPort({ protocol, port }: URL, { httpPort, tlsPort }: WebPorts): bo
 function mayAsk(address: string, { pathname, search }: URL, question: WebQuestion): boolean {
   const scope = question.scopeOf(address)
   if (scope !== AddressScope.Internal) return scope === AddressScope.Public
-  return question.ownAddresses.includes(address) && pathname + search === challengePath(question)
+  const { asksPrivate, ownAddresses } = question
+  return asksPrivate && ownAddresses.includes(address) && pathname + search === challengePath(question)
 }
 
 function challengePath({ token }: WebQuestion): string {

@@ -266,6 +266,11 @@ export const settingsTable = {
     meaning:
       'DNS server that the platform looks names up with when it finds out why a certificate does not come: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
   }),
+  diagnosisPrivate: setting('ROOST_DIAGNOSIS_PRIVATE', read.asSwitch, false, {
+    defaultText: 'off',
+    meaning:
+      'Whether the platform connects to private addresses, too, when it finds out why a certificate does not come (`on`, `off`). Users choose where their names lead: set it only where the gateway itself has such an address.',
+  }),
 } as const
 
 type Table = typeof settingsTable

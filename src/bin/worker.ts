@@ -44,7 +44,7 @@ const secretBox = createSecretBox(secretKey)
 const authority = await startWith('worker', () =>
   configuredIssuer(settings, createAuthorityAccounts({ database, secretBox })),
 )
-const { acmeResolver: resolver } = settings
+const { acmeResolver: resolver, diagnosisPrivate: asksPrivate } = settings
 const control = openTemporalControl(place)
 const metrics = new WorkerMetrics()
 const sdkMetricsAddress = `127.0.0.1:${await freePort()}`
@@ -70,7 +70,7 @@ const worker = new ControlWorker({
       secretBox,
       issuer: authority.issuer,
       directory: authority.directory,
-      diagnosis: createDiagnosis(resolver === undefined ? {} : { resolver }),
+      diagnosis: createDiagnosis({ asksPrivate, ...(resolver !== undefined && { resolver }) }),
       nowMs: Date.now,
     }),
   },

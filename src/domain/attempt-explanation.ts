@@ -52,7 +52,7 @@ const portWords: Readonly<Record<PortState, string>> = {
   [PortState.Refused]: 'refuses connections',
   [PortState.Timeout]: 'does not answer',
   [PortState.Unreachable]: 'can not be reached from here',
-  [PortState.NotAsked]: 'was not asked: such an address is no host on the internet',
+  [PortState.NotAsked]: 'was not asked: such an address is not on the internet',
 }
 
 const stopWords: Readonly<Record<RedirectStop, string>> = {
@@ -190,7 +190,9 @@ function judgeWeb(report: AttemptReport): readonly Finding[] {
   const internal = web.filter((each) => each.scope !== AddressScope.Public)
   return [
     ...(bad.length > 0 && bad.length < web.length ? [mixed(name, bad)] : []),
-    ...distinctFindings(bad.map((each) => badAddress(name, each, byTls))),
+    ...distinctFindings(
+      bad.filter(({ state }) => state !== PortState.NotAsked).map((each) => badAddress(name, each, byTls)),
+    ),
     ...(internal.length > 0 ? [privateAddress(name, internal)] : []),
     ...(bad.length === 0 && report.problem?.type.endsWith(':connection') ? [onlyFromHere(name)] : []),
   ]
@@ -231,9 +233,16 @@ function badAddress(name: string, { state, answer }: WebSeen, byTls: boolean): F
 
 function privateAddress(name: string, internal: readonly WebSeen[]): Finding {
   const addresses = internal.map((each) => each.address).join(', ')
+  const unasked = internal.some(
+    ({ scope, state }) => scope === AddressScope.Internal && state === PortState.NotAsked,
+  )
   return {
-    means: `${addresses} is not an address of the internet: an authority there can not reach ${name} at it.`,
-    toDo: `Give ${name} the gateway's public address, or set ROOST_ACME_RESOLVER where the name leads elsewhere outside.`,
+    means: `${name} leads to ${addresses}, which is not an address of the internet: an authority there can not reach it.`,
+    toDo:
+      `Give ${name} the gateway's public address, or set ROOST_ACME_RESOLVER where the name leads elsewhere outside.` +
+      (unasked
+        ? ' Where the gateway has such an address, ROOST_DIAGNOSIS_PRIVATE=on has Roost look at it, too.'
+        : ''),
   }
 }
 

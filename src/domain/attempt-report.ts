@@ -76,7 +76,7 @@ export interface CaaRecord {
 
 /**
  * `internal`: loopback and private networks, which an installation may well have its gateway in, and where others may listen that are
- * nobody's business. `never`: link-local, multicast and addresses that lead to no host; they are not connected to.
+ * nobody's business: they are connected to only where the operator allows it. `never`: link-local, multicast and addresses that lead to no host; they are not connected to.
  */
 export const AddressScope = { Public: 'public', Internal: 'internal', Never: 'never' } as const
 export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]

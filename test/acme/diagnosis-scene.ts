@@ -23,6 +23,8 @@ export interface WebScene {
   /** By address; 404 where there is none. */
   readonly answers: Map<string, Answer>
   look(fqdn: string, signal?: AbortSignal): Promise<NameSeen>
+  /** The same where the operator allows private addresses. */
+  lookInside(fqdn: string): Promise<NameSeen>
   close(): Promise<void>
 }
 
@@ -50,13 +52,17 @@ export async function openWebScene(resolver: string): Promise<WebScene> {
       : address === '127.0.0.1'
         ? AddressScope.Internal
         : AddressScope.Public
-  const diagnosis = createDiagnosis({ resolver, ports, scopeOf })
+  const look = (asksPrivate: boolean, fqdn: string, signal: AbortSignal) =>
+    createDiagnosis({ resolver, ports, asksPrivate, scopeOf }).look(
+      { fqdn, challenge: { token, keyAuthorization } },
+      signal,
+    )
   return {
     ports,
     asked,
     answers,
-    look: (fqdn, signal = new AbortController().signal) =>
-      diagnosis.look({ fqdn, challenge: { token, keyAuthorization } }, signal),
+    look: (fqdn, signal = new AbortController().signal) => look(false, fqdn, signal),
+    lookInside: (fqdn) => look(true, fqdn, new AbortController().signal),
     async close() {
       for (const server of [...plain, ...secure]) server.closeAllConnections()
       await Promise.all(

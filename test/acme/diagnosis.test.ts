@@ -110,15 +110,32 @@ describe('a look at a name', () => {
       assert.equal(web?.excerpt?.length, 100)
     })
 
-    it('tells of a private address one word, whatever is said there', async () => {
+    it('tells of a private address one word, whatever is said there, where it may be asked', async () => {
       await leadTo('127.0.0.1')
       const bare = { address: '127.0.0.1', scope: 'internal', state: 'open' }
       scene.answers.set('127.0.0.1', (_request, response) => response.writeHead(500).end('secret'))
-      assert.deepEqual((await scene.look(name)).web, [{ ...bare, answer: 'other' }])
+      assert.deepEqual((await scene.lookInside(name)).web, [{ ...bare, answer: 'other' }])
       redirect('127.0.0.1', 'http://secret.internal:99/')
-      assert.deepEqual((await scene.look(name)).web, [{ ...bare, answer: 'redirect', stopped: 'other-port' }])
+      assert.deepEqual((await scene.lookInside(name)).web, [
+        { ...bare, answer: 'redirect', stopped: 'other-port' },
+      ])
       proper('127.0.0.1')
-      assert.deepEqual((await scene.look(name)).web, [{ ...bare, answer: 'expected' }])
+      assert.deepEqual((await scene.lookInside(name)).web, [{ ...bare, answer: 'expected' }])
+    })
+
+    it('does not connect to a private address unless the operator allows it', async () => {
+      await leadTo('127.0.0.1', '127.0.0.2')
+      proper('127.0.0.1')
+      proper('127.0.0.2')
+      const { web, tls } = await scene.look(name)
+      const inside = { address: '127.0.0.1', scope: 'internal', state: 'not-asked' }
+      for (const seen of [web, tls])
+        assert.deepEqual(
+          seen.find(({ address }) => address === '127.0.0.1'),
+          inside,
+        )
+      assert.equal(web.find(({ address }) => address === '127.0.0.2')?.answer, 'expected')
+      assert.deepEqual(scene.asked, [`127.0.0.2 ${name} ${challengePath}`])
     })
 
     it('does not connect to an address that no site can have', async () => {
@@ -202,18 +219,33 @@ describe('a look at a name', () => {
       )
     })
 
-    it('asks a private address that the name leads to for the challenge, and for nothing else', async () => {
+    it('asks a private address that the name leads to for the challenge, and for nothing else, where it may be asked', async () => {
       await leadTo('127.0.0.1', '127.0.0.2')
       await pebble.dns.setA('inside.test', ['127.0.0.1'])
       proper('127.0.0.1')
       redirect('127.0.0.2', 'http://inside.test/admin')
-      await scene.look(name)
+      await scene.lookInside(name)
       redirect('127.0.0.1', `http://${name}/admin`)
-      await scene.look(name)
+      await scene.lookInside(name)
       redirect('127.0.0.1', `http://${name}${challengePath}?delete=all`)
-      await scene.look(name)
+      await scene.lookInside(name)
       const inside = scene.asked.filter((each) => each.startsWith('127.0.0.1'))
       assert.deepEqual([...new Set(inside)], [`127.0.0.1 ${name} ${challengePath}`])
+    })
+
+    it('does not follow to a private address that the name leads to itself unless the operator allows it', async () => {
+      await leadTo('127.0.0.1', '127.0.0.2')
+      await pebble.dns.setA('inside.test', ['127.0.0.1'])
+      proper('127.0.0.1')
+      redirect('127.0.0.2', `http://inside.test${challengePath}`)
+      const { web } = await scene.look(name)
+      assert.equal(web.find(({ address }) => address === '127.0.0.2')?.stopped, 'internal')
+      assert.deepEqual(
+        scene.asked.filter((each) => each.startsWith('127.0.0.1')),
+        [],
+      )
+      const allowed = await scene.lookInside(name)
+      assert.equal(allowed.web.find(({ address }) => address === '127.0.0.2')?.answer, 'expected')
     })
 
     it('does not follow to other ports, schemes and addresses, nor for ever', async () => {

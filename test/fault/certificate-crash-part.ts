@@ -79,7 +79,7 @@ const worker = new ControlWorker({
         secretBox,
         issuer,
         directory: directoryUrl,
-        diagnosis: createDiagnosis({ resolver, ports: { httpPort, tlsPort } }),
+        diagnosis: createDiagnosis({ resolver, ports: { httpPort, tlsPort }, asksPrivate: true }),
         nowMs: Date.now,
       }),
     ),

@@ -36,6 +36,7 @@ export async function startAcmeStack(): Promise<AcmeStack> {
     ROOST_ACME_DIRECTORY_URL: pebble.directoryUrl,
     ROOST_ACME_CA_FILE: pebble.caFile,
     ROOST_ACME_RESOLVER: pebble.resolver,
+    ROOST_DIAGNOSIS_PRIVATE: 'on',
     ROOST_ACME_CONTACT: 'admin@example.test',
     ROOST_GATEWAY_HOST: acmeAddress,
   }).catch(async (error: unknown) => {

@@ -182,6 +182,22 @@ describe('what is said of an attempt', () => {
       assert.match(said(web({ scope: AddressScope.Internal })).means, /is not an address of the internet/)
       assert.doesNotMatch(said(web({})).means, /is not an address of the internet/)
     })
+    it('says of a private address that was not asked what the name leads to, and nothing of closed ports', () => {
+      const { answer: _none, ...unasked } = good
+      const inside = {
+        ...unasked,
+        address: '10.0.0.7',
+        scope: AddressScope.Internal,
+        state: PortState.NotAsked,
+      }
+      const { seen, means, toDo } = said({ ...failed, web: [inside], tls: [inside] })
+      assert.match(seen, /Port 80 of 10\.0\.0\.7 was not asked/)
+      assert.match(means, /www\.example\.com leads to 10\.0\.0\.7, which is not an address of the internet/)
+      assert.doesNotMatch(means, /closed|can be reached from here/)
+      assert.match(toDo, /ROOST_DIAGNOSIS_PRIVATE=on/)
+      const never = said({ ...failed, web: [{ ...inside, scope: AddressScope.Never }] })
+      assert.doesNotMatch(never.toDo, /ROOST_DIAGNOSIS_PRIVATE/)
+    })
     it('suspects firewalls where it is well from here, and only from here', () => {
       assert.match(said(web({})).means, /can be reached from here, and not from/)
       assert.doesNotMatch(said(web({ answer: WebAnswer.Other })).means, /not from where/)

@@ -33,6 +33,7 @@ describe('a step to a certificate', () => {
   let issuer: FakeIssuer
   let seen: NameSeen
   let clockMs: number
+  let looks: number
 
   before(async () => {
     own = await createTestDatabase()
@@ -49,6 +50,7 @@ describe('a step to a certificate', () => {
     issuer = new FakeIssuer()
     seen = seenFrom({ web: 'open', answer: 'expected', tls: 'open' })
     clockMs = Date.now()
+    looks = 0
     await rows(
       `insert into certificates (uuid, user_uuid, name, common_name, state) values ($1, $2, $3, $4, 'pending')`,
       [uuid, userUuid, `cert-${uuid.slice(0, 8)}`, commonName],
@@ -79,7 +81,12 @@ describe('a step to a certificate', () => {
       secretBox: testSecretBox,
       issuer: by,
       directory,
-      diagnosis: { look: async () => seen },
+      diagnosis: {
+        look: async () => {
+          looks++
+          return seen
+        },
+      },
       // Every look at it costs time: nobody waits for what is not shown.
       nowMs: () => (clockMs += 500),
     })
@@ -237,6 +244,14 @@ describe('a step to a certificate', () => {
       await run('proveCertificate')
       assert.deepEqual(kinds, ['http-01'])
     }
+  })
+
+  it('does not look again at what may not be asked, and proves by HTTP', async () => {
+    seen = seenFrom({ web: 'not-asked', tls: 'not-asked' })
+    await run('orderCertificate')
+    assert.deepEqual(await run('proveCertificate'), { kind: 'step-done', step: 'prove' })
+    assert.equal(looks, 1)
+    assert.equal((await lastAttempt())?.report['challenge'], 'http-01')
   })
 
   it('installs nothing that is for another key or not valid now, and forgets that order', async () => {
