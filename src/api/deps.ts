@@ -10,6 +10,7 @@ import type { TokenAuthenticator } from '../db/tokens.ts'
 import type { ImageListing } from '../registry/image-listing.ts'
 import type { ImageResolver } from '../registry/image-resolver.ts'
 import type { ApiMetrics } from './api-metrics.ts'
+import type { DomainProofs } from './domain-proofs.ts'
 import type { FeedTimes } from './internal/feed-stream.ts'
 import type { NodeClient } from '../nodes/node-client.ts'
 import type { RegistryTokens } from './registry-tokens.ts'
@@ -29,6 +30,8 @@ export interface ApiDeps {
   readonly images: ImageResolver
   readonly imageListing: ImageListing
   readonly registry: RegistryTokens
+  /** Absent: custom domains are taken without a proof. */
+  readonly domainProofs?: DomainProofs
   readonly metrics: ApiMetrics
   readonly log: Logger
   readonly nowMs: () => number

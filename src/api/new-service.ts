@@ -12,7 +12,7 @@ import { parseObjectName } from '../domain/object-name.ts'
 import { resolveLimits, resolvePorts } from '../domain/service-ports.ts'
 import type { PortRefusal, WantedPort } from '../domain/service-ports.ts'
 import { defaultHardLimit, defaultSoftLimit } from '../domain/service.ts'
-import type { ApiSettings } from './deps.ts'
+import type { ApiDeps, ApiSettings } from './deps.ts'
 import { readIdentifier } from './body-identifier.ts'
 import type { Read } from './body-identifier.ts'
 
@@ -80,7 +80,31 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
   return target.ok ? { ok: true, value: { existing: target.value } } : target
 }
 
-/** The platform's own names and ports are refused as an entry: to whom they belong is no matter of form. */
+/**
+ * The services that a request wants to make, looked at for what is not the user's to take; undefined for each that can be made. Refused
+ * as entries: to whom names and ports belong is no matter of form. All domains of the request are looked up at once.
+ */
+export async function notTheirs(
+  { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,
+  userUuid: string,
+  services: readonly (NewService | undefined)[],
+): Promise<readonly (Problem | undefined)[]> {
+  const own = services.map((service) => service && platformsOwn(service, settings.publicPorts))
+  const asked = services.flatMap((service, index) =>
+    service === undefined || own[index] !== undefined ? [] : customDomains(service),
+  )
+  const unproved = asked.length === 0 ? undefined : await domainProofs?.missing(userUuid, asked)
+  return services.map((service, index) => {
+    if (service === undefined || own[index] !== undefined) return own[index]
+    const missing = customDomains(service).find((fqdn) => unproved?.has(fqdn))
+    return missing === undefined ? undefined : unproved?.get(missing)
+  })
+}
+
+function customDomains({ domains }: NewService): readonly string[] {
+  return domains.flatMap(({ fqdn, kind }) => (kind === DomainKind.Custom ? [fqdn] : []))
+}
+
 export function platformsOwn(
   { ports, domains, metroDomain }: NewService,
   publicPorts: ApiSettings['publicPorts'],

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { createApiMetrics } from '../api/api-metrics.ts'
 import { createApp } from '../api/app.ts'
+import { createDomainProofs } from '../api/domain-proofs.ts'
+import { createTextLookup } from '../acme/text-lookups.ts'
 import { createNodeClient } from '../nodes/node-client.ts'
 import { createRegistryTokens } from '../api/registry-tokens.ts'
 import { closeServer, createApiServer } from '../api/server.ts'
@@ -12,9 +14,11 @@ import { forgetGone } from '../db/feed-read.ts'
 import { openInstanceWatch } from '../db/instance-watch.ts'
 import { migrate } from '../db/migrate.ts'
 import { listNodes } from '../db/nodes.ts'
+import { createProofTokens } from '../db/proof-token.ts'
 import { createSecretBox } from '../db/secret-box.ts'
 import { createTokenAuthenticator } from '../db/tokens.ts'
 import { imagesOfUser } from '../db/user-images.ts'
+import { DomainProofKind } from '../domain/domain-proof.ts'
 import { createImageFactsCache } from '../registry/image-facts.ts'
 import { createImageListing } from '../registry/image-listing.ts'
 import { createImageResolver } from '../registry/image-resolver.ts'
@@ -82,6 +86,13 @@ const app = createApp({
     onDamaged: (image, error) => log.error({ err: error, image }, 'an image is damaged in the registry'),
   }),
   registry: createRegistryTokens(issuer, tokens),
+  ...(settings.domainProof === DomainProofKind.Txt && {
+    domainProofs: createDomainProofs({
+      tokens: createProofTokens(files.secretKey),
+      textsOf: createTextLookup(settings.acmeResolver),
+      nowMs: Date.now,
+    }),
+  }),
   metrics: createApiMetrics(),
   log,
   nowMs: Date.now,

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import process from 'node:process'
 import { ensureLocalAuthority } from '../acme/local-issuer.ts'
+import { createTextLookup } from '../acme/text-lookups.ts'
 import type { CustomDomainsAuthority } from '../cli/cli-deps.ts'
 import { CliFailure, ExitCode } from '../cli/cli-failure.ts'
 import { withDatabase } from '../cli/database-session.ts'
@@ -13,8 +14,10 @@ import { openTemporalControl } from '../control/temporal-control.ts'
 import type { TemporalControl } from '../control/temporal-control.ts'
 import { createAuthorityAccounts } from '../db/authority-accounts.ts'
 import { openDatabase } from '../db/database.ts'
+import { createProofTokens } from '../db/proof-token.ts'
 import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
 import { overlookVolumes } from '../db/volume-search.ts'
+import { DomainProofKind } from '../domain/domain-proof.ts'
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
 import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
@@ -56,6 +59,11 @@ async function main(): Promise<ExitCode> {
           : undefined,
       customDomains: () => customDomainsAuthority(settings),
     },
+    domainProof: {
+      isAsked: settings.domainProof === DomainProofKind.Txt,
+      tokens: async () => createProofTokens(await readKey(settings)),
+      textsOf: createTextLookup(settings.acmeResolver),
+    },
     doctor: () =>
       runDoctor(settings, {
         acceleration: () => probeKvm(settings.cacheDir),
@@ -78,19 +86,21 @@ async function withControl<T>(
   }
 }
 
-/** Made here where nobody needed it before: people trust a root before they use what it issues. */
-async function customDomainsAuthority(settings: Settings): Promise<CustomDomainsAuthority> {
-  const { acmeDirectoryUrl: directory, secretKeyFile } = settings
-  if (directory !== undefined) return { directory }
-  const key = await readFile(secretKeyFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+async function readKey({ secretKeyFile }: Settings): Promise<Uint8Array> {
+  const text = await readFile(secretKeyFile, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     throw new CliFailure(
       `${secretKeyFile} can not be read (${cause.code}); it opens what the database keeps`,
-      {
-        cause,
-      },
+      { cause },
     )
   })
-  const secretBox = createSecretBox(parseSecretKey(key))
+  return parseSecretKey(text)
+}
+
+/** Made here where nobody needed it before: people trust a root before they use what it issues. */
+async function customDomainsAuthority(settings: Settings): Promise<CustomDomainsAuthority> {
+  const { acmeDirectoryUrl: directory } = settings
+  if (directory !== undefined) return { directory }
+  const secretBox = createSecretBox(await readKey(settings))
   return withDatabase(await findDatabaseUrl(settings), async (database) => {
     const store = createAuthorityAccounts({ database, secretBox })
     return { certificate: (await ensureLocalAuthority(store, Date.now())).chain }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { defaultRequestsPerSecond } from '../contract/limits.ts'
+import { DomainProofKind } from '../domain/domain-proof.ts'
 import * as read from './setting-formats.ts'
 
 /** The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is generated from it. */
@@ -264,8 +265,17 @@ export const settingsTable = {
   acmeResolver: setting('ROOST_ACME_RESOLVER', optional(read.asNameServer), undefined, {
     defaultText: 'those of the machine',
     meaning:
-      'DNS server that the platform looks names up with when it finds out why a certificate does not come: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
+      'DNS server that the platform looks names up with when it finds out why a certificate does not come, or whose a domain is: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
   }),
+  domainProof: setting(
+    'ROOST_DOMAIN_PROOF',
+    read.choice(Object.values(DomainProofKind)),
+    DomainProofKind.Off,
+    {
+      meaning:
+        '`txt`: a custom domain is taken only by a user whose TXT record in DNS proves that it is theirs. `off`: first come, first served. Switch it on where several users do not trust each other.',
+    },
+  ),
   diagnosisPrivate: setting('ROOST_DIAGNOSIS_PRIVATE', read.asSwitch, false, {
     defaultText: 'off',
     meaning:

@@ -1,8 +1,10 @@
+import type { TextLookup } from '../acme/text-lookups.ts'
 import type { AutoscaleControl } from '../control/autoscale-control.ts'
 import type { CertificateControl } from '../control/certificate-control.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
 import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
+import type { ProofTokens } from '../db/proof-token.ts'
 import type { Attention } from '../domain/traffic-protocol.ts'
 import type { DoctorReport } from '../launch/doctor.ts'
 
@@ -22,6 +24,14 @@ export interface CliDeps {
     instance: { readonly uuid: string; readonly nodeId: string },
   ) => Promise<Attention | string | undefined>
   readonly images: ImageStore
+  /** How users prove custom domains. */
+  readonly domainProof: {
+    /** Whether a proof is asked for before a domain is taken. */
+    readonly isAsked: boolean
+    /** Throws `CliFailure` where the installation's key can not be read. */
+    readonly tokens: () => Promise<ProofTokens>
+    readonly textsOf: TextLookup
+  }
   readonly doctor: () => Promise<DoctorReport>
   /** `file` is absent where the metro domain's certificate is the operator's own. */
   readonly authority: {

@@ -4,6 +4,7 @@ import { CliFailure, ExitCode } from './cli-failure.ts'
 import { addAutoscaleCommands } from './autoscale-commands.ts'
 import { addCertCommands } from './cert-commands.ts'
 import { addCaCommand } from './ca-command.ts'
+import { addDomainCommands } from './domain-commands.ts'
 import { addDoctorCommand } from './doctor-command.ts'
 import { addExplainCommand } from './explain-command.ts'
 import { addImageCommands } from './image-commands.ts'
@@ -33,7 +34,7 @@ function createProgram(deps: CliDeps): Command {
   // Subcommands inherit these settings when they are made, so they come first.
   const program = new Command('roost')
     .description(
-      'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, autoscale, why instances are awake, and what works on this machine.',
+      'Administers a Roost stack: accounts, tokens, images, hosts, volumes, certificates, domains, autoscale, why instances are awake, and what works on this machine.',
     )
     .exitOverride()
     .configureOutput({ writeOut: deps.write, writeErr: deps.note })
@@ -45,6 +46,7 @@ function createProgram(deps: CliDeps): Command {
   addImageCommands(program, deps)
   addVolumeCommands(program, deps)
   addCertCommands(program, deps)
+  addDomainCommands(program, deps)
   addAutoscaleCommands(program, deps)
   addNodeCommands(program, deps)
   addCaCommand(program, deps)

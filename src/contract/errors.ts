@@ -158,6 +158,24 @@ export const failures = {
   alreadyExists: failure(ErrorCode.AlreadyExists, 200, "{kind} with name '{value}' already exists"),
   domainInUse: failure(ErrorCode.AlreadyExists, 200, "Domain '{fqdn}' is already in use"),
   domainReserved: failure(ErrorCode.CannotBeUsed, 200, "Domain '{fqdn}' is reserved and cannot be used"),
+  domainUnproved: failure(
+    ErrorCode.CannotBeUsed,
+    200,
+    "Domain '{fqdn}' is not proved to be yours: add a TXT record '{record}' with the value '{text}' to DNS, then try again. " +
+      "The same value in '{any}' proves all names below that domain",
+  ),
+  domainProofUnanswered: failure(
+    ErrorCode.OperationFailed,
+    200,
+    "DNS did not answer whether domain '{fqdn}' is proved to be yours (TXT record '{record}'): check its DNS servers, or try again",
+    true,
+  ),
+  tooManyLookups: failure(
+    ErrorCode.TooMany,
+    200,
+    'Too many domains had to be looked up in DNS: try again in {seconds} s',
+    true,
+  ),
   wildcardWithoutCertificate: failure(
     ErrorCode.CannotBeUsed,
     200,

@@ -82,3 +82,9 @@ export const maxAutoscaleTimeMs = 3_600_000
 export const defaultRequestsPerSecond = 1_000
 /** How many seconds' worth may come at once after a pause. */
 export const requestBurstSeconds = 5
+/**
+ * An entry with code 5. Look-ups in DNS for proofs of domains, of one user in the long run and at once, so that nobody has the platform
+ * ask somebody's servers without an end. A request with 100 names of three labels comes through at once.
+ */
+export const proofLookupsPerSecond = 1
+export const proofLookupsAtOnce = 250

@@ -116,6 +116,7 @@ export function commonNamesFor(fqdn: string): readonly string[] {
   return isWildcard(fqdn) ? [fqdn] : [fqdn, `${wildcard}${fqdn.slice(fqdn.indexOf('.') + 1)}`]
 }
 
-function withoutWildcard(fqdn: string): string {
+/** The name below which a wildcard stands for every label; any other name as it is. */
+export function withoutWildcard(fqdn: string): string {
   return isWildcard(fqdn) ? fqdn.slice(wildcard.length) : fqdn
 }

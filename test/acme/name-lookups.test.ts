@@ -1,44 +1,27 @@
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
-import type { Socket } from 'node:dgram'
-import { once } from 'node:events'
-import { decode, encode } from 'dns-packet'
 import type { Answer } from 'dns-packet'
 import { openNameLookups } from '../../src/acme/name-lookups.ts'
 import type { NameLookups } from '../../src/acme/name-lookups.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import type { DnsServer } from '../support/dns-server.ts'
 
 const refused = 5
 const noSuchName = 3
 
 describe('questions to DNS', () => {
-  let server: Socket
-  let lookups: NameLookups
-  /** `<type> <name>` to its records, or the code of a failure; what is absent has no such record. */
-  let answers: Map<string, readonly Answer[] | number>
+  let server: DnsServer
+  let answers: DnsServer['answers']
   let asked: string[]
+  let lookups: NameLookups
 
   beforeEach(async () => {
-    answers = new Map()
-    asked = []
-    server = createSocket('udp4').bind(0, '127.0.0.1')
-    await once(server, 'listening')
-    server.on('message', (message, { port, address }) => {
-      const { id = 0, questions = [] } = decode(message)
-      const question = `${questions[0]?.type} ${questions[0]?.name}`
-      asked.push(question)
-      const found = answers.get(question) ?? []
-      const [records, code] = typeof found === 'number' ? [[], found] : [found, 0]
-      server.send(
-        encode({ type: 'response', id, questions, answers: [...records], flags: code }),
-        port,
-        address,
-      )
-    })
-    lookups = openNameLookups(`127.0.0.1:${server.address().port}`)
+    server = await startDnsServer()
+    ;({ answers, asked } = server)
+    lookups = openNameLookups(server.resolver)
   })
-  afterEach(() => {
+  afterEach(async () => {
     lookups.cancel()
-    server.close()
+    await server.close()
   })
 
   const caa = (name: string, value: string, flags = 0): Answer => ({

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
@@ -10,11 +10,15 @@ import { createInterface } from 'node:readline'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { createInstances } from '../../src/db/create-instances.ts'
+import { createProofTokens } from '../../src/db/proof-token.ts'
+import { parseSecretKey } from '../../src/db/secret-box.ts'
 import { createToken } from '../../src/db/tokens.ts'
 import { ensureKeys } from '../../src/launch/keys.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../support/accounts.ts'
 import { createApiClient } from '../support/api-client.ts'
+import { startDnsServer } from '../support/dns-server.ts'
+import type { DnsServer } from '../support/dns-server.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
@@ -27,9 +31,11 @@ describe('the API process', () => {
   let directory: string
   let child: ChildProcess
   let url: string
+  let dns: DnsServer
   before(async function () {
     this.timeout(60_000)
     own = await createTestDatabase()
+    dns = await startDnsServer()
     database = await openDatabase({ url: own.url, applicationName: 'api process test' })
     directory = await mkdtemp(path.join(tmpdir(), 'roost-api-'))
     const keyFile = (name: string) => path.join(directory, 'keys', name)
@@ -53,6 +59,8 @@ describe('the API process', () => {
         ROOST_DATA_DIR: directory,
         ROOST_API_PORT: String(port),
         ROOST_PORT_OFFSET: String(portOffset),
+        ROOST_DOMAIN_PROOF: 'txt',
+        ROOST_ACME_RESOLVER: dns.resolver,
         DATABASE_URL: own.url,
         // Nothing listens there: the API has to come up all the same.
         TEMPORAL_ADDRESS: '127.0.0.1:1',
@@ -68,6 +76,7 @@ describe('the API process', () => {
     if (child.exitCode === null) child.kill('SIGKILL')
     await database.close()
     await own.drop()
+    await dns.close()
     await rm(directory, { recursive: true })
   })
 
@@ -82,6 +91,24 @@ describe('the API process', () => {
     }
     assert.deepEqual(await publish(ownPort - portOffset), [24])
     assert.deepEqual(await publish(ownPort), ['success'])
+    await api.close()
+  })
+
+  it('asks the DNS server of its settings for the proof of a custom domain, by its own key', async () => {
+    const user = await addUser(database, { name: 'prover' })
+    const { token } = await createToken(database, { userUuid: user.uuid })
+    const api = createApiClient({ url, token })
+    const serve = () =>
+      api.attempt('createServices', {
+        body: { services: [{ port: 443 }], domains: [{ name: 'shop.example.test.' }] },
+      })
+    assert.partialDeepStrictEqual((await serve()).entries, [{ error: 24 }])
+    const key = parseSecretKey(await readFile(path.join(directory, 'keys', 'secret.key'), 'utf8'))
+    const name = '_roost-proof.example.test'
+    dns.answers.set(`TXT ${name}`, [
+      { type: 'TXT', name, data: `roost-proof=${createProofTokens(key)(user.uuid)}` },
+    ])
+    assert.partialDeepStrictEqual((await serve()).entries, [{ status: 'success' }])
     await api.close()
   })
 

@@ -104,7 +104,10 @@ export const fakeDigest = `sha256:${'ab'.repeat(32)}`
 
 export async function startTestApi(
   options: { readonly settings?: Partial<ApiSettings> } & Partial<
-    Pick<ApiDeps, 'control' | 'volumeControl' | 'certificateControl' | 'autoscaleControl' | 'nowMs'>
+    Pick<
+      ApiDeps,
+      'control' | 'volumeControl' | 'certificateControl' | 'autoscaleControl' | 'nowMs' | 'domainProofs'
+    >
   > & {
       readonly registry?: (database: Database) => RegistryTokens
     } = {},
@@ -141,6 +144,7 @@ export async function startTestApi(
     metrics: createApiMetrics(),
     log: collectingLog(logLines),
     nowMs: options.nowMs ?? Date.now,
+    ...(options.domainProofs && { domainProofs: options.domainProofs }),
     stopping: stopping.signal,
     settings: {
       rate: { perSecond: 10_000, burst: 100_000 },

@@ -5,6 +5,7 @@ import type { FailedEntry } from '../../contract/envelope.ts'
 import type { OperationEntry } from '../../contract/operation.ts'
 import { ControlUnavailable } from '../../control/control-unavailable.ts'
 import { createInstances as insertInstances } from '../../db/create-instances.ts'
+import type { ServiceChoice } from '../../db/create-instances.ts'
 import { workflowSettings } from '../../db/workflow-settings.ts'
 import type { InstanceRow } from '../../db/instance-row.ts'
 import { readQuotas } from '../../db/quotas.ts'
@@ -24,7 +25,7 @@ import { unmadeEntry } from '../failed-entry.ts'
 import { waitMs } from '../instance-waiting.ts'
 import { newInstances, oversizedProcess } from '../new-instance.ts'
 import type { InstanceBody } from '../new-instance.ts'
-import { platformsOwn, serviceChoice, serviceChoiceProblems } from '../new-service.ts'
+import { notTheirs, serviceChoice, serviceChoiceProblems } from '../new-service.ts'
 import { privateFqdn } from '../present/instance.ts'
 import { presentAttached } from '../present/service.ts'
 import { volumeChoiceProblems } from '../volume-choice.ts'
@@ -46,15 +47,29 @@ export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> 
     const bodies = objects.map(({ parameters }) => parameters)
     await refuseInvalid(deps, call, bodies)
     const created: (readonly (InstanceRow | FailedEntry)[])[] = []
-    for (const body of bodies) created.push(await createObject(deps, call, body))
+    const { metroDomain } = deps.settings
+    const services = bodies.map((body) => serviceChoice(body.service_group, metroDomain))
+    const made = services.map((service) =>
+      service !== undefined && 'made' in service ? service.made : undefined,
+    )
+    const taken = await notTheirs(deps, call.identity.userUuid, made)
+    for (const [index, body] of bodies.entries()) {
+      const wrong = taken[index]
+      const service = services[index]
+      created.push(
+        wrong === undefined
+          ? await createObject(deps, call, { body, service })
+          : [unmadeEntry(wrong, body.name)],
+      )
+    }
     await startMadeVolumes(deps, call, created.flat().filter(isRow))
     await startWorkflows(deps, call, created.flat().filter(isRow))
-    const services = await attachedServices(deps.database, created.flat().filter(isRow))
-    await startCertificateWorkflows(deps, call, services.values())
+    const attached = await attachedServices(deps.database, created.flat().filter(isRow))
+    await startCertificateWorkflows(deps, call, attached.values())
     const entries = created.flatMap((instances, index) =>
       instances.map(async (one): Promise<Entry> => {
         if (!isRow(one)) return one
-        const service = services.get(one.serviceUuid ?? '')
+        const service = attached.get(one.serviceUuid ?? '')
         return createdEntry(deps, call, { row: one, body: bodies[index]!, service })
       }),
     )
@@ -103,13 +118,8 @@ async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly Instanc
 async function createObject(
   deps: ApiDeps,
   call: Call,
-  body: InstanceBody,
+  { body, service }: { readonly body: InstanceBody; readonly service: ServiceChoice | undefined },
 ): Promise<readonly (InstanceRow | FailedEntry)[]> {
-  const { metroDomain, publicPorts } = deps.settings
-  const service = serviceChoice(body.service_group, metroDomain)
-  const made = service !== undefined && 'made' in service ? service.made : undefined
-  const taken = made === undefined ? undefined : platformsOwn(made, publicPorts)
-  if (taken !== undefined) return [unmadeEntry(taken, body.name)]
   const image = await findImage(deps, call, body.image)
   if ('message' in image) return [unmadeEntry(image, body.name)]
   const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, { body, image, service }))

@@ -8,7 +8,7 @@ import type { Call, Handler } from '../call.ts'
 import { startCertificateWorkflows } from '../certificate-workflows.ts'
 import type { ApiDeps } from '../deps.ts'
 import { missingEntry, unmadeEntry } from '../failed-entry.ts'
-import { platformsOwn, readService } from '../new-service.ts'
+import { notTheirs, readService } from '../new-service.ts'
 import { presentDomains } from '../present/service.ts'
 import { serviceKind } from '../service-objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
@@ -22,15 +22,18 @@ export function servicesCreate(deps: ApiDeps): Handler<typeof createServices> {
     const read = objects.map(({ parameters }) => readService(parameters, metroDomain, createServices.place))
     const problems = read.flatMap((one) => (one.ok ? [] : one.problems))
     if (problems.length > 0) throw new RequestError(problems)
+    const wanted = read.flatMap((one) => (one.ok ? [one.value] : []))
+    const taken = await notTheirs(deps, call.identity.userUuid, wanted)
     const entries: Entry[] = []
-    for (const one of read) if (one.ok) entries.push(await createOne(deps, call, one.value))
+    for (const [index, one] of wanted.entries()) {
+      const wrong = taken[index]
+      entries.push(wrong === undefined ? await createOne(deps, call, one) : unmadeEntry(wrong, one.name))
+    }
     return { entries }
   }
 }
 
 async function createOne(deps: ApiDeps, call: Call, wanted: NewService): Promise<Entry> {
-  const taken = platformsOwn(wanted, deps.settings.publicPorts)
-  if (taken !== undefined) return unmadeEntry(taken, wanted.name)
   const { userUuid } = call.identity
   const outcome = await createService(deps, userUuid, wanted)
   if (!outcome.ok) return unmadeEntry(writeRefusalProblem(outcome.refusal), wanted.name)

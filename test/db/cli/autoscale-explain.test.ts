@@ -68,6 +68,7 @@ describe('the roost command that explains how a service is scaled', () => {
       readAttention: () => assert.fail(),
       images: { store: () => assert.fail() },
       doctor: () => assert.fail(),
+      domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
     const code = await runCli(['autoscale', 'explain', ...args], deps)

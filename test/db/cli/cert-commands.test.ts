@@ -57,6 +57,7 @@ describe('the roost command of certificates', () => {
       readAttention: async () => undefined,
       images: { store: () => assert.fail() },
       doctor: async () => ({ ok: true, checks: [] }),
+      domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
     const code = await runCli(args, deps)

@@ -55,6 +55,7 @@ describe('the roost command', () => {
       withControl: async (work) => await work(control as CliControl),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
+      domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: {
         file: authorityFile,
         metroDomain: 'roost.localhost',

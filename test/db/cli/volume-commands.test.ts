@@ -42,6 +42,7 @@ describe('the roost command of volumes', () => {
       readAttention: async () => undefined,
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => ({ ok: true, checks: [] }),
+      domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
     const code = await runCli(args, deps)
