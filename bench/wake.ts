@@ -47,7 +47,10 @@ export async function benchWake(stack: Stack, hand: Hand): Promise<Section> {
     const first = await publish(stack, 'wake-cold', { scale_to_zero: cold })
     const guest = guestOf(preparedImage(stack, await viewOf(stack.api, first.uuid)))
     const start: HandStart = { ...hand, ...guest, memoryMb }
-    template = await buildTemplate({ memoryMb, vcpus: 1 }, hand, path.join(directory, 'template'))
+    template = await buildTemplate({ memoryMb, vcpus: 1 }, hand, {
+      statePath: path.join(directory, 'template'),
+      signal: new AbortController().signal,
+    })
     const snapshot = await takeSnapshot(start, path.join(directory, 'snapshot'))
     await delay(templateMadeMs)
     const bench = { stack, names, start }

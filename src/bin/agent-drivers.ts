@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { totalmem } from 'node:os'
+import type { HostMemory } from '../domain/memory-room.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
 import { PrivateDns } from '../host/dns/private-dns.ts'
@@ -29,8 +30,6 @@ export interface Drivers {
   /** Lets go of what goes on in the background. */
   readonly close: () => Promise<void>
   readonly network: (subnet: string) => ConnectedNetwork
-  /** What the API may place here. */
-  readonly memoryMb: number
 }
 
 export interface ConnectedNetwork {
@@ -41,18 +40,15 @@ export interface ConnectedNetwork {
 
 /** Pretended VMs cost nothing: enough for any load test. */
 const fakeMemoryMb = 16 * 1024 * 1024
-/** Left to the host and the parts of the stack on it. */
-const reservedMemoryMb = 1_024
 
 export async function openDrivers(settings: Settings, api: ApiClient, log: AgentLog): Promise<Drivers> {
   if (settings.vmm === 'fake') {
     return {
-      vmm: new FakeVmm(),
+      vmm: new FakeVmm({ memory: { totalMb: fakeMemoryMb, reserveMb: 0, overcommit: 1 } }),
       images: new FakeImages(),
       volumes: new PretendedVolumes(),
       close: async () => await Promise.resolve(),
       network: () => ({ network: new FakeNetwork() }),
-      memoryMb: fakeMemoryMb,
     }
   }
   const images = await openRegistryImages({
@@ -79,7 +75,6 @@ export async function openDrivers(settings: Settings, api: ApiClient, log: Agent
       await Promise.all([images.close(), volumes.close()])
     },
     network,
-    memoryMb: hostMemoryMb(),
   }
 }
 
@@ -91,8 +86,15 @@ class PretendedVolumes extends FakeVolumes {
   }
 }
 
-function hostMemoryMb(): number {
-  return Math.max(0, Math.floor(totalmem() / 1024 / 1024) - reservedMemoryMb)
+/** Within a container the machine's memory is not all that there is to be had. */
+function hostMemory({ memoryReserveMb, memoryOvercommit }: Settings): HostMemory {
+  const allowed = process.constrainedMemory()
+  const bytes = allowed === 0 ? totalmem() : Math.min(totalmem(), allowed)
+  return {
+    totalMb: Math.floor(bytes / 1024 / 1024),
+    reserveMb: memoryReserveMb,
+    overcommit: memoryOvercommit,
+  }
 }
 
 async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
@@ -104,6 +106,7 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
     cacheDirectory: settings.cacheDir,
     templateDirectory: join(settings.agentDir, 'templates'),
     acceleration: settings.accel,
+    memory: hostMemory(settings),
     onProblem: (message) => {
       log.warn({}, message)
     },

@@ -53,7 +53,10 @@ const api = new ApiClient({
 const drivers = await openDrivers(settings, api, log)
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
-const metrics = new AgentMetrics(entries, async () => await drivers.volumes.room())
+const metrics = new AgentMetrics(entries, {
+  volumeRoom: async () => await drivers.volumes.room(),
+  memory: () => drivers.vmm.memory(),
+})
 /** Room for volumes, as told last. */
 let knownVolumeMb = 0
 /** What is still missing before the agent takes work. */
@@ -67,7 +70,7 @@ const registration = new Registration({
     agentUrl: `http://${settings.agentHost}:${settings.agentPort}`,
     agentSecret,
     accelerator: drivers.vmm.accelerator,
-    memoryMb: drivers.memoryMb,
+    memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
     volumeMb: await volumeMb(),
     version,
   }),

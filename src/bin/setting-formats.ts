@@ -74,6 +74,27 @@ export function asBandwidth(text: string, name: string): number {
   return Number(text)
 }
 
+/** Of something that may be nothing. */
+export function asAmount(text: string, name: string): number {
+  if (!/^\d{1,9}$/.test(text)) {
+    throw new SettingError(`${name} is '${text}'; it has to be a whole number, 0 to 999999999`)
+  }
+  return Number(text)
+}
+
+const smallestFactor = 0.1
+const largestFactor = 10
+
+export function asFactor(text: string, name: string): number {
+  const factor = Number(text)
+  if (!/^\d{1,2}(\.\d{1,3})?$/.test(text) || factor < smallestFactor || factor > largestFactor) {
+    throw new SettingError(
+      `${name} is '${text}'; it has to be a number such as 1.5, ${smallestFactor} to ${largestFactor}`,
+    )
+  }
+  return factor
+}
+
 export function asSwitch(text: string, name: string): boolean {
   if (text !== 'on' && text !== 'off')
     throw new SettingError(`${name} is '${text}'; it has to be 'on' or 'off'`)

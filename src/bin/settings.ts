@@ -187,6 +187,14 @@ export const settingsTable = {
     meaning:
       'What one instance may send and what it may be sent, in Mbit/s each, from 1 to 100000. Only where the agent is root.',
   }),
+  memoryReserveMb: setting('ROOST_MEMORY_RESERVE_MB', read.asAmount, 1_024, {
+    meaning:
+      "Memory of the host (MiB) that its instances never get: for the machine itself and the platform's parts on it.",
+  }),
+  memoryOvercommit: setting('ROOST_MEMORY_OVERCOMMIT', read.asFactor, 1, {
+    meaning:
+      'How much memory the host promises to instances that run, in proportion to what it has without the reserve. Above 1, instances that all use what they asked for are ended for want of memory.',
+  }),
   logLevel: setting('ROOST_LOG_LEVEL', read.choice(read.logLevels), 'info', {
     meaning: 'Least level that is logged.',
   }),

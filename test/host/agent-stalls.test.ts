@@ -56,7 +56,9 @@ describe('a VM that waits for room on the disk of its host', () => {
   })
 
   it('counts in the metrics', async () => {
-    const metrics = new AgentMetrics(live.agent.entries, async () => await machine.volumes.room())
+    const metrics = new AgentMetrics(live.agent.entries, {
+      volumeRoom: async () => await machine.volumes.room(),
+    })
     machine.host.setStalled(boot, true)
     const text = await metrics.registry.metrics()
     assert.match(text, /^roost_agent_stalled_instances 1$/m)
@@ -66,7 +68,7 @@ describe('a VM that waits for room on the disk of its host', () => {
 
   it('metrics are there although the disk does not say how much room it has', async () => {
     const room = async (): Promise<never> => await Promise.reject(new Error('a disk that fails'))
-    const text = await new AgentMetrics(live.agent.entries, room).registry.metrics()
+    const text = await new AgentMetrics(live.agent.entries, { volumeRoom: room }).registry.metrics()
     assert.match(text, /^roost_agent_instances/m)
     assert.doesNotMatch(text, /^roost_agent_volume_room_bytes\{/m)
   })

@@ -7,6 +7,7 @@ import { readGuestAssets } from '../../src/host/vmm/guest-assets.ts'
 import { readHostFacts } from '../../src/host/vmm/host-facts.ts'
 import type { PlanContext } from '../../src/host/vmm/machine-plan.ts'
 import { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
+import type { QemuVmmOptions } from '../../src/host/vmm/qemu-vmm.ts'
 import { TemplateStore } from '../../src/host/vmm/template-store.ts'
 import { findEvent, parseVmEvents } from '../../src/host/vmm/vm-events.ts'
 import type { VmEvent } from '../../src/host/vmm/vm-events.ts'
@@ -34,8 +35,8 @@ export class QemuBench {
     return path.join(this.directory, 'instances')
   }
 
-  open(): QemuVmm {
-    return new QemuVmm({ instancesDirectory: this.instancesDirectory, ...this.context })
+  open(more: Partial<QemuVmmOptions> = {}): QemuVmm {
+    return new QemuVmm({ instancesDirectory: this.instancesDirectory, ...this.context, ...more })
   }
 
   templates(): TemplateStore {

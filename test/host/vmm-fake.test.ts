@@ -8,6 +8,7 @@ import { ExitCause } from '../../src/domain/exit-report.ts'
 import { FakeHost } from '../../src/host/vmm/fake-host.ts'
 import { FakeVmm } from '../../src/host/vmm/fake-vmm.ts'
 import { vmmConformance } from './vmm-conformance.ts'
+import { memoryConformance, memoryForTwo } from './vmm-memory-conformance.ts'
 import type { Behaviour, VmmWorld } from './vmm-scene.ts'
 import { standbyConformance } from './vmm-standby-conformance.ts'
 import { volumeConformance } from './vmm-volume-conformance.ts'
@@ -49,6 +50,10 @@ describe('the fake VMM', () => {
   vmmConformance(makeWorld)
   standbyConformance(makeWorld)
   volumeConformance(makeWorld)
+  memoryConformance(async () => ({
+    ...(await makeWorld()),
+    open: () => new FakeVmm({ host, memory: memoryForTwo }),
+  }))
 
   it('fails the suspend, the fit and the restore that it is told to fail, and starts afresh', async () => {
     const own = new FakeHost()

@@ -35,6 +35,16 @@ describe('settings', () => {
     assert.equal(readSettings({ ROOST_VM_EGRESS: 'off' }, rooted).vmEgress, false)
   })
 
+  it('take an overcommit of memory from 0.1 to 10, and a reserve of nothing', () => {
+    const read = (env: Readonly<Record<string, string>>) => readSettings(env, machine)
+    assert.deepEqual([read({}).memoryOvercommit, read({}).memoryReserveMb], [1, 1_024])
+    assert.equal(read({ ROOST_MEMORY_OVERCOMMIT: '1.25' }).memoryOvercommit, 1.25)
+    assert.equal(read({ ROOST_MEMORY_RESERVE_MB: '0' }).memoryReserveMb, 0)
+    for (const text of ['0', '0.05', '10.5', '-1', '1e1', 'much', '1.'])
+      assert.throws(() => read({ ROOST_MEMORY_OVERCOMMIT: text }), SettingError, text)
+    assert.throws(() => read({ ROOST_MEMORY_RESERVE_MB: '-1' }), SettingError)
+  })
+
   it('keep everything of a stack below its data directory', () => {
     const settings = readSettings({ ROOST_DATA_DIR: '/data' }, machine)
     assert.equal(settings.agentDir, '/data/agent')

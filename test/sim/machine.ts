@@ -117,6 +117,7 @@ export class SimMachine {
     }
     return {
       accelerator: 'fake',
+      memory: () => undefined,
       start: async (spec, signal) => await this.#start(spec, signal),
       shutdown: async ({ boot }, { graceMs }) => {
         await pause(0.2, 2)

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { StartKind, StartReport } from '../../domain/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
 import type { NetworkLoad } from '../network/network.ts'
+import type { MemoryReading } from '../vmm/memory-ledger.ts'
 import type { VolumeRoom } from '../volumes/volumes.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { permitOf, runs } from './instance-record.ts'
@@ -11,6 +12,12 @@ const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 
 const prepareBucketsSeconds = [0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 1, 5, 30]
 
 const mebibyte = 1024 * 1024
+
+/** What is read when somebody looks. */
+export interface MetricSources {
+  readonly volumeRoom?: () => Promise<VolumeRoom>
+  readonly memory?: () => MemoryReading | undefined
+}
 
 /** The agent's own Prometheus metrics; those of instances are the API's to show. */
 export class AgentMetrics implements AgentObserver {
@@ -84,7 +91,7 @@ export class AgentMetrics implements AgentObserver {
     registers: [this.registry],
   })
 
-  constructor(entries: ReadonlyMap<string, InstanceEntry>, room?: () => Promise<VolumeRoom>) {
+  constructor(entries: ReadonlyMap<string, InstanceEntry>, sources: MetricSources = {}) {
     collectDefaultMetrics({ register: this.registry })
     const vms: Gauge = new Gauge({
       name: 'roost_agent_instances',
@@ -118,7 +125,37 @@ export class AgentMetrics implements AgentObserver {
         stalled.set([...entries.values()].filter(({ stalledSinceMs }) => stalledSinceMs !== undefined).length)
       },
     })
-    if (room !== undefined) this.#showRoom(room)
+    const { volumeRoom, memory } = sources
+    if (volumeRoom !== undefined) this.#showRoom(volumeRoom)
+    if (memory !== undefined) this.#showMemory(memory)
+  }
+
+  #showMemory(memory: () => MemoryReading | undefined): void {
+    const gauge: Gauge = new Gauge({
+      name: 'roost_agent_memory_bytes',
+      help: 'Memory of this host: all (total), kept for the platform (reserve), what VMs may be promised (limit), what they are counted with (instances), what templates hold (templates).',
+      labelNames: ['of'],
+      registers: [this.registry],
+      collect: () => {
+        const known = memory()
+        gauge.reset()
+        if (known === undefined) return
+        gauge.set({ of: 'total' }, known.host.totalMb * mebibyte)
+        gauge.set({ of: 'reserve' }, known.host.reserveMb * mebibyte)
+        gauge.set({ of: 'limit' }, known.limitMb * mebibyte)
+        gauge.set({ of: 'instances' }, known.instancesMb * mebibyte)
+        gauge.set({ of: 'templates' }, known.templatesMb * mebibyte)
+      },
+    })
+    const refusals: Counter = new Counter({
+      name: 'roost_agent_memory_refusals_total',
+      help: 'Starts that were refused because their memory did not fit.',
+      registers: [this.registry],
+      collect: () => {
+        refusals.reset()
+        refusals.inc(memory()?.refusals ?? 0)
+      },
+    })
   }
 
   /** The network is there later than these metrics are. Both of its metrics share one reading, which takes a process. */

@@ -51,6 +51,11 @@ export class FakeHost {
     return ofInterest.filter((vm) => vm.exit === undefined).length
   }
 
+  /** Those that have not ended, with the memory that they were started with. */
+  held(): readonly { readonly instanceUuid: string; readonly memoryMb: number }[] {
+    return [...this.#vms.values()].filter((vm) => vm.exit === undefined).map((vm) => vm.spec)
+  }
+
   find(name: VmName): FakeVm | undefined {
     return this.#vms.get(keyOf(name))
   }

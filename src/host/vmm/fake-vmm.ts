@@ -4,9 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExitCause } from '../../domain/exit-report.ts'
 import type { ExitReport } from '../../domain/exit-report.ts'
 import { StartKind } from '../../domain/start-report.ts'
+import type { HostMemory } from '../../domain/memory-room.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
 import { FakeHost, shutdownExit, statusOf } from './fake-host.ts'
+import { MemoryLedger } from './memory-ledger.ts'
+import type { MemoryReading } from './memory-ledger.ts'
 import {
   beginSnapshot,
   deleteSnapshot,
@@ -21,6 +24,8 @@ import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from './vmm.ts'
 
 export interface FakeVmmOptions {
   readonly host?: FakeHost
+  /** Absent: as many VMs as are asked for. */
+  readonly memory?: HostMemory
   readonly bootMs?: number
   /** The nth start (from 1) throws `BootFailed`. */
   readonly failStart?: number
@@ -60,6 +65,7 @@ export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
   readonly host: FakeHost
   readonly #options: FakeVmmOptions
+  readonly #memory: MemoryLedger | undefined
   readonly #unlisten: (() => void)[] = []
   #starts = 0
   #suspends = 0
@@ -68,11 +74,27 @@ export class FakeVmm implements Vmm {
   constructor(options: FakeVmmOptions = {}) {
     this.#options = options
     this.host = options.host ?? new FakeHost()
+    const running = () => this.host.held()
+    const noTemplates = { templatesMb: () => 0, dropTemplates: () => undefined }
+    this.#memory = options.memory && new MemoryLedger(options.memory, { running, ...noTemplates })
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {
     const known = this.host.find(spec)
     if (known?.started !== undefined) return known.started
+    const admitted = this.#memory?.admit(spec.instanceUuid, spec.memoryMb)
+    try {
+      return await this.#start(spec, known, signal)
+    } finally {
+      admitted?.()
+    }
+  }
+
+  async #start(
+    spec: VmSpec,
+    known: ReturnType<FakeHost['find']>,
+    signal: AbortSignal | undefined,
+  ): Promise<StartReport> {
     this.#starts += 1
     signal?.throwIfAborted()
     if (this.#starts === this.#options.failStart) throw new VmmError('BootFailed', 'the start fails as asked')
@@ -193,6 +215,10 @@ export class FakeVmm implements Vmm {
 
   cpuTimeMs(name: VmName): number | undefined {
     return this.host.cpuTimeMs(name)
+  }
+
+  memory(): MemoryReading | undefined {
+    return this.#memory?.read()
   }
 
   async forget(name: VmName): Promise<void> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
+import { guestMemoryMb } from '../../domain/memory-room.ts'
 import { findProcessExcess } from '../../domain/process-size.ts'
 import { StartKind } from '../../domain/start-report.ts'
 import type { ContainerImage, KernelImage } from '../images/images.ts'
@@ -47,13 +48,6 @@ export interface SnapshotSource {
 }
 
 export const kernelLineFileName = 'kernel-line'
-
-/** Below this the platform's kernel does not boot; smaller instances get it silently. */
-export const minGuestMemoryMb = 96
-
-export function guestMemoryMb(memoryMb: number): number {
-  return Math.max(memoryMb, minGuestMemoryMb)
-}
 
 /** The VM that `spec` asks for, from `template` where one is given and the image runs on the platform's kernel. */
 export function planMachine(spec: VmSpec, context: PlanContext, template?: TemplateFiles): MachinePlan {

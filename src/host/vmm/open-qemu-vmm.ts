@@ -1,3 +1,4 @@
+import type { HostMemory } from '../../domain/memory-room.ts'
 import { readGuestAssets } from './guest-assets.ts'
 import type { GuestAssets } from './guest-assets.ts'
 import { readHostFacts } from './host-facts.ts'
@@ -13,6 +14,8 @@ export interface OpenQemuVmm {
   readonly guestDirectory: string
   /** Where verdicts about this host are kept between starts. */
   readonly cacheDirectory: string
+  /** Absent: as many VMs as are asked for. */
+  readonly memory?: HostMemory
   readonly acceleration: 'auto' | 'kvm' | 'tcg'
   /** Where the device state of templates is kept; absent: every start is a plain boot. */
   readonly templateDirectory?: string
@@ -32,6 +35,7 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   return new QemuVmm({
     instancesDirectory: options.instancesDirectory,
     ...context,
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(templates === undefined ? {} : { templates }),
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
     ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),

@@ -1,12 +1,15 @@
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { ExitReport } from '../../domain/exit-report.ts'
+import type { HostMemory } from '../../domain/memory-room.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
 import { KeptVm } from './kept-vm.ts'
 import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import { MemoryGroups } from './memory-group.ts'
+import { openLedger } from './memory-ledger.ts'
+import type { MemoryLedger, MemoryReading } from './memory-ledger.ts'
 import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
 import { Slots } from './slots.ts'
 import type { TemplateStore } from './template-store.ts'
@@ -23,6 +26,8 @@ import { WaitingKeepers } from './waiting-keepers.ts'
 export interface QemuVmmOptions extends PlanContext {
   /** Holds one directory per instance; a spec's `directory` is one of them. */
   readonly instancesDirectory: string
+  /** Absent: as many VMs as are asked for. */
+  readonly memory?: HostMemory
   /** Absent: every start is a plain boot. */
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
@@ -52,6 +57,7 @@ export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
   readonly #options: QemuVmmOptions
   readonly #groups: MemoryGroups
+  readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
   /** By instance; an ended VM stays until it is forgotten. */
   readonly #vms = new Map<string, KeptVm>()
@@ -72,6 +78,7 @@ export class QemuVmm implements Vmm {
     this.#options = options
     this.accelerator = options.accelerator
     this.#groups = new MemoryGroups(options.facts.isRoot)
+    this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
     this.#keepers = new WaitingKeepers(options.assets.keeperPath)
     this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism(), bootCountsForMs)
   }
@@ -171,6 +178,10 @@ export class QemuVmm implements Vmm {
     return live ?? cpuTimeMsOf(vm.events) ?? 0
   }
 
+  memory(): MemoryReading | undefined {
+    return this.#memory?.read()
+  }
+
   async forget(name: VmName): Promise<void> {
     const vm = this.#find(name)
     if (vm?.exit !== undefined) await this.#release(vm)
@@ -219,6 +230,15 @@ export class QemuVmm implements Vmm {
     const known = this.#vms.get(spec.instanceUuid)
     if (known !== undefined) return await this.#resume(known, spec, signal)
     await this.#releases.get(spec.instanceUuid)
+    const admitted = this.#memory?.admit(spec.instanceUuid, spec.memoryMb)
+    try {
+      return await this.#startAdmitted(spec, askedAtUs, signal)
+    } finally {
+      admitted?.()
+    }
+  }
+
+  async #startAdmitted(spec: VmSpec, askedAtUs: number, signal: AbortSignal): Promise<StartReport> {
     if (spec.restore) {
       const report = await this.#tryRestore(spec, askedAtUs, signal)
       if (report !== undefined) return report

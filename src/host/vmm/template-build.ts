@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { guestMemoryMb } from '../../domain/memory-room.ts'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
-import { guestMemoryMb } from './machine-plan.ts'
 import type { PlanContext, TemplateFiles, TemplateShape } from './machine-plan.ts'
 import type { QmpClient } from './qmp-client.ts'
 import { makeTemplateRam } from './template-ram.ts'
@@ -14,6 +14,8 @@ import { startTransientMachine } from './transient-machine.ts'
 import { firstVmUid } from './vm-owner.ts'
 
 export interface Template extends TemplateFiles {
+  /** What its guest had touched of its memory when it was frozen; the rest was never there. */
+  readonly heldMb: number
   release(): Promise<void>
 }
 
@@ -26,14 +28,14 @@ const migrationPollMs = 5
 /**
  * Boots the platform's kernel to `ready`, where nothing of any instance is in it yet, and freezes it there: its memory
  * stays in an anonymous file, the state of its devices goes to `statePath`. Disk and network drivers are not loaded at
- * that point, so what the devices of an instance are like does not matter.
+ * that point, so what the devices of an instance are like does not matter. Ends with `signal`.
  */
 export async function buildTemplate(
   spec: TemplateShape,
   context: PlanContext,
-  statePath: string,
+  { statePath, signal: given }: { readonly statePath: string; readonly signal: AbortSignal },
 ): Promise<Template> {
-  const signal = AbortSignal.timeout(buildLimitMs)
+  const signal = AbortSignal.any([given, AbortSignal.timeout(buildLimitMs)])
   const ram = await makeTemplateRam(context.assets.keeperPath, guestMemoryMb(spec.memoryMb))
   try {
     const state = await withStateSocket(
@@ -42,12 +44,14 @@ export async function buildTemplate(
     )
     await ram.seal()
     await writeFile(statePath, state, { mode: 0o600 })
+    signal.throwIfAborted()
   } catch (error) {
     ram.release()
     throw error
   }
   return {
     ramPath: ram.path,
+    heldMb: ram.heldMb,
     statePath,
     release: async () => {
       ram.release()

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
+
+/** What `stat` counts in, whatever the file system. */
+const blockBytes = 512
 
 type Holder = ChildProcessByStdio<Writable, Readable, null>
 
@@ -22,6 +25,10 @@ export class TemplateRam {
   /** For whoever is this process's user, its keepers too, for as long as this process lives. */
   get path(): string {
     return `/proc/${process.pid}/fd/${this.#descriptor}`
+  }
+
+  get heldMb(): number {
+    return Math.ceil((fstatSync(this.#descriptor).blocks * blockBytes) / (1024 * 1024))
   }
 
   /** From now on nobody can change it, whoever holds it open for writing. Needs all shared mappings to be gone. */

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
+import { footprintMb } from '../../domain/memory-room.ts'
 import { templateKey } from './machine-plan.ts'
 import type { PlanContext, TemplateFiles } from './machine-plan.ts'
 import { buildTemplate } from './template-build.ts'
@@ -13,6 +14,7 @@ import type { VmSpec } from './vmm.ts'
  *   (none) --first start--> making --> ready --start failed--> given up
  *                              \--failed--> given up
  *
+ * One that is being made or ready is dropped where a start needs its memory; a later plain boot has it made again.
  * Templates are memory of this host and not kept across its agents.
  */
 export class TemplateStore {
@@ -24,6 +26,7 @@ export class TemplateStore {
   /** One at a time, so that templates never take more than one core from what was asked for. */
   #making: Promise<void> = Promise.resolve()
   #closed = false
+  #hasRoomFor: (memoryMb: number) => boolean = () => true
 
   constructor(
     context: PlanContext,
@@ -33,6 +36,31 @@ export class TemplateStore {
     this.#context = context
     this.#directory = directory
     this.#onProblem = onProblem
+  }
+
+  /** Asked before a template is made; it takes no memory that is promised. */
+  askForRoom(hasRoomFor: (memoryMb: number) => boolean): void {
+    this.#hasRoomFor = hasRoomFor
+  }
+
+  /** What those that are made or ready take of the host's memory. */
+  get heldMb(): number {
+    return [...this.#entries.values()].reduce((sumMb, entry) => sumMb + entry.heldMb, 0)
+  }
+
+  /**
+   * Gives up templates until at least `neededMb` less is held, those first that were used longest ago. What VMs that run have mapped of
+   * one stays until they end; that is within what these are counted with.
+   */
+  drop(neededMb: number): void {
+    let freedMb = 0
+    for (const [key, entry] of this.#entries) {
+      if (freedMb >= neededMb) return
+      freedMb += entry.heldMb
+      entry.building?.abort(new Error('a start needs the memory'))
+      if (entry.template !== undefined) this.#entries.delete(key)
+      this.#release(entry)
+    }
   }
 
   /** A template that fits, if one is ready. */
@@ -58,8 +86,7 @@ export class TemplateStore {
     const entry = this.#entries.get(templateKey(spec, this.#context))
     if (entry?.template === undefined) return
     this.#onProblem(`a start from a template failed, so it is given up: ${reason}`)
-    void entry.template.release()
-    entry.template = undefined
+    this.#release(entry)
   }
 
   /** Resolves when nothing is being made any more. */
@@ -75,18 +102,38 @@ export class TemplateStore {
   }
 
   #make(key: string, spec: VmSpec): void {
-    const entry: Entry = { template: undefined }
+    const entry: Entry = { template: undefined, building: undefined, heldMb: 0 }
     this.#entries.set(key, entry)
     this.#making = this.#making.then(async () => {
       if (this.#closed) return
-      try {
-        const template = await buildTemplate(spec, this.#context, path.join(this.#directory, `${key}.state`))
-        entry.template = template
-        await this.#dropOldest()
-      } catch (error) {
-        this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
-      }
+      if (this.#hasRoomFor(spec.memoryMb)) await this.#build(key, spec, entry)
+      else this.#entries.delete(key)
     })
+  }
+
+  async #build(key: string, spec: VmSpec, entry: Entry): Promise<void> {
+    const building = new AbortController()
+    entry.building = building
+    entry.heldMb = footprintMb(spec.memoryMb)
+    const statePath = path.join(this.#directory, `${key}.state`)
+    try {
+      const template = await buildTemplate(spec, this.#context, { statePath, signal: building.signal })
+      entry.template = template
+      entry.heldMb = template.heldMb
+      await this.#dropOldest()
+    } catch (error) {
+      entry.heldMb = 0
+      if (building.signal.aborted) this.#entries.delete(key)
+      else this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
+    } finally {
+      entry.building = undefined
+    }
+  }
+
+  #release(entry: Entry): void {
+    void entry.template?.release()
+    entry.template = undefined
+    entry.heldMb = 0
   }
 
   async #dropOldest(): Promise<void> {
@@ -101,6 +148,9 @@ export class TemplateStore {
 interface Entry {
   /** Absent while it is made and after it was given up. */
   template: Template | undefined
+  /** Ends the build that is under way. */
+  building: AbortController | undefined
+  heldMb: number
 }
 
 /** Each costs some 60 MiB of memory for as long as it is kept. */

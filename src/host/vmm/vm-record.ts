@@ -18,6 +18,8 @@ export interface VmRecord {
   readonly hostBootId: string
   /** What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can not sleep. */
   readonly fitness?: string
+  /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */
+  readonly memoryMb?: number
 }
 
 const recordName = 'vm.json'

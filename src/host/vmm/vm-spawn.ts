@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { guestMemoryMb } from '../../domain/memory-room.ts'
 import { readComplaint } from './failure-hint.ts'
 import { startKeeper } from './keeper-process.ts'
 import { KeptVm } from './kept-vm.ts'
-import { guestMemoryMb, kernelLineFileName, snapshotFitness } from './machine-plan.ts'
+import { kernelLineFileName, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import { addressSpaceMb } from './memory-group.ts'
 import type { MemoryGroups } from './memory-group.ts'
@@ -40,6 +41,7 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
     guest: plan.guest,
     kind: plan.kind,
     fitness: snapshotFitness(spec, options),
+    memoryMb: spec.memoryMb,
   }
   // A record without a VM, from an agent that died in between.
   await removeVmDirectory(directory)

@@ -2,6 +2,7 @@ import type { ExitReport } from '../../domain/exit-report.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment } from '../network/network.ts'
+import type { MemoryReading } from './memory-ledger.ts'
 import type { HeldVolume } from '../volumes/volumes.ts'
 
 /**
@@ -18,7 +19,8 @@ export interface Vmm {
    * run). A VM that ends before that resolves too; its report then has `applicationStarted: false`.
    * With `restore` it goes on from the snapshot in its directory where there is one that fits, with the clock set and the random
    * pool seeded anew, and else begins afresh; the report's kind tells. The snapshot is used up by that, either way.
-   * Throws `VmmError` when there is no VM afterwards. Calling again for a VM that runs resolves with the same report.
+   * Throws `VmmError` when there is no VM afterwards: with `HostFull`, and with nothing used up, where the host's memory has no room
+   * for it beside what runs. Calling again for a VM that runs resolves with the same report.
    */
   start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport>
   /** Sends the shutdown signal; the guest kills the application after `graceMs`. Returns once sent. Idempotent. */
@@ -56,6 +58,8 @@ export interface Vmm {
   usage(vm: VmName): Promise<VmUsage | undefined>
   /** `usage`'s CPU time alone, at once and so cheap that it may be asked of all VMs every second. */
   cpuTimeMs(vm: VmName): number | undefined
+  /** What its VMs are counted with, and what they may have; undefined where nothing is counted. */
+  memory(): MemoryReading | undefined
   /** Deletes what is kept of an ended VM, so that a next boot can start. The console is not its business. */
   forget(vm: VmName): Promise<void>
   /** Lets go of every VM without ending it. */
