@@ -89,7 +89,7 @@ async function giveBack(deps: AlignmentDeps, retired: readonly RetiredClone[]): 
   })
 }
 
-/** As by hand: within the account's quotas. Answers why these do not allow it, where they do not. */
+/** As by hand: within the account's quotas and the memory of its host. Answers why these do not allow it, where they do not. */
 async function startMaster(
   deps: AlignmentDeps,
   { master, requestId }: { readonly master: InstanceSettings; readonly requestId: string },
@@ -97,7 +97,7 @@ async function startMaster(
   const { userUuid, instanceUuid } = master
   const reserved = await reserveLive(deps.database, userUuid, instanceUuid)
   if (!reserved.ok) {
-    if (reserved.refusal.kind !== 'quota') return undefined
+    if (reserved.refusal.kind !== 'quota' && reserved.refusal.kind !== 'no-memory') return undefined
     const reason = refusalWords(reserved.refusal)
     log.warn('a master stays stopped', { instanceUuid, reason })
     return reason

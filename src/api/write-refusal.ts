@@ -58,6 +58,11 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
     const wanted = count === 1 ? `a volume of ${sizeMb} MiB` : `${count} volumes of ${sizeMb} MiB each`
     return problem('noVolumeRoom', { wanted, free: Math.max(0, roomiestMb) })
   },
+  'no-memory-room': ({ count, neededMb, roomiestMb }) => {
+    const wanted =
+      count === 1 ? `an instance of ${neededMb} MiB` : `${count} instances of ${neededMb} MiB each`
+    return problem('noMemoryRoom', { wanted, free: roomiestMb })
+  },
   'volume-elsewhere': ({ volume, instance }) => {
     const hosts = { volumeHost: volume.nodeId, instanceHost: instance.nodeId }
     return problem('volumeElsewhere', { name: volume.name, instance: instance.name, ...hosts })

@@ -48,7 +48,7 @@ async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
     node.id,
     stateOf(node),
     String(node.instances),
-    String(node.memoryMb),
+    `${node.usedMemoryMb} of ${node.memoryMb}`,
     String(node.volumes),
     `${node.promisedMb} of ${node.volumeMb}`,
     node.accelerator,

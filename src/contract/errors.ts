@@ -256,6 +256,18 @@ export const failures = {
     'No host has room for {wanted}: the most that one has is {free} MiB; ask for less, or delete other volumes',
     true,
   ),
+  noMemoryRoom: failure(
+    ErrorCode.NoneFree,
+    200,
+    'No host has memory for {wanted}, the VMM included: the most that one has left is {free} MiB; ask for less, stop other instances, or try again later',
+    true,
+  ),
+  noMemoryForStart: failure(
+    ErrorCode.NoneFree,
+    200,
+    "Instance '{name}' needs {needed} MiB to start, but its host has {free} MiB of memory left: stop other instances, or try again later",
+    true,
+  ),
   instanceNotStopped: failure(
     ErrorCode.WrongState,
     200,

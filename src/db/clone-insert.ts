@@ -7,6 +7,7 @@ import { instanceColumns, openEnv, scaleToZeroOf } from './instance-row.ts'
 import type { InstanceRow } from './instance-row.ts'
 import { chooseNames, newInstanceRow } from './new-instances.ts'
 import type { NewInstances } from './new-instances.ts'
+import type { StartRefusal } from './instances.ts'
 import { placeWithRoom } from './placement.ts'
 import { quotasOf } from './quotas.ts'
 import type { RandomSuffix } from './random-suffix.ts'
@@ -61,9 +62,9 @@ async function insertLike(
   })
   const place = await placeWithRoom(em, master.memoryMb)
   if ('roomiestMb' in place) {
-    const { roomiestMb } = place
+    const { neededMb, roomiestMb } = place
     return {
-      refusal: `no host has room: one more takes ${master.memoryMb} MiB and a private address, and the host with most memory left has ${roomiestMb} MiB`,
+      refusal: `no host has room: one more takes ${neededMb} MiB and a private address, and the host with most memory left has ${roomiestMb} MiB`,
     }
   }
   const own = { name: name!, service: master.serviceUuid, place, volume: null, cloneOf: master.uuid }
@@ -99,7 +100,7 @@ async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInsta
 }
 
 /** Why no clone was made, or no master started. */
-export function refusalWords(refusal: WriteRefusal): string {
+export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
   if (refusal.kind === 'quota') {
     const { quota, value, bound } = refusal.excess
     return `quota '${fieldName(quota)}' exceeded: ${value} with one more, ${bound} allowed`
@@ -108,6 +109,8 @@ export function refusalWords(refusal: WriteRefusal): string {
     const { parameter, value, min, max } = refusal.breach
     return `the account allows '${parameter}' from ${min} to ${max}, and the master has ${value}`
   }
+  if (refusal.kind === 'no-memory')
+    return `its host has no room: it takes ${refusal.lack.neededMb} MiB, and ${refusal.lack.roomMb} MiB are left`
   if (refusal.kind === 'no-node') return 'no host answers: none was heard of lately'
   if (refusal.kind === 'name-taken') return `no name such as '${refusal.name}' is free`
   return `refused: ${refusal.kind}`

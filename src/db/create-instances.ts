@@ -84,6 +84,7 @@ async function insertInstances(
   const places = await placeInstances(em, {
     count: names.length,
     memoryMb,
+    starting: firstState(wanted) === InstanceState.Starting,
     ...(existing && { volume: { existing } }),
     ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
   })

@@ -1,10 +1,12 @@
 import { LockMode } from '@mikro-orm/postgresql'
-import type { InstanceState } from '../domain/instance-state.ts'
+import { InstanceState } from '../domain/instance-state.ts'
 import { isUuid } from '../domain/object-name.ts'
 import { findQuotaExcess, liveDemand } from '../domain/quotas.ts'
 import type { QuotaExcess } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
 import { User } from './entities/user.ts'
+import { findMemoryLackOn } from './host-memory.ts'
+import type { MemoryLack } from './host-memory.ts'
 import { notifyInstanceSql } from './instance-channel.ts'
 import { instanceColumns, instanceRow } from './instance-row.ts'
 import type { InstanceRow, ToldInstance } from './instance-row.ts'
@@ -164,6 +166,8 @@ export type ReserveOutcome = { readonly ok: true } | { readonly ok: false; reado
 export type StartRefusal =
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
   | { readonly kind: 'not-found' }
+  /** Its host is full. */
+  | { readonly kind: 'no-memory'; readonly lack: MemoryLack }
   /** Autoscale is giving it back. */
   | { readonly kind: 'retired' }
 
@@ -171,11 +175,13 @@ interface Startable {
   readonly memoryMb: number
   readonly vcpus: number
   readonly live: boolean
+  readonly state: InstanceState
+  readonly nodeId: string
   readonly retired: boolean
 }
 
 /**
- * Admits a start: under the lock of the user's row, checks the live quotas and keeps the place for a while, within
+ * Admits a start: under the lock of the user's row, checks the live quotas and, of one that has no VM, the memory of its host; keeps the place for a while, within
  * which the state says so itself. An instance that is live already needs none.
  */
 export async function reserveLive(
@@ -186,7 +192,7 @@ export async function reserveLive(
   return database.em().transactional(async (em): Promise<ReserveOutcome> => {
     const user = await em.findOne(User, { uuid: userUuid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     const [instance] = await em.execute<Startable[]>(
-      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live", retired_at is not null as retired
+      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live", state, node_id as "nodeId", retired_at is not null as retired
        from instances where uuid = ? and user_uuid = ? and deleted_at is null`,
       [uuid, userUuid],
     )
@@ -196,6 +202,10 @@ export async function reserveLive(
       const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
       const excess = findQuotaExcess(quotaReport(user, used), liveDemand(instance, 1))
       if (excess) return { ok: false, refusal: { kind: 'quota', excess } }
+    }
+    if (instance.state === InstanceState.Stopped || instance.state === InstanceState.Standby) {
+      const lack = await findMemoryLackOn(em, instance.nodeId, instance.memoryMb)
+      if (lack) return { ok: false, refusal: { kind: 'no-memory', lack } }
     }
     await em.execute(
       'update instances set live_reserved_until = now() + make_interval(secs => ?) where uuid = ?',

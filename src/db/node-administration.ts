@@ -1,4 +1,5 @@
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
+import { heldFootprintSql } from './host-memory.ts'
 import type { Database } from './database.ts'
 import { releasedSecret } from './nodes.ts'
 
@@ -7,6 +8,9 @@ export interface NodeOverview {
   readonly id: string
   readonly agentUrl: string
   readonly accelerator: string
+  /** What those take that have a VM. */
+  readonly usedMemoryMb: number
+  /** What they may take. */
   readonly memoryMb: number
   readonly subnet: string
   /** Those included that are being deleted. */
@@ -31,6 +35,7 @@ export async function overlookNodes(database: Database): Promise<readonly NodeOv
   return database.rows<NodeOverview>({
     name: 'overlook-nodes',
     text: `select id, agent_url as "agentUrl", accelerator, memory_mb as "memoryMb", subnet,
+             ${heldFootprintSql} as "usedMemoryMb",
              (select count(*) from instances where node_id = nodes.id) as instances, kept.*,
              volume_mb as "volumeMb", heartbeat_at as "heartbeatAt",
              heartbeat_at > now() - make_interval(secs => $1) as live, agent_secret = $2 as released

@@ -1,6 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
+import { footprintMb } from '../domain/memory-room.ts'
 import { nodeSilentAfterMs } from '../domain/node-protocol.ts'
 import { addressesPerSubnet, addressIndexes, privateAddress } from '../domain/private-address.ts'
+import { promisedFootprintSql, readMemoryRoom } from './host-memory.ts'
 import { Refused } from './refused.ts'
 import type { WriteRefusal } from './refused.ts'
 
@@ -13,6 +15,8 @@ export interface Place {
 export interface WantedPlaces {
   readonly count: number
   readonly memoryMb: number
+  /** They start at once, so their host needs the memory now. */
+  readonly starting: boolean
   /** One that exists draws its instance to its host; a new one, of which each instance gets its own, needs room there. */
   readonly volume?:
     | { readonly existing: { readonly name: string; readonly nodeId: string } }
@@ -23,7 +27,10 @@ interface Candidate {
   readonly id: string
   readonly subnet: string
   readonly nextAddress: number
+  /** Beside all that may run at any moment: by this they are spread. */
   freeMemoryMb: number
+  /** For what starts now. At first as if all that sleep ran, which is quick to know; exact where that is not enough. */
+  roomMb: number
   /** Less than nothing where the host's disk shrank. */
   freeVolumeMb: number
 }
@@ -38,6 +45,7 @@ const addressWindow = 256
  */
 export async function placeInstances(em: EntityManager, wanted: WantedPlaces): Promise<readonly Place[]> {
   const candidates = await lockCandidates(em, wanted.volume)
+  if (wanted.starting) await measureRoom(em, candidates, footprintMb(wanted.memoryMb) * wanted.count)
   const places: Place[] = []
   for (const [node, count] of spread(candidates, wanted)) {
     const addresses = await takeAddresses(em, node, count)
@@ -48,22 +56,26 @@ export async function placeInstances(em: EntityManager, wanted: WantedPlaces): P
 }
 
 /**
- * A place for one more where its memory is free beside that of all who are not stopped, on the host with most of it that has an
- * address, too. Locks as `placeInstances`; throws `Refused` where no host is live.
+ * A place for one more that starts now: on the host with most free memory among those that have the memory and an address. Locks
+ * as `placeInstances`; throws `Refused` where no host is live.
  */
 export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Place | RoomRefusal> {
   const candidates = (await lockCandidates(em)).toSorted(
     (one, other) => other.freeMemoryMb - one.freeMemoryMb,
   )
-  for (const node of candidates.filter(({ freeMemoryMb }) => freeMemoryMb >= memoryMb)) {
+  const neededMb = footprintMb(memoryMb)
+  await measureRoom(em, candidates, neededMb)
+  for (const node of candidates.filter(({ roomMb }) => roomMb >= neededMb)) {
     const [privateIp] = (await takeAddresses(em, node, 1)) ?? []
     if (privateIp !== undefined) return { nodeId: node.id, privateIp }
   }
-  return { roomiestMb: Math.max(0, candidates[0]?.freeMemoryMb ?? 0) }
+  return { neededMb, roomiestMb: roomiest(candidates) }
 }
 
 /** No host has the memory, or those that have it have no address. */
 export interface RoomRefusal {
+  /** What one more takes. */
+  readonly neededMb: number
   /** What is free on the host with most of it. */
   readonly roomiestMb: number
 }
@@ -112,6 +124,7 @@ async function readCandidates(
     `select id, subnet, next_address as "nextAddress",
        memory_mb - (select coalesce(sum(i.memory_mb), 0)::int from instances i
          where i.node_id = nodes.id and i.state <> 'stopped') as "freeMemoryMb",
+       memory_mb - ${promisedFootprintSql} as "roomMb",
        volume_mb - (select coalesce(sum(v.size_mb), 0)::int from volumes v
          where v.node_id = nodes.id) as "freeVolumeMb"
      from nodes where id in (${locked.map(() => '?').join(', ')}) order by id`,
@@ -119,16 +132,40 @@ async function readCandidates(
   )
 }
 
-/** How many go to each host. Memory is no bound here: a start that finds its host full says so. */
+/** Sleepers keep nobody from the memory that they do not have; asked only where there is not enough beside them. */
+async function measureRoom(
+  em: EntityManager,
+  candidates: readonly Candidate[],
+  neededMb: number,
+): Promise<void> {
+  if (candidates.some(({ roomMb }) => roomMb >= neededMb)) return
+  const rooms = await readMemoryRoom(
+    em,
+    candidates.map(({ id }) => id),
+  )
+  for (const node of candidates) node.roomMb = rooms.get(node.id) ?? 0
+}
+
+function roomiest(candidates: readonly Candidate[]): number {
+  return Math.max(0, ...candidates.map(({ roomMb }) => roomMb))
+}
+
+/** How many go to each host. What does not start needs no memory yet. */
 function spread(candidates: readonly Candidate[], wanted: WantedPlaces): ReadonlyMap<Candidate, number> {
   const sizeMb = wanted.volume !== undefined && 'made' in wanted.volume ? wanted.volume.made.sizeMb : 0
+  const neededMb = wanted.starting ? footprintMb(wanted.memoryMb) : 0
   const full = noRoom(candidates, { sizeMb, count: wanted.count })
+  const { count } = wanted
+  const noMemory = { kind: 'no-memory-room', neededMb, count, roomiestMb: roomiest(candidates) } as const
   const counts = new Map<Candidate, number>()
   for (let index = 0; index < wanted.count; index++) {
     const roomy = candidates.filter(({ freeVolumeMb }) => sizeMb === 0 || freeVolumeMb >= sizeMb)
     if (roomy.length === 0) throw new Refused(full)
-    const node = roomy.reduce((best, next) => (next.freeMemoryMb > best.freeMemoryMb ? next : best))
+    const fitting = roomy.filter(({ roomMb }) => neededMb === 0 || roomMb >= neededMb)
+    if (fitting.length === 0) throw new Refused(noMemory)
+    const node = fitting.reduce((best, next) => (next.freeMemoryMb > best.freeMemoryMb ? next : best))
     node.freeMemoryMb -= wanted.memoryMb
+    node.roomMb -= neededMb
     node.freeVolumeMb -= sizeMb
     counts.set(node, (counts.get(node) ?? 0) + 1)
   }

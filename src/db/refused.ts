@@ -42,6 +42,13 @@ export type WriteRefusal =
       readonly service: string
       readonly fqdn: string
     }
+  /** `count` instances that need `neededMb` each do not fit; `roomiestMb` is what the host with most memory left has. */
+  | {
+      readonly kind: 'no-memory-room'
+      readonly neededMb: number
+      readonly count: number
+      readonly roomiestMb: number
+    }
   | VolumeWriteRefusal
   | AutoscaleRefusal
 

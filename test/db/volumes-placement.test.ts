@@ -164,6 +164,9 @@ describe('volumes and hosts', () => {
     const refused = { kind: 'volume-host-silent', name, nodeId: 'a' }
     assert.deepEqual(refusalOf(await createWith(choice)), refused)
     await addHosts({ a: [100, 100] })
+    const full = { kind: 'no-memory-room', neededMb: 2_064, count: 1, roomiestMb: 100 }
+    assert.deepEqual(refusalOf(await createWith({ autostart: true, memoryMb: 2_000, ...choice })), full)
+    await addHosts({ a: [2_100, 100] })
     assert.deepEqual(await hostsOf({ autostart: true, memoryMb: 2_000, ...choice }), ['a'])
   })
 

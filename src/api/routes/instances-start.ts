@@ -44,6 +44,10 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
 function refusedStart(row: InstanceRow, refusal: StartRefusal): FailedEntry {
   if (refusal.kind === 'not-found') return missing(row)
   if (refusal.kind === 'retired') return failedInstance(row, 'retiredClone', { name: row.name })
+  if (refusal.kind === 'no-memory') {
+    const { neededMb, roomMb } = refusal.lack
+    return failedInstance(row, 'noMemoryForStart', { name: row.name, needed: neededMb, free: roomMb })
+  }
   const { quota, value, bound } = refusal.excess
   return failedInstance(row, 'quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
 }
