@@ -42,7 +42,7 @@ export async function reportFailure(
 ): Promise<CertificateLifeEvent> {
   const { kind: verdict, message: reason, problem, retryAtMs } = error
   const report: AttemptReport = {
-    outcome: outcomeOf[verdict],
+    outcome: error.isPaced ? AttemptOutcome.Paced : outcomeOf[verdict],
     failure: reason,
     ...(problem !== undefined && { problem }),
     ...(retryAtMs !== undefined && { retryAtMs }),

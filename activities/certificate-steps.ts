@@ -17,15 +17,13 @@ import type { RenewalAdvice } from '../src/domain/certificate-schedule.ts'
 import { CertificateState } from '../src/domain/service.ts'
 import { factsOf } from '../src/x509/certificate-facts.ts'
 import { endOpenAttempt } from './certificate-attempt-log.ts'
+import { orderInTurn } from './certificate-pace.ts'
+import type { PacedOrderDeps } from './certificate-pace.ts'
 
-export interface CertificateStepDeps {
-  readonly database: Database
+export interface CertificateStepDeps extends PacedOrderDeps {
   readonly secretBox: SecretBox
   readonly issuer: Issuer
-  /** What orders are kept under: the directory's URL, or `local`. */
-  readonly directory: string
   readonly diagnosis: Diagnosis
-  readonly nowMs: () => number
 }
 
 export interface StepInput {
@@ -57,8 +55,9 @@ export async function openOrder(
     await clearOrder(database, uuid)
     if ((await ensureOrderKey(deps, key)) === undefined) return gone
   }
-  const { url } = await issuer.open(wanted.names, replacing(wanted))
-  if ((await setOrderUrl(database, { uuid, directory, orderUrl: url })) === undefined) {
+  const opened = await orderInTurn(deps, uuid, () => issuer.open(wanted.names, replacing(wanted)))
+  if (opened === undefined) return gone
+  if ((await setOrderUrl(database, { uuid, directory, orderUrl: opened.url })) === undefined) {
     throw new Error('the order was cleared while it was made')
   }
   return done(CertificateStep.Order)

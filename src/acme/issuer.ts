@@ -55,16 +55,23 @@ export class IssueError extends Error {
   override readonly name = 'IssueError'
   readonly kind: 'failed' | 'later' | 'refused'
   readonly retryAtMs: number | undefined
+  /** Not the authority puts it off, but the platform, so that the authority's limits are left to all users. */
+  readonly isPaced: boolean
   /** As the authority wrote it (RFC 7807), bounded; undefined where it said nothing. */
   readonly problem: AuthorityProblem | undefined
   constructor(
     kind: IssueError['kind'],
     message: string,
-    options: ErrorOptions & { readonly retryAtMs?: number; readonly problem?: AuthorityProblem } = {},
+    options: ErrorOptions & {
+      readonly retryAtMs?: number
+      readonly problem?: AuthorityProblem
+      readonly isPaced?: boolean
+    } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.retryAtMs = options.retryAtMs
+    this.isPaced = options.isPaced ?? false
     this.problem = options.problem
   }
 }

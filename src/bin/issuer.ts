@@ -2,6 +2,7 @@ import { createAcmeIssuer } from '../acme/acme-issuer.ts'
 import type { Issuer } from '../acme/issuer.ts'
 import { createLocalIssuer, localDirectory } from '../acme/local-issuer.ts'
 import type { AuthorityStore } from '../acme/authority-store.ts'
+import type { OrderPace } from '../domain/order-pace.ts'
 import { readSettingFile } from './part-settings.ts'
 import { SettingError } from './setting-formats.ts'
 import type { Settings } from './settings.ts'
@@ -10,9 +11,12 @@ export interface ConfiguredIssuer {
   readonly issuer: Issuer
   /** What orders are kept under: the directory's URL, or `local`. */
   readonly directory: string
+  /** Absent where it has no limits. */
+  readonly pace?: OrderPace
   close(): Promise<void>
 }
 
+const hourMs = 3_600_000
 const caAdvice = 'name the file with the root certificate of the authority, in PEM'
 
 /** The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed. */
@@ -32,7 +36,12 @@ export async function configuredIssuer(settings: Settings, store: AuthorityStore
     ...(contacts !== undefined && { contacts }),
     ...(externalAccount !== undefined && { externalAccount }),
   })
-  return { issuer, directory: directoryUrl, close: () => issuer.close() }
+  const pace = {
+    orders: settings.acmeOrders,
+    windowMs: settings.acmeOrdersHours * hourMs,
+    nameOrders: settings.acmeNameOrders,
+  }
+  return { issuer, directory: directoryUrl, pace, close: () => issuer.close() }
 }
 
 function externalAccountOf({ acmeEabKid: keyId, acmeEabHmacKey: hmacKey }: Settings) {

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { defaultRequestsPerSecond } from '../contract/limits.ts'
 import { DomainProofKind } from '../domain/domain-proof.ts'
+import { defaultOrderPace } from '../domain/order-pace.ts'
 import * as read from './setting-formats.ts'
 
 /** The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is generated from it. */
@@ -58,6 +59,8 @@ function optional<T>(
 ): (text: string, name: string) => T | undefined {
   return parse
 }
+
+const hourMs = 3_600_000
 
 /** Browsers open some six per name, but many people may stand behind one address. */
 const defaultConnectionsPerSource = 1_000
@@ -269,6 +272,16 @@ export const settingsTable = {
     defaultText: 'none',
     meaning:
       'Mail address that the authority may write to, or several with commas; told when the account is made.',
+  }),
+  acmeOrders: setting('ROOST_ACME_ORDERS', read.asCount, defaultOrderPace.orders, {
+    meaning:
+      'Orders for certificates that the authority takes from this installation in the time of `ROOST_ACME_ORDERS_HOURS`. A user has a quarter of them for new certificates and as many for renewals, more where there are fewer than four users; all new certificates together leave a quarter to renewals.',
+  }),
+  acmeOrdersHours: setting('ROOST_ACME_ORDERS_HOURS', read.asCount, defaultOrderPace.windowMs / hourMs, {
+    meaning: 'The hours in which the authority counts them.',
+  }),
+  acmeNameOrders: setting('ROOST_ACME_NAME_ORDERS', read.asCount, defaultOrderPace.nameOrders, {
+    meaning: "Orders for one name in an hour; Let's Encrypt stops looking at a name after so many failures.",
   }),
   acmeResolver: setting('ROOST_ACME_RESOLVER', optional(read.asNameServer), undefined, {
     defaultText: 'those of the machine',

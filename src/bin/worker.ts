@@ -70,6 +70,7 @@ const worker = new ControlWorker({
       secretBox,
       issuer: authority.issuer,
       directory: authority.directory,
+      ...(authority.pace && { pace: authority.pace }),
       diagnosis: createDiagnosis({ asksPrivate, ...(resolver !== undefined && { resolver }) }),
       nowMs: Date.now,
     }),

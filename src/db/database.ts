@@ -5,6 +5,7 @@ import type { EntityManager } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import { AcmeChallenge } from './entities/acme-challenge.ts'
 import { AuthorityAccount } from './entities/authority-account.ts'
+import { AuthorityOrder } from './entities/authority-order.ts'
 import { Certificate } from './entities/certificate.ts'
 import { AutoscaleConfiguration } from './entities/autoscale-configuration.ts'
 import { AutoscaleDecision } from './entities/autoscale-decision.ts'
@@ -71,6 +72,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       Token,
       Node,
       AuthorityAccount,
+      AuthorityOrder,
       Certificate,
       CertificateOrder,
       AutoscaleConfiguration,

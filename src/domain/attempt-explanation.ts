@@ -254,6 +254,15 @@ function onlyFromHere(name: string): Finding {
 }
 
 function judgeProblem({ name = 'the name', problem, outcome }: AttemptReport): readonly Finding[] {
+  if (outcome === AttemptOutcome.Paced) {
+    return [
+      {
+        means:
+          'Roost itself holds the order back, so that the limits of the authority are left for all users.',
+        toDo: 'Nothing: it is ordered by itself. ROOST_ACME_ORDERS says how many orders the authority takes.',
+      },
+    ]
+  }
   const words = problem && wordsOfProblem(problem.type, name)
   if (words) return [words]
   if (outcome === AttemptOutcome.Later) {

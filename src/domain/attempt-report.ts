@@ -29,11 +29,12 @@ export interface AttemptReport {
   readonly retryAtMs?: number
 }
 
-/** `later` is no failure: the attempt goes on when the authority wants it. */
+/** `later` and `paced` are no failures: the attempt goes on when the authority wants it, or when the user has an order left. */
 export const AttemptOutcome = {
   Issued: 'issued',
   Failed: 'failed',
   Later: 'later',
+  Paced: 'paced',
   Refused: 'refused',
 } as const
 export type AttemptOutcome = (typeof AttemptOutcome)[keyof typeof AttemptOutcome]

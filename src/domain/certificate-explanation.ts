@@ -11,7 +11,7 @@ export interface ExplainedCertificate extends Pick<
 > {
   readonly name: string
   readonly commonName: string
-  /** The attempt under way waits until the authority wants to be asked again. */
+  /** The attempt under way waits until the authority wants to be asked again, or its user has an order left. */
   readonly putOff: boolean
 }
 
@@ -61,7 +61,7 @@ const doing = {
 } satisfies Record<CertificateStep, string>
 
 function attemptUnderWay({ nextAtMs, putOff, step }: ExplainedCertificate, which: string): string {
-  if (putOff) return `${which} waits, because the authority put it off`
+  if (putOff) return `${which} waits, because it was put off`
   if (nextAtMs !== undefined) return `${which} failed`
   return step === undefined ? `${which} is under way` : `${which} ${doing[step]}`
 }

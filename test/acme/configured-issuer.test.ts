@@ -19,14 +19,17 @@ describe('the authority that settings name', () => {
     configuredIssuer(readSettings(env, machine), createMemoryStore())
 
   it('is the local one where they name none', async () => {
-    const { issuer, directory, close } = await configured({})
+    const { issuer, directory, pace, close } = await configured({})
+    assert.equal(pace, undefined)
     assert.deepEqual([issuer.name, directory], ['the local authority', 'local'])
     await close()
   })
 
   it('is asked with all that they say of it', async () => {
     const pebble = await startPebble({ externalAccounts: { 'kid-1': hmacKey } })
-    const { issuer, directory, close } = await configured({
+    const { issuer, directory, pace, close } = await configured({
+      ROOST_ACME_ORDERS: '1000',
+      ROOST_ACME_ORDERS_HOURS: '24',
       ROOST_ACME_DIRECTORY_URL: pebble.directoryUrl,
       ROOST_ACME_CA_FILE: pebble.caFile,
       ROOST_ACME_EAB_KID: 'kid-1',
@@ -35,6 +38,7 @@ describe('the authority that settings name', () => {
     })
     try {
       assert.equal(directory, pebble.directoryUrl)
+      assert.deepEqual(pace, { orders: 1_000, windowMs: 86_400_000, nameOrders: 5 })
       assert.equal(issuer.name, new URL(pebble.directoryUrl).host)
       assert.equal((await issuer.open(['www.example.test'], {})).state, 'pending')
     } finally {

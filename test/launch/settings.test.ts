@@ -112,6 +112,7 @@ describe('settings', () => {
     ['ROOST_ACME_RESOLVER', 'dns.example'],
     ['ROOST_DIAGNOSIS_PRIVATE', 'yes'],
     ['ROOST_DOMAIN_PROOF', 'on'],
+    ['ROOST_ACME_ORDERS', '0'],
     ['ROOST_ACME_RESOLVER', '10.0.0.256'],
     ['ROOST_ACME_RESOLVER', '10.0.0.1:0'],
     ['ROOST_ACME_RESOLVER', 'fd00::1:53:'],

@@ -198,6 +198,12 @@ describe('what is said of an attempt', () => {
       const never = said({ ...failed, web: [{ ...inside, scope: AddressScope.Never }] })
       assert.doesNotMatch(never.toDo, /ROOST_DIAGNOSIS_PRIVATE/)
     })
+    it('says that Roost itself holds an order back, and not the authority', () => {
+      const { means, toDo } = said({ name, outcome: AttemptOutcome.Paced, failure: 'too many' })
+      assert.match(means, /Roost itself holds the order back/)
+      assert.doesNotMatch(means, /authority is away/)
+      assert.match(toDo, /ROOST_ACME_ORDERS/)
+    })
     it('suspects firewalls where it is well from here, and only from here', () => {
       assert.match(said(web({})).means, /can be reached from here, and not from/)
       assert.doesNotMatch(said(web({ answer: WebAnswer.Other })).means, /not from where/)

@@ -15,6 +15,7 @@ import type { Database } from '../../src/db/database.ts'
 import { certificateKeyContext } from '../../src/db/feed-routes.ts'
 import type { PortState, WebAnswer } from '../../src/domain/attempt-report.ts'
 import type { CertificateLifeEvent } from '../../src/domain/certificate-lifecycle.ts'
+import type { OrderPace } from '../../src/domain/order-pace.ts'
 import { ChallengeKind } from '../../src/domain/route-feed.ts'
 import { addUser, testSecretBox } from '../support/accounts.ts'
 import { FakeIssuer } from '../support/fake-issuer.ts'
@@ -34,6 +35,7 @@ describe('a step to a certificate', () => {
   let seen: NameSeen
   let clockMs: number
   let looks: number
+  let pace: OrderPace | undefined
 
   before(async () => {
     own = await createTestDatabase()
@@ -51,6 +53,7 @@ describe('a step to a certificate', () => {
     seen = seenFrom({ web: 'open', answer: 'expected', tls: 'open' })
     clockMs = Date.now()
     looks = 0
+    pace = undefined
     await rows(
       `insert into certificates (uuid, user_uuid, name, common_name, state) values ($1, $2, $3, $4, 'pending')`,
       [uuid, userUuid, `cert-${uuid.slice(0, 8)}`, commonName],
@@ -87,6 +90,7 @@ describe('a step to a certificate', () => {
           return seen
         },
       },
+      ...(pace && { pace }),
       // Every look at it costs time: nobody waits for what is not shown.
       nowMs: () => (clockMs += 500),
     })
@@ -165,6 +169,34 @@ describe('a step to a certificate', () => {
     const again = await findOrder({ database, secretBox: testSecretBox }, uuid, directory)
     assert.equal(again?.keyPem, kept.keyPem)
     assert.equal((await lastAttempts(database, uuid)).length, 1)
+  })
+
+  it('asks nothing of the authority where its user has no order left, says so, and goes on when there is one', async () => {
+    pace = { orders: 1, windowMs: hourMs, nameOrders: 5 }
+    const first = clockMs
+    await run('orderCertificate')
+    await rows('delete from certificate_orders where certificate_uuid = $1')
+    const calls = issuer.calls.length
+    const event = await run('orderCertificate')
+    assert.ok(event.kind === 'step-failed' && event.verdict === 'later')
+    assert.match(event.reason, /^1 certificate was ordered for this account within 1 h/)
+    assert.equal(issuer.calls.length, calls)
+    const attempt = await lastAttempt()
+    assert.deepEqual([attempt?.endedAt, attempt?.report['outcome']], [null, 'paced'])
+    const { retryAtMs = 0 } = event
+    assert.ok(retryAtMs > first + hourMs && retryAtMs < clockMs + hourMs)
+    clockMs = retryAtMs
+    assert.deepEqual(await run('orderCertificate'), { kind: 'step-done', step: 'order' })
+  })
+
+  it('does not count an order that the authority did not take', async () => {
+    pace = { orders: 1, windowMs: hourMs, nameOrders: 5 }
+    clockMs += 24 * hourMs
+    issuer.faults.failureOf = (call, nth) =>
+      call === 'open' && nth < 3 ? new IssueError('later', 'away') : undefined
+    for (let count = 0; count < 2; count++)
+      assert.partialDeepStrictEqual(await run('orderCertificate'), { reason: 'away' })
+    assert.deepEqual(await run('orderCertificate'), { kind: 'step-done', step: 'order' })
   })
 
   for (const state of ['lost', 'invalid'] as const) {
