@@ -14,11 +14,13 @@ export interface RegistryTokens {
 export function createRegistryTokens(
   issuer: RegistryTokenIssuer,
   tokens: Pick<TokenAuthenticator, 'authenticateLogin'>,
+  bounded = false,
 ): RegistryTokens {
   return {
     answer: (request) =>
       answerTokenRequest(request, {
         issuer,
+        bounded,
         async authenticate(login) {
           const identity = await tokens.authenticateLogin(login)
           return identity && { name: identity.userName, admin: identity.admin }

@@ -85,7 +85,7 @@ const app = createApp({
     inUse: (userName) => imagesOfUser(database, userName),
     onDamaged: (image, error) => log.error({ err: error, image }, 'an image is damaged in the registry'),
   }),
-  registry: createRegistryTokens(issuer, tokens),
+  registry: createRegistryTokens(issuer, tokens, settings.registryBounded),
   ...(settings.domainProof === DomainProofKind.Txt && {
     domainProofs: createDomainProofs({
       tokens: createProofTokens(files.secretKey),

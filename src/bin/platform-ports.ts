@@ -8,6 +8,7 @@ type PlatformSettings = Pick<
   | 'temporalAddress'
   | 'databaseUrl'
   | 'registryUrl'
+  | 'registryOwnerPort'
   | 'agentPort'
   | 'workerMetricsPort'
   | 'gatewayMetricsPort'
@@ -21,6 +22,7 @@ export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const { apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort } = settings
   const { apiUrl, temporalAddress, databaseUrl, registryUrl } = settings
   const own = new Set([apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort])
+  own.add(settings.registryOwnerPort)
   const given = [apiUrl, databaseUrl, registryUrl, temporalAddress && `tcp://${temporalAddress}`]
   for (const text of given) {
     const url = text === undefined ? null : URL.parse(text)

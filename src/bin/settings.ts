@@ -132,6 +132,15 @@ export const settingsTable = {
     defaultText: 'embedded',
     meaning: 'OCI registry, `http://host:port`. Set: the stack starts none of its own.',
   }),
+  registryBounded: setting('ROOST_REGISTRY_BOUNDED', read.asSwitch, false, {
+    defaultText: 'on for the embedded one, else off',
+    meaning:
+      "Whether users push by the registry's owner alone, which bounds what they keep there (`on`, `off`).",
+  }),
+  registryOwnerPort: setting('ROOST_REGISTRY_OWNER_PORT', read.asPort, 7074, {
+    defaultText: '7074; the stack chooses a free one',
+    meaning: "Port of the registry's owner, by which users push and pull, on 127.0.0.1.",
+  }),
   requestsPerSecond: setting('ROOST_REQUESTS_PER_SECOND', read.asCount, defaultRequestsPerSecond, {
     meaning:
       'Requests that one token may make per second in the long run, at each API process; five times as many at once.',

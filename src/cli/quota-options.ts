@@ -13,6 +13,7 @@ const hardTexts: Readonly<Record<keyof QuotaAmounts, string>> = {
   services: 'most published ports',
   volumes: 'most volumes',
   totalVolumeMb: 'most volume space, MiB',
+  registryMb: 'most space of images in the registry, MiB',
 }
 const limitTexts: Readonly<Record<keyof QuotaLimits, string>> = {
   minMemoryMb: 'least memory of an instance, MiB',

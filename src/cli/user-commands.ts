@@ -20,7 +20,7 @@ export function addUserCommands(program: Command, deps: CliDeps): void {
   addQuotaOptions(create)
   user
     .command('list')
-    .description('list accounts with their quotas')
+    .description('list accounts with their quotas, and what their images take in the registry')
     .option('--json', 'answer in JSON')
     .action((options: OutputOptions) => listAccounts(deps, options))
   const setQuota = user
@@ -60,9 +60,10 @@ async function listAccounts(deps: CliDeps, options: OutputOptions): Promise<void
     String(user.hard.instances),
     String(user.hard.liveInstances),
     String(user.hard.liveMemoryMb),
+    `${registryMb(user)} of ${user.hard.registryMb}`,
     moment(user.createdAt),
   ])
-  const head = ['NAME', 'UUID', 'ADMIN', 'INSTANCES', 'LIVE', 'LIVE MEMORY MB', 'CREATED']
+  const head = ['NAME', 'UUID', 'ADMIN', 'INSTANCES', 'LIVE', 'LIVE MEMORY MB', 'REGISTRY MB', 'CREATED']
   answer(deps, options, { json: users.map(userJson), text: table([head, ...rows]) })
 }
 
@@ -87,5 +88,12 @@ async function changeQuotas(
 
 function userJson(user: UserRecord): unknown {
   const { uuid, name, admin, createdAt, hard, limits } = user
-  return { uuid, name, admin, createdAt: createdAt.toISOString(), hard, limits }
+  const used = { registryMb: registryMb(user) }
+  return { uuid, name, admin, createdAt: createdAt.toISOString(), used, hard, limits }
+}
+
+const bytesPerMb = 1_048_576
+
+function registryMb({ registryBytes }: UserRecord): number {
+  return Math.ceil(registryBytes / bytesPerMb)
 }

@@ -9,6 +9,7 @@ const amounts = {
   services: count('Published ports over all services.'),
   volumes: count('Volumes.'),
   total_volume_mb: count('Size of all volumes.'),
+  registry_mb: count('What the images of the account take in the registry.'),
 }
 
 export const quotaEntry = closed({

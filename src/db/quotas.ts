@@ -14,7 +14,7 @@ export const liveCondition = `(state <> 'stopped' or restart_next_at is not null
 /** With `?` for the user. Deleted instances and volumes give their quota back at once. */
 export const usedQuotasSql = `
   with owner as (select ?::uuid as uuid)
-  select held.*, published.*, kept.* from owner,
+  select held.*, published.*, kept.*, pushed.* from owner,
     lateral (select count(*)::int as "instances",
         (count(*) filter (where ${liveCondition}))::int as "liveInstances",
         coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
@@ -24,7 +24,9 @@ export const usedQuotasSql = `
         coalesce(sum(jsonb_array_length(ports)), 0)::int as "services"
       from services where user_uuid = owner.uuid) as published,
     lateral (select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb"
-      from volumes where user_uuid = owner.uuid and deleted_at is null) as kept`
+      from volumes where user_uuid = owner.uuid and deleted_at is null) as kept,
+    lateral (select ceil(registry_bytes / 1048576.0)::int as "registryMb"
+      from users where uuid = owner.uuid) as pushed`
 
 export type UsedQuotas = QuotaAmounts
 
@@ -56,6 +58,7 @@ export function quotaReport(user: UserEntity, used: UsedQuotas | undefined): Quo
     services: 0,
     volumes: 0,
     totalVolumeMb: 0,
+    registryMb: 0,
   }
   return {
     userUuid: user.uuid,

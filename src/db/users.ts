@@ -16,6 +16,8 @@ export interface UserRecord {
   readonly createdAt: Date
   readonly hard: QuotaAmounts
   readonly limits: QuotaLimits
+  /** What the user's images take in the registry. */
+  readonly registryBytes: number
 }
 
 export interface NewUser {
@@ -45,6 +47,7 @@ export async function createUser(database: Database, wanted: NewUser): Promise<C
     name,
     admin: wanted.admin ?? false,
     createdAt: new Date(),
+    registryBytes: 0,
     ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
     ...defaultQuotaLimits,
     ...wanted.limits,
@@ -92,6 +95,7 @@ export function hardQuotasOf(user: UserEntity): QuotaAmounts {
     services: user.hardServices,
     volumes: user.hardVolumes,
     totalVolumeMb: user.hardTotalVolumeMb,
+    registryMb: user.hardRegistryMb,
   }
 }
 
@@ -118,10 +122,19 @@ function hardColumns(hard: QuotaAmounts) {
     hardServices: hard.services,
     hardVolumes: hard.volumes,
     hardTotalVolumeMb: hard.totalVolumeMb,
+    hardRegistryMb: hard.registryMb,
   }
 }
 
 function userRecord(user: UserEntity): UserRecord {
-  const { uuid, name, admin, createdAt } = user
-  return { uuid, name, admin, createdAt, hard: hardQuotasOf(user), limits: quotaLimitsOf(user) }
+  const { uuid, name, admin, createdAt, registryBytes } = user
+  return {
+    uuid,
+    name,
+    admin,
+    createdAt,
+    hard: hardQuotasOf(user),
+    limits: quotaLimitsOf(user),
+    registryBytes,
+  }
 }

@@ -57,9 +57,19 @@ function withoutHost(text: string, hosts: readonly string[]): string {
   return host === undefined ? text : text.slice(host.length + 1)
 }
 
+/** Whether a text can be the name of a repository as the registry keeps it: `<user>/<app>`, lower case. */
+export function isRepositoryName(text: string): boolean {
+  return text.length <= maxRepositoryLength && text.includes('/') && repositoryPattern.test(text)
+}
+
 /** Whether a text is a digest as the platform uses them, `sha256:<64 lower-case hex digits>`. */
 export function isImageDigest(text: string): boolean {
   return digestPattern.test(text)
+}
+
+/** Whether a text can be a tag. */
+export function isImageTag(text: string): boolean {
+  return tagPattern.test(text)
 }
 
 /** The first part of a repository's name: the user whose it is, or `official`. */

@@ -8,6 +8,7 @@ export interface QuotaAmounts {
   readonly services: number
   readonly volumes: number
   readonly totalVolumeMb: number
+  readonly registryMb: number
 }
 
 /** Bounds of single objects. */
@@ -39,6 +40,7 @@ export const defaultHardQuotas: QuotaAmounts = {
   services: 253,
   volumes: 253,
   totalVolumeMb: 20_480,
+  registryMb: 10_240,
 }
 
 /** The least memory is what clients may ask for; a host gives a VM at least the floor its kernel needs. */

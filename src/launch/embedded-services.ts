@@ -13,7 +13,12 @@ import { temporalPart } from './temporal.ts'
 export interface ServicesInput {
   readonly settings: StackSettings
   readonly installed: Installed
-  readonly ports: { readonly postgres: number; readonly temporal: number; readonly registry: number }
+  readonly ports: {
+    readonly postgres: number
+    readonly temporal: number
+    readonly registry: number
+    readonly registryStorage: number
+  }
   /** The embedded database answers for the first time. */
   readonly afterDatabase: (databaseUrl: string) => Promise<void>
 }
@@ -21,7 +26,10 @@ export interface ServicesInput {
 export interface Services {
   readonly databaseUrl: string
   readonly temporalAddress: string
+  /** Where users push and pull. */
   readonly registryUrl: string
+  /** Where the platform's own parts read. */
+  readonly registryAt: string
   /** Those of our own, in the order in which they are started. */
   readonly parts: readonly Part[]
 }
@@ -35,13 +43,15 @@ const passwordBytes = 24
 
 /** PostgreSQL, Temporal and the registry: each embedded unless the settings name a real one. */
 export async function planServices(input: ServicesInput): Promise<Services> {
+  const { settings, ports } = input
   const postgres = await planPostgres(input)
   const temporal = await planTemporal(input)
   const registry = await planRegistry(input)
   return {
     databaseUrl: postgres.at,
     temporalAddress: temporal.at,
-    registryUrl: registry.at,
+    registryUrl: settings.registryUrl ?? `http://127.0.0.1:${ports.registry}`,
+    registryAt: registry.at,
     parts: [...postgres.parts, ...temporal.parts, ...registry.parts],
   }
 }
@@ -76,12 +86,12 @@ async function planRegistry({ settings, installed, ports }: ServicesInput): Prom
   const part = await registryPart({
     program: requireInstalled(installed, 'registry'),
     directory: path.join(settings.dataDir, 'registry'),
-    port: ports.registry,
+    port: ports.registryStorage,
     apiUrl: settings.apiUrl,
     certificateFile: settings.registryCertFile,
     httpSecret: await keptSecret(settings, 'registry-http-secret'),
   })
-  return { at: `http://127.0.0.1:${ports.registry}`, parts: [part] }
+  return { at: `http://127.0.0.1:${ports.registryStorage}`, parts: [part] }
 }
 
 function keptSecret(settings: StackSettings, name: string): Promise<string> {

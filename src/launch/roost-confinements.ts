@@ -9,6 +9,7 @@ import type { StackSettings } from './stack-settings.ts'
 
 /** Who Roost's own parts run as, and what they were given for it. The agent is not among them: it stays root. */
 export interface RoostConfinements {
+  readonly registryOwner: Confinement
   readonly api: Confinement
   readonly worker: Confinement
   readonly gateway: Confinement
@@ -30,7 +31,8 @@ export async function confineRoostParts(
   if (!canConfine()) return undefined
   const { secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile, gatewayDir } =
     settings
-  const [api, worker, gateway] = await Promise.all([
+  const [registry, api, worker, gateway] = await Promise.all([
+    ensureUser(PartUser.Registry),
     ensureUser(PartUser.Api),
     ensureUser(PartUser.Worker),
     ensureUser(PartUser.Gateway),
@@ -47,6 +49,15 @@ export async function confineRoostParts(
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   return {
+    // It measures and deletes the registry's files, so it is the same user. A capability that the registry does not have keeps that from
+    // looking into this process, which knows the database's password.
+    registryOwner: await confine({
+      ...node,
+      user: registry,
+      groups: [api.gid],
+      capabilities: lowPorts,
+      own: [registryKeyFile, registryCertFile, path.join(settings.dataDir, 'registry')],
+    }),
     api: await confine({
       ...node,
       user: api,

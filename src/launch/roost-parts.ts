@@ -12,6 +12,8 @@ export interface RoostPartsOptions {
   readonly gatewayAt: string
   /** Absent: all of them are who the supervisor is. */
   readonly confinements: RoostConfinements | undefined
+  /** Absent where the registry is not the stack's own. */
+  readonly registryOwnerAt?: string
   /** Once the API answers for the first time. */
   readonly afterApi: () => Promise<void>
 }
@@ -23,6 +25,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
   // counts as absent.
   const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
   const confined = options.confinements
+  const { registryOwnerAt } = options
   const part = (name: string, at: string, stopLimitMs: number): Part => ({
     name,
     program: process.execPath,
@@ -32,7 +35,20 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     stopLimitMs,
     ready: (signal) => untilAnswers(`${at}/readyz`, signal),
   })
+  const registryOwner: Part[] =
+    registryOwnerAt === undefined
+      ? []
+      : [
+          {
+            ...part('registry-owner', registryOwnerAt, 2_000),
+            confinement: confined?.registryOwner,
+            // 401 is the healthy answer of a registry to one without a token.
+            ready: (signal) => untilAnswers(`${registryOwnerAt}/v2/`, signal, [200, 401]),
+          },
+        ]
   return [
+    // The official images are pushed by it once the API answers.
+    ...registryOwner,
     { ...part('api', options.apiAt, 2_000), confinement: confined?.api, afterFirstReady: options.afterApi },
     { ...part('worker', options.workerAt, 3_000), confinement: confined?.worker },
     // It ends the virtual machines of this host first.

@@ -20,6 +20,7 @@ import { registerNamespace } from './temporal-registration.ts'
 export interface StackAddresses {
   readonly databaseUrl: string
   readonly temporalAddress: string
+  /** As users reach it: of a registry of the stack's own, its owner. */
   readonly registryUrl: string
   readonly apiUrl: string
 }
@@ -46,7 +47,15 @@ export interface StackHooks {
   readonly afterApi: (addresses: StackAddresses) => Promise<void>
 }
 
-const portNames = ['postgres', 'temporal', 'registry', 'agent', 'worker', 'gateway'] as const
+const portNames = [
+  'postgres',
+  'temporal',
+  'registry',
+  'registryStorage',
+  'agent',
+  'worker',
+  'gateway',
+] as const
 type Ports = Readonly<Record<(typeof portNames)[number], number>>
 
 /** Decides what is started, with which ports and keys. Writes keys and ports to the data directory; starts nothing. */
@@ -61,7 +70,7 @@ export async function planStack(
     settings.apiPort,
     settings.temporalUiPort,
   ])
-  const { parts, ...serviceAddresses } = await planServices({
+  const { parts, registryAt, ...serviceAddresses } = await planServices({
     settings,
     installed,
     ports,
@@ -73,11 +82,12 @@ export async function planStack(
   const door = await temporalDoor({ settings, ports, confinements, people: hooks.people })
   const own = roostParts({
     confinements,
-    env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses) },
+    env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses, registryAt) },
     apiAt: `http://${settings.apiHost}:${settings.apiPort}`,
     workerAt: `http://127.0.0.1:${ports.worker}`,
     agentAt: `http://${settings.agentHost}:${ports.agent}`,
     gatewayAt: `http://127.0.0.1:${ports.gateway}`,
+    ...(settings.registryUrl === undefined ? { registryOwnerAt: addresses.registryUrl } : {}),
     afterApi: () => hooks.afterApi(addresses),
   })
   return {
@@ -138,11 +148,11 @@ async function requireFreePorts(settings: StackSettings): Promise<void> {
   )
 }
 
-function environmentOfAddresses(addresses: StackAddresses): Record<string, string> {
+function environmentOfAddresses(addresses: StackAddresses, registryAt: string): Record<string, string> {
   return {
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
-    ROOST_REGISTRY_URL: addresses.registryUrl,
+    ROOST_REGISTRY_URL: registryAt,
     ROOST_API_URL: addresses.apiUrl,
   }
 }
@@ -159,6 +169,8 @@ function environmentOf(settings: StackSettings, ports: Ports): Record<string, st
     ROOST_VM_EGRESS: settings.vmEgress ? 'on' : 'off',
     ROOST_AGENT_DIR: settings.agentDir,
     ROOST_AGENT_PORT: String(ports.agent),
+    ROOST_REGISTRY_OWNER_PORT: String(ports.registry),
+    ...(settings.registryUrl === undefined ? { ROOST_REGISTRY_BOUNDED: 'on' } : {}),
     ROOST_WORKER_METRICS_PORT: String(ports.worker),
     ROOST_GATEWAY_METRICS_PORT: String(ports.gateway),
   }

@@ -20,9 +20,7 @@ export function registryConfig(input: RegistryConfigInput): string {
       version: 0.1,
       log: { level: input.logLevel ?? 'warn', accesslog: { disabled: true } },
       storage: {
-        // In-memory caching of descriptors hides a file that changed on disk, but only its size and type: the
-        // content is hashed by whoever pulls.
-        cache: { blobdescriptor: 'inmemory' },
+        // No cache of descriptors: it would tell of blobs that the registry's owner has deleted, and a push would leave them out.
         delete: { enabled: true },
         filesystem: { rootdirectory: input.storageDirectory },
         maintenance: { uploadpurging: { enabled: true, age: '24h', interval: '6h', dryrun: false } },

@@ -50,6 +50,24 @@ export function grantScope(scope: RegistryScope, user: RegistryUser | undefined)
   return { ...scope, actions: permitted.filter((action) => wanted.includes(action)) }
 }
 
+const boundedPrefix = 'bounded-'
+
+/**
+ * The same scope for a registry that has an owner (`src/registry/owner`). The registry itself does not know such actions and refuses them;
+ * the owner, before it, knows them and counts what is pushed. So a user's token can not push past the owner.
+ */
+export function boundedScope(scope: RegistryScope): RegistryScope {
+  const bounded = (action: string) => (action === RegistryAction.Pull ? action : `${boundedPrefix}${action}`)
+  return { ...scope, actions: scope.actions.map(bounded) }
+}
+
+/** What `boundedScope` was made from. A scope of the platform's own tokens stays as it is. */
+export function unboundedScope(scope: RegistryScope): RegistryScope {
+  const plain = (action: string) =>
+    action.startsWith(boundedPrefix) ? action.slice(boundedPrefix.length) : action
+  return { ...scope, actions: scope.actions.map(plain) }
+}
+
 function permittedActions(scope: RegistryScope, user: RegistryUser | undefined): readonly RegistryAction[] {
   if (scope.type !== 'repository') return []
   const slash = scope.name.indexOf('/')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { registryIssuer, registryService } from './registry-config.ts'
-import { grantScope, parseScopes, RegistryAction } from './registry-scope.ts'
+import { boundedScope, grantScope, parseScopes, RegistryAction } from './registry-scope.ts'
 import type { RegistryScope, RegistryUser } from './registry-scope.ts'
 import type { RegistrySigningKey } from './signing-key.ts'
 
@@ -92,7 +92,12 @@ export type AuthenticateRegistryUser = (credentials: {
  */
 export async function answerTokenRequest(
   request: TokenRequest,
-  deps: { readonly issuer: RegistryTokenIssuer; readonly authenticate: AuthenticateRegistryUser },
+  deps: {
+    readonly issuer: RegistryTokenIssuer
+    readonly authenticate: AuthenticateRegistryUser
+    /** Users push by the registry's owner alone. */
+    readonly bounded?: boolean
+  },
 ): Promise<TokenAnswer> {
   if (request.service !== undefined && request.service !== registryService) {
     return { status: 400, message: `tokens are issued for the service '${registryService}' only` }
@@ -102,7 +107,9 @@ export async function answerTokenRequest(
   if (request.authorization !== undefined && user === undefined) {
     return { status: 401, message: 'the user name or the token is not valid' }
   }
-  const granted = parseScopes(request.scopes).map((scope) => grantScope(scope, user))
+  const granted = parseScopes(request.scopes)
+    .map((scope) => grantScope(scope, user))
+    .map((scope) => (deps.bounded === true ? boundedScope(scope) : scope))
   const issued = await deps.issuer.issue(user?.name ?? '', granted)
   return {
     status: 200,

@@ -53,9 +53,22 @@ describe('the plan of a stack', () => {
     const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
     assert.deepEqual(
       parts.map((part) => part.name),
-      ['temporal', 'registry', 'api', 'worker', 'agent', 'gateway'],
+      ['temporal', 'registry', 'registry-owner', 'api', 'worker', 'agent', 'gateway'],
     )
     assert.match(addresses.registryUrl, /^http:\/\/127\.0\.0\.1:\d+$/)
+  })
+
+  it('leads users to the owner of its registry, and its own parts to the registry itself', async () => {
+    const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
+    for (const name of ['registry-owner', 'api', 'agent']) {
+      const env = parts.find((part) => part.name === name)?.env
+      assert.equal(`http://127.0.0.1:${env?.['ROOST_REGISTRY_OWNER_PORT']}`, addresses.registryUrl)
+      assert.notEqual(env?.['ROOST_REGISTRY_URL'], addresses.registryUrl)
+      assert.equal(env?.['ROOST_REGISTRY_BOUNDED'], 'on')
+    }
+    const given = (await plan()).parts.find((part) => part.name === 'api')?.env
+    assert.equal(given?.['ROOST_REGISTRY_URL'], real.ROOST_REGISTRY_URL)
+    assert.equal(given?.['ROOST_REGISTRY_BOUNDED'], undefined)
   })
 
   it('tells every part of Roost where the services are, and hosts and the gateway of no database', async () => {

@@ -55,14 +55,15 @@ export const testUsers: readonly TestRegistryUser[] = [
 
 const startTimeoutMs = 10_000
 
-export async function startTestRegistry(): Promise<TestRegistry> {
+/** `bounded`: users' tokens push by an owner before it alone. */
+export async function startTestRegistry({ bounded = false } = {}): Promise<TestRegistry> {
   const directory = await mkdtemp(join(tmpdir(), 'roost-registry-'))
   const storageDirectory = join(directory, 'storage')
   await mkdir(storageDirectory)
   const pem = await generateRegistrySigningKey(Date.now())
   const key = readRegistrySigningKey(pem)
   const issuer = createRegistryTokenIssuer(key)
-  const tokens = await serveTokens(issuer)
+  const tokens = await serveTokens(issuer, bounded)
   const host = `127.0.0.1:${await freePort()}`
   const certificateFile = join(directory, 'registry.crt')
   const configFile = join(directory, 'registry.yml')
@@ -104,7 +105,10 @@ export async function startTestRegistry(): Promise<TestRegistry> {
 const authenticate: AuthenticateRegistryUser = async ({ user, password }) =>
   testUsers.find((known) => known.name === user && known.password === password)
 
-async function serveTokens(issuer: RegistryTokenIssuer): Promise<{ realm: string; close(): Promise<void> }> {
+async function serveTokens(
+  issuer: RegistryTokenIssuer,
+  bounded: boolean,
+): Promise<{ realm: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '/', 'http://localhost').searchParams
     const asked = {
@@ -112,7 +116,7 @@ async function serveTokens(issuer: RegistryTokenIssuer): Promise<{ realm: string
       service: query.get('service') ?? undefined,
       scopes: query.getAll('scope'),
     }
-    void answerTokenRequest(asked, { issuer, authenticate }).then((answer) => {
+    void answerTokenRequest(asked, { issuer, authenticate, bounded }).then((answer) => {
       response.statusCode = answer.status
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify(answer.status === 200 ? answer.body : { message: answer.message }))

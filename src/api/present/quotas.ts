@@ -34,6 +34,7 @@ function presentAmounts(amounts: QuotaAmounts): Entry['used'] {
     services: amounts.services,
     volumes: amounts.volumes,
     total_volume_mb: amounts.totalVolumeMb,
+    registry_mb: amounts.registryMb,
   }
 }
 
@@ -47,4 +48,5 @@ export const quotaNames: Readonly<Record<keyof QuotaAmounts, keyof Entry['used']
   services: 'services',
   volumes: 'volumes',
   totalVolumeMb: 'total_volume_mb',
+  registryMb: 'registry_mb',
 }

@@ -19,6 +19,7 @@ export const User = defineEntity({
     hardServices: p.integer(),
     hardVolumes: p.integer(),
     hardTotalVolumeMb: p.integer(),
+    hardRegistryMb: p.integer(),
     minMemoryMb: p.integer(),
     maxMemoryMb: p.integer(),
     minVcpus: p.integer(),
@@ -27,6 +28,8 @@ export const User = defineEntity({
     maxVolumeMb: p.integer(),
     minAutoscaleSize: p.integer(),
     maxAutoscaleSize: p.integer(),
+    /** What the images of the account take in the registry, as its owner measured it last. */
+    registryBytes: p.bigint('number').default(0),
   },
 })
 export type UserEntity = InferEntity<typeof User>

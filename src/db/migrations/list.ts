@@ -8,6 +8,7 @@ import { Migration20261121190137_autoscale } from './20261121190137-autoscale.ts
 import { Migration20261121230046_host_silence } from './20261121230046-host-silence.ts'
 import { Migration20261121232700_state_since } from './20261121232700-state-since.ts'
 import { Migration20261122184500_deleted_positions } from './20261122184500-deleted-positions.ts'
+import { Migration20261123025500_registry_quota } from './20261123025500-registry-quota.ts'
 import { Migration20261123032100_authority_orders } from './20261123032100-authority-orders.ts'
 
 /** In the order in which they run. Names stand in every database that ran them and never change. */
@@ -21,5 +22,6 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261121230046_host_silence', class: Migration20261121230046_host_silence },
   { name: 'Migration20261121232700_state_since', class: Migration20261121232700_state_since },
   { name: 'Migration20261122184500_deleted_positions', class: Migration20261122184500_deleted_positions },
+  { name: 'Migration20261123025500_registry_quota', class: Migration20261123025500_registry_quota },
   { name: 'Migration20261123032100_authority_orders', class: Migration20261123032100_authority_orders },
 ]

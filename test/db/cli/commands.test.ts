@@ -5,6 +5,8 @@ import path from 'node:path'
 import type { CliControl, CliDeps, CustomDomainsAuthority } from '../../../src/cli/cli-deps.ts'
 import { withDatabase } from '../../../src/cli/database-session.ts'
 import { runCli } from '../../../src/cli/program.ts'
+import { readQuotas } from '../../../src/db/quotas.ts'
+import { recordRegistryUsage } from '../../../src/db/registry-usage.ts'
 import { createInstances } from '../../../src/db/create-instances.ts'
 import { removeInstanceRow } from '../../../src/db/sweep.ts'
 import { createTokenAuthenticator } from '../../../src/db/tokens.ts'
@@ -89,6 +91,20 @@ describe('the roost command', () => {
     const { out } = await roost('user', 'list')
     assert.match(out, /^NAME +UUID +ADMIN/)
     assert.match(out, /\nbob +[0-9a-f-]{36} +yes +64 /)
+  })
+
+  it('tells what the images of each user take in the registry, as its owner measured it', async () => {
+    const made = await json('user', 'create', 'rita', '--registry-mb', '30')
+    const other = await json('user', 'create', 'rolf')
+    const record = (usage: Record<string, number>) =>
+      withDatabase(own.url, (database) => recordRegistryUsage(database, new Map(Object.entries(usage))))
+    const usedMb = async (uuid: string) =>
+      (await withDatabase(own.url, (database) => readQuotas(database, uuid)))?.used.registryMb
+    await record({ rita: 12 * 1_048_576 + 1, official: 7 })
+    assert.match((await roost('user', 'list')).out, /\nrita .* 13 of 30 /)
+    assert.deepEqual([await usedMb(made.uuid), await usedMb(other.uuid)], [13, 0])
+    await record({ rolf: 5 })
+    assert.deepEqual([await usedMb(made.uuid), await usedMb(other.uuid)], [0, 1])
   })
 
   it('changes only those quotas that are given', async () => {

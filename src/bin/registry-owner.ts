@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { statfs } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { openDatabase } from '../db/database.ts'
+import { migrate } from '../db/migrate.ts'
+import { recordRegistryUsage, registryQuotaMb } from '../db/registry-usage.ts'
+import { createRegistryOwner } from '../registry/owner/registry-owner.ts'
+import { readRegistrySigningKey } from '../registry/signing-key.ts'
+import { readSettingFile, required, startWith } from './part-settings.ts'
+import { readSettings } from './settings.ts'
+
+/** It asks one short question per push, and writes one row per user who pushes. */
+const poolSize = 4
+
+const { settings, databaseUrl, registryUrl, key } = await startWith(
+  'owner of the registry',
+  readConfiguration,
+)
+const log = pino({ level: settings.logLevel })
+const storageDirectory = path.join(settings.dataDir, 'registry', 'storage')
+
+const database = await openDatabase({ url: databaseUrl, applicationName: 'registry-owner', poolSize })
+await migrate(database)
+
+const owner = createRegistryOwner({
+  registryUrl,
+  storageDirectory,
+  key,
+  quotaMb: (user) => registryQuotaMb(database, user),
+  recordUsage: (usage) => recordRegistryUsage(database, usage),
+  freeBytes: async () => {
+    const { bavail, bsize } = await statfs(storageDirectory)
+    return bavail * bsize
+  },
+  nowMs: Date.now,
+  delay: async (ms) => await delay(ms, undefined, { ref: false }),
+  onError: (error) => log.warn({ err: error }, 'something of the registry could not be done'),
+})
+await owner.start()
+owner.server.listen(settings.registryOwnerPort, '127.0.0.1')
+await once(owner.server, 'listening')
+log.info({ port: settings.registryOwnerPort }, 'listening')
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    log.info({}, 'closing')
+    void owner
+      .close()
+      .then(() => database.close())
+      .finally(() => process.exit(0))
+  })
+}
+
+async function readConfiguration() {
+  const given = readSettings(process.env)
+  return {
+    settings: given,
+    databaseUrl: required('DATABASE_URL', given.databaseUrl),
+    registryUrl: required('ROOST_REGISTRY_URL', given.registryUrl),
+    key: readRegistrySigningKey({
+      key: await readSettingFile('ROOST_REGISTRY_KEY_FILE', given.registryKeyFile),
+      certificate: await readSettingFile('ROOST_REGISTRY_CERT_FILE', given.registryCertFile),
+    }),
+  }
+}

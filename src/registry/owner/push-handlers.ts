@@ -1,0 +1,185 @@
+import { rm } from 'node:fs/promises'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Readable, Transform } from 'node:stream'
+import { RegistryAction } from '../registry-scope.ts'
+import { digestOf } from '../verified-stream.ts'
+import { countedBody } from './counted-body.ts'
+import type { PushAccount, PushLedger } from './push-ledger.ts'
+import type { PushPermissions } from './push-permissions.ts'
+import { RegistryRefusal } from './registry-refusal.ts'
+import type { RegistryRequest } from './registry-request.ts'
+import { blobSize, entriesOfLink, entriesOfTag, entriesOfUpload } from './storage-inventory.ts'
+import type { StorageLayout } from './storage-layout.ts'
+import { passedHeaders } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface PushHandlersDeps {
+  readonly upstream: Upstream
+  readonly permissions: PushPermissions
+  readonly ledger: PushLedger
+  readonly layout: StorageLayout
+}
+
+export type Answer =
+  | { readonly status: number; readonly headers: OutgoingHttpHeaders; readonly body: Readable }
+  | { readonly status: number; readonly headers: OutgoingHttpHeaders; readonly text: string }
+
+type Of<Kind extends RegistryRequest['kind']> = Extract<RegistryRequest, { kind: Kind }>
+type Write = Exclude<RegistryRequest, { kind: 'read' | 'other' }>
+
+/** Distribution itself refuses larger manifests. */
+const maxManifestBytes = 4 * 1024 * 1024
+/** What a new upload may make besides itself: the directories of its repository, and the link of its blob. */
+const entriesOfNewRepository = 16
+/** A piece of an upload leaves the state of its digest behind. */
+const entriesOfPiece = 2
+const entryBytes = 4_096
+const discardTries = 5
+
+/** What the owner does with each kind of request. */
+export class PushHandlers {
+  readonly #deps: PushHandlersDeps
+
+  constructor(deps: PushHandlersDeps) {
+    this.#deps = deps
+  }
+
+  async handle(call: RegistryRequest, request: IncomingMessage): Promise<Answer> {
+    if (call.kind === 'read') return await this.#pass(request, {})
+    if (call.kind === 'other') {
+      throw new RegistryRefusal('UNSUPPORTED', 'the registry takes images, and deletes them by tag or digest')
+    }
+    const action =
+      call.kind === 'cancel' || call.kind === 'delete-manifest' ? RegistryAction.Delete : RegistryAction.Push
+    const { authorization } = request.headers
+    const token = await this.#deps.permissions.permit(authorization, { repository: call.repository, action })
+    // Nothing of the body is read: the registry refuses the token, and says where a client gets a better one.
+    if (token === undefined) return await this.#pass(request, { 'content-length': '0' })
+    return await this.#write(call, request, { authorization: `Bearer ${token}` })
+  }
+
+  async #write(call: Write, request: IncomingMessage, headers: OutgoingHttpHeaders): Promise<Answer> {
+    if (call.kind === 'start-upload') return await this.#startUpload(call, request, headers)
+    if (call.kind === 'send' || call.kind === 'commit') return await this.#send(call, request, headers)
+    if (call.kind === 'put-manifest') return await this.#putManifest(call, request, headers)
+    return await this.#pass(request, { ...headers, 'content-length': '0' })
+  }
+
+  async #startUpload(
+    { repository, mount }: Of<'start-upload'>,
+    request: IncomingMessage,
+    headers: OutgoingHttpHeaders,
+  ): Promise<Answer> {
+    const account = await this.#deps.ledger.open(repository)
+    const parts = repository.split('/').length
+    await this.#admitEntries(account, entriesOfNewRepository + entriesOfUpload + parts)
+    const mounted = mount === undefined ? 0 : ((await blobSize(this.#deps.layout, mount)) ?? 0)
+    await this.#deps.ledger.admit(account, mounted, () => undefined)
+    const answer = await this.#pass(request, { ...headers, 'content-length': '0' })
+    if (mount !== undefined && answer.status === 201) account.storage.addBlob(mount, mounted)
+    return answer
+  }
+
+  /** A piece of an upload, or its end, which may bring a last piece. */
+  async #send(
+    call: Of<'send'> | Of<'commit'>,
+    request: IncomingMessage,
+    headers: OutgoingHttpHeaders,
+  ): Promise<Answer> {
+    const { repository, upload } = call
+    const account = await this.#deps.ledger.open(repository)
+    const end = account.storage.beginSending(upload)
+    const announced = Number(request.headers['content-length'] ?? 0)
+    let passed = 0
+    try {
+      await this.#admitEntries(account, entriesOfPiece + (call.kind === 'commit' ? entriesOfLink : 0))
+      await this.#deps.ledger.admit(account, announced, () => account.storage.addToUpload(upload, announced))
+      const body = request.pipe(
+        this.#counted(account, upload, { announced, onPassed: (bytes) => (passed += bytes) }),
+      )
+      request.once('close', () => request.complete || body.destroy(new Error('the client has gone')))
+      const answer = await this.#pass(request, headers, body)
+      if (call.kind === 'commit' && answer.status === 201) account.storage.commit(upload, call.digest)
+      return answer
+    } catch (error) {
+      account.storage.addToUpload(upload, Math.min(0, passed - announced))
+      if (error instanceof RegistryRefusal && error.code === 'DENIED') await this.#discard(account, call)
+      throw error
+    } finally {
+      end()
+    }
+  }
+
+  /** What was announced is counted already. */
+  #counted(
+    account: PushAccount,
+    upload: string,
+    { announced, onPassed }: { readonly announced: number; readonly onPassed: (bytes: number) => void },
+  ): Transform {
+    const { ledger } = this.#deps
+    const add = (bytes: number) => () => {
+      onPassed(bytes)
+      if (announced === 0) account.storage.addToUpload(upload, bytes)
+    }
+    const counted = (bytes: number) => (announced === 0 ? bytes : 0)
+    return countedBody({
+      fits: (bytes) => ledger.fits(account, counted(bytes), add(bytes)),
+      admit: async (bytes) => await ledger.admit(account, counted(bytes), add(bytes)),
+    })
+  }
+
+  async #putManifest(
+    { repository }: Of<'put-manifest'>,
+    request: IncomingMessage,
+    headers: OutgoingHttpHeaders,
+  ): Promise<Answer> {
+    const bytes = await readManifest(request)
+    const account = await this.#deps.ledger.open(repository)
+    await this.#admitEntries(account, entriesOfLink * 2 + entriesOfTag)
+    await this.#deps.ledger.admit(account, bytes.length, () => undefined)
+    const answer = await this.#pass(request, { ...headers, 'content-length': bytes.length }, bytes)
+    if (answer.status === 201) account.storage.addBlob(digestOf(bytes), bytes.length)
+    return answer
+  }
+
+  async #admitEntries(account: PushAccount, count: number): Promise<void> {
+    await this.#deps.ledger.admit(account, count * entryBytes, () => account.storage.addEntries(count))
+  }
+
+  /** An upload that was refused can not be completed; what came of it would only be in the way of smaller ones. */
+  async #discard(account: PushAccount, { repository, upload }: Of<'send'> | Of<'commit'>): Promise<void> {
+    // Others that still send to it write on, and what they write has to be counted until they end.
+    if (account.storage.sendersOf(upload) > 1) return
+    const directory = this.#deps.layout.upload(repository, upload)
+    // The registry writes a last file when it notices that the push is over. What is left is found by the next inventory.
+    await rm(directory, { recursive: true, force: true, maxRetries: discardTries }).catch(() => undefined)
+    account.storage.dropUpload(upload)
+  }
+
+  async #pass(
+    request: IncomingMessage,
+    headers: OutgoingHttpHeaders,
+    body?: Readable | Buffer,
+  ): Promise<Answer> {
+    const answer = await this.#deps.upstream.send({
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
+      headers: { ...passedHeaders(request.headers), ...headers },
+      body,
+    })
+    return { status: answer.statusCode ?? 502, headers: passedHeaders(answer.headers), body: answer }
+  }
+}
+
+async function readManifest(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxManifestBytes) {
+      throw new RegistryRefusal('MANIFEST_INVALID', `the manifest is larger than ${maxManifestBytes} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,122 @@
+import { namespaceOf, officialNamespace } from '../../domain/image-reference.ts'
+import type { DiskRoom } from './disk-room.ts'
+import { RegistryRefusal } from './registry-refusal.ts'
+import { StorageAccount } from './storage-account.ts'
+import type { Inventory } from './storage-inventory.ts'
+
+export interface PushLedgerDeps {
+  /** The quota `registry_mb` of a user; undefined where there is no such user. */
+  readonly quotaMb: (user: string) => Promise<number | undefined>
+  /** Resolves after an inventory that began after this call. */
+  readonly inventory: () => Promise<void>
+  readonly room: DiskRoom
+  readonly nowMs: () => number
+}
+
+const bytesPerMb = 1_048_576
+/** How long a quota that was read counts. */
+const quotaKeptMs = 2_000
+
+/** One user's pushes: what is held, and what may be. */
+export interface PushAccount {
+  readonly user: string
+  readonly storage: StorageAccount
+  /** Infinite for the platform's own images. */
+  boundBytes: number
+  readMs: number
+}
+
+/**
+ * Counts what every user holds and admits what still fits. All bytes of all pushes go through it one after the other, so parallel pushes can
+ * not pass a bound together.
+ */
+export class PushLedger {
+  readonly #deps: PushLedgerDeps
+  readonly #accounts = new Map<string, PushAccount>()
+  #takesInventory = false
+
+  constructor(deps: PushLedgerDeps) {
+    this.#deps = deps
+  }
+
+  /** Before anything of a request is admitted. Throws where the quota can not be read. */
+  async open(repository: string): Promise<PushAccount> {
+    const account = this.#account(namespaceOf(repository))
+    await this.#deps.room.look()
+    if (this.#deps.nowMs() - account.readMs < quotaKeptMs) return account
+    if (account.user === officialNamespace) {
+      account.boundBytes = Number.POSITIVE_INFINITY
+    } else {
+      account.boundBytes = ((await this.#deps.quotaMb(account.user)) ?? 0) * bytesPerMb
+    }
+    account.readMs = this.#deps.nowMs()
+    return account
+  }
+
+  /** Counts by `add` what `bytes` more of the user take, if they fit now. */
+  fits(account: PushAccount, bytes: number, add: () => void): boolean {
+    if (bytes > 0 && account.storage.usedBytes + bytes > account.boundBytes) return false
+    if (!this.#deps.room.take(bytes)) return false
+    add()
+    return true
+  }
+
+  /** The same, but looks at the storage before it refuses, because that may have shrunk. Throws `RegistryRefusal` where they do not fit. */
+  async admit(account: PushAccount, bytes: number, add: () => void): Promise<void> {
+    if (this.fits(account, bytes, add)) return
+    await this.#deps.inventory()
+    if (this.fits(account, bytes, add)) return
+    throw this.#refusal(account, bytes)
+  }
+
+  /** An inventory begins: what is counted from here on stands beside what it finds. */
+  beginInventory(): void {
+    this.#takesInventory = true
+    for (const { storage } of this.#accounts.values()) storage.beginInventory()
+  }
+
+  endInventory({ holdings }: Inventory): void {
+    this.#takesInventory = false
+    for (const user of holdings.keys()) this.#account(user)
+    for (const [user, { storage }] of this.#accounts) storage.endInventory(holdings.get(user))
+  }
+
+  /** Everybody who holds something, or did. */
+  usage(): ReadonlyMap<string, number> {
+    return new Map([...this.#accounts].map(([user, { storage }]) => [user, storage.usedBytes]))
+  }
+
+  isActive(repository: string, upload: string): boolean {
+    return (this.#accounts.get(namespaceOf(repository))?.storage.sendersOf(upload) ?? 0) > 0
+  }
+
+  #account(user: string): PushAccount {
+    const known = this.#accounts.get(user)
+    if (known !== undefined) return known
+    const account = {
+      user,
+      storage: new StorageAccount(),
+      boundBytes: 0,
+      readMs: Number.NEGATIVE_INFINITY,
+    }
+    if (this.#takesInventory) account.storage.beginInventory()
+    this.#accounts.set(user, account)
+    return account
+  }
+
+  #refusal({ user, storage, boundBytes }: PushAccount, bytes: number): RegistryRefusal {
+    const wanted = storage.usedBytes + bytes
+    if (wanted <= boundBytes) {
+      return new RegistryRefusal(
+        'DENIED',
+        "the disk of the registry is nearly full, so nothing can be pushed; the platform's operator has to make room",
+      )
+    }
+    const mb = (count: number) => Math.ceil(count / bytesPerMb)
+    return new RegistryRefusal(
+      'DENIED',
+      `Quota 'registry_mb' exceeded: the images of '${user}' would take ${mb(wanted)} MiB with this push, ` +
+        `${mb(boundBytes)} allowed; delete images that are not needed any more, or ask for a larger quota`,
+    )
+  }
+}

@@ -1,0 +1,86 @@
+import { createPublicKey } from 'node:crypto'
+import { jwtVerify } from 'jose'
+import { registryIssuer, registryService } from '../registry-config.ts'
+import { unboundedScope } from '../registry-scope.ts'
+import type { RegistryAction, RegistryScope } from '../registry-scope.ts'
+import type { RegistrySigningKey } from '../signing-key.ts'
+import type { RegistryTokenIssuer } from '../token-issuer.ts'
+
+/** Turns the token of a request into the one with which the registry itself may be written. */
+export interface PushPermissions {
+  /**
+   * A token that the registry takes, with the rights of the one in `authorization`. Undefined where that is not valid, or
+   * does not permit `action` on the repository: the registry then refuses the request by itself.
+   */
+  permit(
+    authorization: string | undefined,
+    wish: { readonly repository: string; readonly action: RegistryAction },
+  ): Promise<string | undefined>
+}
+
+/** As much as the registry itself forgives. */
+const clockToleranceSeconds = 60
+/** Well below the lifetime of a token. */
+const reusedMs = 120_000
+/** Tokens whose signature is known; a push sends the same one with every request. */
+const maxRemembered = 1_000
+const maxTokenLength = 16_384
+
+interface Known {
+  readonly access: readonly RegistryScope[]
+  readonly subject: string
+  readonly expiresMs: number
+  exchanged?: { readonly token: string; readonly issuedMs: number }
+}
+
+export function createPushPermissions(
+  key: RegistrySigningKey,
+  issuer: RegistryTokenIssuer,
+  nowMs: () => number = Date.now,
+): PushPermissions {
+  const publicKey = createPublicKey(key.key)
+  const remembered = new Map<string, Known>()
+
+  async function verified(token: string): Promise<Known | undefined> {
+    const before = remembered.get(token)
+    if (before !== undefined) return nowMs() < before.expiresMs ? before : undefined
+    try {
+      const { payload } = await jwtVerify(token, publicKey, {
+        issuer: registryIssuer,
+        audience: registryService,
+        algorithms: ['ES256'],
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(nowMs()),
+        requiredClaims: ['exp'],
+      })
+      const known: Known = {
+        // The platform alone signs tokens, so the claim is what it put there.
+        access: ((payload['access'] ?? []) as readonly RegistryScope[]).map(unboundedScope),
+        subject: payload.sub ?? '',
+        expiresMs: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000,
+      }
+      if (remembered.size >= maxRemembered) remembered.clear()
+      remembered.set(token, known)
+      return known
+    } catch {
+      return undefined
+    }
+  }
+
+  return {
+    async permit(authorization, { repository, action }) {
+      const [, token = ''] = /^Bearer +([\w.-]+)$/i.exec(authorization ?? '') ?? []
+      if (token === '' || token.length > maxTokenLength) return undefined
+      const known = await verified(token)
+      const isPermitted = known?.access.some(
+        ({ type, name, actions }) => type === 'repository' && name === repository && actions.includes(action),
+      )
+      if (known === undefined || isPermitted !== true) return undefined
+      if (known.exchanged === undefined || nowMs() - known.exchanged.issuedMs > reusedMs) {
+        const { token: exchanged } = await issuer.issue(known.subject, known.access)
+        known.exchanged = { token: exchanged, issuedMs: nowMs() }
+      }
+      return known.exchanged.token
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** Codes of the registry's own errors, which clients know, and the status each is answered with. */
+const statuses = {
+  DENIED: 403,
+  MANIFEST_INVALID: 400,
+  MANIFEST_UNKNOWN: 404,
+  NAME_INVALID: 400,
+  UNAVAILABLE: 503,
+  UNSUPPORTED: 405,
+} as const
+
+/** The owner of the registry does not do what a request asks. The message is for the person who pushes. */
+export class RegistryRefusal extends Error {
+  override readonly name = 'RegistryRefusal'
+  readonly code: keyof typeof statuses
+
+  constructor(code: keyof typeof statuses, message: string) {
+    super(message)
+    this.code = code
+  }
+
+  get status(): number {
+    return statuses[this.code]
+  }
+
+  /** In the registry's own form, so that clients print the sentence. */
+  get body(): string {
+    return `${JSON.stringify({ errors: [{ code: this.code, message: this.message }] })}\n`
+  }
+}

@@ -1,0 +1,111 @@
+import type { Holdings } from './storage-inventory.ts'
+
+/** What a file or a directory takes on disk besides its content. Without it a push of tags alone would be free. */
+const entryBytes = 4_096
+
+interface OpenUpload {
+  bytes: number
+  /** Requests that send to it at this moment. */
+  active: number
+}
+
+/** What came while an inventory was taken: it may be in that, or not. */
+interface Meanwhile {
+  readonly blobs: Map<string, number>
+  readonly uploads: Set<string>
+  entries: number
+}
+
+/**
+ * What one user holds in the registry. It starts from an inventory of the storage, adds what passes, and gives nothing back by
+ * itself: what was deleted is found gone by the next inventory. So it may say too much for a while, and never too little.
+ */
+export class StorageAccount {
+  #blobs = new Map<string, number>()
+  #blobBytes = 0
+  #uploads = new Map<string, OpenUpload>()
+  #entries = 0
+  /** Set while an inventory is taken. */
+  #meanwhile: Meanwhile | undefined
+
+  get usedBytes(): number {
+    let bytes = this.#blobBytes + this.#entries * entryBytes
+    for (const upload of this.#uploads.values()) bytes += upload.bytes
+    return bytes
+  }
+
+  /** How many requests send to an upload at this moment. */
+  sendersOf(upload: string): number {
+    return this.#uploads.get(upload)?.active ?? 0
+  }
+
+  addEntries(count: number): void {
+    this.#entries += count
+    if (this.#meanwhile !== undefined) this.#meanwhile.entries += count
+  }
+
+  /** Returns what is called once when the request has ended. */
+  beginSending(uuid: string): () => void {
+    const upload = this.#upload(uuid)
+    upload.active++
+    return () => {
+      upload.active--
+    }
+  }
+
+  /** Bytes that pass to an upload; a negative number gives back what was announced and did not come. */
+  addToUpload(uuid: string, bytes: number): void {
+    this.#upload(uuid).bytes += bytes
+  }
+
+  /** An upload has become a blob. */
+  commit(uuid: string, digest: string): void {
+    this.addBlob(digest, this.#uploads.get(uuid)?.bytes ?? 0)
+    this.#uploads.delete(uuid)
+  }
+
+  addBlob(digest: string, bytes: number): void {
+    this.#meanwhile?.blobs.set(digest, bytes)
+    this.#setBlob(digest, bytes)
+  }
+
+  dropUpload(uuid: string): void {
+    this.#uploads.delete(uuid)
+  }
+
+  beginInventory(): void {
+    const active = [...this.#uploads].filter(([, { active: count }]) => count > 0).map(([uuid]) => uuid)
+    this.#meanwhile = { blobs: new Map(), uploads: new Set(active), entries: 0 }
+  }
+
+  /** What was counted since `beginInventory` stands beside what was found. */
+  endInventory(found: Holdings | undefined): void {
+    const meanwhile = this.#meanwhile
+    this.#meanwhile = undefined
+    const own = this.#uploads
+    this.#blobs = new Map()
+    this.#blobBytes = 0
+    for (const [digest, bytes] of [...(found?.blobs ?? []), ...(meanwhile?.blobs ?? [])]) {
+      this.#setBlob(digest, bytes)
+    }
+    this.#entries = (found?.entries ?? 0) + (meanwhile?.entries ?? 0)
+    this.#uploads = new Map()
+    for (const [uuid, bytes] of found?.uploads ?? []) this.#uploads.set(uuid, { bytes, active: 0 })
+    for (const uuid of meanwhile?.uploads ?? []) {
+      const upload = own.get(uuid)
+      if (upload !== undefined) this.#uploads.set(uuid, upload)
+    }
+  }
+
+  #upload(uuid: string): OpenUpload {
+    const upload = this.#uploads.get(uuid) ?? { bytes: 0, active: 0 }
+    this.#uploads.set(uuid, upload)
+    this.#meanwhile?.uploads.add(uuid)
+    return upload
+  }
+
+  #setBlob(digest: string, bytes: number): void {
+    this.#blobBytes += bytes - (this.#blobs.get(digest) ?? 0)
+    this.#blobs.set(digest, bytes)
+  }
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createRegistryOwner } from '../../src/registry/owner/registry-owner.ts'
+import type { RegistryOwner, RegistryOwnerDeps } from '../../src/registry/owner/registry-owner.ts'
+import { userTokens } from '../../src/registry/user-tokens.ts'
+import { startTestRegistry, testUsers } from './registry.ts'
+import type { TestRegistry } from './registry.ts'
+
+/** A real registry with its owner before it, in this process. */
+export interface OwnedRegistry {
+  /** The registry itself, past the owner. */
+  readonly registry: TestRegistry
+  /** `127.0.0.1:<port>` of the owner. */
+  readonly host: string
+  readonly url: string
+  readonly quotasMb: Map<string, number>
+  /** What the owner reported last. */
+  usage(): ReadonlyMap<string, number>
+  owner(): RegistryOwner
+  /** As after a crash: a new owner at the same address, on the same storage. */
+  restart(): Promise<void>
+  /** A token that the user gets for one repository, as any client does. */
+  token(user: string, repository: string): Promise<string>
+  close(): Promise<void>
+}
+
+const plentyBytes = 2 ** 40
+
+export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}): Promise<OwnedRegistry> {
+  const registry = await startTestRegistry({ bounded: true })
+  const quotasMb = new Map(testUsers.map(({ name }) => [name, 1_000]))
+  let usage: ReadonlyMap<string, number> = new Map()
+  let owner: RegistryOwner | undefined
+  let port = 0
+
+  async function start(): Promise<RegistryOwner> {
+    const started = createRegistryOwner({
+      registryUrl: registry.url,
+      storageDirectory: registry.storageDirectory,
+      key: registry.key,
+      quotaMb: async (user) => quotasMb.get(user),
+      recordUsage: async (told) => void (usage = told),
+      freeBytes: async () => plentyBytes,
+      nowMs: Date.now,
+      delay: async () => undefined,
+      onError: (error) => {
+        throw error
+      },
+      ...deps,
+    })
+    await started.start()
+    started.server.listen(port, '127.0.0.1')
+    await once(started.server, 'listening')
+    port = (started.server.address() as AddressInfo).port
+    owner = started
+    return started
+  }
+  await start()
+  return {
+    registry,
+    get host() {
+      return `127.0.0.1:${port}`
+    },
+    get url() {
+      return `http://127.0.0.1:${port}`
+    },
+    quotasMb,
+    usage: () => usage,
+    owner: () => {
+      if (owner === undefined) throw new Error('there is no owner')
+      return owner
+    },
+    async restart() {
+      await owner?.close()
+      await start()
+    },
+    async token(user, repository) {
+      const password = testUsers.find(({ name }) => name === user)?.password ?? 'wrong'
+      const token = Buffer.from(`${user}:${password}`).toString('base64')
+      return await userTokens({ tokenUrl: registry.tokenUrl, token })(repository)
+    },
+    async close() {
+      await owner?.close()
+      await registry.close()
+    },
+  }
+}
