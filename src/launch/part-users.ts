@@ -46,8 +46,14 @@ export async function giveTree(directory: string, { uid, gid }: UserIds): Promis
   await chown(directory, uid, gid)
 }
 
-/** Lets the part read a file of root's, and nobody else. */
+/** Lets the users of a group read a file of root's, and nobody else. */
 export async function letRead(file: string, { gid }: UserIds): Promise<void> {
   await chown(file, 0, gid)
   await chmod(file, 0o640)
+}
+
+/** Makes a file one part's alone: it may read it, and nobody else but root. */
+export async function giveFile(file: string, { uid }: UserIds): Promise<void> {
+  await chown(file, uid, 0)
+  await chmod(file, 0o400)
 }

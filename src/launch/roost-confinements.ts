@@ -4,7 +4,7 @@ import type { GivenFile } from './given-files.ts'
 import type { Installed } from './installed.ts'
 import { canConfine, confine } from './part-confinement.ts'
 import type { Confinement } from './part-confinement.ts'
-import { ensureUser, giveTree, letRead, PartUser } from './part-users.ts'
+import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.ts'
 import type { StackSettings } from './stack-settings.ts'
 
 /** Who Roost's own parts run as, and what they were given for it. The agent is not among them: it stays root. */
@@ -42,7 +42,7 @@ export async function confineRoostParts(
   await letRead(secretKeyFile, worker)
   await letRead(gatewayTokenFile, gateway)
   await letRead(registryKeyFile, api)
-  await letRead(joinTokenFile, api)
+  await giveFile(joinTokenFile, api)
   await chmod(registryCertFile, 0o644)
   await mkdir(gatewayDir, { recursive: true })
   await giveTree(gatewayDir, gateway)

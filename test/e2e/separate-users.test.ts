@@ -7,13 +7,14 @@ import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 
 const run = promisify(execFile)
-/** CAP_NET_BIND_SERVICE, for public ports. */
+/** CAP_NET_BIND_SERVICE: for public ports; the registry's owner has it so that the registry, the same user, can not look into it. */
 const bindLowPorts = 1n << 10n
 
 const separate = {
   postgres: { user: 'roost-postgres', capabilities: 0n },
   temporal: { user: 'roost-temporal', capabilities: 0n },
   registry: { user: 'roost-registry', capabilities: 0n },
+  'registry-owner': { user: 'roost-registry', capabilities: bindLowPorts },
   api: { user: 'roost-api', capabilities: 0n },
   worker: { user: 'roost-worker', capabilities: 0n },
   gateway: { user: 'roost-gateway', capabilities: bindLowPorts },
@@ -49,7 +50,7 @@ describe('the parts of a stack that root started', () => {
       [file('keys', 'secret.key')]: ['api', 'worker'],
       [file('keys', 'gateway-token')]: ['api', 'gateway'],
       [file('keys', 'join-token')]: ['api'],
-      [file('keys', 'registry.key')]: ['api'],
+      [file('keys', 'registry.key')]: ['registry-owner', 'api'],
       [file('keys', 'postgres-password')]: [],
       [file('keys', 'postgres-app-password')]: [],
       [file('stack.json')]: [],
@@ -57,8 +58,10 @@ describe('the parts of a stack that root started', () => {
       [file('agent', 'agent-secret')]: [],
       [file('postgres', 'PG_VERSION')]: ['postgres'],
       [file('temporal', 'temporal.db')]: ['temporal'],
-      [file('registry', 'config.yml')]: ['registry'],
-      [file('gateway', 'routes.jsonl')]: ['gateway'],
+      [file('registry', 'config.yml')]: ['registry', 'registry-owner'],
+      // It holds the database's password.
+      [`/proc/${stack.pidOf('registry-owner')}/environ`]: ['registry-owner'],
+      [file('gateway', 'metro', 'roost.localhost', 'authority.pem')]: ['gateway'],
     }
     for (const [name, expected] of Object.entries(readers)) {
       const found: Separate[] = []
@@ -103,7 +106,13 @@ describe('the parts of a stack that root started', () => {
     const groups = /^Groups:\t(.*)$/m.exec(status)?.[1]?.trim().split(' ').filter(Boolean) ?? []
     const become = ['--reuid', separate[part].user, '--regid', String(gid)]
     const groupOption = groups.length === 0 ? ['--clear-groups'] : ['--groups', groups.join(',')]
-    const drop = ['--bounding-set=-all', '--inh-caps=-all', '--no-new-privs']
+    const kept = separate[part].capabilities === 0n ? '' : ',+net_bind_service'
+    const drop = [
+      `--inh-caps=-all${kept}`,
+      `--ambient-caps=-all${kept}`,
+      `--bounding-set=-all${kept}`,
+      '--no-new-privs',
+    ]
     return succeeds('nsenter', [
       '-t',
       pid,
