@@ -4,7 +4,8 @@
  *
  *   keeper run key=value... -- <qemu> <arguments...>     see options.c
  *   keeper ram <MiB>                                     see ram.c
- *   keeper wait                                          see waiting.c
+ *   keeper wait <control group>...                       see waiting.c
+ *   keeper enter <control group>... -- <command>         see group.c
  *
  * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to the VMM.
  * In the directory of the VM it keeps:
@@ -33,7 +34,6 @@ enum guest_kind { GUEST_CONTAINER, GUEST_KERNEL };
 struct options {
   const char *directory;
   const char *console_directory;
-  const char *cgroup; /* NULL: none */
   long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
   long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
   long volume_fd;                  /* the VMM's alone once it runs: it is locked for as long as anybody has it; -1: none */
@@ -71,6 +71,13 @@ void meter_count_output(size_t bytes);
 void meter_lift_output(void);
 bool meter_allows_words(void);
 void meter_count_words(size_t bytes);
+
+/* group.c */
+bool group_enter(const char *directory);
+void group_offer_to_killer(const char *score);
+/* Of oom_score_adj: before a VM's keeper goes the VM, and before the platform both. */
+#define VMM_KILL_SCORE "500"
+#define KEEPER_KILL_SCORE "100"
 
 /* vm.c */
 struct vm {
@@ -159,7 +166,8 @@ void power_down(void);
 void collect_output(void);
 
 int ram_main(const char *size_mb);
-int waiting_main(void);
+int waiting_main(char **groups);
+int enter_main(char **arguments);
 
 #define MAX_CLIENTS 4
 

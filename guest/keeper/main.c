@@ -152,7 +152,6 @@ static void collect_rest(void) {
 
 static void report_end(int status, const struct rusage *usage) {
   long long cpu_us = (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000LL + usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
-  if (options.cgroup != NULL) rmdir(options.cgroup);
   if (WIFSIGNALED(status)) event("ended signal %d cpu_us %lld", WTERMSIG(status), cpu_us);
   else event("ended exit %d cpu_us %lld", WEXITSTATUS(status), cpu_us);
   events_sync();
@@ -183,7 +182,8 @@ static bool prepare(void) {
 
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "ram") == 0) return ram_main(arguments[2]);
-  if (count == 2 && strcmp(arguments[1], "wait") == 0) return waiting_main();
+  if (count >= 2 && strcmp(arguments[1], "wait") == 0) return waiting_main(arguments + 2);
+  if (count >= 3 && strcmp(arguments[1], "enter") == 0) return enter_main(arguments + 2);
   if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
   umask(077);
   int signal_fd = block_signals();

@@ -53,16 +53,8 @@ static _Noreturn void refuse(const char *what) {
   _exit(125);
 }
 
-static void enter_cgroup(const char *cgroup) {
-  char path[512];
-  snprintf(path, sizeof path, "%s/cgroup.procs", cgroup);
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0 || write(fd, "0", 1) != 1) refuse(path);
-  close(fd);
-}
-
 static void jail(const struct options *options) {
-  if (options->cgroup != NULL) enter_cgroup(options->cgroup);
+  group_offer_to_killer(VMM_KILL_SCORE);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, MAX_OPEN_FILES);
   if (options->address_space_mb > 0) limit(RLIMIT_AS, (rlim_t)options->address_space_mb << 20);

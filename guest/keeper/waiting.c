@@ -1,6 +1,6 @@
 /*
  * A keeper that was started ahead: to start a process takes an agent, which is large, longer than all else that it does for a wake.
- * It waits on its standard input for what it is to be, and becomes it:
+ * It enters the control groups of its VM, waits on its standard input for what it is to be, and becomes it:
  *
  *   order <files> <bytes>\n    and so many bytes of strings, each with its NUL: `r <path>` or `w <path>` for every
  *                              file, then the command line
@@ -50,7 +50,11 @@ static bool open_file(const char *order, int number) {
   return moved;
 }
 
-int waiting_main(void) {
+int waiting_main(char **groups) {
+  for (; *groups != NULL; groups++) {
+    if (!group_enter(*groups)) return 2;
+  }
+  group_offer_to_killer(KEEPER_KILL_SCORE);
   char header[64], *strings[MAX_STRINGS + 1];
   size_t files, bytes, count = 0;
   if (!read_header(header, sizeof header)) return 0;

@@ -18,6 +18,7 @@ import { createProofTokens } from '../db/proof-token.ts'
 import { createSecretBox, parseSecretKey } from '../db/secret-box.ts'
 import { overlookVolumes } from '../db/volume-search.ts'
 import { DomainProofKind } from '../domain/domain-proof.ts'
+import { findGroupHierarchies, surveyGroups } from '../host/vmm/control-groups.ts'
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
 import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
@@ -68,6 +69,7 @@ async function main(): Promise<ExitCode> {
       runDoctor(settings, {
         acceleration: () => probeKvm(settings.cacheDir),
         volumes: () => findVolumesOnDisk(settings),
+        groups: async () => surveyGroups(await findGroupHierarchies()),
       }),
   })
 }

@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { installationChecks } from './doctor-installation.ts'
+import { groupsCheck } from './doctor-groups.ts'
+import type { GroupsProbe } from './doctor-groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
 import type { AccelerationProbe } from './doctor-machine.ts'
 import { separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
@@ -38,6 +40,7 @@ export interface DoctorProbes {
   /** Starts a small virtual machine for up to a few seconds. */
   readonly acceleration: AccelerationProbe
   readonly volumes: VolumesProbe
+  readonly groups: GroupsProbe
 }
 
 /** Looks and changes nothing. */
@@ -56,6 +59,7 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
     await diskCheck('cache directory', settings.cacheDir),
     ...(await volumesCheck(probes.volumes)),
     memoryCheck(),
+    await groupsCheck(probes.groups, process.getuid?.() === 0),
   ]
   return { ok: checks.every((check) => check.status !== 'missing'), checks }
 }

@@ -23,7 +23,7 @@ describe('the keeper of a guest that goes on from its snapshot', () => {
     keepers = new WaitingKeepers(bench.context.assets.keeperPath)
   })
   after(async () => {
-    keepers.close()
+    await keepers.close()
     await bench.close()
   })
   // Its VMM dies with it.
@@ -40,7 +40,7 @@ describe('the keeper of a guest that goes on from its snapshot', () => {
     const incoming = { fd: 3, source: 'snapshot', carried: ['output=0', 'listening=0'] } as const
     const where = { keeperPath, directory, consoleDirectory: directory }
     const what = { guest: 'container', incoming, files: [], config: Buffer.alloc(0) } as const
-    await startKeeper({ ...where, ...what, command: [process.execPath, standIn, says] }, keepers)
+    await startKeeper({ ...where, ...what, command: [process.execPath, standIn, says] }, await keepers.take())
     const events = path.join(directory, 'events')
     const told = () => parseVmEvents(existsSync(events) ? readFileSync(events, 'utf8') : '')
     const has = (name: string): VmEvent | undefined => findEvent(told(), name)

@@ -78,11 +78,11 @@ describe('keepers that were started ahead', () => {
 
   it('end with whoever started them', async () => {
     const keepers = new WaitingKeepers(bench.context.assets.keeperPath)
-    const stdin = await keepers.take()
+    const { stdin } = await keepers.take()
     const [pid = 0] = waiting()
     stdin.destroy()
     await until('it is gone', () => commandLineOf(pid) === '', limit)
-    keepers.close()
+    await keepers.close()
   })
 
   it('can not be had where there is no keeper', async () => {

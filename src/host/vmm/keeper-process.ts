@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { firstFileFd, maxFileFd } from './command-line.ts'
-import type { WaitingKeepers } from './waiting-keepers.ts'
+import type { WaitingKeeper } from './waiting-keepers.ts'
 
 export interface KeeperPlan {
   readonly keeperPath: string
@@ -9,7 +9,6 @@ export interface KeeperPlan {
   readonly guest: 'container' | 'kernel'
   /** Whom the VMM becomes; absent: it stays who the agent is. */
   readonly owner?: { readonly uid: number; readonly gid: number }
-  readonly cgroup?: string
   readonly addressSpaceMb?: number
   readonly incoming?: IncomingState
   readonly command: readonly string[]
@@ -38,12 +37,11 @@ export interface InheritedFile {
  * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a session of its own and
  * outlives this process; it is only our child for as long as we live.
  */
-export async function startKeeper(plan: KeeperPlan, keepers: WaitingKeepers): Promise<void> {
+export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): Promise<void> {
   const { files, config } = plan
   if (firstFileFd + files.length - 1 > maxFileFd) throw new Error('too many files for one VM')
   // The keeper opens them, but can not say what it could not open.
   for (const { path, flags } of files) closeSync(openSync(path, flags))
-  const stdin = await keepers.take()
   await new Promise<void>((resolve) => {
     stdin.once('close', () => resolve())
     stdin.end(Buffer.concat([keeperOrder(plan), Buffer.from(`${config.length}\n`), config]))
@@ -59,14 +57,13 @@ function keeperOrder(plan: KeeperPlan): Buffer {
 }
 
 function keeperArguments(plan: KeeperPlan): readonly string[] {
-  const { owner, cgroup, addressSpaceMb, incoming, volumeFd } = plan
+  const { owner, addressSpaceMb, incoming, volumeFd } = plan
   return [
     'run',
     `dir=${plan.directory}`,
     `console=${plan.consoleDirectory}`,
     `guest=${plan.guest}`,
     ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`]),
-    ...(cgroup === undefined ? [] : [`cgroup=${cgroup}`]),
     ...(addressSpaceMb === undefined ? [] : [`address_space_mb=${addressSpaceMb}`]),
     ...(incoming === undefined ? [] : [`incoming=${incoming.fd}`, `source=${incoming.source}`]),
     ...(incoming?.carried ?? []),

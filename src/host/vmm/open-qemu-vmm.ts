@@ -1,4 +1,6 @@
+import { usableMemoryMb } from '../../domain/memory-room.ts'
 import type { HostMemory } from '../../domain/memory-room.ts'
+import { ControlGroups, enterByKeeper } from './control-groups.ts'
 import { readGuestAssets } from './guest-assets.ts'
 import type { GuestAssets } from './guest-assets.ts'
 import { readHostFacts } from './host-facts.ts'
@@ -31,22 +33,40 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const assets = await readGuestAssets(options.guestDirectory)
   const accelerator = await chooseAccelerator(options, facts, assets)
   const context = { facts, assets, accelerator }
-  const templates = await openTemplates(options, context)
+  const groups = facts.isRoot ? await openGroups(options, assets) : undefined
+  const templates = await openTemplates(options, context, groups)
   return new QemuVmm({
     instancesDirectory: options.instancesDirectory,
     ...context,
     ...(options.memory === undefined ? {} : { memory: options.memory }),
+    ...(groups === undefined ? {} : { groups }),
     ...(templates === undefined ? {} : { templates }),
     ...(options.onProblem === undefined ? {} : { onProblem: options.onProblem }),
     ...(options.bootLimitMs === undefined ? {} : { bootLimitMs: options.bootLimitMs }),
   })
 }
 
-async function openTemplates(options: OpenQemuVmm, context: PlanContext): Promise<TemplateStore | undefined> {
+async function openGroups(
+  { instancesDirectory, memory, onProblem }: OpenQemuVmm,
+  { keeperPath }: GuestAssets,
+): Promise<ControlGroups> {
+  return await ControlGroups.open({
+    agentDirectory: instancesDirectory,
+    ...(memory === undefined ? {} : { memoryMb: usableMemoryMb(memory) }),
+    tryToEnter: async (directories) => await enterByKeeper(keeperPath, directories),
+    ...(onProblem === undefined ? {} : { onProblem }),
+  })
+}
+
+async function openTemplates(
+  options: OpenQemuVmm,
+  context: PlanContext,
+  groups: ControlGroups | undefined,
+): Promise<TemplateStore | undefined> {
   const { templateDirectory, onProblem } = options
   if (templateDirectory === undefined) return undefined
   await clearTemplates(templateDirectory)
-  return new TemplateStore(context, templateDirectory, onProblem)
+  return new TemplateStore(context, templateDirectory, onProblem, groups)
 }
 
 /** Asked for KVM and unable to use it, we say so instead of being slow in silence. */

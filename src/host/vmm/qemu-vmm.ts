@@ -7,7 +7,7 @@ import { consoleTail, readComplaint } from './failure-hint.ts'
 import { KeptVm } from './kept-vm.ts'
 import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
-import { MemoryGroups } from './memory-group.ts'
+import type { ControlGroups } from './control-groups.ts'
 import { openLedger } from './memory-ledger.ts'
 import type { MemoryLedger, MemoryReading } from './memory-ledger.ts'
 import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
@@ -28,6 +28,8 @@ export interface QemuVmmOptions extends PlanContext {
   readonly instancesDirectory: string
   /** Absent: as many VMs as are asked for. */
   readonly memory?: HostMemory
+  /** Absent: VMs are bounded by their address space alone. */
+  readonly groups?: ControlGroups
   /** Absent: every start is a plain boot. */
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
@@ -56,7 +58,6 @@ const restoreLimitMs = 20_000
 export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
   readonly #options: QemuVmmOptions
-  readonly #groups: MemoryGroups
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
   /** By instance; an ended VM stays until it is forgotten. */
@@ -77,9 +78,8 @@ export class QemuVmm implements Vmm {
   constructor(options: QemuVmmOptions) {
     this.#options = options
     this.accelerator = options.accelerator
-    this.#groups = new MemoryGroups(options.facts.isRoot)
     this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
-    this.#keepers = new WaitingKeepers(options.assets.keeperPath)
+    this.#keepers = new WaitingKeepers(options.assets.keeperPath, options.groups)
     this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism(), bootCountsForMs)
   }
 
@@ -190,9 +190,10 @@ export class QemuVmm implements Vmm {
   async close(): Promise<void> {
     for (const vm of this.#vms.values()) vm.release()
     this.#vms.clear()
-    this.#keepers.close()
-    await Promise.all([...this.#disposals, ...this.#releases.values()])
+    await Promise.all([this.#keepers.close(), ...this.#releases.values()])
+    await Promise.all(this.#disposals)
     await this.#options.templates?.close()
+    await this.#options.groups?.close()
   }
 
   /** Deletes what is kept of a VM that is over. */
@@ -208,10 +209,18 @@ export class QemuVmm implements Vmm {
     const disposing = ran ? disposeSnapshot(path.dirname(vm.directory)) : Promise.resolve()
     const releasing = disposing
       .then(async () => await removeVmDirectory(vm.directory))
-      .then(async () => await this.#groups.remove(instanceUuid))
       .finally(() => this.#releases.delete(instanceUuid))
+    this.#removeGroup(vm)
     this.#releases.set(instanceUuid, releasing)
     await releasing
+  }
+
+  /** Its keeper may still be in it; nobody waits for that. */
+  #removeGroup({ record: { group } }: KeptVm): void {
+    const { groups } = this.#options
+    if (group === undefined || groups === undefined) return
+    const removal = groups.remove(group).finally(() => this.#disposals.delete(removal))
+    this.#disposals.add(removal)
   }
 
   async #snapshotOf({ instanceUuid, boot }: VmName): Promise<string> {
@@ -312,7 +321,7 @@ export class QemuVmm implements Vmm {
     signal: AbortSignal,
     limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs,
   ): Promise<StartReport> {
-    const shared = { options: this.#options, groups: this.#groups, keepers: this.#keepers }
+    const shared = { options: this.#options, groups: this.#options.groups, keepers: this.#keepers }
     const vm = await spawnVm({ ...shared, spec, plan, askedAtUs })
     this.#follow(vm)
     return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))

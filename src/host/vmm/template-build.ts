@@ -19,6 +19,13 @@ export interface Template extends TemplateFiles {
   release(): Promise<void>
 }
 
+export interface TemplateWork {
+  readonly statePath: string
+  readonly signal: AbortSignal
+  /** Control groups that its machine enters; its memory is counted there. */
+  readonly groups?: readonly string[]
+}
+
 /** A boot takes a second or two; this bounds one on a host that is very busy. */
 const buildLimitMs = 60_000
 /** Devices without memory are some 60 kB. */
@@ -33,14 +40,14 @@ const migrationPollMs = 5
 export async function buildTemplate(
   spec: TemplateShape,
   context: PlanContext,
-  { statePath, signal: given }: { readonly statePath: string; readonly signal: AbortSignal },
+  { statePath, signal: given, groups = [] }: TemplateWork,
 ): Promise<Template> {
   const signal = AbortSignal.any([given, AbortSignal.timeout(buildLimitMs)])
   const ram = await makeTemplateRam(context.assets.keeperPath, guestMemoryMb(spec.memoryMb))
   try {
     const state = await withStateSocket(
       path.dirname(statePath),
-      async (socket) => await freeze(spec, context, { ram, socket, signal }),
+      async (socket) => await freeze(spec, context, { ram, socket, signal, groups }),
     )
     await ram.seal()
     await writeFile(statePath, state, { mode: 0o600 })
@@ -64,13 +71,14 @@ interface FreezeInput {
   readonly ram: TemplateRam
   readonly socket: StateSocket
   readonly signal: AbortSignal
+  readonly groups: readonly string[]
 }
 
 /** The same devices in the same order as an instance's, or their state would not fit. */
 async function freeze(
   spec: TemplateShape,
   context: PlanContext,
-  { ram, socket, signal }: FreezeInput,
+  { ram, socket, signal, groups }: FreezeInput,
 ): Promise<Buffer> {
   const { facts, assets, accelerator } = context
   const fd = {
@@ -81,6 +89,7 @@ async function freeze(
     volume: firstFileFd + 4,
   }
   const machine = await startTransientMachine({
+    enter: { keeperPath: assets.keeperPath, groups },
     command: buildCommandLine({
       qemuPath: facts.qemuPath,
       accelerator,

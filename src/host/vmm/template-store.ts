@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { footprintMb } from '../../domain/memory-room.ts'
+import type { ControlGroups } from './control-groups.ts'
 import { templateKey } from './machine-plan.ts'
 import type { PlanContext, TemplateFiles } from './machine-plan.ts'
 import { buildTemplate } from './template-build.ts'
@@ -21,6 +22,7 @@ export class TemplateStore {
   readonly #context: PlanContext
   readonly #directory: string
   readonly #onProblem: (message: string) => void
+  readonly #groups: ControlGroups | undefined
   /** In the order of their last use, oldest first. */
   readonly #entries = new Map<string, Entry>()
   /** One at a time, so that templates never take more than one core from what was asked for. */
@@ -32,10 +34,12 @@ export class TemplateStore {
     context: PlanContext,
     directory: string,
     onProblem: (message: string) => void = () => undefined,
+    groups?: ControlGroups,
   ) {
     this.#context = context
     this.#directory = directory
     this.#onProblem = onProblem
+    this.#groups = groups
   }
 
   /** Asked before a template is made; it takes no memory that is promised. */
@@ -116,8 +120,15 @@ export class TemplateStore {
     entry.building = building
     entry.heldMb = footprintMb(spec.memoryMb)
     const statePath = path.join(this.#directory, `${key}.state`)
+    const group = await this.#groups?.prepare().catch(() => undefined)
     try {
-      const template = await buildTemplate(spec, this.#context, { statePath, signal: building.signal })
+      if (group !== undefined) await this.#groups?.limit(group, spec)
+      const groups = group?.directories ?? []
+      const template = await buildTemplate(spec, this.#context, {
+        statePath,
+        signal: building.signal,
+        groups,
+      })
       entry.template = template
       entry.heldMb = template.heldMb
       await this.#dropOldest()
@@ -127,6 +138,8 @@ export class TemplateStore {
       else this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
     } finally {
       entry.building = undefined
+      // Its memory counts in the parent from then on.
+      if (group !== undefined) await this.#groups?.remove(group.name)
     }
   }
 

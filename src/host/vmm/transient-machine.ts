@@ -70,11 +70,17 @@ export async function startTransientMachine(input: {
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
   readonly owner?: { readonly uid: number; readonly gid: number }
+  /** Absent: it stays in the groups of this process, for the moment that it takes. */
+  readonly enter?: { readonly keeperPath: string; readonly groups: readonly string[] }
 }): Promise<TransientMachine> {
   const descriptors: number[] = []
   try {
     for (const { path, flags } of input.files) descriptors.push(openSync(path, flags))
-    const child = spawn('setpriv', [...jailArguments(input.owner), '--', ...input.command], {
+    const jailed = ['setpriv', ...jailArguments(input.owner), '--', ...input.command]
+    const { enter } = input
+    const [program = '', ...args] =
+      enter === undefined ? jailed : [enter.keeperPath, 'enter', ...enter.groups, '--', ...jailed]
+    const child = spawn(program, args, {
       cwd: '/',
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: descriptorTable(descriptors),

@@ -20,6 +20,8 @@ export interface VmRecord {
   readonly fitness?: string
   /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */
   readonly memoryMb?: number
+  /** Of its control groups, where it has any (`ControlGroups`). */
+  readonly group?: string
 }
 
 const recordName = 'vm.json'

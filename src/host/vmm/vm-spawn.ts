@@ -6,8 +6,7 @@ import { startKeeper } from './keeper-process.ts'
 import { KeptVm } from './kept-vm.ts'
 import { kernelLineFileName, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
-import { addressSpaceMb } from './memory-group.ts'
-import type { MemoryGroups } from './memory-group.ts'
+import type { ControlGroups } from './control-groups.ts'
 import { kernelLineFile } from './own-kernel-line.ts'
 import { isSameProcess } from './process-stat.ts'
 import { findEvent } from './vm-events.ts'
@@ -17,12 +16,18 @@ import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
 import type { WaitingKeepers } from './waiting-keepers.ts'
 
+/**
+ * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at 0.6 GiB beyond
+ * the guest's own; a VMM that runs away is stopped at twice that.
+ */
+const addressOverheadMb = 1536
+
 export interface SpawnInput {
   readonly spec: VmSpec
   readonly plan: MachinePlan
   readonly askedAtUs: number
   readonly options: PlanContext
-  readonly groups: MemoryGroups
+  readonly groups: ControlGroups | undefined
   readonly keepers: WaitingKeepers
 }
 
@@ -32,6 +37,11 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
   const { instanceUuid, boot, consoleDirectory } = spec
   const { facts, accelerator, assets } = options
   const directory = vmDirectory(spec.directory)
+  const waiting = await input.keepers.take()
+  const { group } = waiting
+  // Beside all that follows; a few writes.
+  const limited = group === undefined ? undefined : groups?.limit(group, spec)
+  limited?.catch(() => undefined)
   const record = {
     schemaVersion: 1 as const,
     instanceUuid,
@@ -42,6 +52,7 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
     kind: plan.kind,
     fitness: snapshotFitness(spec, options),
     memoryMb: spec.memoryMb,
+    ...(group === undefined ? {} : { group: group.name }),
   }
   // A record without a VM, from an agent that died in between.
   await removeVmDirectory(directory)
@@ -54,7 +65,6 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
   }
   const memoryMb = guestMemoryMb(spec.memoryMb)
   const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
-  const cgroup = await groups.make(instanceUuid, memoryMb)
   const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
   try {
     const keeper = {
@@ -66,12 +76,12 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
       files: plan.files,
       ...(plan.volumeFd === undefined ? {} : { volumeFd: plan.volumeFd }),
       config: plan.config,
-      addressSpaceMb: addressSpaceMb(memoryMb),
+      addressSpaceMb: memoryMb + addressOverheadMb,
       ...(plan.incoming === undefined ? {} : { incoming: plan.incoming }),
       ...(owner === undefined ? {} : { owner }),
-      ...(cgroup === undefined ? {} : { cgroup }),
     }
-    await startKeeper(keeper, input.keepers)
+    await limited
+    await startKeeper(keeper, waiting)
     const isUp = await vm.awaitKeeper()
     // The keeper has opened it by now.
     await rm(kernelLinePath, { force: true })
@@ -79,6 +89,7 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
     throw new Error(`the keeper did not come up${readComplaint(directory)}`)
   } catch (error) {
     await removeVmDirectory(directory)
+    input.keepers.giveUp(waiting)
     throw new VmmError('BootFailed', `the VM could not be started: ${String(error)}`, { cause: error })
   }
 }

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import {
+  ControlGroups,
+  enterByKeeper,
+  findGroupHierarchies,
+  groupRoot,
+} from '../../src/host/vmm/control-groups.ts'
+import { ExitCause } from '../../src/domain/exit-report.ts'
+import { until } from '../support/until.ts'
+import { openQemuBench } from './qemu-bench.ts'
+import type { QemuBench } from './qemu-bench.ts'
+import { exitOf } from './vmm-scene.ts'
+
+const mebibyte = 1024 * 1024
+const limit = { limitMs: 30_000 }
+
+describe('control groups, where they are laid out', () => {
+  let root: string
+  const problems: string[] = []
+
+  beforeEach(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'roost-groups-'))
+    problems.splice(0)
+  })
+  afterEach(async () => {
+    await rm(root, { recursive: true })
+  })
+
+  const open = async (tryToEnter = async () => await Promise.resolve()) =>
+    await ControlGroups.open({
+      root,
+      agentDirectory: '/agent',
+      memoryMb: 1_000,
+      tryToEnter,
+      onProblem: (message) => problems.push(message),
+    })
+
+  /** The values in a directory; a file system that is none of groups keeps what was written last. */
+  async function valuesIn(directory: string): Promise<Readonly<Record<string, string>>> {
+    const found = await readdir(directory, { withFileTypes: true })
+    const files = found.filter((one) => one.isFile()).map(({ name }) => name)
+    const texts = await Promise.all(
+      files.map(async (name) => await readFile(path.join(directory, name), 'utf8')),
+    )
+    return Object.fromEntries(files.map((name, index) => [name, texts[index] ?? '']))
+  }
+
+  it('as version 2, bound all VMs and each of them in one hierarchy', async () => {
+    await writeFile(path.join(root, 'cgroup.subtree_control'), '')
+    await writeFile(path.join(root, 'cgroup.controllers'), 'cpuset cpu io memory pids\n')
+    const groups = await open()
+    const group = await groups.prepare()
+    await groups.limit(group, { memoryMb: 256, vcpus: 2 })
+    const [directory = ''] = group.directories
+    const parent = path.dirname(directory)
+    assert.match(path.relative(root, directory), /^roost-[0-9a-f]{12}\/vm-[0-9a-f]{8}$/)
+    assert.deepEqual(await valuesIn(directory), {
+      'memory.max': String((256 + 64 + 192) * mebibyte),
+      'pids.max': '130',
+      'cpu.weight': '200',
+    })
+    const { 'pids.max': pids, ...values } = await valuesIn(parent)
+    assert.deepEqual(values, {
+      'memory.max': String(1_000 * mebibyte),
+      'memory.swap.max': '0',
+      'cpu.weight': '50',
+      'cgroup.subtree_control': '+cpu',
+    })
+    assert.equal(Number(pids), Math.floor(Number(await readFile('/proc/sys/kernel/pid_max', 'utf8')) / 2))
+    assert.deepEqual(problems, [])
+  })
+
+  it('as version 1, do so in one per controller, and say what can not be had', async () => {
+    for (const controller of ['memory', 'cpu']) {
+      await mkdir(path.join(root, controller))
+      await writeFile(path.join(root, controller, 'cgroup.procs'), '')
+    }
+    const groups = await open()
+    const group = await groups.prepare()
+    await groups.limit(group, { memoryMb: 16, vcpus: 4 })
+    const [memory = '', cpu = ''] = group.directories
+    assert.deepEqual(await valuesIn(memory), { 'memory.limit_in_bytes': String((96 + 64 + 192) * mebibyte) })
+    assert.deepEqual(await valuesIn(cpu), { 'cpu.shares': '4096' })
+    assert.deepEqual(await valuesIn(path.dirname(memory)), {
+      'memory.limit_in_bytes': String(1_000 * mebibyte),
+      'memory.memsw.limit_in_bytes': String(1_000 * mebibyte),
+    })
+    assert.deepEqual(await valuesIn(path.dirname(cpu)), { 'cpu.shares': '512' })
+    assert.match(problems.join(), /^control groups do not bound pids of virtual machines; 'roost doctor'/)
+  })
+
+  it('never take from VMs that run what they have already', async () => {
+    await mkdir(path.join(root, 'memory'))
+    await writeFile(path.join(root, 'memory/cgroup.procs'), '')
+    const [memory = ''] = (await (await open()).prepare()).directories
+    const parent = path.dirname(memory)
+    await writeFile(path.join(parent, 'memory.usage_in_bytes'), String(3_000 * mebibyte))
+    await open()
+    assert.equal((await valuesIn(parent))['memory.limit_in_bytes'], String(3_000 * mebibyte))
+  })
+
+  it('are done without where there are none, or none can be entered, and that is said', async () => {
+    assert.deepEqual((await (await open()).prepare()).directories, [])
+    assert.match(problems.splice(0).join(), /do not bound memory, pids, cpu/)
+    await mkdir(path.join(root, 'memory'))
+    await writeFile(path.join(root, 'memory/cgroup.procs'), '')
+    const groups = await open(async () => await Promise.reject(new Error('not permitted')))
+    assert.deepEqual((await groups.prepare()).directories, [])
+    assert.match(problems.join(), /no control groups in .*\/memory: Error: not permitted/)
+  })
+})
+
+describe('control groups of this machine', () => {
+  let bench: QemuBench
+
+  before(async function () {
+    const found = await findGroupHierarchies()
+    if (process.geteuid?.() !== 0 || found.length === 0) this.skip()
+    bench = await openQemuBench()
+  })
+  after(async () => {
+    await bench?.close()
+  })
+
+  const open = async (memoryMb = 2_000) =>
+    await ControlGroups.open({
+      agentDirectory: bench.directory,
+      memoryMb,
+      tryToEnter: async (directories) => await enterByKeeper(bench.context.assets.keeperPath, directories),
+    })
+
+  async function groupsOf(pid: number): Promise<readonly string[]> {
+    return (await readFile(`/proc/${pid}/cgroup`, 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes('/roost-'))
+  }
+  const scoreOf = async (pid: number) => Number(await readFile(`/proc/${pid}/oom_score_adj`, 'utf8'))
+
+  it('hold a VM and its keeper from their beginning to their end, and go with them', async () => {
+    const vmm = bench.open({ groups: await open() })
+    const spec = await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'], memoryMb: 160 })
+    let directories: readonly string[] = []
+    try {
+      await vmm.start({ ...spec, vcpus: 2 })
+      const [qemu, keeper] = [await bench.pidOf(spec, 'qemu'), await bench.pidOf(spec, 'keeper')]
+      const lines = await groupsOf(qemu)
+      assert.deepEqual(await groupsOf(keeper), lines)
+      const hierarchies = await findGroupHierarchies()
+      assert.equal(lines.length, hierarchies.length)
+      const name = lines[0]?.split('/').slice(-2).join('/') ?? ''
+      directories = hierarchies.map(({ directory }) => path.join(directory, name))
+      const first = directories[0] ?? ''
+      const file = hierarchies[0]?.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'
+      assert.ok(first.startsWith(groupRoot))
+      assert.equal(Number(await readFile(path.join(first, file), 'utf8')), (160 + 64 + 192) * mebibyte)
+      assert.deepEqual([await scoreOf(qemu), await scoreOf(keeper)], [500, 100])
+      await vmm.kill(spec, 'forced')
+      await exitOf(vmm, spec)
+      await vmm.forget(spec)
+      await until('its groups are gone', () => isThere(directories).length === 0, limit)
+    } finally {
+      await vmm.kill(spec, 'forced')
+      await vmm.close()
+    }
+  })
+
+  it('of an agent that died are left to its VMs, and removed by the next one when these are over', async () => {
+    const dead = await (await open()).prepare()
+    assert.notEqual(isThere(dead.directories).length, 0)
+    const next = await open()
+    assert.deepEqual(isThere(dead.directories), [])
+    await next.close()
+  })
+
+  it('end the VM that takes most where all together take too much, and no other', async () => {
+    const vmm = bench.open({ groups: await open(440) })
+    const eat =
+      'mount -t tmpfs -o size=100% none /dev/shm; sleep 3; dd if=/dev/urandom of=/dev/shm/x bs=1M count=400; sleep 1000'
+    const modest = await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'] })
+    const greedy = await bench.spec({ argv: ['sh', '-c', eat], memoryMb: 600 })
+    try {
+      await Promise.all([vmm.start(modest), vmm.start(greedy)])
+      const exit = await exitOf(vmm, greedy)
+      assert.equal(exit.cause, ExitCause.VmmLost)
+      assert.equal((await vmm.status(modest))?.exit, undefined)
+    } finally {
+      for (const spec of [greedy, modest]) await vmm.kill(spec, 'forced')
+      for (const spec of [greedy, modest]) await vmm.forget(spec)
+      await vmm.close()
+    }
+  })
+})
+
+/** Those that are still there. */
+function isThere(directories: readonly string[]): readonly string[] {
+  return directories.filter((directory) => existsSync(directory))
+}
