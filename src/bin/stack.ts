@@ -4,6 +4,7 @@ import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
 import { endLeftVirtualMachines } from '../launch/left-virtual-machines.ts'
+import { keepFromKiller } from '../launch/kill-score.ts'
 import { createStackLog } from '../launch/part-log.ts'
 import type { StackLog } from '../launch/part-log.ts'
 import { UnreachableProgram } from '../launch/part-confinement.ts'
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const release = await lockDirectory(settings.dataDir)
   try {
+    keepFromKiller(process.pid)
     await runStack(settings)
   } finally {
     await release()

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { confinedCommand } from './part-confinement.ts'
+import { keepFromKiller } from './kill-score.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
@@ -31,6 +32,8 @@ export interface PartProcessOptions {
   readonly onLine: (line: string) => void
   /** What every part inherits. */
   readonly environment: NodeJS.ProcessEnv
+  /** Tests look on. */
+  readonly keepFromKiller?: (pid: number) => void
 }
 
 /** Throws when the program can not be started at all. */
@@ -42,6 +45,8 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  // Before it can start anything itself.
+  if (child.pid !== undefined) (options.keepFromKiller ?? keepFromKiller)(child.pid)
   const ended = endOf(child)
   const pid = await pidOf(child)
   const file = path.join(options.runDirectory, `${part.name}.json`)
