@@ -7,6 +7,7 @@ import { openDatabase } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { recordRegistryUsage, registryQuotaMb } from '../db/registry-usage.ts'
 import { createRegistryOwner } from '../registry/owner/registry-owner.ts'
+import { imagesInUse } from '../db/user-images.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { readSettingFile, required, startWith } from './part-settings.ts'
 import { readSettings } from './settings.ts'
@@ -30,6 +31,7 @@ const owner = createRegistryOwner({
   key,
   quotaMb: (user) => registryQuotaMb(database, user),
   recordUsage: (usage) => recordRegistryUsage(database, usage),
+  imagesInUse: async () => new Set(await imagesInUse(database)),
   freeBytes: async () => {
     const { bavail, bsize } = await statfs(storageDirectory)
     return bavail * bsize

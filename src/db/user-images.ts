@@ -10,3 +10,12 @@ export async function imagesOfUser(database: Database, userName: string): Promis
   })
   return rows.map((row) => row.image)
 }
+
+/** The same of all users. An instance that was deleted and is not gone yet needs its image no more: nothing starts it again. */
+export async function imagesInUse(database: Database): Promise<readonly string[]> {
+  const rows = await database.rows<{ image: string }>({
+    name: 'images-in-use',
+    text: `select distinct image from instances where deleted_at is null`,
+  })
+  return rows.map((row) => row.image)
+}

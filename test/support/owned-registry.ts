@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createRegistryOwner } from '../../src/registry/owner/registry-owner.ts'
 import type { RegistryOwner, RegistryOwnerDeps } from '../../src/registry/owner/registry-owner.ts'
-import { userTokens } from '../../src/registry/user-tokens.ts'
 import { startTestRegistry, testUsers } from './registry.ts'
 import type { TestRegistry } from './registry.ts'
 
@@ -18,7 +17,7 @@ export interface OwnedRegistry {
   usage(): ReadonlyMap<string, number>
   owner(): RegistryOwner
   /** As after a crash: a new owner at the same address, on the same storage. */
-  restart(): Promise<void>
+  restart(changed?: Partial<RegistryOwnerDeps>): Promise<void>
   /** A token that the user gets for one repository, as any client does. */
   token(user: string, repository: string): Promise<string>
   close(): Promise<void>
@@ -33,13 +32,14 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
   let owner: RegistryOwner | undefined
   let port = 0
 
-  async function start(): Promise<RegistryOwner> {
+  async function start(changed: Partial<RegistryOwnerDeps> = {}): Promise<RegistryOwner> {
     const started = createRegistryOwner({
       registryUrl: registry.url,
       storageDirectory: registry.storageDirectory,
       key: registry.key,
       quotaMb: async (user) => quotasMb.get(user),
       recordUsage: async (told) => void (usage = told),
+      imagesInUse: async () => new Set(),
       freeBytes: async () => plentyBytes,
       nowMs: Date.now,
       delay: async () => undefined,
@@ -47,6 +47,7 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
         throw error
       },
       ...deps,
+      ...changed,
     })
     await started.start()
     started.server.listen(port, '127.0.0.1')
@@ -70,14 +71,17 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
       if (owner === undefined) throw new Error('there is no owner')
       return owner
     },
-    async restart() {
+    async restart(changed) {
       await owner?.close()
-      await start()
+      await start(changed)
     },
     async token(user, repository) {
       const password = testUsers.find(({ name }) => name === user)?.password ?? 'wrong'
-      const token = Buffer.from(`${user}:${password}`).toString('base64')
-      return await userTokens({ tokenUrl: registry.tokenUrl, token })(repository)
+      const scope = `repository:${repository}:pull,push,delete`
+      const answer = await fetch(`${registry.tokenUrl}?service=roost-registry&scope=${scope}`, {
+        headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+      })
+      return ((await answer.json()) as { token: string }).token
     },
     async close() {
       await owner?.close()

@@ -1,14 +1,18 @@
-import { rm } from 'node:fs/promises'
+import { rm, utimes } from 'node:fs/promises'
+import path from 'node:path'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { RegistryAction } from '../registry-scope.ts'
 import { digestOf } from '../verified-stream.ts'
 import { countedBody } from './counted-body.ts'
+import type { DigestGuard } from './digest-guard.ts'
+import type { ImageDeletions } from './image-deletions.ts'
+import { referencesIn } from './manifest-references.ts'
 import type { PushAccount, PushLedger } from './push-ledger.ts'
 import type { PushPermissions } from './push-permissions.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
 import type { RegistryRequest } from './registry-request.ts'
-import { blobSize, entriesOfLink, entriesOfTag, entriesOfUpload } from './storage-inventory.ts'
+import { blobSize, entriesOfLink, entriesOfTag, entriesOfUpload, unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 import { passedHeaders } from './upstream.ts'
 import type { Upstream } from './upstream.ts'
@@ -18,6 +22,10 @@ export interface PushHandlersDeps {
   readonly permissions: PushPermissions
   readonly ledger: PushLedger
   readonly layout: StorageLayout
+  readonly guard: DigestGuard
+  readonly deletions: ImageDeletions
+  /** When something is wanted again, its age begins anew. */
+  readonly nowMs: () => number
 }
 
 export type Answer =
@@ -45,7 +53,7 @@ export class PushHandlers {
   }
 
   async handle(call: RegistryRequest, request: IncomingMessage): Promise<Answer> {
-    if (call.kind === 'read') return await this.#pass(request, {})
+    if (call.kind === 'read') return await this.#read(call, request)
     if (call.kind === 'other') {
       throw new RegistryRefusal('UNSUPPORTED', 'the registry takes images, and deletes them by tag or digest')
     }
@@ -62,7 +70,29 @@ export class PushHandlers {
     if (call.kind === 'start-upload') return await this.#startUpload(call, request, headers)
     if (call.kind === 'send' || call.kind === 'commit') return await this.#send(call, request, headers)
     if (call.kind === 'put-manifest') return await this.#putManifest(call, request, headers)
+    if (call.kind === 'delete-manifest') return await this.#delete(call)
     return await this.#pass(request, { ...headers, 'content-length': '0' })
+  }
+
+  /** Who pushes and asks for a blob leaves it out where it is there, so from then on it is part of a push. */
+  async #read(call: Of<'read'>, request: IncomingMessage): Promise<Answer> {
+    const { repository, blob } = call
+    if (request.method !== 'HEAD' || repository === undefined || blob === undefined)
+      return await this.#pass(request, {})
+    const { authorization } = request.headers
+    const wish = { repository, action: RegistryAction.Push }
+    if ((await this.#deps.permissions.permit(authorization, wish)) === undefined)
+      return await this.#pass(request, {})
+    const release = await this.#deps.guard.hold([blob])
+    try {
+      const answer = await this.#pass(request, {})
+      const now = new Date(this.#deps.nowMs())
+      if (answer.status === 200)
+        await unlessGone(utimes(path.join(this.#deps.layout.layer(repository, blob), 'link'), now, now))
+      return answer
+    } finally {
+      release()
+    }
   }
 
   async #startUpload(
@@ -75,9 +105,14 @@ export class PushHandlers {
     await this.#admitEntries(account, entriesOfNewRepository + entriesOfUpload + parts)
     const mounted = mount === undefined ? 0 : ((await blobSize(this.#deps.layout, mount)) ?? 0)
     await this.#deps.ledger.admit(account, mounted, () => undefined)
-    const answer = await this.#pass(request, { ...headers, 'content-length': '0' })
-    if (mount !== undefined && answer.status === 201) account.storage.addBlob(mount, mounted)
-    return answer
+    const release = await this.#deps.guard.hold(mount === undefined ? [] : [mount])
+    try {
+      const answer = await this.#pass(request, { ...headers, 'content-length': '0' })
+      if (mount !== undefined && answer.status === 201) account.storage.addBlob(mount, mounted)
+      return answer
+    } finally {
+      release()
+    }
   }
 
   /** A piece of an upload, or its end, which may bring a last piece. */
@@ -88,6 +123,7 @@ export class PushHandlers {
   ): Promise<Answer> {
     const { repository, upload } = call
     const account = await this.#deps.ledger.open(repository)
+    const release = await this.#deps.guard.hold(call.kind === 'commit' ? [call.digest] : [])
     const end = account.storage.beginSending(upload)
     const announced = Number(request.headers['content-length'] ?? 0)
     let passed = 0
@@ -107,6 +143,7 @@ export class PushHandlers {
       throw error
     } finally {
       end()
+      release()
     }
   }
 
@@ -129,7 +166,7 @@ export class PushHandlers {
   }
 
   async #putManifest(
-    { repository }: Of<'put-manifest'>,
+    { repository, reference }: Of<'put-manifest'>,
     request: IncomingMessage,
     headers: OutgoingHttpHeaders,
   ): Promise<Answer> {
@@ -137,9 +174,29 @@ export class PushHandlers {
     const account = await this.#deps.ledger.open(repository)
     await this.#admitEntries(account, entriesOfLink * 2 + entriesOfTag)
     await this.#deps.ledger.admit(account, bytes.length, () => undefined)
-    const answer = await this.#pass(request, { ...headers, 'content-length': bytes.length }, bytes)
-    if (answer.status === 201) account.storage.addBlob(digestOf(bytes), bytes.length)
-    return answer
+    const digest = digestOf(bytes)
+    const before = await this.#deps.deletions.currentOf(repository, reference)
+    const release = await this.#deps.guard.hold([
+      digest,
+      ...referencesIn(bytes),
+      ...(before === undefined ? [] : [before]),
+    ])
+    try {
+      const answer = await this.#pass(request, { ...headers, 'content-length': bytes.length }, bytes)
+      if (answer.status !== 201) return answer
+      account.storage.addBlob(digest, bytes.length)
+      // An instance may be made of it at this very moment, so its time without a tag begins now.
+      if (before !== undefined && before !== digest)
+        await this.#deps.deletions.setWanted(repository, before, this.#deps.nowMs())
+      return answer
+    } finally {
+      release()
+    }
+  }
+
+  async #delete({ repository, reference }: Of<'delete-manifest'>): Promise<Answer> {
+    await this.#deps.deletions.delete(repository, reference)
+    return { status: 202, headers: { 'content-length': 0 }, text: '' }
   }
 
   async #admitEntries(account: PushAccount, count: number): Promise<void> {

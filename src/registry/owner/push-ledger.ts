@@ -14,6 +14,7 @@ export interface PushLedgerDeps {
 }
 
 const bytesPerMb = 1_048_576
+const pressedShare = 0.8
 /** How long a quota that was read counts. */
 const quotaKeptMs = 2_000
 
@@ -84,6 +85,13 @@ export class PushLedger {
   /** Everybody who holds something, or did. */
   usage(): ReadonlyMap<string, number> {
     return new Map([...this.#accounts].map(([user, { storage }]) => [user, storage.usedBytes]))
+  }
+
+  /** Near the quota, or beyond it. */
+  isPressed(user: string): boolean {
+    const account = this.#accounts.get(user)
+    if (account === undefined || account.readMs === Number.NEGATIVE_INFINITY) return false
+    return account.storage.usedBytes > account.boundBytes * pressedShare
   }
 
   isActive(repository: string, upload: string): boolean {

@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { RegistrySigningKey } from '../signing-key.ts'
 import { createRegistryTokenIssuer } from '../token-issuer.ts'
+import { DigestGuard } from './digest-guard.ts'
 import { DiskRoom } from './disk-room.ts'
+import { ImageDeletions } from './image-deletions.ts'
 import { createOwnerServer } from './owner-server.ts'
 import { PushLedger } from './push-ledger.ts'
 import { createPushPermissions } from './push-permissions.ts'
-import { RestingWork } from './resting-work.ts'
-import { takeInventory } from './storage-inventory.ts'
 import { storageLayout } from './storage-layout.ts'
+import { StorageUpkeep } from './storage-upkeep.ts'
+import type { CollectionTimes } from './storage-upkeep.ts'
 import { createUpstream } from './upstream.ts'
 
 export interface RegistryOwnerDeps {
@@ -22,6 +24,10 @@ export interface RegistryOwnerDeps {
   readonly recordUsage: (usage: ReadonlyMap<string, number>) => Promise<void>
   /** On the disk of the storage. */
   readonly freeBytes: () => Promise<number>
+  /** What instances run, as `<repository>@<digest>`. */
+  readonly imagesInUse: () => Promise<ReadonlySet<string>>
+  /** Of the collection; absent: those that suit real users. */
+  readonly times?: Partial<CollectionTimes>
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>
   readonly onError: (error: unknown) => void
@@ -32,36 +38,52 @@ export interface RegistryOwner {
   readonly server: Server
   /** Finds out what everybody holds. */
   start(): Promise<void>
+  /** Deletes what nothing needs. Resolves when that is done, for what there was at the call. */
+  collect(): Promise<void>
   close(): Promise<void>
 }
 
-const inventoryEveryMs = 600_000
 const recordEveryMs = 2_000
 
 /**
  * Stands before the registry: users push and pull by it, and it alone may write to the storage. It counts what each user holds, and
- * refuses what would pass the quota. Why it is so: docs/decisions/0022.
+ * refuses what would pass the quota, and deletes what nothing needs. Why it is so: docs/decisions/0022.
  */
 export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
-  const { nowMs, onError } = deps
+  const { nowMs, onError, delay, imagesInUse, times } = deps
   const layout = storageLayout(deps.storageDirectory)
   const upstream = createUpstream(deps.registryUrl)
-  const inventory = new RestingWork({ work: lookAtStorage, onError, nowMs, delay: deps.delay })
+  const guard = new DigestGuard()
+  const upkeep = new StorageUpkeep({
+    layout,
+    guard,
+    ledger: () => ledger,
+    imagesInUse,
+    times,
+    nowMs,
+    onError,
+    delay,
+  })
   const ledger = new PushLedger({
     quotaMb: deps.quotaMb,
-    inventory: () => inventory.fresh(),
+    inventory: () => upkeep.fresh(),
     room: new DiskRoom({ freeBytes: deps.freeBytes, nowMs }),
     nowMs,
   })
   const permissions = createPushPermissions(deps.key, createRegistryTokenIssuer(deps.key, nowMs), nowMs)
-  const server = createOwnerServer({ upstream, permissions, ledger, layout, onError })
-  const timers: NodeJS.Timeout[] = []
+  const deletions = new ImageDeletions(layout, () => upkeep.afterDeletion())
+  const server = createOwnerServer({
+    upstream,
+    permissions,
+    ledger,
+    layout,
+    guard,
+    deletions,
+    nowMs,
+    onError,
+  })
+  let recording: NodeJS.Timeout | undefined
   let recorded: ReadonlyMap<string, number> | undefined
-
-  async function lookAtStorage(): Promise<void> {
-    ledger.beginInventory()
-    ledger.endInventory(await takeInventory(layout))
-  }
 
   async function record(): Promise<void> {
     const usage = ledger.usage()
@@ -73,13 +95,14 @@ export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
   return {
     server,
     async start() {
-      await lookAtStorage()
-      timers.push(setInterval(() => void inventory.fresh(), inventoryEveryMs))
-      timers.push(setInterval(() => void record().catch(onError), recordEveryMs))
+      await upkeep.start()
+      recording = setInterval(() => void record().catch(onError), recordEveryMs)
       await record()
     },
+    collect: () => upkeep.fresh(),
     async close() {
-      for (const timer of timers) clearInterval(timer)
+      upkeep.close()
+      clearInterval(recording)
       if (server.listening) {
         const closed = once(server, 'close')
         server.close()

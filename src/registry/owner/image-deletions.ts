@@ -1,0 +1,53 @@
+import { rm, utimes } from 'node:fs/promises'
+import path from 'node:path'
+import { isImageDigest } from '../../domain/image-reference.ts'
+import { RegistryRefusal } from './registry-refusal.ts'
+import { directoriesIn, readLink, unlessGone } from './storage-inventory.ts'
+import type { StorageLayout } from './storage-layout.ts'
+
+/**
+ * Deletes by tag, or by digest with every tag that stands for it. Only tags are taken away here. What they led to goes with the next
+ * collection, whatever its age, unless another image or an instance still needs it.
+ */
+export class ImageDeletions {
+  readonly #layout: StorageLayout
+  readonly #onDeleted: () => void
+
+  constructor(layout: StorageLayout, onDeleted: () => void) {
+    this.#layout = layout
+    this.#onDeleted = onDeleted
+  }
+
+  /** The digest that a tag stands for now; undefined for a digest, and where there is no such tag. */
+  async currentOf(repository: string, reference: string): Promise<string | undefined> {
+    if (isImageDigest(reference)) return undefined
+    return await readLink(path.join(this.#layout.tag(repository, reference), 'current', 'link'))
+  }
+
+  /** Throws `RegistryRefusal` where there is no such image. */
+  async delete(repository: string, reference: string): Promise<void> {
+    const isDigest = isImageDigest(reference)
+    const digest = isDigest ? reference : await this.currentOf(repository, reference)
+    const link = digest && (await readLink(path.join(this.#layout.revision(repository, digest), 'link')))
+    if (digest === undefined || link === undefined) {
+      throw new RegistryRefusal('MANIFEST_UNKNOWN', `there is no image '${reference}' in '${repository}'`)
+    }
+    const tags = isDigest ? await this.#tagsOf(repository, digest) : [reference]
+    for (const tag of tags) await rm(this.#layout.tag(repository, tag), { recursive: true, force: true })
+    await this.setWanted(repository, digest, 0)
+    this.#onDeleted()
+  }
+
+  /** When a manifest was needed last, as far as is known. */
+  async setWanted(repository: string, digest: string, atMs: number): Promise<void> {
+    const at = new Date(atMs)
+    await unlessGone(utimes(path.join(this.#layout.revision(repository, digest), 'link'), at, at))
+  }
+
+  async #tagsOf(repository: string, digest: string): Promise<readonly string[]> {
+    const tags = await directoriesIn(path.join(this.#layout.repository(repository), '_manifests', 'tags'))
+    const found: string[] = []
+    for (const tag of tags) if ((await this.currentOf(repository, tag)) === digest) found.push(tag)
+    return found
+  }
+}
