@@ -14,7 +14,7 @@ import { vmOwner } from './vm-owner.ts'
 import { removeVmDirectory, vmDirectory, writeVmRecord } from './vm-record.ts'
 import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
-import type { WaitingKeepers } from './waiting-keepers.ts'
+import type { WaitingKeeper, WaitingKeepers } from './waiting-keepers.ts'
 
 /**
  * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at 0.6 GiB beyond
@@ -33,11 +33,20 @@ export interface SpawnInput {
 
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
 export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
+  const waiting = await input.keepers.take()
+  try {
+    return await spawnBy(waiting, input)
+  } catch (error) {
+    input.keepers.giveUp(waiting)
+    throw error
+  }
+}
+
+async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptVm> {
   const { spec, plan, askedAtUs, options, groups } = input
   const { instanceUuid, boot, consoleDirectory } = spec
   const { facts, accelerator, assets } = options
   const directory = vmDirectory(spec.directory)
-  const waiting = await input.keepers.take()
   const { group } = waiting
   // Beside all that follows; a few writes.
   const limited = group === undefined ? undefined : groups?.limit(group, spec)
@@ -89,7 +98,6 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
     throw new Error(`the keeper did not come up${readComplaint(directory)}`)
   } catch (error) {
     await removeVmDirectory(directory)
-    input.keepers.giveUp(waiting)
     throw new VmmError('BootFailed', `the VM could not be started: ${String(error)}`, { cause: error })
   }
 }
