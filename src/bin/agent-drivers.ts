@@ -53,6 +53,10 @@ export async function openDrivers(settings: Settings, api: ApiClient, log: Agent
   }
   const images = await openRegistryImages({
     directory: join(settings.agentDir, 'images'),
+    unpackProgram: join(import.meta.dirname, 'unpack.ts'),
+    onProblem: (message) => {
+      log.warn({}, message)
+    },
     client: createRegistryClient(
       createRegistryHttp({
         url: required(settings.registryUrl, 'ROOST_REGISTRY_URL'),

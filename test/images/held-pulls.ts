@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Images } from '../../src/host/images/images.ts'
 import { until } from '../support/until.ts'
+import { wanted } from './wanted-image.ts'
 
 /** Pulls that go on until the test lets them go; an abort ends them too. */
 export class HeldPulls {
@@ -33,7 +34,7 @@ export class HeldPulls {
   /** Asks, and gives up when the pull has begun. */
   async askInVain(images: Images, reference: string): Promise<void> {
     const impatient = new AbortController()
-    const asked = images.prepare(reference, impatient.signal)
+    const asked = images.prepare(wanted(reference), impatient.signal)
     await this.begun()
     impatient.abort(new Error('no more'))
     await assert.rejects(asked, /no more/)

@@ -13,8 +13,10 @@ import type { LayerMember, TestImage } from '../support/oci-image.ts'
 import { startTestRegistry } from '../support/registry.ts'
 import type { TestRegistry } from '../support/registry.ts'
 import type { HeldPulls } from './held-pulls.ts'
+import { wanted } from './wanted-image.ts'
 
 export const repository = 'ann/app'
+export const unpackProgram = join(import.meta.dirname, '../../src/bin/unpack.ts')
 
 /** A registry for all tests of a file, and for each an empty directory of a host. */
 export interface HostFixture {
@@ -30,6 +32,7 @@ export interface HostFixture {
 export function hostFixture(): HostFixture {
   let registry: TestRegistry
   let directory: string
+  const opened: Images[] = []
   before(async () => {
     registry = await startTestRegistry()
   })
@@ -37,7 +40,10 @@ export function hostFixture(): HostFixture {
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'roost-images-'))
   })
-  afterEach(() => rm(directory, { recursive: true }))
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(async (images) => await images.close()))
+    await rm(directory, { recursive: true })
+  })
 
   const fixture: HostFixture = {
     get registry() {
@@ -46,7 +52,16 @@ export function hostFixture(): HostFixture {
     get directory() {
       return directory
     },
-    open: (options) => openRegistryImages({ directory, client: registry.client, ...options }),
+    async open(options) {
+      const images = await openRegistryImages({
+        directory,
+        unpackProgram,
+        client: registry.client,
+        ...options,
+      })
+      opened.push(images)
+      return images
+    },
     async push(...layers) {
       return await fixture.pushImage({ layers: await Promise.all(layers.map(gzipLayer)) })
     },
@@ -54,7 +69,7 @@ export function hostFixture(): HostFixture {
       return `${repository}@${await pushTestImage(registry.upload, { repository }, image)}`
     },
     async prepareContainer(reference, options) {
-      const image = await (await fixture.open(options)).prepare(reference)
+      const image = await (await fixture.open(options)).prepare(wanted(reference))
       assert.equal(image.kind, 'container')
       return image
     },

@@ -8,6 +8,7 @@ import { gzipLayer } from '../support/oci-image.ts'
 import { until } from '../support/until.ts'
 import { HeldPulls } from './held-pulls.ts'
 import { hostFixture, leftovers, pulledBy, stored, tamper } from './host-fixture.ts'
+import { wanted } from './wanted-image.ts'
 
 describe('images that a host keeps', () => {
   const host = hostFixture()
@@ -29,10 +30,10 @@ describe('images that a host keeps', () => {
       const { client, pulls } = counting()
       const images = await host.open({ client })
       const reference = await host.push([{ name: 'shared', content: 'x' }])
-      const all = await Promise.all(Array.from({ length: 20 }, () => images.prepare(reference)))
+      const all = await Promise.all(Array.from({ length: 20 }, () => images.prepare(wanted(reference))))
       assert.equal(new Set(all.map((image) => (image.kind === 'container' ? image.rootfsPath : ''))).size, 1)
-      await images.prepare(reference)
-      await (await host.open({ client })).prepare(reference)
+      await images.prepare(wanted(reference))
+      await (await host.open({ client })).prepare(wanted(reference))
       assert.equal(pulls(), 1)
     })
 
@@ -40,8 +41,8 @@ describe('images that a host keeps', () => {
       const images = await host.open()
       const reference = await host.push([{ name: 'patience', content: 'x' }])
       const impatient = new AbortController()
-      const first = images.prepare(reference, impatient.signal)
-      const second = images.prepare(reference)
+      const first = images.prepare(wanted(reference), impatient.signal)
+      const second = images.prepare(wanted(reference))
       impatient.abort(new Error('no more'))
       await assert.rejects(first, /no more/)
       assert.equal((await second).kind, 'container')
@@ -56,7 +57,7 @@ describe('images that a host keeps', () => {
       pulls.letGo()
       const [, digest] = reference.split('@')
       await until('it is kept', async () => (await stored(host.directory)).length, { limitMs: 10_000 })
-      await images.prepare(reference)
+      await images.prepare(wanted(reference))
       assert.deepEqual(await leftovers(host.directory), [digest])
       assert.equal(pulls.count, 1)
     })
@@ -71,7 +72,7 @@ describe('images that a host keeps', () => {
       assert.equal(await begun(), 1)
       await until('it is ended', async () => (await begun()) === 0, { limitMs: 5_000 })
       pulls.letGo()
-      assert.equal((await images.prepare(reference)).kind, 'container')
+      assert.equal((await images.prepare(wanted(reference))).kind, 'container')
       assert.equal(pulls.count, 2)
     })
 
@@ -81,7 +82,7 @@ describe('images that a host keeps', () => {
       const images = await host.open({ client, limits: { unattendedMs: 1_000 } })
       const reference = await host.push([{ name: 'asked-in-time', content: 'x' }])
       await pulls.askInVain(images, reference)
-      const again = images.prepare(reference)
+      const again = images.prepare(wanted(reference))
       await delay(1_500)
       pulls.letGo()
       assert.equal((await again).kind, 'container')
@@ -92,16 +93,16 @@ describe('images that a host keeps', () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { maxConcurrent: 1 } })
-      const first = images.prepare(await host.push([{ name: 'first' }]))
+      const first = images.prepare(wanted(await host.push([{ name: 'first' }])))
       await pulls.begun()
       const impatient = new AbortController()
-      const second = images.prepare(await host.push([{ name: 'second' }]), impatient.signal)
+      const second = images.prepare(wanted(await host.push([{ name: 'second' }])), impatient.signal)
       await delay(50)
       impatient.abort(new Error('no more'))
       await assert.rejects(second, /no more/)
       pulls.letGo()
       await first
-      assert.equal((await images.prepare(await host.push([{ name: 'third' }]))).kind, 'container')
+      assert.equal((await images.prepare(wanted(await host.push([{ name: 'third' }])))).kind, 'container')
       assert.equal(pulls.count, 2)
     })
 
@@ -119,9 +120,9 @@ describe('images that a host keeps', () => {
       const reference = await host.pushImage({ layers: [layer] })
       const images = await host.open()
       await tamper(host.registry, digestOf(layer), Buffer.from('damaged'))
-      await assert.rejects(images.prepare(reference))
+      await assert.rejects(images.prepare(wanted(reference)))
       await tamper(host.registry, digestOf(layer), layer)
-      assert.equal((await images.prepare(reference)).kind, 'container')
+      assert.equal((await images.prepare(wanted(reference))).kind, 'container')
     })
 
     it('what a killed agent left unfinished is deleted when the store is opened', async () => {
@@ -134,10 +135,10 @@ describe('images that a host keeps', () => {
     it('images are collected when nobody uses them and nobody has for an hour', async () => {
       let nowMs = Date.now()
       const images = await host.open({ nowMs: () => nowMs })
-      const used = await images.prepare(await host.push([{ name: 'used' }]))
-      const old = await images.prepare(await host.push([{ name: 'old' }]))
+      const used = await images.prepare(wanted(await host.push([{ name: 'used' }])))
+      const old = await images.prepare(wanted(await host.push([{ name: 'old' }])))
       nowMs += 3_500_000
-      const recent = await images.prepare(await host.push([{ name: 'recent' }]))
+      const recent = await images.prepare(wanted(await host.push([{ name: 'recent' }])))
       assert.deepEqual(await images.collect(new Set([used.digest])), [])
       nowMs += 200_000
       assert.deepEqual(await images.collect(new Set([used.digest])), [old.digest])
@@ -148,9 +149,9 @@ describe('images that a host keeps', () => {
       let nowMs = Date.now()
       const images = await host.open({ nowMs: () => nowMs })
       const reference = await host.push([{ name: 'asked-again' }])
-      await images.prepare(reference)
+      await images.prepare(wanted(reference))
       nowMs += 3_500_000
-      await images.prepare(reference)
+      await images.prepare(wanted(reference))
       nowMs += 200_000
       assert.deepEqual(await images.collect(new Set()), [])
     })
@@ -159,7 +160,7 @@ describe('images that a host keeps', () => {
       let nowMs = Date.now()
       const images = await host.open({ nowMs: () => nowMs, limits: { maxStoreBytes: 10_000 } })
       const { digest } = await images.prepare(
-        await host.push([{ name: 'fills', content: 'x'.repeat(20_000) }]),
+        wanted(await host.push([{ name: 'fills', content: 'x'.repeat(20_000) }])),
       )
       nowMs += 130_000
       assert.deepEqual(await images.collect(new Set()), [digest])

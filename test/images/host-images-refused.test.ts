@@ -8,6 +8,7 @@ import { digestOf } from '../../src/registry/verified-stream.ts'
 import { gzipLayer, tarLayer } from '../support/oci-image.ts'
 import type { LayerMember } from '../support/oci-image.ts'
 import { assertFails, blobFile, content, hostFixture, leftovers, repository, tamper } from './host-fixture.ts'
+import { wanted } from './wanted-image.ts'
 
 describe('images that a host refuses', () => {
   const host = hostFixture()
@@ -20,7 +21,7 @@ describe('images that a host refuses', () => {
       changed.writeUInt8(changed.readUInt8(changed.length - 1) ^ 1, changed.length - 1)
       await tamper(host.registry, digestOf(layer), changed)
       await assertFails(
-        (await host.open()).prepare(reference),
+        (await host.open()).prepare(wanted(reference)),
         'ImageUnavailable',
         /does not have that digest/,
       )
@@ -32,12 +33,16 @@ describe('images that a host refuses', () => {
       const digest = reference.split('@')[1] ?? ''
       const bytes = await readFile(blobFile(host.registry, digest), 'utf8')
       await tamper(host.registry, digest, Buffer.from(bytes.replace('"size":', '"Size":')))
-      await assertFails((await host.open()).prepare(reference), 'ImageUnavailable', /.*/)
+      await assertFails((await host.open()).prepare(wanted(reference)), 'ImageUnavailable', /.*/)
     })
 
     it('an image that is not there is unavailable', async () => {
       const missing = `${repository}@sha256:${'0'.repeat(64)}`
-      await assertFails((await host.open()).prepare(missing), 'ImageUnavailable', /is not in the registry/)
+      await assertFails(
+        (await host.open()).prepare(wanted(missing)),
+        'ImageUnavailable',
+        /is not in the registry/,
+      )
     })
 
     it('a registry that does not answer makes images unavailable', async () => {
@@ -48,14 +53,18 @@ describe('images that a host refuses', () => {
         }),
       })
       await assertFails(
-        images.prepare(`${repository}@sha256:${'0'.repeat(64)}`),
+        images.prepare(wanted(`${repository}@sha256:${'0'.repeat(64)}`)),
         'ImageUnavailable',
         /does not answer/,
       )
     })
 
     it('a reference without a digest is refused, because a tag may change', async () => {
-      await assertFails((await host.open()).prepare('ann/app:latest'), 'ImageUnusable', /by its digest/)
+      await assertFails(
+        (await host.open()).prepare(wanted('ann/app:latest')),
+        'ImageUnusable',
+        /by its digest/,
+      )
     })
 
     const hostile: [title: string, members: readonly LayerMember[], message: RegExp][] = [
@@ -72,7 +81,11 @@ describe('images that a host refuses', () => {
     ]
     for (const [title, members, message] of hostile) {
       it(`${title} makes the image unusable`, async () => {
-        await assertFails((await host.open()).prepare(await host.push(members)), 'ImageUnusable', message)
+        await assertFails(
+          (await host.open()).prepare(wanted(await host.push(members))),
+          'ImageUnusable',
+          message,
+        )
         assert.ok(!existsSync('/tmp/roost-escaped'))
         assert.deepEqual(await leftovers(host.directory), [])
       })
@@ -93,7 +106,7 @@ describe('images that a host refuses', () => {
       const bomb = gzipSync(await tarLayer([{ name: 'zeros', content: Buffer.alloc(20_000_000) }]))
       const images = await host.open({ limits: { ratioFreeBytes: 1_000_000, maxCompressionRatio: 100 } })
       await assertFails(
-        images.prepare(await host.pushImage({ layers: [bomb] })),
+        images.prepare(wanted(await host.pushImage({ layers: [bomb] }))),
         'ImageUnusable',
         /100 times its size/,
       )
@@ -105,7 +118,7 @@ describe('images that a host refuses', () => {
       )
       const images = await host.open({ limits: { maxUnpackedBytes: 1_000_000 } })
       await assertFails(
-        images.prepare(await host.pushImage({ layers })),
+        images.prepare(wanted(await host.pushImage({ layers }))),
         'ImageUnusable',
         /unpacks to more than 1000000/,
       )
@@ -114,7 +127,7 @@ describe('images that a host refuses', () => {
     it('more to pull than the limit is refused before it is pulled', async () => {
       const images = await host.open({ limits: { maxPulledBytes: 10 } })
       await assertFails(
-        images.prepare(await host.push([{ name: 'x' }])),
+        images.prepare(wanted(await host.push([{ name: 'x' }]))),
         'ImageUnusable',
         /at most 10 are allowed/,
       )
@@ -123,13 +136,13 @@ describe('images that a host refuses', () => {
     it('a layer that is no archive is refused', async () => {
       const images = await host.open()
       await assertFails(
-        images.prepare(await host.pushImage({ layers: [Buffer.alloc(1000, 'x')] })),
+        images.prepare(wanted(await host.pushImage({ layers: [Buffer.alloc(1000, 'x')] }))),
         'ImageUnusable',
         /archive/,
       )
       const broken = (await gzipLayer([{ name: 'x', content: randomBytes(5000) }])).subarray(0, 3000)
       await assertFails(
-        images.prepare(await host.pushImage({ layers: [broken] })),
+        images.prepare(wanted(await host.pushImage({ layers: [broken] }))),
         'ImageUnusable',
         /decompressed/,
       )
@@ -139,17 +152,17 @@ describe('images that a host refuses', () => {
       const images = await host.open({ limits: { maxProcessBytes: 100 } })
       const env = (value: string) => host.pushImage({ layers: [], config: { Env: [`A=${value}`] } })
       await assertFails(
-        images.prepare(await env('x'.repeat(200))),
+        images.prepare(wanted(await env('x'.repeat(200)))),
         'ImageUnusable',
         /at most 100 are allowed/,
       )
-      await assertFails(images.prepare(await env('\0')), 'ImageUnusable', /zero byte/)
+      await assertFails(images.prepare(wanted(await env('\0'))), 'ImageUnusable', /zero byte/)
     })
 
     it('a store over its limit takes no more images', async () => {
       const images = await host.open({ limits: { maxStoreBytes: 1 } })
-      await images.prepare(await host.push([{ name: 'first', content: 'x'.repeat(10_000) }]))
-      await assertFails(images.prepare(await host.push([{ name: 'second' }])), 'HostFull', /over 1$/)
+      await images.prepare(wanted(await host.push([{ name: 'first', content: 'x'.repeat(10_000) }])))
+      await assertFails(images.prepare(wanted(await host.push([{ name: 'second' }]))), 'HostFull', /over 1$/)
     })
   })
 })

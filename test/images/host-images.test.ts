@@ -8,6 +8,7 @@ import { digestOf } from '../../src/registry/verified-stream.ts'
 import { gzipLayer, ociIndex, ociManifest, pushTestImage, tarLayer } from '../support/oci-image.ts'
 import type { LayerMember } from '../support/oci-image.ts'
 import { assertFails, content, hostFixture, listing, repository } from './host-fixture.ts'
+import { wanted } from './wanted-image.ts'
 
 /** Four bytes that a zstd decompressor passes over. */
 const skippableFrame = Buffer.from('502a4d180400000061626364', 'hex')
@@ -171,6 +172,21 @@ describe('images of a host', () => {
       assert.equal((await stat(second.rootfsPath)).mode & 0o777, 0o644)
     })
 
+    for (const [title, owner] of [
+      ['nobody else has', { uid: 1_234, gid: 5_678 }],
+      ['others have as well', { uid: 0, gid: 0 }],
+    ] as const) {
+      it(`the root has the owner that its layer says, one that ${title}`, async () => {
+        const image = await host.prepareContainer(
+          await host.push([
+            { name: './', type: 'directory', ...owner },
+            { name: 'a', uid: 0, gid: 0 },
+          ]),
+        )
+        assert.deepEqual(listing(image), [`drwxr-xr-x ${owner.uid}/${owner.gid} `, '-rw-r--r-- 0/0 a'])
+      })
+    }
+
     for (const files of [1, 200, 400, 800]) {
       it(`the root has the time that its layer says, beside ${files} files`, async () => {
         const members = Array.from({ length: files }, (_, index): LayerMember => ({ name: `f${index}` }))
@@ -194,14 +210,16 @@ describe('images of a host', () => {
       const image = await (
         await host.open()
       ).prepare(
-        await host.pushImage({
-          layers: [
-            await tarLayer([{ name: 'unikraft/bin/kernel', content: elf }]),
-            await tarLayer([{ name: '/unikraft/bin/initrd', content: 'cpio' }]),
-          ],
-          platform: { os: 'kraftcloud', architecture: 'x86_64' },
-          config: { Cmd: ['/app', '-v'], Labels: { 'roost.kernel_args': 'quiet "a b"' } },
-        }),
+        wanted(
+          await host.pushImage({
+            layers: [
+              await tarLayer([{ name: 'unikraft/bin/kernel', content: elf }]),
+              await tarLayer([{ name: '/unikraft/bin/initrd', content: 'cpio' }]),
+            ],
+            platform: { os: 'kraftcloud', architecture: 'x86_64' },
+            config: { Cmd: ['/app', '-v'], Labels: { 'roost.kernel_args': 'quiet "a b"' } },
+          }),
+        ),
       )
       assert.equal(image.kind, 'kernel')
       const kernel: KernelImage = image
@@ -214,7 +232,7 @@ describe('images of a host', () => {
     it('a kernel alone suffices', async () => {
       const image = await (
         await host.open()
-      ).prepare(await host.push([{ name: 'unikraft/bin/kernel', content: elf }]))
+      ).prepare(wanted(await host.push([{ name: 'unikraft/bin/kernel', content: elf }])))
       assert.equal(image.kind, 'kernel')
       assert.equal(image.initrdPath, undefined)
     })
@@ -239,7 +257,7 @@ describe('images of a host', () => {
     for (const [title, members, message] of unusable) {
       it(`a kernel ${title} is refused`, async () => {
         const images = await host.open({ limits: { maxKernelBytes: 1000 } })
-        await assertFails(images.prepare(await host.push(members)), 'ImageUnusable', message)
+        await assertFails(images.prepare(wanted(await host.push(members))), 'ImageUnusable', message)
       })
     }
   })

@@ -4,6 +4,7 @@ import type { Images, PreparedImage } from '../../src/host/images/images.ts'
 import { until } from '../support/until.ts'
 import { hostFixture, pulledBy } from './host-fixture.ts'
 import { HeldPulls } from './held-pulls.ts'
+import { wanted } from './wanted-image.ts'
 
 interface Subject {
   readonly images: Images
@@ -14,19 +15,22 @@ interface Subject {
 function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): void {
   it('a prepared image has the digest that was asked for, and repeats give the same', async () => {
     const { images, reference } = await subject()
-    const first = await images.prepare(reference)
+    const first = await images.prepare(wanted(reference))
     assert.equal(first.digest, reference.split('@')[1])
-    assert.deepEqual(await images.prepare(reference), first)
+    assert.deepEqual(await images.prepare(wanted(reference)), first)
   })
 
   it('who has given up already gets nothing', async () => {
     const { images, reference } = await subject()
-    await assert.rejects(images.prepare(reference, AbortSignal.abort(new Error('too late'))), /too late/)
+    await assert.rejects(
+      images.prepare(wanted(reference), AbortSignal.abort(new Error('too late'))),
+      /too late/,
+    )
   })
 
   it('what is in use and what was just asked for is not collected', async () => {
     const { images, reference } = await subject()
-    const { digest } = await images.prepare(reference)
+    const { digest } = await images.prepare(wanted(reference))
     assert.deepEqual(await images.collect(new Set([digest])), [])
     assert.deepEqual(await images.collect(new Set()), [])
   })
@@ -35,7 +39,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
     await pulls.askInVain(images, reference)
-    const second = images.prepare(reference)
+    const second = images.prepare(wanted(reference))
     pulls.letGo()
     assert.equal((await second).digest, reference.split('@')[1])
     assert.equal(pulls.count, 1)
@@ -48,7 +52,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     pulls.fail(new Error('the registry is gone'))
     // Until the failed one has put its things away it may be joined.
     const prepared = async (): Promise<PreparedImage | undefined> =>
-      await images.prepare(reference).catch(() => undefined)
+      await images.prepare(wanted(reference)).catch(() => undefined)
     const image = await until('the image is there', prepared, { limitMs: 20_000 })
     assert.equal(image.digest, reference.split('@')[1])
     assert.equal(pulls.count, 2)
@@ -57,12 +61,12 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
   it('closing ends every pull, waited for or not, and begins none', async () => {
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
-    const waiting = images.prepare(reference)
+    const waiting = images.prepare(wanted(reference))
     waiting.catch(() => undefined)
     await pulls.begun()
     await images.close()
     await assert.rejects(waiting)
-    await assert.rejects(images.prepare(reference))
+    await assert.rejects(images.prepare(wanted(reference)))
     assert.equal(pulls.count, 1)
   })
 }

@@ -5,7 +5,7 @@ import { mergedEntries } from '../../src/host/images/merged-entries.ts'
 import { LayerError, TarKind } from '../../src/host/images/tar-entry.ts'
 import type { TarEntry } from '../../src/host/images/tar-entry.ts'
 
-const limits = { maxEntries: 1000, maxMetadataBytes: 100_000 }
+const limits = { maxEntries: 1000, maxMetadataBytes: 100_000, maxPathSteps: 100_000 }
 
 function entry(name: string, fields: Partial<TarEntry> = {}): TarEntry {
   const plain = { kind: TarKind.File, mode: 0o644, uid: 0, gid: 0, mtimeSeconds: 0, size: 1, linkName: '' }
@@ -157,6 +157,19 @@ describe('refusing layers', () => {
   it('names that add up to more memory than the limit are refused', () => {
     const long = Array.from({ length: 500 }, (_, index) => file(`${'n'.repeat(240)}${index}`))
     assert.throws(() => merge(long), /over 100000 bytes/)
+  })
+
+  it('entries that all take a long way are refused, though each path is short', () => {
+    const deep = 'd/'.repeat(200)
+    const many = Array.from({ length: 600 }, (_, index) => file(`s/f${index}`))
+    assert.throws(() => merge([file(`${deep}x`), symlink('s', deep), ...many]), /pass more than 100000/)
+  })
+
+  it('white-outs of one directory look at what is in it once, however many they are', () => {
+    const lower = Array.from({ length: 300 }, (_, index) => file(`d/f${index}`))
+    const hiding = Array.from({ length: 600 }, () => file('d/.wh..wh..opq'))
+    assert.deepEqual(names(lower, [...hiding, file('d/own')]), ['d/', 'd/own#1'])
+    assert.equal(names([], [...lower, ...hiding]).length, 301)
   })
 
   it('paths that grow through links add up against the same limit', () => {

@@ -13,6 +13,8 @@ import { createImageResolver } from '../../src/registry/image-resolver.ts'
 import { seedOfficialImages } from '../../src/registry/seed-official.ts'
 import { startTestRegistry } from '../support/registry.ts'
 import type { TestRegistry } from '../support/registry.ts'
+import { unpackProgram } from './host-fixture.ts'
+import { wanted } from './wanted-image.ts'
 
 const run = promisify(execFile)
 const builder = join(import.meta.dirname, '../../samples/build.ts')
@@ -27,7 +29,7 @@ describe('the official images', () => {
     layout = await mkdtemp(join(tmpdir(), 'roost-samples-'))
     store = await mkdtemp(join(tmpdir(), 'roost-images-'))
     await run(process.execPath, [builder, layout])
-    images = await openRegistryImages({ directory: store, client: registry.client })
+    images = await openRegistryImages({ directory: store, unpackProgram, client: registry.client })
   })
   after(async () => {
     await registry.close()
@@ -38,7 +40,7 @@ describe('the official images', () => {
   async function prepared(name: string): Promise<ContainerImage> {
     const found = await createImageResolver(registry.client).resolve('anyone', name)
     assert.equal(found.kind, 'found')
-    const image = await images.prepare(found.reference)
+    const image = await images.prepare(wanted(found.reference))
     assert.equal(image.kind, 'container')
     return image
   }

@@ -21,6 +21,7 @@ import type { InstanceEntry, StartJob } from './instance-entry.ts'
 import { memoryWaits, newRecord, permitOf, sleepOf, withStart } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 import type { LaunchCopy } from './instance-store.ts'
+import { imageOf } from './launch-image.ts'
 import type { StandbyWork } from './standby-work.ts'
 import { StartShares } from './start-shares.ts'
 
@@ -315,7 +316,7 @@ export class BootStart {
     // All are waited for even when one fails, so that nothing is attached after it was given back.
     const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
     const [image, attachment, volume] = await Promise.allSettled([
-      images.prepare(spec.image, signal),
+      images.prepare(imageOf(spec), signal),
       network.attach(record.nic),
       spec.volume === undefined ? undefined : this.#shares.check(spec.userUuid, signal, hold),
     ])

@@ -13,6 +13,7 @@ import type { InstanceEntry } from './instance-entry.ts'
 import { goesToSleep, memoryOf, newRecord, permitOf, runs } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 import type { LaunchCopy } from './instance-store.ts'
+import { imageOf } from './launch-image.ts'
 import { shutdownLimitMs } from './shutdown-limit.ts'
 import { sampleUsage } from './usage-sample.ts'
 
@@ -109,7 +110,7 @@ export class StandbyWork {
     const told = await launches.launchSpec(entry.instanceUuid, signal)
     const isHeld = this.#volumes.heldBy(entry.instanceUuid) === told.volume?.uuid
     const spec = isHeld ? withVolumeMade(told) : told
-    const image = await images.prepare(spec.image, signal)
+    const image = await images.prepare(imageOf(spec), signal)
     await this.keepLaunch(entry, { spec, image })
     return { spec, image }
   }
@@ -117,7 +118,7 @@ export class StandbyWork {
   async launchForWake(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
     const copy = await this.launchOf(entry, signal)
     if (!entry.imageDoubted) return copy
-    const image = await this.#ports.images.prepare(copy.spec.image, signal)
+    const image = await this.#ports.images.prepare(imageOf(copy.spec), signal)
     entry.imageDoubted = false
     return { ...copy, image }
   }

@@ -1,5 +1,5 @@
 import { ImageError } from './images.ts'
-import type { Images, PreparedImage } from './images.ts'
+import type { ImageRequest, Images, PreparedImage } from './images.ts'
 import { createSharedRuns } from './shared-runs.ts'
 
 export interface FakeImagesOptions {
@@ -23,14 +23,15 @@ export class FakeImages implements Images {
     this.#options = options
   }
 
-  async prepare(reference: string, signal?: AbortSignal): Promise<PreparedImage> {
+  async prepare({ reference, userUuid }: ImageRequest, signal?: AbortSignal): Promise<PreparedImage> {
     signal?.throwIfAborted()
     this.#prepares += 1
     const { fail, pull } = this.#options
     if (this.#prepares === fail?.nth) throw new ImageError(fail.failure, 'the image fails as asked')
     const digest = reference.slice(reference.indexOf('@') + 1)
     if (pull !== undefined && !this.#pulled.has(digest)) {
-      await this.#runs.run(digest, async (shared) => await this.#pull(digest, pull(shared)), signal)
+      const wanted = { key: digest, user: userUuid }
+      await this.#runs.run(wanted, async (shared) => await this.#pull(digest, pull(shared)), signal)
     }
     return await Promise.resolve({
       kind: 'container',

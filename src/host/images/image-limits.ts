@@ -8,6 +8,10 @@ export interface ImageLimits {
   readonly maxCompressionRatio: number
   readonly ratioFreeBytes: number
   readonly maxEntries: number
+  /** zstd frames in all layers. Builders make one or two for each file at most. */
+  readonly maxFrames: number
+  /** Directories passed on the way to the entries, all together. Real images have some ten per entry. */
+  readonly maxPathSteps: number
   readonly maxMetadataBytes: number
   readonly maxKernelBytes: number
   readonly maxInitrdBytes: number
@@ -15,6 +19,11 @@ export interface ImageLimits {
   readonly maxProcessBytes: number
   /** Of all images of the host. Unused ones make room first. */
   readonly maxStoreBytes: number
+  /** Processor time to unpack an image: as much for any, and this much more for its size. A tenth of it suffices in practice. */
+  readonly minUnpackSeconds: number
+  readonly unpackBytesPerSecond: number
+  /** From the first request to the registry on. A busy host may need long, so the image is not to blame. */
+  readonly maxMakingMs: number
   /** Images that are made ready at the same time; each keeps a processor busy. */
   readonly maxConcurrent: number
   /** What is made ready goes on without those who asked for it, but not for longer: as long as an image is kept that nobody uses. */
@@ -29,11 +38,16 @@ export const defaultImageLimits: ImageLimits = {
   maxCompressionRatio: 200,
   ratioFreeBytes: 64 * mib,
   maxEntries: 400_000,
+  maxFrames: 800_000,
+  maxPathSteps: 20_000_000,
   maxMetadataBytes: 128 * mib,
   maxKernelBytes: 256 * mib,
   maxInitrdBytes: 2048 * mib,
   maxProcessBytes: 256 * 1024,
   maxStoreBytes: 40_960 * mib,
-  maxConcurrent: 2,
+  minUnpackSeconds: 60,
+  unpackBytesPerSecond: 8 * mib,
+  maxMakingMs: 1_800_000,
+  maxConcurrent: 3,
   unattendedMs: 3_600_000,
 }

@@ -80,7 +80,8 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
       await syncDirectory(directory)
     },
     async discard(path) {
-      await rm(path, { recursive: true, force: true })
+      // Somebody who was just killed may still have been making a file.
+      await rm(path, { recursive: true, force: true, maxRetries: 5 })
     },
     async list() {
       const names = await readdir(directory)

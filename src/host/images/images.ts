@@ -4,17 +4,24 @@
  */
 export interface Images {
   /**
-   * Makes the image of `reference` (`<repository>@sha256:<hex>`) ready to run and returns where it is. Repeats are
-   * free. Throws `ImageError`. Aborting lets the caller go at once; what was begun for him goes on, for whoever asks next. Nothing
+   * Makes an image ready to run and returns where it is. Repeats are free. How many are made at a time is shared fairly between the
+   * users who ask. Throws `ImageError`. Aborting lets the caller go at once; what was begun for him goes on, for whoever asks next. Nothing
    * half-made is ever found by a later call.
    */
-  prepare(reference: string, signal?: AbortSignal): Promise<PreparedImage>
+  prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
   /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
   isKept(image: PreparedImage): Promise<boolean>
   /** Deletes unpacked images that are not in `inUse` (digests) and not used for a while. */
   collect(inUse: ReadonlySet<string>): Promise<readonly string[]>
   /** Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing is made any more. */
   close(): Promise<void>
+}
+
+export interface ImageRequest {
+  /** `<repository>@sha256:<hex>` */
+  readonly reference: string
+  /** Whose start needs it. */
+  readonly userUuid: string
 }
 
 export type PreparedImage = ContainerImage | KernelImage

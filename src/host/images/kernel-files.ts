@@ -7,6 +7,7 @@ import type { Inode, TreeNode } from './layer-tree.ts'
 import { findNode } from './merged-entries.ts'
 import { TarKind } from './tar-entry.ts'
 import { readTar } from './tar-reader.ts'
+import type { UnpackBudget } from './unpack-budget.ts'
 
 /** Where an image that brings its own kernel has it, and its initial file system. */
 export const kernelPath = ['unikraft', 'bin', 'kernel'] as const
@@ -46,15 +47,14 @@ export async function extractFile(
   target: string,
   source: {
     readonly layers: readonly LayerBlob[]
-    readonly limits: ImageLimits
-    readonly signal: AbortSignal
+    readonly budget: UnpackBudget
   },
 ): Promise<void> {
   const layer = source.layers[inode.layer]
   if (!layer) throw new Error(`layer ${inode.layer} is not there`)
   const file = await open(target, 'wx', 0o644)
   try {
-    for await (const member of readTar(readLayer(layer, source.limits, { signal: source.signal }))) {
+    for await (const member of readTar(readLayer(layer, source.budget))) {
       if (member.ordinal !== inode.ordinal) continue
       for await (const piece of member.content()) await file.writeFile(piece)
       break

@@ -31,6 +31,8 @@ export interface TreeNode {
   readonly children?: Map<string, TreeNode>
   /** The highest layer that has this name or something below it. */
   layer: number
+  /** The layer that last hid everything which lower ones have in this directory: to do so again would find nothing. */
+  hidBelow?: number
 }
 
 export interface LayerTreeLimits {
@@ -38,6 +40,8 @@ export interface LayerTreeLimits {
   readonly maxEntries: number
   /** Names, link targets and extended attributes in memory. */
   readonly maxMetadataBytes: number
+  /** Directories passed on the way to all entries together, and names looked at by white-outs. */
+  readonly maxPathSteps: number
 }
 
 /** As many links as Linux follows in one path. */
@@ -69,9 +73,13 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
   const root = directory(impliedDirectory, 0)
   let layer = -1
 
+  function way(components: readonly string[], missing?: MakeMissing): TreeNode[] | undefined {
+    return walk(root, components, { step: budget.countStep, ...(missing && { missing }) })
+  }
+
   /** The directory that a path means, through links; made where it is missing, and marked as used by this layer. */
   function directoryFor(components: readonly string[]): TreeNode {
-    const found = walk(root, components, (parent, name) => {
+    const found = way(components, (parent, name) => {
       budget.countNode()
       const made = directory(impliedDirectory, layer)
       parent.children?.set(name, made)
@@ -94,8 +102,7 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
     }
     // Devices of the host mean nothing in the guest, which has its own /dev; only what they replace goes.
     if (entry.kind === TarKind.Device) parent.children?.delete(name)
-    else if (entry.kind === TarKind.HardLink)
-      parent.children?.set(name, { inode: linked(root, entry), layer })
+    else if (entry.kind === TarKind.HardLink) parent.children?.set(name, { inode: linked(way, entry), layer })
     else parent.children?.set(name, nodeFor({ entry, layer, ordinal }))
   }
 
@@ -110,7 +117,8 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
       const name = components.at(-1)
       const parents = components.slice(0, -1)
       if (parents.some((parent) => parent.startsWith(whiteout)) || isDriverBookkeeping(name)) return
-      if (name?.startsWith(whiteout) === true) return hide(walk(root, parents)?.at(-1), name, layer)
+      if (name?.startsWith(whiteout) === true)
+        return hide(way(parents)?.at(-1), name, { layer, step: budget.countStep })
       checkAttributes(entry)
       if (name !== undefined) return place(directoryFor(parents), name, { entry, ordinal })
       if (entry.kind !== TarKind.Directory) throw new LayerError('the root of the image is not a directory')
@@ -122,6 +130,7 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
 function createBudget(limits: LayerTreeLimits) {
   let nodes = 0
   let metadataBytes = 0
+  let steps = 0
 
   function countNode(): void {
     nodes++
@@ -131,6 +140,11 @@ function createBudget(limits: LayerTreeLimits) {
 
   return {
     countNode,
+    countStep(): void {
+      steps++
+      if (steps > limits.maxPathSteps)
+        throw new LayerError(`the paths of the image pass more than ${limits.maxPathSteps} directories`)
+    },
     countEntry(entry: TarEntry): void {
       countNode()
       metadataBytes += entry.name.length + entry.linkName.length
@@ -142,23 +156,29 @@ function createBudget(limits: LayerTreeLimits) {
   }
 }
 
-function linked(root: TreeNode, entry: TarEntry): Inode {
+function linked(way: (path: readonly string[]) => TreeNode[] | undefined, entry: TarEntry): Inode {
   const target = pathComponents(entry.linkName)
-  const parent = walk(root, target.slice(0, -1))?.at(-1)
+  const parent = way(target.slice(0, -1))?.at(-1)
   const node = parent?.children?.get(target.at(-1) ?? '')
   if (node && !node.children) return node.inode
   const link = `${printable(entry.name)} is a link to ${printable(entry.linkName)}`
   throw new LayerError(`${link}, which is not a file of the image`)
 }
 
-function hide(parent: TreeNode | undefined, marker: string, layer: number): void {
+/** Names that are looked at on the way count as steps: markers can be as many as names. */
+interface Hiding {
+  readonly layer: number
+  readonly step: () => void
+}
+
+function hide(parent: TreeNode | undefined, marker: string, hiding: Hiding): void {
   if (!parent?.children) return
-  if (marker === opaqueMarker) return hideLower(parent, layer)
+  if (marker === opaqueMarker) return hideLower(parent, hiding)
   const name = marker.slice(whiteout.length)
   const hidden = parent.children.get(name)
   if (hidden === undefined) return
-  if (hidden.layer < layer) parent.children.delete(name)
-  else hideLower(hidden, layer)
+  if (hidden.layer < hiding.layer) parent.children.delete(name)
+  else hideLower(hidden, hiding)
 }
 
 function isDriverBookkeeping(name: string | undefined): boolean {
@@ -181,12 +201,18 @@ function nodeFor(inode: Inode): TreeNode {
   return { inode, layer: inode.layer, ...(isDirectory ? { children: new Map() } : {}) }
 }
 
-function hideLower(node: TreeNode, layer: number): void {
+function hideLower(node: TreeNode, hiding: Hiding): void {
+  const { layer, step } = hiding
+  if (node.hidBelow === layer) return
+  node.hidBelow = layer
   for (const [name, child] of node.children ?? []) {
+    step()
     if (child.layer < layer) node.children?.delete(name)
-    else hideLower(child, layer)
+    else hideLower(child, hiding)
   }
 }
+
+type MakeMissing = (parent: TreeNode, name: string) => TreeNode
 
 /**
  * The directories along a path, from the root to the one it means. Symbolic links are followed as the guest would,
@@ -195,12 +221,13 @@ function hideLower(node: TreeNode, layer: number): void {
 function walk(
   root: TreeNode,
   components: readonly string[],
-  missing?: (parent: TreeNode, name: string) => TreeNode,
+  { step, missing }: { readonly step: () => void; readonly missing?: MakeMissing },
 ): TreeNode[] | undefined {
   let trail = [root]
   const ahead = components.toReversed()
   for (let followed = 0, steps = 0; ahead.length > 0; steps++) {
     if (steps > maxSteps) return undefined
+    step()
     const name = ahead.pop() ?? ''
     const here = trail.at(-1) ?? root
     if (name === '..') {

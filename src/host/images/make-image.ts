@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { constants, createWriteStream } from 'node:fs'
+import { chown, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { splitArgumentLine } from '../../domain/argument-line.ts'
@@ -9,11 +9,13 @@ import type { RegistryClient, RegistryImage } from '../../registry/registry-clie
 import type { ImageLimits } from './image-limits.ts'
 import { ImageError } from './images.ts'
 import type { PreparedImage } from './images.ts'
-import { checkKernel, extractFile, kernelInodes } from './kernel-files.ts'
 import type { LayerBlob } from './layer-content.ts'
-import { mergeLayers, mergedArchive } from './merge-layers.ts'
-import { mergedEntries } from './merged-entries.ts'
-import { writeSquashfs } from './squashfs.ts'
+import { initrdName, kernelName, rootfsName } from './unpack.ts'
+import type { Unpacked } from './unpack.ts'
+import type { Unpacker } from './unpacker.ts'
+import type { Unpackers } from './unpackers.ts'
+
+const blobsName = 'blobs'
 
 export interface MakeImageInput {
   readonly repository: string
@@ -25,51 +27,88 @@ export interface MakeImageInput {
   readonly client: RegistryClient
   readonly limits: ImageLimits
   readonly sqfstar: string
+  readonly unpackers: Unpackers
   readonly signal: AbortSignal
 }
 
-const rootfsName = 'rootfs.squashfs'
-const kernelName = 'kernel'
-const initrdName = 'initrd'
-
-/** Pulls an image and makes the files that a VM needs of it. Throws ImageError, RegistryError, LayerError, ... */
+/**
+ * Pulls an image and makes the files that a VM needs of it. The layers, which are hostile, are read by a process of their own; an
+ * abort kills it. Throws ImageError, RegistryError, LayerError, ...
+ */
 export async function makeImage(input: MakeImageInput): Promise<PreparedImage> {
-  const { client, limits, signal, directory } = input
-  const image = await client.image(input.repository, input.digest, signal)
-  checkSizes(image, limits)
-  const blobs = join(directory, 'blobs')
-  await mkdir(blobs)
-  const layers = await pullLayers(input, image.manifest.layers, blobs)
-  const root = await mergeLayers(layers, { limits, signal })
-  const own = kernelInodes(root, limits)
-  if (own) {
-    await extractFile(own.kernel, join(directory, kernelName), { layers, limits, signal })
-    await checkKernel(join(directory, kernelName))
-    if (own.initrd) await extractFile(own.initrd, join(directory, initrdName), { layers, limits, signal })
-  } else {
-    const merged = mergedEntries(root, { layers: layers.length, maxPathsBytes: limits.maxMetadataBytes })
-    const target = { path: join(directory, rootfsName), root: root.inode.entry }
-    await writeSquashfs(mergedArchive(merged, layers, limits), target, { command: input.sqfstar, signal })
+  const { signal } = input
+  // It gets ready during the pull.
+  const unpacker = await input.unpackers.take()
+  const end = (): void => unpacker.end()
+  signal.addEventListener('abort', end)
+  try {
+    const image = await input.client.image(input.repository, input.digest, signal)
+    checkSizes(image, input.limits)
+    const unpacked = await pullAndUnpack(input, image.manifest.layers, unpacker)
+    return unpacked.kind === 'kernel'
+      ? kernelImage(input, image.config, unpacked.hasInitrd)
+      : containerImage(input, image.config)
+  } finally {
+    signal.removeEventListener('abort', end)
+    unpacker.end()
   }
-  await rm(blobs, { recursive: true })
-  return own
-    ? kernelImage(input, image.config, own.initrd !== undefined)
-    : containerImage(input, image.config)
 }
 
+async function pullAndUnpack(
+  input: MakeImageInput,
+  descriptors: readonly Descriptor[],
+  unpacker: Unpacker,
+): Promise<Unpacked> {
+  const { limits, sqfstar, signal } = input
+  const work = join(input.directory, 'work')
+  await mkdir(work, { mode: 0o700 })
+  await mkdir(join(work, blobsName))
+  const layers = await pullLayers(input, descriptors, work)
+  if (unpacker.owner !== undefined) await chown(work, unpacker.owner.uid, unpacker.owner.gid)
+  signal.throwIfAborted()
+  const unpacked = await unpacker.unpack({ directory: work, layers, limits, sqfstar }, async () => {})
+  unpacker.end()
+  for (const name of namesOf(unpacked)) await adopt(join(work, name), join(input.directory, name))
+  await rm(work, { recursive: true })
+  return unpacked
+}
+
+function namesOf(unpacked: Unpacked): readonly string[] {
+  if (unpacked.kind === 'container') return [rootfsName]
+  return unpacked.hasInitrd ? [kernelName, initrdName] : [kernelName]
+}
+
+/**
+ * Takes over a file that the process has made. Whoever has taken over that process may have left something else under its name, such
+ * as a link to a file of the host's.
+ */
+async function adopt(from: string, to: string): Promise<void> {
+  await rename(from, to)
+  const file = await open(to, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const found = await file.stat()
+    if (!found.isFile() || found.nlink !== 1) throw new Error('what was unpacked is not a file of its own')
+    await file.chown(process.geteuid?.() ?? found.uid, process.getegid?.() ?? found.gid)
+    await file.chmod(0o644)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Paths are relative to `work`: whoever unpacks may not be able to go through the directories above. */
 async function pullLayers(
   input: MakeImageInput,
   layers: readonly Descriptor[],
-  directory: string,
+  work: string,
 ): Promise<readonly LayerBlob[]> {
   const pulled = new Map<string, LayerBlob>()
   for (const layer of layers) {
     // Tools repeat the empty layer.
     if (pulled.has(layer.digest)) continue
-    const path = join(directory, String(pulled.size))
+    const path = join(blobsName, String(pulled.size))
     await pipeline(
       input.client.blob(input.repository, layer, input.signal),
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+      createWriteStream(join(work, path), { flags: 'wx', mode: 0o644 }),
       { signal: input.signal },
     )
     pulled.set(layer.digest, { path, size: layer.size })

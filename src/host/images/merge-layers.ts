@@ -6,18 +6,17 @@ import type { TreeNode } from './layer-tree.ts'
 import type { MergedEntries } from './merged-entries.ts'
 import { readTar } from './tar-reader.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar-writer.ts'
+import type { UnpackBudget } from './unpack-budget.ts'
 
 /** Reads all layers once, lowest first, and returns the names of the image. Throws LayerError. */
 export async function mergeLayers(
   layers: readonly LayerBlob[],
-  { limits, signal }: { readonly limits: ImageLimits; readonly signal: AbortSignal },
+  { limits, budget }: { readonly limits: ImageLimits; readonly budget: UnpackBudget },
 ): Promise<TreeNode> {
   const tree = createLayerTree(limits)
-  const total = { bytes: 0 }
   for (const layer of layers) {
     tree.beginLayer()
-    for await (const member of readTar(readLayer(layer, limits, { total, signal })))
-      tree.add(member.entry, member.ordinal)
+    for await (const member of readTar(readLayer(layer, budget))) tree.add(member.entry, member.ordinal)
   }
   return tree.root
 }
@@ -26,13 +25,13 @@ export async function mergeLayers(
 export async function* mergedArchive(
   merged: MergedEntries,
   layers: readonly LayerBlob[],
-  limits: ImageLimits,
+  budget: UnpackBudget,
 ): AsyncGenerator<Buffer> {
   for (const entry of merged.plain) yield tarHeader(entry)
   for (const [index, layer] of layers.entries()) {
     const wanted = merged.files[index]
     if (wanted === undefined || wanted.size === 0) continue
-    for await (const member of readTar(readLayer(layer, limits))) {
+    for await (const member of readTar(readLayer(layer, budget))) {
       const entry = wanted.get(member.ordinal)
       if (!entry) continue
       yield tarHeader(entry)

@@ -1,5 +1,5 @@
 import type { TreeNode } from './layer-tree.ts'
-import { maxTimeSeconds } from './squashfs.ts'
+import { maxTimeSeconds } from './squashfs-root.ts'
 import { LayerError, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
@@ -10,6 +10,33 @@ export interface MergedEntries {
   /** For each layer, by the ordinal of the member that has the content. */
   readonly files: readonly ReadonlyMap<number, TarEntry>[]
   readonly hardLinks: readonly TarEntry[]
+}
+
+/** A squashfs needs no more than this for an entry, beside its content, its link's target and its attributes. */
+const squashfsEntryBytes = 512
+/** Of files, it keeps the size of each block in 4 bytes. */
+const squashfsBlockBytes = 128 * 1024
+const squashfsFixedBytes = 64 * 1024
+
+/** What an uncompressed squashfs of the entries takes on disk at most. */
+export function squashfsBytes(merged: MergedEntries): number {
+  let bytes = squashfsFixedBytes
+  for (const { size, linkName, xattrs } of allEntries(merged)) {
+    bytes += squashfsEntryBytes + linkName.length + size + 4 * Math.ceil(size / squashfsBlockBytes)
+    for (const [key, value] of xattrs) bytes += key.length + value.length
+  }
+  return bytes
+}
+
+export function belongsToSome(merged: MergedEntries, id: number): boolean {
+  for (const { uid, gid } of allEntries(merged)) if (uid === id || gid === id) return true
+  return false
+}
+
+function* allEntries({ plain, files, hardLinks }: MergedEntries): Generator<TarEntry> {
+  yield* plain
+  for (const found of files) yield* found.values()
+  yield* hardLinks
 }
 
 /** What the guest's overlay would take as its own, or what the format can not hold, is left out. */

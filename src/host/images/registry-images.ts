@@ -8,10 +8,13 @@ import type { ImageLimits } from './image-limits.ts'
 import { openImageStore } from './image-store.ts'
 import type { ImageStore } from './image-store.ts'
 import { ImageError } from './images.ts'
-import type { Images, PreparedImage } from './images.ts'
+import type { ImageRequest, Images, PreparedImage } from './images.ts'
 import { makeImage } from './make-image.ts'
 import { createSharedRuns } from './shared-runs.ts'
+import type { SharedRuns } from './shared-runs.ts'
 import { LayerError } from './tar-entry.ts'
+import { unpackSeconds } from './unpack-budget.ts'
+import { Unpackers } from './unpackers.ts'
 
 export interface RegistryImagesOptions {
   /** `<agent directory>/images`; this process alone may use it. */
@@ -21,6 +24,9 @@ export interface RegistryImagesOptions {
   readonly nowMs?: () => number
   /** The program that writes a squashfs from an archive. */
   readonly sqfstar?: string
+  /** The script that unpacks an image, in a process of its own. */
+  readonly unpackProgram: string
+  readonly onProblem?: (message: string) => void
 }
 
 /** An image that nobody uses is kept for this long, because what stopped is often started again. */
@@ -33,76 +39,100 @@ const minFreeBytes = 256 * 1024 * 1024
 
 /** Images of a registry, in a directory of this host. Opening it deletes what an earlier process left unfinished. */
 export async function openRegistryImages(options: RegistryImagesOptions): Promise<Images> {
-  const limits = { ...defaultImageLimits, ...options.limits }
-  const nowMs = options.nowMs ?? Date.now
-  const store = await openImageStore(options.directory, nowMs)
-  const { maxConcurrent: limit, unattendedMs } = limits
-  const runs = createSharedRuns<PreparedImage>({ limit, unattendedMs })
-  /** Digests that are asked for right now, and those that are being deleted: neither may become the other. */
-  const asked = new Map<string, number>()
-  const removing = new Map<string, Promise<void>>()
+  return new RegistryImages(options, await openImageStore(options.directory, options.nowMs ?? Date.now))
+}
 
-  async function make(repository: string, digest: string, signal: AbortSignal): Promise<PreparedImage> {
-    await refuseWhenFull(store, options.directory, limits)
-    const directory = await store.begin(digest)
+class RegistryImages implements Images {
+  readonly #options: RegistryImagesOptions
+  readonly #limits: ImageLimits
+  readonly #store: ImageStore
+  readonly #runs: SharedRuns<PreparedImage>
+  readonly #unpackers: Unpackers
+  /** Digests that are asked for right now, and those that are being deleted: neither may become the other. */
+  readonly #asked = new Map<string, number>()
+  readonly #removing = new Map<string, Promise<void>>()
+
+  constructor(options: RegistryImagesOptions, store: ImageStore) {
+    this.#options = options
+    this.#limits = { ...defaultImageLimits, ...options.limits }
+    this.#store = store
+    const { maxConcurrent: limit, unattendedMs, maxUnpackedBytes, maxPulledBytes } = this.#limits
+    this.#runs = createSharedRuns<PreparedImage>({ limit, unattendedMs })
+    this.#unpackers = new Unpackers({
+      program: options.unpackProgram,
+      maxFileBytes: 2 * maxUnpackedBytes,
+      // Its two readings each take no more than this.
+      maxCpuSeconds: 2 * unpackSeconds(this.#limits, maxPulledBytes),
+      onProblem: options.onProblem ?? (() => undefined),
+    })
+  }
+
+  async prepare({ reference: text, userUuid }: ImageRequest, signal?: AbortSignal): Promise<PreparedImage> {
+    signal?.throwIfAborted()
+    const reference = parseImageReference(text)
+    if (reference?.digest === undefined) {
+      throw new ImageError('ImageUnusable', `'${text}' does not name an image by its digest`)
+    }
+    const { repository, digest } = reference
+    this.#asked.set(digest, (this.#asked.get(digest) ?? 0) + 1)
     try {
-      const image = await makeImage({
-        repository,
-        digest,
-        directory,
-        fileOf: (name) => store.fileOf(digest, name),
-        client: options.client,
-        limits,
-        sqfstar: options.sqfstar ?? 'sqfstar',
-        signal,
-      })
-      signal.throwIfAborted()
-      await store.publish(directory, image)
-      return image
-    } catch (error) {
-      const full = await isFull(options.directory)
-      await store.discard(directory)
-      signal.throwIfAborted()
-      throw full ? hostFull(error) : asImageError(error)
+      await this.#removing.get(digest)
+      const ready = await this.#store.find(digest)
+      if (ready) return ready
+      const job = async (shared: AbortSignal) => await this.#make(repository, digest, shared)
+      return await this.#runs.run({ key: digest, user: userUuid }, job, signal)
+    } finally {
+      const others = (this.#asked.get(digest) ?? 1) - 1
+      if (others > 0) this.#asked.set(digest, others)
+      else this.#asked.delete(digest)
     }
   }
 
-  return {
-    async prepare(text, signal) {
-      signal?.throwIfAborted()
-      const reference = parseImageReference(text)
-      if (reference?.digest === undefined) {
-        throw new ImageError('ImageUnusable', `'${text}' does not name an image by its digest`)
-      }
-      const { repository, digest } = reference
-      asked.set(digest, (asked.get(digest) ?? 0) + 1)
-      try {
-        await removing.get(digest)
-        const ready = await store.find(digest)
-        if (ready) return ready
-        return await runs.run(digest, (shared) => make(repository, digest, shared), signal)
-      } finally {
-        const others = (asked.get(digest) ?? 1) - 1
-        if (others > 0) asked.set(digest, others)
-        else asked.delete(digest)
-      }
-    },
-    isKept,
-    async collect(inUse) {
-      const images = await store.list()
-      const bytes = images.reduce((total, image) => total + image.bytes, 0)
-      const keptMs = bytes > limits.maxStoreBytes * nearlyFull ? unusedKeptWhenFullMs : unusedKeptMs
-      const removed: string[] = []
-      for (const { digest, lastUsedMs } of images) {
-        if (inUse.has(digest) || asked.has(digest) || nowMs() - lastUsedMs <= keptMs) continue
-        const removal = store.remove(digest).finally(() => removing.delete(digest))
-        removing.set(digest, removal)
-        await removal
-        removed.push(digest)
-      }
-      return removed
-    },
-    close: async () => await runs.close(),
+  isKept = isKept
+
+  async collect(inUse: ReadonlySet<string>): Promise<readonly string[]> {
+    const { maxStoreBytes } = this.#limits
+    const nowMs = (this.#options.nowMs ?? Date.now)()
+    const images = await this.#store.list()
+    const bytes = images.reduce((total, image) => total + image.bytes, 0)
+    const keptMs = bytes > maxStoreBytes * nearlyFull ? unusedKeptWhenFullMs : unusedKeptMs
+    const removed: string[] = []
+    for (const { digest, lastUsedMs } of images) {
+      if (inUse.has(digest) || this.#asked.has(digest) || nowMs - lastUsedMs <= keptMs) continue
+      const removal = this.#store.remove(digest).finally(() => this.#removing.delete(digest))
+      this.#removing.set(digest, removal)
+      await removal
+      removed.push(digest)
+    }
+    return removed
+  }
+
+  async close(): Promise<void> {
+    await this.#runs.close()
+    this.#unpackers.close()
+  }
+
+  async #make(repository: string, digest: string, caller: AbortSignal): Promise<PreparedImage> {
+    const { directory: place, client, sqfstar = 'sqfstar' } = this.#options
+    const limits = this.#limits
+    const timeLimit = AbortSignal.timeout(limits.maxMakingMs)
+    const signal = AbortSignal.any([caller, timeLimit])
+    await refuseWhenFull(this.#store, place, limits)
+    const directory = await this.#store.begin(digest)
+    const fileOf = (name: string) => this.#store.fileOf(digest, name)
+    try {
+      const input = { repository, digest, directory, fileOf, client, limits, sqfstar, signal }
+      const image = await makeImage({ ...input, unpackers: this.#unpackers })
+      signal.throwIfAborted()
+      await this.#store.publish(directory, image)
+      return image
+    } catch (error) {
+      const full = await isFull(place)
+      await this.#store.discard(directory)
+      caller.throwIfAborted()
+      if (timeLimit.aborted) throw tooSlow(limits, error)
+      throw full ? hostFull(error) : asImageError(error)
+    }
   }
 }
 
@@ -132,6 +162,11 @@ async function isFull(directory: string): Promise<boolean> {
 
 function hostFull(cause?: unknown): ImageError {
   const message = `less than ${minFreeBytes} bytes are free where this host keeps images`
+  return new ImageError('HostFull', message, { cause })
+}
+
+function tooSlow({ maxMakingMs }: ImageLimits, cause: unknown): ImageError {
+  const message = `this host did not finish the image within ${maxMakingMs / 1_000} s; the next try begins anew`
   return new ImageError('HostFull', message, { cause })
 }
 

@@ -1,10 +1,16 @@
+import { createFairSlots } from './fair-slots.ts'
+
 /**
- * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time. Whoever asks may give
- * up alone. A job that has begun goes on without them, for whoever asks next: until it ends, or until nobody has asked for
- * `unattendedMs`. What still waits for its turn then is not begun.
+ * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time, shared fairly between the users
+ * who ask (`fair-slots.ts`). Whoever asks may give up alone. A job that has begun goes on without them, for whoever asks next: until
+ * it ends, or until nobody has asked for `unattendedMs`. What still waits for its turn then is not begun.
  */
 export interface SharedRuns<T> {
-  run(key: string, job: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>
+  run(
+    wanted: { readonly key: string; readonly user: string },
+    job: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>
   /** Aborts every job and resolves when all have ended; from then on there are none. */
   close(): Promise<void>
 }
@@ -12,6 +18,8 @@ export interface SharedRuns<T> {
 interface Run<T> {
   readonly result: Promise<T>
   readonly abort: AbortController
+  /** Who asked for it before it began. One who gave up still counts: it is begun for the others when his turn comes. */
+  readonly users: Set<string>
   readonly hasBegun: () => boolean
   waiting: number
   /** Runs while nobody waits; then the job is aborted. */
@@ -26,31 +34,24 @@ export function createSharedRuns<T>(options: {
   const runs = new Map<string, Run<T>>()
   /** With those that were aborted and have not ended yet. */
   const unended = new Set<Run<T>>()
-  const queue: (() => void)[] = []
-  let running = 0
+  const slots = createFairSlots(limit)
   let isClosed = false
 
-  async function inTurn(job: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (running >= limit) await new Promise<void>((resolve) => queue.push(resolve))
-    else running++
-    try {
-      signal.throwIfAborted()
-      return await job()
-    } finally {
-      const next = queue.shift()
-      if (next) next()
-      else running--
-    }
-  }
-
-  function begin(key: string, job: (signal: AbortSignal) => Promise<T>): Run<T> {
+  function begin(key: string, user: string, job: (signal: AbortSignal) => Promise<T>): Run<T> {
     const abort = new AbortController()
+    const users = new Set([user])
     let hasBegun = false
-    const result = inTurn(async () => {
-      hasBegun = true
-      return await job(abort.signal)
-    }, abort.signal)
-    const run: Run<T> = { result, abort, hasBegun: () => hasBegun, waiting: 0 }
+    async function inTurn(): Promise<T> {
+      const slot = await slots.take(users, abort.signal)
+      try {
+        abort.signal.throwIfAborted()
+        hasBegun = true
+        return await job(abort.signal)
+      } finally {
+        slot.release()
+      }
+    }
+    const run: Run<T> = { result: inTurn(), abort, users, hasBegun: () => hasBegun, waiting: 0 }
     const forget = () => {
       clearTimeout(run.unattended)
       unended.delete(run)
@@ -59,7 +60,7 @@ export function createSharedRuns<T>(options: {
     runs.set(key, run)
     unended.add(run)
     // Also the end of the failure of one that nobody waits for: whoever asks next tries again, and hears of it then.
-    result.then(forget, forget)
+    run.result.then(forget, forget)
     return run
   }
 
@@ -71,13 +72,17 @@ export function createSharedRuns<T>(options: {
   }
 
   return {
-    async run(key, job, signal) {
+    async run({ key, user }, job, signal) {
       signal?.throwIfAborted()
       if (isClosed) throw new Error(`nothing is begun any more, and '${key}' neither`)
       const known = runs.get(key)
-      const run = known && !known.abort.signal.aborted ? known : begin(key, job)
+      const run = known && !known.abort.signal.aborted ? known : begin(key, user, job)
       run.waiting++
       clearTimeout(run.unattended)
+      if (!run.users.has(user)) {
+        run.users.add(user)
+        slots.review()
+      }
       try {
         return await orAborted(run.result, signal)
       } finally {

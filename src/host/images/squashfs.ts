@@ -2,50 +2,61 @@ import { spawn } from 'node:child_process'
 import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
 import { Readable as ReadableStream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setRoot } from './squashfs-root.ts'
+import { LayerError } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
+import { tooLong } from './unpack-budget.ts'
 
 /** The tool failed; `message` ends with what it said. */
 export class SquashfsError extends Error {
   override readonly name = 'SquashfsError'
 }
 
-/** 2106, the last second that a squashfs can hold. */
-export const maxTimeSeconds = 0xffff_ffff
 /** As much of the tool's complaints as goes into a message. */
 const maxComplaintBytes = 2_048
 /** Its buffers; it would take a quarter of the machine's memory. */
 const memoryLimit = '128M'
+/** Nothing is compressed, so more threads would only take processors from others. */
+const processors = '1'
+
+export interface SquashfsTarget {
+  readonly path: string
+  readonly root: TarEntry
+  /** Whether anything but the root belongs to this user or group. */
+  readonly uses: (id: number) => boolean
+}
 
 /**
  * Writes an archive as a read-only squashfs and returns when it is on disk. The same archive gives the same bytes.
- * On failure or abort a part of the file may be left.
+ * On failure a part of the file may be left. Throws LayerError where the tool takes more than `cpuSeconds` of processor time.
  */
 export async function writeSquashfs(
   archive: AsyncIterable<Buffer>,
-  target: { readonly path: string; readonly root: TarEntry },
-  options: { readonly command: string; readonly signal: AbortSignal },
+  target: SquashfsTarget,
+  options: { readonly command: string; readonly cpuSeconds: number },
 ): Promise<void> {
-  const child = spawn(options.command, [...squashfsArguments(target.root), target.path], {
+  const tool = [options.command, ...squashfsArguments(target.root), target.path]
+  // The signal comes at the first bound, and names the reason; the second one ends what would not listen.
+  const bounds = `--cpu=${options.cpuSeconds}:${options.cpuSeconds + 5}`
+  const child = spawn('prlimit', [bounds, '--', ...tool], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
-    signal: options.signal,
-    killSignal: 'SIGKILL',
   })
   const complaint = collect(child.stderr)
   const exited = exitOf(child)
-  const fed = pipeline(ReadableStream.from(archive), child.stdin, { signal: options.signal })
+  const fed = pipeline(ReadableStream.from(archive), child.stdin)
   const [feeding, exit] = await Promise.allSettled([fed.catch(rethrowUnlessBrokenPipe), exited])
-  options.signal.throwIfAborted()
+  if (exit.status === 'fulfilled' && exit.value === 'SIGXCPU')
+    throw new LayerError(tooLong(options.cpuSeconds))
   if (feeding.status === 'rejected') throw feeding.reason
   if (exit.status === 'rejected')
     throw new SquashfsError(`${options.command} can not be run`, { cause: exit.reason })
   if (exit.value !== 0)
     throw new SquashfsError(`${options.command} failed (${exit.value}): ${await complaint}`)
-  await finish(target.path, target.root.mtimeSeconds)
+  await finish(target)
 }
 
 /**
@@ -53,11 +64,10 @@ export async function writeSquashfs(
  * cache of the host is shared by all instances of an image.
  */
 function squashfsArguments(root: TarEntry): readonly string[] {
-  const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit]
+  const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit, '-processors', processors]
   const uncompressed = ['-noI', '-noD', '-noF', '-noX', '-no-tailends']
-  const owner = ['-root-uid', String(root.uid), '-root-gid', String(root.gid)]
   const mode = ['-root-mode', root.mode.toString(8)]
-  return [...quietly, ...uncompressed, ...owner, ...mode, '-mkfs-time', '0']
+  return [...quietly, ...uncompressed, ...mode, '-mkfs-time', '0']
 }
 
 type Tool = ChildProcessByStdio<Writable, null, Readable>
@@ -80,38 +90,13 @@ async function collect(stream: Readable): Promise<string> {
   return text.trim()
 }
 
-async function finish(path: string, rootTimeSeconds: number): Promise<void> {
+async function finish({ path, root, uses }: SquashfsTarget): Promise<void> {
   const file = await open(path, 'r+')
   try {
-    await setRootTime(file, rootTimeSeconds)
+    await setRoot(file, root, uses)
     await file.sync()
   } finally {
     await file.close()
   }
   await chmod(path, 0o644)
-}
-
-/** Where the superblock of squashfs 4.0 says which inode is the root's, and where the table of inodes begins. */
-const rootInodeField = 32
-const inodeTableField = 64
-/** The table is a row of blocks: a length in two bytes, then this many bytes of inodes. */
-const blockHeaderBytes = 2
-const blockBytes = 8_192
-/** Within any inode. */
-const timeOffset = 8
-const timeBytes = 4
-
-/** Version 4.5 of the tool takes `-root-time` and gives the root the time of its own start. */
-async function setRootTime(file: FileHandle, seconds: number): Promise<void> {
-  const superblock = Buffer.alloc(inodeTableField + 8)
-  await file.read(superblock, 0, superblock.length, 0)
-  const root = superblock.readBigUInt64LE(rootInodeField)
-  const block = Number(superblock.readBigUInt64LE(inodeTableField) + (root >> 16n))
-  const time = Buffer.alloc(timeBytes)
-  time.writeUInt32LE(Math.min(seconds, maxTimeSeconds))
-  for (const [index, byte] of time.entries()) {
-    const offset = Number(root & 0xffffn) + timeOffset + index
-    const headers = blockHeaderBytes * (1 + Math.floor(offset / blockBytes))
-    await file.write(Buffer.of(byte), 0, 1, block + headers + offset)
-  }
 }

@@ -18,12 +18,16 @@ export interface TarMember {
 
 /** One extension header (long names, extended attributes) may be this large; real ones are some hundred bytes. */
 const maxExtensionBytes = 1024 * 1024
+/** Extension headers before one entry, and lines in one of them. Real archives have up to three, and some ten lines. */
+const maxExtensionsPerEntry = 16
+const maxPaxRecords = 1_024
 /** The largest piece in which content is handed on. */
 const contentPieceBytes = 1024 * 1024
 
 export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const source = new ByteSource(chunks)
   let extension: Extension = noExtension
+  let extensions = 0
   let ordinal = 0
   for (;;) {
     const block = await source.exactly(tarBlockBytes)
@@ -31,11 +35,16 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ta
     if (block === undefined || block.every((byte) => byte === 0)) return
     const header = readHeader(block)
     if (extensionTypes.has(header.type)) {
+      extensions += 1
+      if (extensions > maxExtensionsPerEntry) {
+        throw new LayerError(`an entry has more than ${maxExtensionsPerEntry} extension headers`)
+      }
       extension = await readExtension(source, header, extension)
       continue
     }
     const entry = toEntry(header, extension)
     extension = noExtension
+    extensions = 0
     let unread = entry.size
     yield {
       entry,
@@ -139,7 +148,10 @@ async function readExtension(source: ByteSource, header: Header, before: Extensi
 function readPax(bytes: Buffer, before: Extension): Extension {
   const xattrs = new Map<string, Buffer>()
   let extension: Extension = { ...before, xattrs }
+  let records = 0
   for (let at = 0; at < bytes.length;) {
+    records += 1
+    if (records > maxPaxRecords) throw new LayerError(`an extension header has over ${maxPaxRecords} records`)
     const blank = bytes.indexOf(0x20, at)
     const length = Number(bytes.toString('latin1', at, blank))
     const equals = bytes.indexOf(0x3d, blank)

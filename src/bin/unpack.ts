@@ -1,0 +1,3 @@
+import { runUnpackProcess } from '../host/images/unpack-process.ts'
+
+await runUnpackProcess()

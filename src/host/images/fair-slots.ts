@@ -1,0 +1,95 @@
+/**
+ * A limited number of slots, shared between users. The last free slot goes only to a user who holds none, so one user alone never
+ * takes them all. Of those who wait, the user who holds fewest slots is next, and of equals the one who got a slot longest ago: a
+ * user waits for one slot to become free at most, however much another one has waiting.
+ */
+export interface FairSlots {
+  /** Waits for a slot on behalf of users, who may still become more; returns for whom it was given. `signal` ends the wait. */
+  take(users: ReadonlySet<string>, signal: AbortSignal): Promise<Slot>
+  /** To be called when users of somebody who waits became more. */
+  review(): void
+}
+
+export interface Slot {
+  readonly user: string
+  release(): void
+}
+
+interface Waiting {
+  readonly users: ReadonlySet<string>
+  readonly give: (slot: Slot) => void
+}
+
+export function createFairSlots(count: number): FairSlots {
+  const held = new Map<string, number>()
+  /** Counts turns, so that it tells whose is longest ago; users who hold and want nothing are forgotten. */
+  const lastTurn = new Map<string, number>()
+  const queue = new Set<Waiting>()
+  let turns = 0
+  let free = count
+
+  function mayTake(user: string): boolean {
+    // With one slot there is none to keep free.
+    return free > 1 || (free === 1 && (count === 1 || (held.get(user) ?? 0) === 0))
+  }
+
+  function isBefore(a: string, b: string): boolean {
+    const difference = (held.get(a) ?? 0) - (held.get(b) ?? 0)
+    return difference === 0 ? (lastTurn.get(a) ?? 0) < (lastTurn.get(b) ?? 0) : difference < 0
+  }
+
+  function next(): { readonly waiting: Waiting; readonly user: string } | undefined {
+    let best: { readonly waiting: Waiting; readonly user: string } | undefined
+    for (const waiting of queue) {
+      for (const user of waiting.users) {
+        if (mayTake(user) && (best === undefined || isBefore(user, best.user))) best = { waiting, user }
+      }
+    }
+    return best
+  }
+
+  function review(): void {
+    for (let turn = next(); turn !== undefined; turn = next()) {
+      const { waiting, user } = turn
+      queue.delete(waiting)
+      free--
+      held.set(user, (held.get(user) ?? 0) + 1)
+      lastTurn.set(user, ++turns)
+      waiting.give({ user, release: () => release(user) })
+    }
+  }
+
+  function release(user: string): void {
+    free++
+    const others = (held.get(user) ?? 1) - 1
+    if (others > 0) held.set(user, others)
+    else held.delete(user)
+    review()
+    forgetIdle()
+  }
+
+  function forgetIdle(): void {
+    const wanted = new Set([...queue].flatMap(({ users }) => [...users]))
+    for (const user of lastTurn.keys()) if (!held.has(user) && !wanted.has(user)) lastTurn.delete(user)
+  }
+
+  return {
+    review,
+    async take(users, signal) {
+      signal.throwIfAborted()
+      const given = Promise.withResolvers<Slot>()
+      const waiting = { users, give: given.resolve }
+      const leave = (): void => {
+        if (queue.delete(waiting)) given.reject(signal.reason)
+      }
+      queue.add(waiting)
+      signal.addEventListener('abort', leave, { once: true })
+      review()
+      try {
+        return await given.promise
+      } finally {
+        signal.removeEventListener('abort', leave)
+      }
+    },
+  }
+}

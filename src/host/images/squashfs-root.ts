@@ -1,0 +1,114 @@
+import type { FileHandle } from 'node:fs/promises'
+
+/**
+ * Sets what version 4.5 of the tool does not: it gives the root of an archive the time of its own start and the owner that it runs
+ * as itself, whatever `-root-time` and `-root-uid` say. All tables are uncompressed, and fields are little-endian.
+ *
+ * The entries of the tool's own user and group in the table of owners are the root's alone where nothing else in the image belongs to
+ * these; so they can become anything, and the bytes do not depend on who ran the tool. That takes a group with another number
+ * than the user.
+ */
+
+/** 2106, the last second that a squashfs can hold. */
+export const maxTimeSeconds = 0xffff_ffff
+
+export interface RootAttributes {
+  readonly uid: number
+  readonly gid: number
+  readonly mtimeSeconds: number
+}
+
+/** Where the superblock of squashfs 4.0 has how many owners there are, the root's inode, and where the tables begin. */
+const idCountField = 26
+const rootInodeField = 32
+const idTableField = 48
+const inodeTableField = 64
+const superblockBytes = 96
+/** A table is a row of blocks: a length in two bytes, then this many bytes. */
+const blockHeaderBytes = 2
+const blockBytes = 8_192
+/** Within any inode: where in the table of owners its own are, and its time. */
+const uidIndexOffset = 4
+const gidIndexOffset = 6
+const timeOffset = 8
+const idBytes = 4
+
+/** `uses` tells whether anything but the root belongs to this user or group. */
+export async function setRoot(
+  file: FileHandle,
+  root: RootAttributes,
+  uses: (id: number) => boolean,
+): Promise<void> {
+  const superblock = await bytesAt(file, 0, superblockBytes)
+  const inode = rootInode(superblock)
+  const time = Buffer.alloc(4)
+  time.writeUInt32LE(Math.min(root.mtimeSeconds, maxTimeSeconds))
+  await write(file, inode(timeOffset), time)
+
+  const id = await idTable(file, superblock)
+  const uidIndex = await readIndex(file, inode(uidIndexOffset))
+  const gidIndex = await readIndex(file, inode(gidIndexOffset))
+  const isOneEntry = uidIndex === gidIndex && root.uid !== root.gid
+  for (const { at, index, value } of [
+    { at: inode(uidIndexOffset), index: uidIndex, value: root.uid },
+    { at: inode(gidIndexOffset), index: gidIndex, value: root.gid },
+  ]) {
+    if (!isOneEntry && !uses(id.values[index] ?? 0)) {
+      const bytes = Buffer.alloc(idBytes)
+      bytes.writeUInt32LE(value)
+      await file.write(bytes, 0, idBytes, id.place(index))
+      continue
+    }
+    // The entry is of others as well. If the table has none for the root's owner, it keeps the one that the tool gave it.
+    const other = id.values.indexOf(value)
+    if (other >= 0) await write(file, at, Buffer.of(other & 0xff, other >> 8))
+  }
+}
+
+/** Where each byte of the root's inode is: it may go over the end of a block. */
+function rootInode(superblock: Buffer): (field: number) => (index: number) => number {
+  const root = superblock.readBigUInt64LE(rootInodeField)
+  const block = Number(superblock.readBigUInt64LE(inodeTableField) + (root >> 16n))
+  return (field) => (index) => {
+    const offset = Number(root & 0xffffn) + field + index
+    return block + offset + blockHeaderBytes * (1 + Math.floor(offset / blockBytes))
+  }
+}
+
+async function idTable(
+  file: FileHandle,
+  superblock: Buffer,
+): Promise<{ readonly values: readonly number[]; place(index: number): number }> {
+  const count = superblock.readUInt16LE(idCountField)
+  const perBlock = blockBytes / idBytes
+  const pointers = await bytesAt(
+    file,
+    Number(superblock.readBigUInt64LE(idTableField)),
+    8 * Math.ceil(count / perBlock),
+  )
+  const place = (index: number) =>
+    Number(pointers.readBigUInt64LE(8 * Math.floor(index / perBlock))) +
+    blockHeaderBytes +
+    idBytes * (index % perBlock)
+  const values: number[] = []
+  for (let first = 0; first < count; first += perBlock) {
+    const block = await bytesAt(file, place(first), idBytes * Math.min(perBlock, count - first))
+    for (let at = 0; at < block.length; at += idBytes) values.push(block.readUInt32LE(at))
+  }
+  return { values, place }
+}
+
+async function readIndex(file: FileHandle, place: (index: number) => number): Promise<number> {
+  const [low, high] = await Promise.all([0, 1].map((index) => bytesAt(file, place(index), 1)))
+  return (low?.readUInt8(0) ?? 0) + 256 * (high?.readUInt8(0) ?? 0)
+}
+
+async function write(file: FileHandle, place: (index: number) => number, bytes: Buffer): Promise<void> {
+  for (const [index, byte] of bytes.entries()) await file.write(Buffer.of(byte), 0, 1, place(index))
+}
+
+async function bytesAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset)
+  if (bytesRead < length) throw new Error('the squashfs ends before its tables do')
+  return buffer
+}

@@ -1,0 +1,188 @@
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcessByStdio } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { ImageError } from './images.ts'
+import { LayerError } from './tar-entry.ts'
+import { tooLong } from './unpack-budget.ts'
+import { go } from './unpack-messages.ts'
+import type { UnpackOrder, UnpackReport } from './unpack-messages.ts'
+import type { Unpacked } from './unpack.ts'
+
+/** A process that unpacks one image, or waits for its order. */
+export interface Unpacker {
+  /** Once. Throws LayerError where the image is what is wrong. `admit` as of `unpackImage`. */
+  unpack(order: Omit<UnpackOrder, 'owner'>, admit: (bytes: number) => Promise<void>): Promise<Unpacked>
+  /** Whom it becomes; undefined where it stays who the agent is. */
+  readonly owner: UnpackOrder['owner']
+  /** Kills it, with what it started. Whoever waits for `unpack` is told. */
+  end(): void
+  hasEnded(): boolean
+}
+
+export interface UnpackerOptions {
+  readonly program: string
+  readonly maxFileBytes: number
+  readonly maxCpuSeconds: number
+  readonly withoutNetwork: boolean
+  readonly owner?: UnpackOrder['owner']
+}
+
+/** It is ended before the VMs, the agent and all other parts when memory has run out. */
+const oomScoreAdjustment = '1000'
+/** A small image, whose start waits for it, is unpacked by then. What takes longer leaves the processors to all others. */
+const atFullPriorityMs = 1_000
+const niceness = '10'
+/** The names of an image with as many entries as are allowed take some 350 MiB. */
+const maxHeapMb = 768
+/** With the memory of its threads and of buffers. Address space is not bounded: V8 reserves far more than it uses. */
+const maxDataBytes = 2 * 1024 * 1024 * 1024
+/** Threads count: Node has some ten, the tool for the squashfs as many. */
+const maxProcesses = 128
+const maxOpenFiles = 256
+/** Of what the process says in all. */
+const maxSaidBytes = 64 * 1024
+
+export function startUnpacker(options: UnpackerOptions): Unpacker {
+  const [command = '', ...args] = commandLine(options)
+  const child = spawn(command, args, {
+    // It leads a group, so that all of it can be killed at once.
+    detached: true,
+    cwd: '/',
+    // No part of our environment: it may hold secrets of the platform.
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  // One that only waits keeps nobody from ending.
+  const handles = [
+    child,
+    ...[child.stdin, child.stdout, child.stderr].map((pipe) => pipe as unknown as Socket),
+  ]
+  for (const handle of handles) handle.unref()
+  // How it ended says why nothing more can be written to it.
+  child.stdin.on('error', () => undefined)
+  const ended = exitOf(child)
+  let hasEnded = false
+  ended.then(
+    () => (hasEnded = true),
+    () => (hasEnded = true),
+  )
+  const complaint = firstOf(child.stderr).catch(() => '')
+  return {
+    owner: options.owner,
+    hasEnded: () => hasEnded,
+    end: () => {
+      if (!hasEnded) killGroup(child.pid)
+    },
+    async unpack(order, admit) {
+      for (const handle of handles) handle.ref()
+      const lowering = setTimeout(() => lowerPriority(child.pid), atFullPriorityMs)
+      try {
+        child.stdin.write(`${JSON.stringify({ ...order, owner: options.owner } satisfies UnpackOrder)}\n`)
+        for await (const report of reportsOf(child.stdout)) {
+          if (report.kind === 'merged') {
+            await admit(report.bytes)
+            child.stdin.write(`${go}\n`)
+          } else if (report.kind === 'done') return report.unpacked
+          else if (report.kind === 'refused') throw new LayerError(report.message)
+          else throw new Error(`the image could not be unpacked: ${report.message}`)
+        }
+        throw endingError(await ended, await complaint, options)
+      } finally {
+        clearTimeout(lowering)
+      }
+    },
+  }
+}
+
+/**
+ * Runs within bounds. As root it has a network of its own, without any interface, and gains no privileges;
+ * it is root until it takes its order, because other users may not be able to read the program.
+ */
+function commandLine(options: UnpackerOptions): readonly string[] {
+  const bounds = {
+    core: 0,
+    cpu: `${options.maxCpuSeconds}:${options.maxCpuSeconds + 5}`,
+    data: maxDataBytes,
+    fsize: options.maxFileBytes,
+    nofile: maxOpenFiles,
+    nproc: maxProcesses,
+  }
+  const rlimits = Object.entries(bounds).map(([name, bound]) => `--${name}=${bound}`)
+  const network = options.withoutNetwork ? ['unshare', '--net', '--'] : []
+  const node = [process.execPath, `--max-old-space-size=${maxHeapMb}`, options.program]
+  return [
+    'choom',
+    '-n',
+    oomScoreAdjustment,
+    '--',
+    ...network,
+    'prlimit',
+    ...rlimits,
+    '--',
+    'setpriv',
+    '--no-new-privs',
+    '--',
+    ...node,
+  ]
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>
+
+async function exitOf(child: Child): Promise<number | string> {
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code: number | null, signal: string | null) => resolve(code ?? signal ?? 'unknown'))
+  })
+}
+
+async function* reportsOf(stdout: Readable): AsyncGenerator<UnpackReport> {
+  let said = 0
+  let rest = ''
+  const chunks: AsyncIterable<Buffer> = stdout.iterator({ destroyOnReturn: false })
+  for await (const chunk of chunks) {
+    said += chunk.length
+    if (said > maxSaidBytes) throw new Error(`the process that unpacks says more than ${maxSaidBytes} bytes`)
+    const lines = `${rest}${chunk.toString('utf8')}`.split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) yield JSON.parse(line) as UnpackReport
+  }
+}
+
+async function firstOf(stream: Readable): Promise<string> {
+  let text = ''
+  const chunks: AsyncIterable<Buffer> = stream
+  for await (const chunk of chunks) if (text.length < maxSaidBytes) text += chunk.toString('utf8')
+  return text
+}
+
+/** An image that takes all the time or the memory that there is for one will do so again. */
+function endingError(exit: number | string, complaint: string, { maxCpuSeconds }: UnpackerOptions): Error {
+  if (exit === 'SIGXCPU') return new LayerError(tooLong(maxCpuSeconds))
+  if (exit === 'SIGKILL') {
+    return new ImageError('HostFull', 'this host ran out of memory while it unpacked the image')
+  }
+  if (complaint.includes('heap out of memory')) {
+    return new LayerError(
+      `the image takes more than ${maxHeapMb} MiB of memory to unpack; build it with fewer files`,
+    )
+  }
+  const said = complaint.trim().split('\n').slice(0, 3).join(' ')
+  return new Error(`the process that unpacks the image ended (${exit}) ${said}`)
+}
+
+/** Of all threads of the group, which Node itself can not. */
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return
+  // Where the group has ended meanwhile, there is nothing to lower.
+  execFile('renice', ['-n', niceness, '-g', String(pid)], () => undefined)
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { startUnpacker } from './unpacker.ts'
+import type { Unpacker } from './unpacker.ts'
+
+/** One waits, so that the first start of a small image takes no longer than it needs; it takes some 45 MB. */
+const waitingDelayMs = 1_000
+/**
+ * Users for the processes, from here on and in turn, so that no two that run are the same: below those of VMs, far from those of
+ * people and of packages. Groups follow them, with numbers of their own (`squashfs-root.ts` says why).
+ */
+const firstUid = 0x3fff_0000
+const uidCount = 1_024
+
+export interface UnpackersOptions {
+  /** The script of the process. */
+  readonly program: string
+  /** No process writes a larger file, or takes more processor time, whatever its image. */
+  readonly maxFileBytes: number
+  readonly maxCpuSeconds: number
+  readonly onProblem: (message: string) => void
+}
+
+/** Starts the processes that unpack images, one per image, one of them ahead. */
+export class Unpackers {
+  readonly #options: UnpackersOptions
+  readonly #isRoot = process.geteuid?.() === 0
+  #waiting: Unpacker | undefined
+  #timer: NodeJS.Timeout | undefined
+  #hasNetworkOfItsOwn: Promise<boolean> | undefined
+  #begun = 0
+  #closed = false
+
+  constructor(options: UnpackersOptions) {
+    this.#options = options
+    this.#replenish()
+  }
+
+  /** One that waits, or else a new one. Whoever took it ends it. */
+  async take(): Promise<Unpacker> {
+    const found = this.#waiting
+    this.#waiting = undefined
+    this.#replenish()
+    return found === undefined || found.hasEnded() ? await this.#start() : found
+  }
+
+  close(): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#waiting?.end()
+  }
+
+  #replenish(): void {
+    if (this.#closed || this.#timer !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#start().then(
+        (unpacker) => {
+          if (this.#closed || this.#waiting !== undefined) unpacker.end()
+          else this.#waiting = unpacker
+        },
+        // Whoever needs one is told what is wrong.
+        () => undefined,
+      )
+    }, waitingDelayMs)
+    this.#timer.unref()
+  }
+
+  async #start(): Promise<Unpacker> {
+    this.#hasNetworkOfItsOwn ??= this.#isRoot ? this.#canLeaveNetwork() : Promise.resolve(false)
+    const uid = firstUid + (this.#begun++ % uidCount)
+    return startUnpacker({
+      ...this.#options,
+      withoutNetwork: await this.#hasNetworkOfItsOwn,
+      ...(this.#isRoot ? { owner: { uid, gid: uid + uidCount } } : {}),
+    })
+  }
+
+  async #canLeaveNetwork(): Promise<boolean> {
+    try {
+      await promisify(execFile)('unshare', ['--net', 'true'])
+      return true
+    } catch {
+      this.#options.onProblem(
+        'this machine permits no network namespaces: images are unpacked with its network',
+      )
+      return false
+    }
+  }
+}

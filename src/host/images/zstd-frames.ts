@@ -1,0 +1,54 @@
+/**
+ * Where zstd frames end, told from their headers as RFC 8878 has them, without decompressing. Layers may consist of
+ * hundreds of thousands of small frames (`zstd:chunked` has one for each file), and Node's decompressor, which stops
+ * behind one, takes 0.3 ms to set up for a stream but 12 µs for bytes whose end is known.
+ */
+
+const frameMagic = 0xfd2fb528
+const skippableMagic = 0x184d2a50
+const skippableMask = 0xfffffff0
+const skippableHeaderBytes = 8
+const blockHeaderBytes = 3
+/** Block types that say how long their content is in other words than its length. */
+const runBlock = 1
+const reservedBlock = 3
+
+export type ZstdFrame =
+  /** Holds content; `bytes` with its headers. */
+  | { readonly kind: 'content'; readonly bytes: number }
+  /** Holds something for others, such as a table of contents. */
+  | { readonly kind: 'skippable'; readonly bytes: number }
+  /** Does not end, or does not even begin, within the bytes that were given. */
+  | { readonly kind: 'longer' }
+  | { readonly kind: 'damaged' }
+
+/** The frame at the beginning of `bytes`. */
+export function zstdFrameAt(bytes: Buffer): ZstdFrame {
+  if (bytes.length < skippableHeaderBytes) return { kind: 'longer' }
+  const magic = bytes.readUInt32LE(0)
+  if ((magic & skippableMask) >>> 0 === skippableMagic) {
+    return { kind: 'skippable', bytes: skippableHeaderBytes + bytes.readUInt32LE(4) }
+  }
+  if (magic !== frameMagic) return { kind: 'damaged' }
+  const descriptor = bytes.readUInt8(4)
+  const hasChecksum = (descriptor & 0b100) !== 0
+  for (let at = 4 + frameHeaderBytes(descriptor); at + blockHeaderBytes <= bytes.length;) {
+    const header = bytes.readUIntLE(at, blockHeaderBytes)
+    const type = (header >> 1) & 0b11
+    if (type === reservedBlock) return { kind: 'damaged' }
+    at += blockHeaderBytes + (type === runBlock ? 1 : header >> 3)
+    if ((header & 1) === 0) continue
+    const end = at + (hasChecksum ? 4 : 0)
+    return end <= bytes.length ? { kind: 'content', bytes: end } : { kind: 'longer' }
+  }
+  return { kind: 'longer' }
+}
+
+/** The descriptor and the fields whose sizes it tells: window, dictionary, size of the content. */
+function frameHeaderBytes(descriptor: number): number {
+  const isSingleSegment = (descriptor & 0b10_0000) !== 0
+  const window = isSingleSegment ? 0 : 1
+  const dictionary = [0, 1, 2, 4][descriptor & 0b11] ?? 0
+  const contentSize = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
+  return 1 + window + dictionary + contentSize
+}
