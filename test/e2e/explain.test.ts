@@ -187,7 +187,9 @@ async function hideImage(stack: Stack, uuid: string): Promise<() => void> {
     'v2',
     'repositories',
   )
-  const inRegistry = path.join(repositories, 'official', app)
+  // Its manifest alone: the blobs of a repository that is gone are deleted by the next collection.
+  const revisions = path.join(repositories, 'official', app, '_manifests', 'revisions')
+  const inRegistry = path.join(revisions, ...digest.split(':'), 'link')
   const moved = [onHost, inRegistry].map((from) => {
     assert.ok(existsSync(from), `${from} is not among ${readdirSync(path.dirname(from)).join(', ')}`)
     const to = path.join(stack.dataDir, `hidden-${path.basename(from)}`)
