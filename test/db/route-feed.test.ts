@@ -110,7 +110,8 @@ describe('the route feed', () => {
       {
         kind: 'service',
         service: {
-          ...{ uuid: service, userUuid: user.uuid },
+          uuid: service,
+          userUuid: user.uuid,
           name: `service-${service.slice(0, 8)}`,
           domains: [{ fqdn: 'b.example' }, { fqdn: '*.a.example' }],
           ports: [port],

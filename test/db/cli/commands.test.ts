@@ -1,8 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import type { CliControl, CliDeps, CustomDomainsAuthority } from '../../../src/cli/cli-deps.ts'
+import type { CliControl, CliDeps } from '../../../src/cli/cli-deps.ts'
 import { withDatabase } from '../../../src/cli/database-session.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import { readQuotas } from '../../../src/db/quotas.ts'
@@ -34,8 +31,6 @@ const healthy: DoctorReport = {
 describe('the roost command', () => {
   let own: TestDatabase
   let doctor: DoctorReport = healthy
-  let authorityFile: string | undefined
-  let customDomains: CustomDomainsAuthority = { certificate: 'the other root\n' }
   let attention: Attention | string | undefined
   let control: Pick<CliControl, 'instances'> | undefined
   before(async () => {
@@ -58,11 +53,7 @@ describe('the roost command', () => {
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
-      authority: {
-        file: authorityFile,
-        metroDomain: 'roost.localhost',
-        customDomains: async () => customDomains,
-      },
+      authority: { file: undefined, metroDomain: 'roost.localhost', customDomains: () => assert.fail() },
     }
     const code = await runCli(args, deps)
     return { code, out, notes }
@@ -343,59 +334,6 @@ describe('the roost command', () => {
         assert.equal(code, 1)
         assert.match(notes, message)
       }
-    })
-  })
-
-  describe('ca', () => {
-    let directory: string
-    beforeEach(() => {
-      directory = mkdtempSync(path.join(tmpdir(), 'roost-ca-'))
-      authorityFile = path.join(directory, 'authority.crt')
-    })
-    afterEach(() => rmSync(directory, { recursive: true }))
-
-    it('prints the root and nothing else, and beside it how to trust it', async () => {
-      writeFileSync(String(authorityFile), 'the root\n')
-      const { code, out, notes } = await roost('ca')
-      assert.deepEqual([code, out], [0, 'the root\n'])
-      for (const hint of [
-        'roost.localhost',
-        `--cacert ${authorityFile}`,
-        'update-ca-certificates',
-        'Firefox',
-      ])
-        assert.ok(notes.includes(hint), hint)
-      assert.equal((await roost('ca', '--path')).out, `${authorityFile}\n`)
-      assert.deepEqual(await json('ca'), {
-        metroDomain: 'roost.localhost',
-        file: authorityFile,
-        certificate: 'the root\n',
-      })
-    })
-
-    it('says where there is none, and why', async () => {
-      const missing = await roost('ca')
-      assert.deepEqual([missing.code, missing.out], [1, ''])
-      assert.match(missing.notes, /npm start/)
-      authorityFile = undefined
-      assert.match((await roost('ca')).notes, /ROOST_METRO_CERT_FILE/)
-    })
-
-    it('prints the root for custom domains apart from it, and what trusting that one means', async () => {
-      writeFileSync(String(authorityFile), 'the root\n')
-      assert.match((await roost('ca')).notes, /roost ca --custom-domains/)
-      const { code, out, notes } = await roost('ca', '--custom-domains')
-      assert.deepEqual([code, out], [0, 'the other root\n'])
-      assert.match(notes, /any site\s+there is/)
-      assert.deepEqual(await json('ca', '--custom-domains'), { certificate: 'the other root\n' })
-      assert.match((await roost('ca', '--custom-domains', '--path')).notes, /in the database/)
-    })
-
-    it('says whose root it is where custom domains have their certificates from elsewhere', async () => {
-      customDomains = { directory: 'https://acme.example/directory' }
-      const { code, out, notes } = await roost('ca', '--custom-domains')
-      assert.deepEqual([code, out], [1, ''])
-      assert.match(notes, /acme\.example.*ROOST_ACME_DIRECTORY_URL/)
     })
   })
 })
