@@ -71,6 +71,11 @@ describe('the command line of the VMM', () => {
     assert.doesNotMatch(buildCommandLine({ ...machine, accelerator: 'kvm' }).join(' '), /pit=off/)
   })
 
+  it('under KVM has all of the processor but its virtual machines', () => {
+    const [cpu] = valuesOf(buildCommandLine({ ...machine, accelerator: 'kvm' }), '-cpu')
+    assert.equal(cpu, 'host,-vmx,-svm')
+  })
+
   it('lets a guest in the user-mode network connect to nothing, and the host to its forwarded ports', () => {
     const command = buildCommandLine({
       ...machine,

@@ -47,6 +47,9 @@ export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as co
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
 
+/** All that this processor can do, but for virtual machines of its own: no instance needs them, and much of KVM only serves them. */
+export const kvmCpu = 'host,-vmx,-svm'
+
 /** Translated code of the guest; 32 MiB cost nothing measurable against the default of a gigabyte. */
 const translationCacheMb = 32
 
@@ -74,7 +77,7 @@ function machineArguments(machine: Machine): readonly string[] {
     '-accel',
     emulated ? `tcg,tb-size=${translationCacheMb}` : 'kvm',
     '-cpu',
-    emulated ? 'qemu64' : 'host',
+    emulated ? 'qemu64' : kvmCpu,
     '-smp',
     `${vcpus}`,
     '-m',

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { buildCommandLine, firstFileFd, keeperFd, platformKernelArguments } from './command-line.ts'
+import { buildCommandLine, firstFileFd, keeperFd, kvmCpu, platformKernelArguments } from './command-line.ts'
 import type { GuestAssets } from './guest-assets.ts'
 import type { HostFacts } from './host-facts.ts'
 import { startTransientMachine } from './transient-machine.ts'
@@ -72,7 +72,7 @@ async function runProbeProgram(
       '-accel',
       'kvm',
       '-cpu',
-      'host',
+      kvmCpu,
       '-m',
       '32',
       '-nodefaults',
