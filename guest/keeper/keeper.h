@@ -28,12 +28,15 @@
 #define VMM_LOG_FD 21
 #define VMM_CONTROL_FD 22
 #define VMM_MONITOR_FD 23
+/* Its network device. */
+#define VMM_TAP_FD 24
 
 enum guest_kind { GUEST_CONTAINER, GUEST_KERNEL };
 
 struct options {
   const char *directory;
   const char *console_directory;
+  const char *tap;    /* the network device that the VMM is given; NULL: none */
   long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
   long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
   long volume_fd;                  /* the VMM's alone once it runs: it is locked for as long as anybody has it; -1: none */

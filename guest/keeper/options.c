@@ -14,6 +14,7 @@ static bool take_option(struct options *options, const char *argument) {
   const char *value;
   if (take(argument, "dir", &value)) options->directory = value;
   else if (take(argument, "console", &value)) options->console_directory = value;
+  else if (take(argument, "tap", &value)) options->tap = value;
   else if (take(argument, "uid", &value)) options->uid = atol(value);
   else if (take(argument, "gid", &value)) options->gid = atol(value);
   else if (take(argument, "address_space_mb", &value)) options->address_space_mb = atol(value);

@@ -1,11 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -19,6 +21,12 @@
 #define CAP_KILL 5
 struct capability_header { uint32_t version; int pid; };
 struct capability_data { uint32_t effective, permitted, inheritable; };
+
+/* From <linux/if_tun.h>, which the C library does not bring either. */
+#define TUNSETIFF _IOW('T', 202, int)
+#define IFF_TAP 0x0002
+#define IFF_NO_PI 0x1000
+#define IFF_VNET_HDR 0x4000
 
 /* Where descriptors are parked while they are given their numbers: above all numbers that are given. */
 #define PARKING_FD 64
@@ -74,6 +82,25 @@ static void place(int fd, int number) {
   if (dup2(fd, number) < 0) refuse("dup2");
 }
 
+/*
+ * The VMM gets its network device open, so that it needs neither the device file nor a right to any network of the host. The
+ * flags are those that QEMU uses when it opens a device itself: a snapshot has them in it.
+ */
+static void open_tap(const char *name) {
+  struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
+  if (strlen(name) >= sizeof request.ifr_name) {
+    errno = ENAMETOOLONG;
+    refuse(name);
+  }
+  strcpy(request.ifr_name, name);
+  int fd = open("/dev/net/tun", O_RDWR);
+  if (fd < 0) refuse("/dev/net/tun");
+  if (ioctl(fd, TUNSETIFF, &request) < 0) refuse(name);
+  if (fd == VMM_TAP_FD) return;
+  place(fd, VMM_TAP_FD);
+  close(fd);
+}
+
 static _Noreturn void become_vmm(const struct options *options, const int *ends, int error_fd, pid_t keeper) {
   int parked[4];
   sigset_t none;
@@ -86,6 +113,7 @@ static _Noreturn void become_vmm(const struct options *options, const int *ends,
   place(error_fd, 2);
   place(null_fd, 0);
   for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
+  if (options->tap != NULL) open_tap(options->tap);
   jail(options);
   /* After the change of user, which clears it. */
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

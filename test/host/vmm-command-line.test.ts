@@ -76,6 +76,10 @@ describe('the command line of the VMM', () => {
     assert.equal(cpu, 'host,-vmx,-svm')
   })
 
+  it('names no network device of the host, but a descriptor', () => {
+    assert.deepEqual(valuesOf(buildCommandLine(machine), '-netdev'), ['tap,id=net,fd=24'])
+  })
+
   it('lets a guest in the user-mode network connect to nothing, and the host to its forwarded ports', () => {
     const command = buildCommandLine({
       ...machine,

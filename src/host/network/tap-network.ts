@@ -295,14 +295,17 @@ export class TapNetwork implements Network {
   }
 
   /**
-   * VM processes are not root, and open the device themselves. Where there is no udev its mode may lack what udev's own
-   * rules give it, 0666; the kernel lets a user have only the TAPs that are its own.
+   * `peer-watch` is not root and opens the device for each sleeper. Where there is no udev its mode may lack what udev's own rules
+   * give it, 0666; the kernel lets a user have only the TAPs that are its own. VMs get their devices open and see no such file.
    */
   async #openDevice(): Promise<void> {
+    if (this.#peerWatch === undefined) return
     const { mode } = await stat(tunDevice)
     if ((mode & everyoneMode) === everyoneMode) return
     await chmod(tunDevice, everyoneMode)
-    this.#options.warn(`${tunDevice} was closed to VM processes; it has udev's usual mode 0666 now`)
+    this.#options.warn(
+      `${tunDevice} was closed to the watch over sleepers; it has udev's usual mode 0666 now`,
+    )
   }
 
   async #openBridgeFilter(): Promise<void> {

@@ -43,6 +43,8 @@ export interface TemplateSource {
 
 /** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
 export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
+/** The network device, which the keeper opens while it is root; `guest/keeper/keeper.h` has the same number. */
+const tapFd = 24
 /** The first descriptor that a file may be handed on with, and the bound that the keeper's channels set. */
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
@@ -147,10 +149,7 @@ function networkArguments(attachment: Attachment | undefined): readonly string[]
   // A hub without other ports: it has no state of its own, which a machine that is connected otherwise could not take over.
   if (attachment === undefined)
     return ['-netdev', 'hubport,id=net,hubid=0', '-device', 'virtio-net-device,netdev=net']
-  const netdev =
-    attachment.kind === 'tap'
-      ? `tap,id=net,ifname=${attachment.interfaceName},script=no,downscript=no`
-      : userModeNetwork(attachment)
+  const netdev = attachment.kind === 'tap' ? `tap,id=net,fd=${tapFd}` : userModeNetwork(attachment)
   return ['-netdev', netdev, '-device', `virtio-net-device,netdev=net,mac=${attachment.mac}`]
 }
 

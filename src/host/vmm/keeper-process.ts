@@ -9,6 +9,8 @@ export interface KeeperPlan {
   readonly guest: 'container' | 'kernel'
   /** Whom the VMM becomes; absent: it stays who the agent is. */
   readonly owner?: { readonly uid: number; readonly gid: number }
+  /** The TAP device that the VMM is given. */
+  readonly tap?: string
   readonly addressSpaceMb?: number
   readonly incoming?: IncomingState
   readonly command: readonly string[]
@@ -57,13 +59,14 @@ function keeperOrder(plan: KeeperPlan): Buffer {
 }
 
 function keeperArguments(plan: KeeperPlan): readonly string[] {
-  const { owner, addressSpaceMb, incoming, volumeFd } = plan
+  const { owner, tap, addressSpaceMb, incoming, volumeFd } = plan
   return [
     'run',
     `dir=${plan.directory}`,
     `console=${plan.consoleDirectory}`,
     `guest=${plan.guest}`,
     ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`]),
+    ...(tap === undefined ? [] : [`tap=${tap}`]),
     ...(addressSpaceMb === undefined ? [] : [`address_space_mb=${addressSpaceMb}`]),
     ...(incoming === undefined ? [] : [`incoming=${incoming.fd}`, `source=${incoming.source}`]),
     ...(incoming?.carried ?? []),

@@ -88,6 +88,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
       addressSpaceMb: memoryMb + addressOverheadMb,
       ...(plan.incoming === undefined ? {} : { incoming: plan.incoming }),
       ...(owner === undefined ? {} : { owner }),
+      ...(spec.attachment.kind === 'tap' ? { tap: spec.attachment.interfaceName } : {}),
     }
     await limited
     await startKeeper(keeper, waiting)
