@@ -122,6 +122,10 @@ bool guest_set_config(int from_fd) {
   return true;
 }
 
+void guest_forget_config(void) {
+  if (outbox != NULL) explicit_bzero(outbox, outbox_length);
+}
+
 bool guest_wants_write(void) { return outbox_sent < outbox_length; }
 
 void guest_write(void) {

@@ -4,8 +4,9 @@
  *
  *   keeper run key=value... -- <qemu> <arguments...>     see options.c
  *   keeper ram <MiB>                                     see ram.c
- *   keeper wait <control group>...                       see waiting.c
+ *   keeper wait <qemu> <control group>...                see waiting.c
  *   keeper enter <control group>... -- <command>         see group.c
+ *   keeper jail <qemu>                                   see jail.c
  *
  * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to the VMM.
  * In the directory of the VM it keeps:
@@ -21,6 +22,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The VMM's ends of the channels; src/host/vmm/command-line.ts has the same numbers. */
@@ -30,6 +32,10 @@
 #define VMM_MONITOR_FD 23
 /* Its network device. */
 #define VMM_TAP_FD 24
+/* Namespaces that a waiting keeper has made ahead. */
+#define JAIL_NETWORK_FD 25
+#define JAIL_IPC_FD 26
+#define JAIL_FILES_FD 27
 
 enum guest_kind { GUEST_CONTAINER, GUEST_KERNEL };
 
@@ -84,15 +90,40 @@ void group_offer_to_killer(const char *score);
 
 /* vm.c */
 struct vm {
-  pid_t pid;
+  pid_t pid;   /* the VMM */
+  pid_t child; /* ours: the first process of its namespace, or else the VMM */
+  int status_fd; /* what that process tells; -1: there is none */
   int console_fd, log_fd, control_fd, monitor_fd, error_fd;
 };
 bool vm_start(struct vm *vm, const struct options *options);
-void keeper_drop_privileges(void);
+void vm_kill(struct vm *vm);
+/* Waits for its end; cpu_us: what it has used of processors. */
+bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
+/* All capabilities but those in the mask. */
+void give_up_root(uint32_t kept);
+void keeper_drop_privileges(const struct vm *vm);
+
+/* jail.c */
+void jail_prepare(const char *program);
+void jail_close_on_exec(void);
+bool jail_enter(void);
+int jail_main(const char *program);
+
+/* init.c */
+struct init_ends {
+  int keeper_fd; /* the keeper's end, which is not ours */
+  int status_fd;
+};
+/* The first process of a VM's namespace. Returns in the process that is to become the VMM, and nowhere else. */
+void init_run(struct init_ends ends);
+/* The VMM's process, as the keeper numbers it; 0: it did not come to that. */
+pid_t init_await_vmm(int keeper_fd);
 
 /* guest.c: the control channel, and the application's output as far as the end depends on it. */
 void guest_open(int fd, const struct options *options);
 bool guest_set_config(int from_fd);
+/* In a process that is not to know it. */
+void guest_forget_config(void);
 void guest_read(void);
 void guest_write(void);
 bool guest_wants_write(void);
@@ -169,7 +200,7 @@ void power_down(void);
 void collect_output(void);
 
 int ram_main(const char *size_mb);
-int waiting_main(char **groups);
+int waiting_main(const char *program, char **groups);
 int enter_main(char **arguments);
 
 #define MAX_CLIENTS 4

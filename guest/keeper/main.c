@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,7 +28,7 @@ long long now_ms(void) {
   return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-void kill_vm(void) { kill(vm.pid, SIGKILL); }
+void kill_vm(void) { vm_kill(&vm); }
 void power_down(void) { monitor_power_down(); }
 
 static long long start_time_of(pid_t pid) {
@@ -150,8 +149,7 @@ static void collect_rest(void) {
   if (vm.error_fd >= 0) pump_errors();
 }
 
-static void report_end(int status, const struct rusage *usage) {
-  long long cpu_us = (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000LL + usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+static void report_end(int status, long long cpu_us) {
   if (WIFSIGNALED(status)) event("ended signal %d cpu_us %lld", WTERMSIG(status), cpu_us);
   else event("ended exit %d cpu_us %lld", WEXITSTATUS(status), cpu_us);
   events_sync();
@@ -182,23 +180,26 @@ static bool prepare(void) {
 
 int main(int count, char **arguments) {
   if (count == 3 && strcmp(arguments[1], "ram") == 0) return ram_main(arguments[2]);
-  if (count >= 2 && strcmp(arguments[1], "wait") == 0) return waiting_main(arguments + 2);
+  if (count >= 3 && strcmp(arguments[1], "wait") == 0) return waiting_main(arguments[2], arguments + 3);
   if (count >= 3 && strcmp(arguments[1], "enter") == 0) return enter_main(arguments + 2);
+  if (count == 3 && strcmp(arguments[1], "jail") == 0) return jail_main(arguments[2]);
   if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
   umask(077);
+  if (options.uid >= 0) jail_prepare(options.command[0]);
+  jail_close_on_exec();
   int signal_fd = block_signals();
   if (!prepare() || !vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
-  keeper_drop_privileges();
+  keeper_drop_privileges(&vm);
   guest_open(vm.control_fd, &options);
   monitor_open(vm.monitor_fd, &options);
   guest_write();
 
   watch_vm(signal_fd);
   int status;
-  struct rusage usage;
-  if (wait4(vm.pid, &status, 0, &usage) < 0) return 1;
+  long long cpu_us;
+  if (!vm_wait(&vm, &status, &cpu_us)) return 1;
   collect_rest();
-  report_end(status, &usage);
+  report_end(status, cpu_us);
   return 0;
 }

@@ -2,16 +2,20 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <net/if.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "keeper.h"
@@ -48,12 +52,19 @@ static void drop_bounding_set(void) {
   for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++) continue;
 }
 
-/* The keeper reads what a guest sends: it needs to kill a process of another user, and nothing else of root. */
-void keeper_drop_privileges(void) {
+void give_up_root(uint32_t kept) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (geteuid() != 0) return;
   drop_bounding_set();
-  drop_capabilities(1u << CAP_KILL);
+  drop_capabilities(kept);
+}
+
+/*
+ * The keeper reads what a guest sends, and needs nothing of root. A VMM that is its own child is a process of another user,
+ * which it takes a capability to kill.
+ */
+void keeper_drop_privileges(const struct vm *vm) {
+  give_up_root(vm->child == vm->pid ? 1u << CAP_KILL : 0);
 }
 
 static _Noreturn void refuse(const char *what) {
@@ -68,6 +79,7 @@ static void jail(const struct options *options) {
   if (options->address_space_mb > 0) limit(RLIMIT_AS, (rlim_t)options->address_space_mb << 20);
   if (chdir("/") < 0) refuse("chdir");
   if (options->uid >= 0) {
+    if (!jail_enter()) refuse("jail");
     drop_bounding_set();
     if (setgroups(0, NULL) < 0 || setresgid((gid_t)options->gid, (gid_t)options->gid, (gid_t)options->gid) < 0 ||
         setresuid((uid_t)options->uid, (uid_t)options->uid, (uid_t)options->uid) < 0) {
@@ -101,6 +113,7 @@ static void open_tap(const char *name) {
   close(fd);
 }
 
+/* keeper: who has to be alive still; 0: whoever is our parent ends us with its own end. */
 static _Noreturn void become_vmm(const struct options *options, const int *ends, int error_fd, pid_t keeper) {
   int parked[4];
   sigset_t none;
@@ -116,8 +129,8 @@ static _Noreturn void become_vmm(const struct options *options, const int *ends,
   if (options->tap != NULL) open_tap(options->tap);
   jail(options);
   /* After the change of user, which clears it. */
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (getppid() != keeper) _exit(125);
+  if (keeper != 0) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (keeper != 0 && getppid() != keeper) _exit(125);
   execv(options->command[0], options->command);
   refuse(options->command[0]);
 }
@@ -131,6 +144,21 @@ static bool pair(int *ours, int *theirs) {
   return true;
 }
 
+/* A namespace of processes, whose first one is ours to kill: what is in it then has no say in whether it ends. */
+static bool start_apart(struct vm *vm, struct init_ends *ends) {
+  int pair[2], on = 1;
+  vm->status_fd = -1;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return false;
+  if (setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 || unshare(CLONE_NEWPID) < 0) {
+    close(pair[0]);
+    close(pair[1]);
+    return false;
+  }
+  vm->status_fd = pair[0];
+  *ends = (struct init_ends){.keeper_fd = pair[0], .status_fd = pair[1]};
+  return true;
+}
+
 bool vm_start(struct vm *vm, const struct options *options) {
   int theirs[4], error_pipe[2];
   if (!pair(&vm->console_fd, &theirs[0]) || !pair(&vm->log_fd, &theirs[1]) || !pair(&vm->control_fd, &theirs[2]) ||
@@ -140,11 +168,45 @@ bool vm_start(struct vm *vm, const struct options *options) {
   fcntl(error_pipe[0], F_SETFL, O_NONBLOCK);
   vm->error_fd = error_pipe[0];
   pid_t keeper = getpid();
-  vm->pid = fork();
-  if (vm->pid < 0) return false;
-  if (vm->pid == 0) become_vmm(options, theirs, error_pipe[1], keeper);
+  struct init_ends ends;
+  bool apart = options->uid >= 0 && start_apart(vm, &ends);
+  if (!apart) vm->status_fd = -1;
+  vm->child = fork();
+  if (vm->child < 0) return false;
+  if (vm->child == 0) {
+    if (apart) init_run(ends);
+    become_vmm(options, theirs, error_pipe[1], apart ? 0 : keeper);
+  }
+  if (apart) close(ends.status_fd);
+  vm->pid = apart ? init_await_vmm(vm->status_fd) : vm->child;
+  if (vm->pid == 0) vm->pid = vm->child;
   for (int i = 0; i < 4; i++) close(theirs[i]);
   close(error_pipe[1]);
   if (options->volume_fd >= 0) close((int)options->volume_fd);
+  return true;
+}
+
+static long long cpu_us_of(pid_t pid) {
+  clockid_t clock;
+  struct timespec used;
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0) return 0;
+  return used.tv_sec * 1000000LL + used.tv_nsec / 1000;
+}
+
+static long long killed_at_cpu_us;
+
+void vm_kill(struct vm *vm) {
+  /* What ends with its namespace is nobody's child any more, and its time is added to nobody's. */
+  killed_at_cpu_us = cpu_us_of(vm->pid);
+  kill(vm->child, SIGKILL);
+}
+
+bool vm_wait(struct vm *vm, int *status, long long *cpu_us) {
+  struct rusage usage;
+  int told;
+  if (wait4(vm->child, status, 0, &usage) < 0) return false;
+  if (vm->status_fd >= 0 && recv(vm->status_fd, &told, sizeof told, MSG_DONTWAIT) == sizeof told) *status = told;
+  *cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+  if (*cpu_us < killed_at_cpu_us) *cpu_us = killed_at_cpu_us;
   return true;
 }

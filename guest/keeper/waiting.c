@@ -1,6 +1,7 @@
 /*
  * A keeper that was started ahead: to start a process takes an agent, which is large, longer than all else that it does for a wake.
- * It enters the control groups of its VM, waits on its standard input for what it is to be, and becomes it:
+ * It enters the control groups of its VM and makes its namespaces at once (jail.c), of which the VM's program has to be a part.
+ * Then it waits on its standard input for what it is to be, and becomes it:
  *
  *   order <files> <bytes>\n    and so many bytes of strings, each with its NUL: `r <path>` or `w <path>` for every
  *                              file, then the command line
@@ -50,13 +51,14 @@ static bool open_file(const char *order, int number) {
   return moved;
 }
 
-int waiting_main(char **groups) {
+int waiting_main(const char *program, char **groups) {
   for (; *groups != NULL; groups++) {
     if (!group_enter(*groups)) return 2;
   }
   group_offer_to_killer(KEEPER_KILL_SCORE);
   char header[64], *strings[MAX_STRINGS + 1];
   size_t files, bytes, count = 0;
+  jail_prepare(program);
   if (!read_header(header, sizeof header)) return 0;
   if (sscanf(header, "order %zu %zu", &files, &bytes) != 2 || bytes == 0 || bytes > MAX_ORDER_BYTES) return 2;
   char *text = malloc(bytes);

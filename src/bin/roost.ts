@@ -21,6 +21,7 @@ import { DomainProofKind } from '../domain/domain-proof.ts'
 import { findGroupHierarchies, surveyGroups } from '../host/vmm/control-groups.ts'
 import { readGuestAssets } from '../host/vmm/guest-assets.ts'
 import { readHostFacts } from '../host/vmm/host-facts.ts'
+import { findJailGaps } from '../host/vmm/jail-probe.ts'
 import { kvmVerdict } from '../host/vmm/kvm-probe.ts'
 import { surveyVolumes } from '../host/volumes/volume-survey.ts'
 import { runDoctor } from '../launch/doctor.ts'
@@ -68,6 +69,7 @@ async function main(): Promise<ExitCode> {
     doctor: () =>
       runDoctor(settings, {
         acceleration: () => probeKvm(settings.cacheDir),
+        jailGaps: () => probeJail(),
         volumes: () => findVolumesOnDisk(settings),
         groups: async () => surveyGroups(await findGroupHierarchies()),
       }),
@@ -130,6 +132,12 @@ async function knownVolumes(settings: Settings): Promise<ReadonlySet<string>> {
   } finally {
     await database.close()
   }
+}
+
+async function probeJail(): Promise<readonly string[]> {
+  const installed = readInstalled()
+  const facts = await readHostFacts(installed.qemu)
+  return await findJailGaps(facts, await readGuestAssets(requireInstalled(installed, 'guestDirectory')))
 }
 
 /** The same probe that an agent makes at its start, with the same memory of its verdict. */

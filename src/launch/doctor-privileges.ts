@@ -58,3 +58,33 @@ export async function temporalDoorCheck(): Promise<DoctorCheck> {
     }),
   )
 }
+
+export type JailProbe = () => Promise<readonly string[]>
+
+/** Whether the process of a virtual machine gets namespaces of its own. */
+export async function jailCheck(
+  probe: JailProbe,
+  isRoot: boolean = process.getuid?.() === 0,
+): Promise<DoctorCheck> {
+  const name = 'virtual machines apart'
+  if (!isRoot) {
+    const detail = 'not root: the process of a virtual machine reaches what you reach'
+    return { name, status: 'warning', detail, remedy: 'sudo npm start' }
+  }
+  try {
+    const gaps = await probe()
+    if (gaps.length === 0) {
+      const detail = 'their processes see nothing of this machine but the programs of its system'
+      return { name, status: 'ok', detail }
+    }
+    return {
+      name,
+      status: 'warning',
+      detail: `their processes have no ${gaps.join(', no ')} of their own, because this container may not make them`,
+      remedy: 'give the container CAP_SYS_ADMIN and an unmasked /proc, or run Roost on the machine itself',
+    }
+  } catch (error) {
+    const detail = `can not be tried: ${error instanceof Error ? error.message : String(error)}`
+    return { name, status: 'missing', detail, remedy: 'npm run setup' }
+  }
+}

@@ -4,7 +4,8 @@ import { groupsCheck } from './doctor-groups.ts'
 import type { GroupsProbe } from './doctor-groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
 import type { AccelerationProbe } from './doctor-machine.ts'
-import { separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
+import { jailCheck, separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
+import type { JailProbe } from './doctor-privileges.ts'
 import { volumesCheck, volumeToolsCheck } from './doctor-volumes.ts'
 import type { VolumesProbe } from './doctor-volumes.ts'
 import { isPortFree } from './ports.ts'
@@ -39,6 +40,8 @@ export interface DoctorSettings {
 export interface DoctorProbes {
   /** Starts a small virtual machine for up to a few seconds. */
   readonly acceleration: AccelerationProbe
+  /** What a virtual machine's process can not have of its own. */
+  readonly jailGaps: JailProbe
   readonly volumes: VolumesProbe
   readonly groups: GroupsProbe
 }
@@ -52,6 +55,7 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
     rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
     await separateUsersCheck(),
     await temporalDoorCheck(),
+    await jailCheck(probes.jailGaps),
     await tunCheck(),
     await accelerationCheck(probes.acceleration),
     ...(await portChecks(settings, running)),

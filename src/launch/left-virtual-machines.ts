@@ -17,7 +17,7 @@ export async function endLeftVirtualMachines(agentDirectory: string): Promise<nu
   // A child that has not become its program yet looks like the keeper that made it.
   const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
   const keepers = found.filter(({ pid }) => !children.has(pid))
-  for (const { pid } of keepers) for (const child of childrenOf(pid)) signalProcess(child, 'SIGKILL')
+  for (const { pid } of keepers) for (const vm of lastOf(pid)) signalProcess(vm, 'SIGKILL')
   const deadlineMs = Date.now() + keeperLimitMs
   while (keepers.some(isRunning) && Date.now() < deadlineMs) await delay(pollMs)
   for (const keeper of keepers) if (isRunning(keeper)) signalProcess(keeper.pid, 'SIGKILL')
@@ -33,6 +33,14 @@ function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
       path.basename(program) === 'keeper' && args.some((one) => one.startsWith(`${agentDirectory}/`))
     const identity = isOurs ? identify(pid) : undefined
     return identity === undefined ? [] : [identity]
+  })
+}
+
+/** Between a keeper and its VM may be the first process of the VM's namespace: it ends with the VM, and tells how that ended. */
+function lastOf(keeper: number): readonly number[] {
+  return childrenOf(keeper).flatMap((child) => {
+    const below = childrenOf(child)
+    return below.length === 0 ? [child] : below
   })
 }
 

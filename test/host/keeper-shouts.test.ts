@@ -34,7 +34,7 @@ describe('guests that shout on their control channels', () => {
 
   before(async () => {
     bench = await openQemuBench()
-    keepers = new WaitingKeepers(bench.context.assets.keeperPath)
+    keepers = new WaitingKeepers(bench.keeperPrograms)
   })
   after(async () => {
     await keepers.close()

@@ -20,7 +20,7 @@ describe('the keeper of a guest that goes on from its snapshot', () => {
 
   before(async () => {
     bench = await openQemuBench()
-    keepers = new WaitingKeepers(bench.context.assets.keeperPath)
+    keepers = new WaitingKeepers(bench.keeperPrograms)
   })
   after(async () => {
     await keepers.close()

@@ -35,6 +35,12 @@ export class QemuBench {
     return path.join(this.directory, 'instances')
   }
 
+  /** What waiting keepers are made of. */
+  get keeperPrograms(): { readonly keeperPath: string; readonly vmmPath: string } {
+    const { assets, facts } = this.context
+    return { keeperPath: assets.keeperPath, vmmPath: facts.qemuPath }
+  }
+
   open(more: Partial<QemuVmmOptions> = {}): QemuVmm {
     return new QemuVmm({ instancesDirectory: this.instancesDirectory, ...this.context, ...more })
   }

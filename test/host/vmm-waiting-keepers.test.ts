@@ -18,7 +18,7 @@ let others: readonly number[] = []
 /** Those of this file that are not told yet what to be. */
 function waiting(): readonly number[] {
   return familyOf(process.pid).filter(
-    (pid) => commandLineOf(pid).endsWith('keeper\0wait\0') && !others.includes(pid),
+    (pid) => /keeper\0wait\0/.test(commandLineOf(pid)) && !others.includes(pid),
   )
 }
 
@@ -77,7 +77,7 @@ describe('keepers that were started ahead', () => {
   })
 
   it('end with whoever started them', async () => {
-    const keepers = new WaitingKeepers(bench.context.assets.keeperPath)
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
     const { stdin } = await keepers.take()
     const [pid = 0] = waiting()
     stdin.destroy()
@@ -86,7 +86,7 @@ describe('keepers that were started ahead', () => {
   })
 
   it('can not be had where there is no keeper', async () => {
-    await assert.rejects(new WaitingKeepers('/nowhere/keeper').take(), { code: 'ENOENT' })
+    await assert.rejects(new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take(), { code: 'ENOENT' })
   })
 
   for (const [what, order] of [

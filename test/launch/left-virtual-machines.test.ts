@@ -52,6 +52,25 @@ describe('virtual machines that an agent left behind', () => {
     await ended
   })
 
+  it('are ended themselves, so that the first process of their namespace can tell how', async () => {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', '(sleep 1000 & echo $!; wait; echo told) & wait', 'keeper', '/data/agent/instances/a/vm'],
+      {
+        argv0: '/cache/guest/keeper',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    const said: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => said.push(chunk))
+    await once(child.stdout, 'data')
+    const ended = once(child, 'close')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    await ended
+    assert.match(Buffer.concat(said).toString(), /told/)
+  })
+
   it('of another stack are left alone', async () => {
     const vm = identify(await startKeeper('/data/agent-2'))
     assert.ok(vm)

@@ -5,6 +5,7 @@ import { readGuestAssets } from './guest-assets.ts'
 import type { GuestAssets } from './guest-assets.ts'
 import { readHostFacts } from './host-facts.ts'
 import type { HostFacts } from './host-facts.ts'
+import { findJailGaps } from './jail-probe.ts'
 import { kvmVerdict } from './kvm-probe.ts'
 import type { PlanContext } from './machine-plan.ts'
 import { QemuVmm } from './qemu-vmm.ts'
@@ -34,6 +35,12 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const accelerator = await chooseAccelerator(options, facts, assets)
   const context = { facts, assets, accelerator }
   const groups = facts.isRoot ? await openGroups(options, assets) : undefined
+  const gaps = await findJailGaps(facts, assets)
+  if (gaps.length > 0) {
+    options.onProblem?.(
+      `virtual machines are less apart from this host than they could be: they have no ${gaps.join(', no ')} of their own, because this container may not make them`,
+    )
+  }
   const templates = await openTemplates(options, context, groups)
   return new QemuVmm({
     instancesDirectory: options.instancesDirectory,

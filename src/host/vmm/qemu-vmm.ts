@@ -79,7 +79,11 @@ export class QemuVmm implements Vmm {
     this.#options = options
     this.accelerator = options.accelerator
     this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
-    this.#keepers = new WaitingKeepers(options.assets.keeperPath, options.groups)
+    this.#keepers = new WaitingKeepers({
+      keeperPath: options.assets.keeperPath,
+      vmmPath: options.facts.qemuPath,
+      ...(options.groups === undefined ? {} : { groups: options.groups }),
+    })
     this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism(), bootCountsForMs)
   }
 

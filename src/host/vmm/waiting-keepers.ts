@@ -17,10 +17,12 @@ export interface WaitingKeeper {
 
 /**
  * Keepers that were started ahead (`guest/keeper/waiting.c`), each known by its standard input. To start a process is to copy the page tables of
- * this one: 4 to 6 ms for an agent of 150 MB, as much as all else that a wake costs beside its VM.
+ * this one: 4 to 6 ms for an agent of 150 MB, as much as all else that a wake costs beside its VM. Each also makes what its VM will see of the
+ * host, of which the VMM's program has to be a part.
  */
 export class WaitingKeepers {
   readonly #keeperPath: string
+  readonly #vmmPath: string
   readonly #groups: ControlGroups | undefined
   readonly #waiting = new Set<WaitingKeeper>()
   /** Groups of keepers that ended untaken, until they are removed. */
@@ -29,9 +31,14 @@ export class WaitingKeepers {
   #replenishing: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(keeperPath: string, groups?: ControlGroups) {
-    this.#keeperPath = keeperPath
-    this.#groups = groups
+  constructor(options: {
+    readonly keeperPath: string
+    readonly vmmPath: string
+    readonly groups?: ControlGroups
+  }) {
+    this.#keeperPath = options.keeperPath
+    this.#vmmPath = options.vmmPath
+    this.#groups = options.groups
   }
 
   /** One that waits, or else a new one; rejects where none can be started. */
@@ -93,7 +100,7 @@ export class WaitingKeepers {
 
   async #start(): Promise<WaitingKeeper> {
     const group = await this.#groups?.prepare()
-    const child = spawn(this.#keeperPath, ['wait', ...(group?.directories ?? [])], {
+    const child = spawn(this.#keeperPath, ['wait', this.#vmmPath, ...(group?.directories ?? [])], {
       detached: true,
       cwd: '/',
       // No part of our environment: it may hold secrets of the platform.

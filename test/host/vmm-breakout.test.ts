@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
+import path from 'node:path'
+import { findJailGaps } from '../../src/host/vmm/jail-probe.ts'
+import { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
+import type { VmSpec } from '../../src/host/vmm/vmm.ts'
+import { until } from '../support/until.ts'
+import { makeTap, removeTap, tapAttachment } from './guest-shell.ts'
+import { openQemuBench } from './qemu-bench.ts'
+import type { QemuBench } from './qemu-bench.ts'
+
+const limit = { limitMs: 30_000 }
+const abstractName = `roost-test-${process.pid}`
+const source = path.join(import.meta.dirname, 'vmm-breakout.c')
+
+describe('a guest that has taken over its VMM', () => {
+  let bench: QemuBench
+  let vmm: QemuVmm
+  let other: VmSpec
+  let spec: VmSpec
+  let tried: readonly string[] = []
+  let program = ''
+  let segment = ''
+  const servers: Server[] = []
+  const leavings: string[] = []
+
+  before(async function () {
+    bench = await openQemuBench()
+    if (!bench.context.facts.isRoot) this.skip()
+    makeTap()
+    const plain = bench.open()
+    other = await bench.spec({ argv: ['sleep', '1000'] })
+    await plain.start(other)
+    segment = execFileSync('ipcmk', ['-M', '4096', '-p', '0666'], { encoding: 'utf8' }).split(': ')[1] ?? ''
+    program = await compile()
+    const context = { ...bench.context, facts: { ...bench.context.facts, qemuPath: program } }
+    vmm = new QemuVmm({ instancesDirectory: bench.instancesDirectory, ...context })
+    await vmm.recover()
+    spec = { ...(await bench.spec({ argv: ['true'] })), attachment: tapAttachment }
+    await vmm.start(spec)
+    const told = async () => (await bench.consoleOf(spec)).split('\n')
+    tried = await until(
+      'it has tried',
+      async () => {
+        const lines = await told()
+        return lines.includes('done') ? lines.slice(0, lines.indexOf('done')) : undefined
+      },
+      limit,
+    )
+    await plain.close()
+  })
+
+  after(async () => {
+    for (const server of servers) server.close()
+    if (segment !== '') {
+      execFileSync('ipcrm', ['-m', segment.trim()])
+      removeTap()
+    }
+    for (const place of leavings) rmSync(place, { force: true, recursive: true })
+    await vmm?.close()
+    for (const pid of running()) process.kill(pid, 'SIGKILL')
+    await bench.close()
+  })
+
+  async function listen(at: object): Promise<AddressInfo | string | null> {
+    const server = createServer((socket) => socket.destroy()).listen(at)
+    servers.push(server)
+    await once(server, 'listening')
+    return server.address()
+  }
+
+  /** Into a directory that everybody may enter, as that of the real VMM, with a setuid program beside it. */
+  async function compile(): Promise<string> {
+    const { port } = (await listen({ port: 0, host: '0.0.0.0' })) as AddressInfo
+    await listen({ path: `\0${abstractName}` })
+    const directory = `/var/tmp/roost-breakout-${process.pid}`
+    const open = path.join('/tmp', `roost-open-${process.pid}`)
+    leavings.push(directory, open)
+    mkdirSync(directory)
+    writeFileSync(open, 'for everybody')
+    const setuidProgram = path.join(directory, 'id')
+    copyFileSync('/usr/bin/id', setuidProgram)
+    chmodSync(setuidProgram, 0o4755)
+    const files = [
+      '/root',
+      '/home',
+      '/etc/passwd',
+      '/etc/shadow',
+      '/var/log',
+      '/run',
+      '/sys',
+      '/proc/meminfo',
+      '/proc/sys/kernel/hostname',
+      '/dev/net/tun',
+      '/dev/mem',
+      '/dev/kmsg',
+      '/dev/vda',
+      '/dev/tty',
+      '/dev/ptmx',
+      open,
+      bench.directory,
+      other.directory,
+      path.join(other.directory, 'vm/keeper.sock'),
+      import.meta.dirname,
+    ]
+    const processes = {
+      agent: process.pid,
+      'other-keeper': await bench.pidOf(other, 'keeper'),
+      'other-vmm': await bench.pidOf(other, 'qemu'),
+    }
+    const directories = ['/', '/tmp', '/dev', '/dev/shm', '/usr', '/var/tmp', directory]
+    const written = `roost-written-${process.pid}`
+    leavings.push(...directories.map((one) => path.join(one, written)))
+    const defines = {
+      PORT: port,
+      GATEWAY: text(tapAttachment.gateway),
+      ABSTRACT: text(abstractName),
+      FILES: files.map(text).join(),
+      DIRECTORIES: directories.map(text).join(),
+      WRITTEN: text(written),
+      PROCESSES: Object.entries(processes)
+        .map(([name, pid]) => `{${text(name)}, ${pid}}`)
+        .join(),
+      SEGMENT: segment.trim(),
+      SETUID_PROGRAM: text(setuidProgram),
+    }
+    const flags = Object.entries(defines).map(([name, value]) => `-D${name}=${value}`)
+    const output = path.join(directory, 'breakout')
+    execFileSync('musl-gcc', ['-D_GNU_SOURCE', '-Wall', '-Werror', '-static', ...flags, '-o', output, source])
+    return output
+  }
+
+  /** Every process that runs the program. */
+  function running(): readonly number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          return readlinkSync(`/proc/${pid}/exe`) === program
+        } catch {
+          return false
+        }
+      })
+  }
+
+  for (const what of [
+    'connection',
+    'socket',
+    'file',
+    'write',
+    'signal',
+    'trace',
+    'sight',
+    'memory',
+    'power',
+  ]) {
+    it(`reaches nothing of the host: ${what}`, () => {
+      const tries = tried.filter((line) => line.startsWith(`${what} `))
+      assert.notEqual(tries.length, 0)
+      assert.deepEqual(
+        tries.filter((line) => !line.includes(' refused ')),
+        [],
+      )
+    })
+  }
+
+  it('ends with its keeper, whatever it has done about that', async () => {
+    assert.equal(running().length, 2)
+    process.kill(await bench.pidOf(spec, 'keeper'), 'SIGKILL')
+    await until('nothing is left', () => running().length === 0, limit)
+  })
+
+  it('can be killed, whatever it has done about that, and what it used is known', async () => {
+    const next = { ...(await bench.spec({ argv: ['true'] })), attachment: tapAttachment }
+    await vmm.start(next)
+    await until('it has tried', async () => (await bench.consoleOf(next)).includes('done'), limit)
+    await vmm.kill(next, 'forced')
+    assert.equal(running().length, 0)
+    const used = (await bench.eventOf(next, 'ended'))?.words
+    assert.deepEqual(used?.slice(0, 3), ['signal', '9', 'cpu_us'])
+    assert.ok(Number(used?.[3]) > 0)
+    await vmm.forget(next)
+  })
+})
+
+describe('a host that does not let namespaces be made', () => {
+  const withoutPower = ['--bounding-set=-sys_admin', '--']
+  let bench: QemuBench
+
+  before(async function () {
+    bench = await openQemuBench()
+    if (!bench.context.facts.isRoot) this.skip()
+  })
+  after(async () => {
+    await bench.close()
+  })
+
+  it('is told from one that does', async () => {
+    const { facts, assets } = bench.context
+    assert.deepEqual(await findJailGaps(facts, assets), [])
+    const keeperPath = path.join(bench.directory, 'keeper')
+    const script = `#!/bin/sh\nexec setpriv ${withoutPower.join(' ')} ${assets.keeperPath} "$@"\n`
+    writeFileSync(keeperPath, script, { mode: 0o755 })
+    const gaps = await findJailGaps(facts, { keeperPath })
+    assert.deepEqual(gaps, ['network', 'System V objects', 'process numbers', 'view of the file system'])
+  })
+
+  it('runs VMs all the same', () => {
+    const directory = path.join(bench.directory, 'plain')
+    mkdirSync(directory)
+    const places = [
+      `dir=${directory}`,
+      `console=${directory}`,
+      'guest=container',
+      'uid=1073741833',
+      'gid=1073741833',
+    ]
+    const keeper = [bench.context.assets.keeperPath, 'run', ...places, '--', '/bin/sh', '-c', 'exit 3']
+    execFileSync('setpriv', [...withoutPower, ...keeper], { input: '0\n' })
+    assert.match(readFileSync(path.join(directory, 'events'), 'utf8'), /^\d+ ended exit 3 cpu_us \d+\n$/m)
+  })
+})
+
+/** As a string of C. */
+function text(value: string): string {
+  return JSON.stringify(value)
+}
