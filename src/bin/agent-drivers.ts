@@ -6,7 +6,7 @@ import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
 import { PrivateDns } from '../host/dns/private-dns.ts'
 import { FakeImages } from '../host/images/fake-images.ts'
-import type { Images } from '../host/images/images.ts'
+import type { Images, ImageUse } from '../host/images/images.ts'
 import { openRegistryImages } from '../host/images/registry-images.ts'
 import { FakeNetwork } from '../host/network/fake-network.ts'
 import type { Network } from '../host/network/network.ts'
@@ -41,7 +41,12 @@ export interface ConnectedNetwork {
 /** Pretended VMs cost nothing: enough for any load test. */
 const fakeMemoryMb = 16 * 1024 * 1024
 
-export async function openDrivers(settings: Settings, api: ApiClient, log: AgentLog): Promise<Drivers> {
+export async function openDrivers(
+  settings: Settings,
+  api: ApiClient,
+  log: AgentLog,
+  pinned: () => readonly ImageUse[],
+): Promise<Drivers> {
   if (settings.vmm === 'fake') {
     return {
       vmm: new FakeVmm({ memory: { totalMb: fakeMemoryMb, reserveMb: 0, overcommit: 1 } }),
@@ -53,6 +58,7 @@ export async function openDrivers(settings: Settings, api: ApiClient, log: Agent
   }
   const images = await openRegistryImages({
     directory: join(settings.agentDir, 'images'),
+    pinned,
     unpackProgram: join(import.meta.dirname, 'unpack.ts'),
     onProblem: (message) => {
       log.warn({}, message)

@@ -16,6 +16,7 @@ import type { InstanceEntry } from '../host/agent/instance-entry.ts'
 import { LostBoots } from '../host/agent/lost-boots.ts'
 import { InstanceStore } from '../host/agent/instance-store.ts'
 import { repeat } from '../host/agent/periodic-task.ts'
+import { pinnedImages } from '../host/agent/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { TrafficDoor } from '../host/agent/traffic-door.ts'
@@ -50,9 +51,9 @@ const api = new ApiClient({
   joinToken,
   agentSecret,
 })
-const drivers = await openDrivers(settings, api, log)
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
+const drivers = await openDrivers(settings, api, log, () => pinnedImages(entries.values()))
 const metrics = new AgentMetrics(entries, {
   volumeRoom: async () => await drivers.volumes.room(),
   memory: () => drivers.vmm.memory(),
@@ -185,7 +186,7 @@ const tasks = [
   repeat({
     name: 'collecting images',
     intervalMs: imageCollectIntervalMs,
-    task: async () => await drivers.images.collect(imagesInUse()),
+    task: async () => await drivers.images.collect(),
     log,
   }),
 ]
@@ -217,10 +218,6 @@ async function listInstances(): Promise<readonly NodeInstance[]> {
   const listed = await api.instances()
   await lostBoots.tell(listed)
   return listed
-}
-
-function imagesInUse(): ReadonlySet<string> {
-  return new Set([...entries.values()].flatMap((entry) => entry.record?.imageDigest ?? []))
 }
 
 /** The platform halts: every VM ends, and how it did is told by the next agent. */

@@ -105,21 +105,19 @@ describe('the route feed', () => {
     const loose = await addInstance()
     const { snapshot, lines } = await routes()
     assert.equal(snapshot, true)
-    assert.deepEqual(
-      lines.find((line) => idOf(line) === `service ${service}`),
-      {
-        kind: 'service',
-        service: {
-          uuid: service,
-          userUuid: user.uuid,
-          name: `service-${service.slice(0, 8)}`,
-          domains: [{ fqdn: 'b.example' }, { fqdn: '*.a.example' }],
-          ports: [port],
-          softLimit: 1,
-          hardLimit: 100,
-        },
+    const toldService = lines.find((line) => idOf(line) === `service ${service}`)
+    assert.deepEqual(toldService, {
+      kind: 'service',
+      service: {
+        uuid: service,
+        userUuid: user.uuid,
+        name: `service-${service.slice(0, 8)}`,
+        domains: [{ fqdn: 'b.example' }, { fqdn: '*.a.example' }],
+        ports: [port],
+        softLimit: 1,
+        hardLimit: 100,
       },
-    )
+    })
     const told = lines.find((line) => idOf(line) === `instance ${instance}`)
     assert.ok(told?.kind === 'instance')
     const { name, ...rest } = told.instance

@@ -86,7 +86,10 @@ describe('keepers that were started ahead', () => {
   })
 
   it('can not be had where there is no keeper', async () => {
-    await assert.rejects(new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take(), { code: 'ENOENT' })
+    await assert.rejects(
+      new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take(),
+      { code: 'ENOENT' },
+    )
   })
 
   for (const [what, order] of [

@@ -56,6 +56,7 @@ export function hostFixture(): HostFixture {
       const images = await openRegistryImages({
         directory,
         unpackProgram,
+        pinned: () => [],
         client: registry.client,
         ...options,
       })

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ImageUse } from '../../src/host/images/images.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { digestOf } from '../../src/registry/verified-stream.ts'
 import { gzipLayer } from '../support/oci-image.ts'
 import { until } from '../support/until.ts'
 import { HeldPulls } from './held-pulls.ts'
 import { hostFixture, leftovers, pulledBy, stored, tamper } from './host-fixture.ts'
-import { wanted } from './wanted-image.ts'
+import { annUuid, wanted } from './wanted-image.ts'
 
 describe('images that a host keeps', () => {
   const host = hostFixture()
@@ -134,15 +135,32 @@ describe('images that a host keeps', () => {
 
     it('images are collected when nobody uses them and nobody has for an hour', async () => {
       let nowMs = Date.now()
-      const images = await host.open({ nowMs: () => nowMs })
+      const pinned: ImageUse[] = []
+      const images = await host.open({ nowMs: () => nowMs, pinned: () => pinned })
       const used = await images.prepare(wanted(await host.push([{ name: 'used' }])))
       const old = await images.prepare(wanted(await host.push([{ name: 'old' }])))
       nowMs += 3_500_000
       const recent = await images.prepare(wanted(await host.push([{ name: 'recent' }])))
-      assert.deepEqual(await images.collect(new Set([used.digest])), [])
+      pinned.push({ digest: used.digest, userUuid: annUuid })
+      assert.deepEqual(await images.collect(), [])
       nowMs += 200_000
-      assert.deepEqual(await images.collect(new Set([used.digest])), [old.digest])
+      assert.deepEqual(await images.collect(), [old.digest])
       assert.deepEqual(await stored(host.directory), [used.digest, recent.digest].toSorted())
+    })
+
+    it('what ran until now was used until now, however long ago it was asked for', async () => {
+      let nowMs = Date.now()
+      const pinned: ImageUse[] = []
+      const images = await host.open({ nowMs: () => nowMs, pinned: () => pinned })
+      const { digest } = await images.prepare(wanted(await host.push([{ name: 'ran' }])))
+      pinned.push({ digest, userUuid: annUuid })
+      nowMs += 1_000_000_000
+      await images.collect()
+      pinned.pop()
+      nowMs += 3_500_000
+      assert.deepEqual(await images.collect(), [])
+      nowMs += 200_000
+      assert.deepEqual(await images.collect(), [digest])
     })
 
     it('asking for an image counts as using it', async () => {
@@ -153,17 +171,17 @@ describe('images that a host keeps', () => {
       nowMs += 3_500_000
       await images.prepare(wanted(reference))
       nowMs += 200_000
-      assert.deepEqual(await images.collect(new Set()), [])
+      assert.deepEqual(await images.collect(), [])
     })
 
     it('a store that is nearly full gives up unused images after two minutes', async () => {
       let nowMs = Date.now()
-      const images = await host.open({ nowMs: () => nowMs, limits: { maxStoreBytes: 10_000 } })
+      const images = await host.open({ nowMs: () => nowMs, limits: { maxStoreBytes: 900_000 } })
       const { digest } = await images.prepare(
-        wanted(await host.push([{ name: 'fills', content: 'x'.repeat(20_000) }])),
+        wanted(await host.push([{ name: 'fills', content: 'x'.repeat(800_000) }])),
       )
       nowMs += 130_000
-      assert.deepEqual(await images.collect(new Set()), [digest])
+      assert.deepEqual(await images.collect(), [digest])
       assert.deepEqual(await stored(host.directory), [])
     })
   })

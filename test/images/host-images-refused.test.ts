@@ -158,11 +158,5 @@ describe('images that a host refuses', () => {
       )
       await assertFails(images.prepare(wanted(await env('\0'))), 'ImageUnusable', /zero byte/)
     })
-
-    it('a store over its limit takes no more images', async () => {
-      const images = await host.open({ limits: { maxStoreBytes: 1 } })
-      await images.prepare(wanted(await host.push([{ name: 'first', content: 'x'.repeat(10_000) }])))
-      await assertFails(images.prepare(wanted(await host.push([{ name: 'second' }]))), 'HostFull', /over 1$/)
-    })
   })
 })

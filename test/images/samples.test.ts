@@ -29,7 +29,12 @@ describe('the official images', () => {
     layout = await mkdtemp(join(tmpdir(), 'roost-samples-'))
     store = await mkdtemp(join(tmpdir(), 'roost-images-'))
     await run(process.execPath, [builder, layout])
-    images = await openRegistryImages({ directory: store, unpackProgram, client: registry.client })
+    images = await openRegistryImages({
+      directory: store,
+      unpackProgram,
+      pinned: () => [],
+      client: registry.client,
+    })
   })
   after(async () => {
     await registry.close()

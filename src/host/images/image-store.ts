@@ -4,17 +4,22 @@ import type { PreparedImage } from './images.ts'
 
 /**
  * The directory of prepared images: `<digest>/image.json` beside the files it names. A directory appears there in one
- * step, complete and on disk; everything unfinished lives in `.tmp` and is deleted when the store is opened. When an
- * image was last asked for is the time of its `image.json`, so that it survives the agent.
+ * step, complete and on disk; everything unfinished lives in `.tmp` and is deleted when the store is opened. Who holds an
+ * image is told by empty files `held-by-<holder>`, and by their times when the holder last asked for it: so that survives the agent.
  *
  * One process at a time may have it open, which the agent sees to.
  */
 export interface ImageStore {
   find(digest: string): Promise<PreparedImage | undefined>
+  /** The holder has asked for the image now; false where it is not one of its holders. */
+  touch(digest: string, holder: string): Promise<boolean>
+  /** The holder becomes one of the image's. */
+  hold(digest: string, holder: string): Promise<void>
+  letGo(digest: string, holder: string): Promise<void>
   /** An empty directory to make an image in; to be published or discarded. */
   begin(digest: string): Promise<string>
-  /** Makes what `begin` gave findable. `image` names its files within the final directory (`fileOf`). */
-  publish(begun: string, image: PreparedImage): Promise<void>
+  /** Makes what `begin` gave findable, held by `holder`. `image` names its files within the final directory (`fileOf`). */
+  publish(begun: string, image: PreparedImage, holder: string): Promise<void>
   discard(begun: string): Promise<void>
   /** Where a file of an image is, once it is published. */
   fileOf(digest: string, name: string): string
@@ -26,7 +31,13 @@ export interface StoredImage {
   readonly digest: string
   readonly bytes: number
   readonly lastUsedMs: number
+  /** With the time when each last asked for it. */
+  readonly holders: ReadonlyMap<string, number>
 }
+
+/** Holds what comes from an official repository. All others who hold something are users, by their UUIDs. */
+export const officialHolder = 'official'
+const heldBy = 'held-by-'
 
 const temporary = '.tmp'
 const metadataName = 'image.json'
@@ -41,28 +52,43 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
   const directoryOf = (digest: string) => join(directory, digest.replace(':', '-'))
   const fileOf = (digest: string, name: string) => join(directoryOf(digest), name)
 
+  async function mark(path: string, holder: string): Promise<void> {
+    const file = await open(join(path, `${heldBy}${holder}`), 'w', 0o644)
+    try {
+      const now = new Date(nowMs())
+      await file.utimes(now, now)
+    } finally {
+      await file.close()
+    }
+  }
+
   async function moveAway(path: string): Promise<void> {
     const away = join(scratch, `removed-${begun++}`)
-    await rename(path, away)
+    await rename(path, away).catch(ignoreMissing)
     await rm(away, { recursive: true, force: true })
   }
 
   return {
     fileOf,
     async find(digest) {
-      const metadata = fileOf(digest, metadataName)
-      const text = await readFile(metadata, 'utf8').catch(ignoreMissing)
+      const text = await readFile(fileOf(digest, metadataName), 'utf8').catch(ignoreMissing)
       if (text === undefined) return undefined
-      const now = new Date(nowMs())
-      await utimes(metadata, now, now)
       return placed(JSON.parse(text), (path) => fileOf(digest, basename(path)))
     },
+    async touch(digest, holder) {
+      const now = new Date(nowMs())
+      const touched = utimes(fileOf(digest, `${heldBy}${holder}`), now, now).then(() => true)
+      return (await touched.catch(ignoreMissing)) ?? false
+    },
+    hold: (digest, holder) => mark(directoryOf(digest), holder),
+    letGo: (digest, holder) => rm(fileOf(digest, `${heldBy}${holder}`), { force: true }),
     async begin(digest) {
       const path = join(scratch, `${digest.replace(':', '-')}-${begun++}`)
       await mkdir(path)
       return path
     },
-    async publish(path, image) {
+    async publish(path, image, holder) {
+      await mark(path, holder)
       const metadata = await open(join(path, metadataName), 'wx', 0o644)
       try {
         await metadata.writeFile(`${JSON.stringify(image, undefined, 2)}\n`)
@@ -85,7 +111,8 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
     },
     async list() {
       const names = await readdir(directory)
-      const images = await Promise.all(names.map((name) => describe(directory, name)))
+      // Any may be removed meanwhile.
+      const images = await Promise.all(names.map((name) => describe(directory, name).catch(ignoreMissing)))
       return images.filter((image) => image !== undefined)
     },
     remove: (digest) => moveAway(directoryOf(digest)),
@@ -104,9 +131,14 @@ async function describe(directory: string, name: string): Promise<StoredImage | 
   const path = join(directory, name)
   const files = await readdir(path)
   const stats = await Promise.all(files.map((file) => stat(join(path, file))))
-  const metadata = stats[files.indexOf(metadataName)]
+  const holders = new Map<string, number>()
+  for (const [index, file] of files.entries()) {
+    if (file.startsWith(heldBy)) holders.set(file.slice(heldBy.length), stats[index]?.mtimeMs ?? 0)
+  }
+  // What an earlier version has stored is held by nobody.
+  const madeMs = stats[files.indexOf(metadataName)]?.mtimeMs ?? 0
   const bytes = stats.reduce((total, file) => total + file.blocks * 512, 0)
-  return { digest: name.replace('-', ':'), bytes, lastUsedMs: metadata?.mtimeMs ?? 0 }
+  return { digest: name.replace('-', ':'), bytes, lastUsedMs: Math.max(madeMs, ...holders.values()), holders }
 }
 
 async function syncDirectory(path: string): Promise<void> {

@@ -11,8 +11,8 @@ export interface Images {
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
   /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
   isKept(image: PreparedImage): Promise<boolean>
-  /** Deletes unpacked images that are not in `inUse` (digests) and not used for a while. */
-  collect(inUse: ReadonlySet<string>): Promise<readonly string[]>
+  /** Deletes unpacked images that nothing uses and that nobody asked for during a while; returns their digests. */
+  collect(): Promise<readonly string[]>
   /** Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing is made any more. */
   close(): Promise<void>
 }
@@ -21,6 +21,12 @@ export interface ImageRequest {
   /** `<repository>@sha256:<hex>` */
   readonly reference: string
   /** Whose start needs it. */
+  readonly userUuid: string
+}
+
+/** An instance of the user runs, sleeps or is being started with the image. */
+export interface ImageUse {
+  readonly digest: string
   readonly userUuid: string
 }
 

@@ -28,6 +28,8 @@ export interface MakeImageInput {
   readonly limits: ImageLimits
   readonly sqfstar: string
   readonly unpackers: Unpackers
+  /** Asked before more is written, with the bytes that everything may take then. Throws ImageError where there is no room. */
+  readonly reserve: (bytes: number) => Promise<void>
   readonly signal: AbortSignal
 }
 
@@ -61,12 +63,17 @@ async function pullAndUnpack(
 ): Promise<Unpacked> {
   const { limits, sqfstar, signal } = input
   const work = join(input.directory, 'work')
+  const pulledBytes = sizeOf(descriptors)
+  await input.reserve(pulledBytes)
   await mkdir(work, { mode: 0o700 })
   await mkdir(join(work, blobsName))
   const layers = await pullLayers(input, descriptors, work)
   if (unpacker.owner !== undefined) await chown(work, unpacker.owner.uid, unpacker.owner.gid)
   signal.throwIfAborted()
-  const unpacked = await unpacker.unpack({ directory: work, layers, limits, sqfstar }, async () => {})
+  const unpacked = await unpacker.unpack(
+    { directory: work, layers, limits, sqfstar },
+    async (bytes) => await input.reserve(pulledBytes + bytes),
+  )
   unpacker.end()
   for (const name of namesOf(unpacked)) await adopt(join(work, name), join(input.directory, name))
   await rm(work, { recursive: true })
@@ -117,7 +124,7 @@ async function pullLayers(
 }
 
 function checkSizes(image: RegistryImage, limits: ImageLimits): void {
-  const pulledBytes = image.manifest.layers.reduce((total, layer) => total + layer.size, 0)
+  const pulledBytes = sizeOf(image.manifest.layers)
   if (pulledBytes > limits.maxPulledBytes) {
     throw new ImageError(
       'ImageUnusable',
@@ -136,6 +143,10 @@ function checkSizes(image: RegistryImage, limits: ImageLimits): void {
   if (strings.some((item) => item.includes('\0'))) {
     throw new ImageError('ImageUnusable', 'the command or the environment of the image holds a zero byte')
   }
+}
+
+function sizeOf(layers: readonly { readonly size: number }[]): number {
+  return layers.reduce((total, layer) => total + layer.size, 0)
 }
 
 function containerImage(input: MakeImageInput, config: ImageConfig): PreparedImage {

@@ -1,17 +1,18 @@
-import { access, statfs } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { parseImageReference } from '../../domain/image-reference.ts'
 import { MalformedImageError } from '../../registry/oci-manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { defaultImageLimits } from './image-limits.ts'
 import type { ImageLimits } from './image-limits.ts'
-import { openImageStore } from './image-store.ts'
+import { officialHolder, openImageStore } from './image-store.ts'
 import type { ImageStore } from './image-store.ts'
 import { ImageError } from './images.ts'
-import type { ImageRequest, Images, PreparedImage } from './images.ts'
+import type { ImageRequest, Images, ImageUse, PreparedImage } from './images.ts'
 import { makeImage } from './make-image.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import type { SharedRuns } from './shared-runs.ts'
+import { diskFull, freeBytes, minFreeBytes, StoreRoom } from './store-room.ts'
 import { LayerError } from './tar-entry.ts'
 import { unpackSeconds } from './unpack-budget.ts'
 import { Unpackers } from './unpackers.ts'
@@ -21,6 +22,8 @@ export interface RegistryImagesOptions {
   readonly directory: string
   readonly client: RegistryClient
   readonly limits?: Partial<ImageLimits>
+  /** What runs, sleeps or is being started; it is not deleted. */
+  readonly pinned: () => readonly ImageUse[]
   readonly nowMs?: () => number
   /** The program that writes a squashfs from an archive. */
   readonly sqfstar?: string
@@ -29,13 +32,18 @@ export interface RegistryImagesOptions {
   readonly onProblem?: (message: string) => void
 }
 
+const officialPrefix = 'official/'
 /** An image that nobody uses is kept for this long, because what stopped is often started again. */
 const unusedKeptMs = 3_600_000
 /** The same when the store is nearly full; longer than between a `prepare` and the start that asked for it. */
 const unusedKeptWhenFullMs = 120_000
 const nearlyFull = 0.8
-/** Left to the rest of the host. */
-const minFreeBytes = 256 * 1024 * 1024
+
+interface Wanted {
+  readonly repository: string
+  readonly digest: string
+  readonly holder: string
+}
 
 /** Images of a registry, in a directory of this host. Opening it deletes what an earlier process left unfinished. */
 export async function openRegistryImages(options: RegistryImagesOptions): Promise<Images> {
@@ -48,6 +56,7 @@ class RegistryImages implements Images {
   readonly #store: ImageStore
   readonly #runs: SharedRuns<PreparedImage>
   readonly #unpackers: Unpackers
+  readonly #room: StoreRoom
   /** Digests that are asked for right now, and those that are being deleted: neither may become the other. */
   readonly #asked = new Map<string, number>()
   readonly #removing = new Map<string, Promise<void>>()
@@ -65,6 +74,14 @@ class RegistryImages implements Images {
       maxCpuSeconds: 2 * unpackSeconds(this.#limits, maxPulledBytes),
       onProblem: options.onProblem ?? (() => undefined),
     })
+    this.#room = new StoreRoom({
+      store,
+      directory: options.directory,
+      limits: this.#limits,
+      pinned: options.pinned,
+      isAsked: (digest) => this.#asked.has(digest),
+      remove: async (digest) => await this.#remove(digest),
+    })
   }
 
   async prepare({ reference: text, userUuid }: ImageRequest, signal?: AbortSignal): Promise<PreparedImage> {
@@ -74,13 +91,16 @@ class RegistryImages implements Images {
       throw new ImageError('ImageUnusable', `'${text}' does not name an image by its digest`)
     }
     const { repository, digest } = reference
+    const holder = repository.startsWith(officialPrefix) ? officialHolder : userUuid
     this.#asked.set(digest, (this.#asked.get(digest) ?? 0) + 1)
     try {
       await this.#removing.get(digest)
-      const ready = await this.#store.find(digest)
-      if (ready) return ready
-      const job = async (shared: AbortSignal) => await this.#make(repository, digest, shared)
-      return await this.#runs.run({ key: digest, user: userUuid }, job, signal)
+      const job = async (shared: AbortSignal) => await this.#make({ repository, digest, holder }, shared)
+      const image =
+        (await this.#store.find(digest)) ??
+        (await this.#runs.run({ key: digest, user: userUuid }, job, signal))
+      await this.#room.hold(holder, digest)
+      return image
     } finally {
       const others = (this.#asked.get(digest) ?? 1) - 1
       if (others > 0) this.#asked.set(digest, others)
@@ -90,18 +110,21 @@ class RegistryImages implements Images {
 
   isKept = isKept
 
-  async collect(inUse: ReadonlySet<string>): Promise<readonly string[]> {
+  async collect(): Promise<readonly string[]> {
     const { maxStoreBytes } = this.#limits
     const nowMs = (this.#options.nowMs ?? Date.now)()
+    const uses = this.#options.pinned()
+    for (const { digest, userUuid } of uses) {
+      if (!(await this.#store.touch(digest, userUuid))) await this.#store.touch(digest, officialHolder)
+    }
     const images = await this.#store.list()
     const bytes = images.reduce((total, image) => total + image.bytes, 0)
     const keptMs = bytes > maxStoreBytes * nearlyFull ? unusedKeptWhenFullMs : unusedKeptMs
+    const pinned = new Set(uses.map(({ digest }) => digest))
     const removed: string[] = []
     for (const { digest, lastUsedMs } of images) {
-      if (inUse.has(digest) || this.#asked.has(digest) || nowMs - lastUsedMs <= keptMs) continue
-      const removal = this.#store.remove(digest).finally(() => this.#removing.delete(digest))
-      this.#removing.set(digest, removal)
-      await removal
+      if (pinned.has(digest) || this.#asked.has(digest) || nowMs - lastUsedMs <= keptMs) continue
+      await this.#remove(digest)
       removed.push(digest)
     }
     return removed
@@ -112,26 +135,35 @@ class RegistryImages implements Images {
     this.#unpackers.close()
   }
 
-  async #make(repository: string, digest: string, caller: AbortSignal): Promise<PreparedImage> {
+  async #remove(digest: string): Promise<void> {
+    const removal = this.#store.remove(digest).finally(() => this.#removing.delete(digest))
+    this.#removing.set(digest, removal)
+    await removal
+  }
+
+  async #make({ repository, digest, holder }: Wanted, caller: AbortSignal): Promise<PreparedImage> {
     const { directory: place, client, sqfstar = 'sqfstar' } = this.#options
     const limits = this.#limits
     const timeLimit = AbortSignal.timeout(limits.maxMakingMs)
     const signal = AbortSignal.any([caller, timeLimit])
-    await refuseWhenFull(this.#store, place, limits)
+    const reservation = this.#room.reserve(holder)
     const directory = await this.#store.begin(digest)
     const fileOf = (name: string) => this.#store.fileOf(digest, name)
     try {
       const input = { repository, digest, directory, fileOf, client, limits, sqfstar, signal }
-      const image = await makeImage({ ...input, unpackers: this.#unpackers })
+      const reserve = async (bytes: number) => await reservation.resize(bytes)
+      const image = await makeImage({ ...input, unpackers: this.#unpackers, reserve })
       signal.throwIfAborted()
-      await this.#store.publish(directory, image)
+      await this.#store.publish(directory, image, holder)
       return image
     } catch (error) {
-      const full = await isFull(place)
+      const full = (await freeBytes(place)) < minFreeBytes
       await this.#store.discard(directory)
       caller.throwIfAborted()
       if (timeLimit.aborted) throw tooSlow(limits, error)
-      throw full ? hostFull(error) : asImageError(error)
+      throw full ? diskFull(error) : asImageError(error)
+    } finally {
+      reservation.release()
     }
   }
 }
@@ -142,27 +174,6 @@ async function isKept(image: PreparedImage): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function refuseWhenFull(store: ImageStore, directory: string, limits: ImageLimits): Promise<void> {
-  const bytes = (await store.list()).reduce((total, image) => total + image.bytes, 0)
-  if (bytes > limits.maxStoreBytes) {
-    throw new ImageError(
-      'HostFull',
-      `images occupy ${bytes} bytes of this host, over ${limits.maxStoreBytes}`,
-    )
-  }
-  if (await isFull(directory)) throw hostFull()
-}
-
-async function isFull(directory: string): Promise<boolean> {
-  const disk = await statfs(directory)
-  return disk.bavail * disk.bsize < minFreeBytes
-}
-
-function hostFull(cause?: unknown): ImageError {
-  const message = `less than ${minFreeBytes} bytes are free where this host keeps images`
-  return new ImageError('HostFull', message, { cause })
 }
 
 function tooSlow({ maxMakingMs }: ImageLimits, cause: unknown): ImageError {

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import type { ImageRequest, ImageUse } from '../../src/host/images/images.ts'
+import type { ImageLimits } from '../../src/host/images/image-limits.ts'
+import { gzipLayer, pushTestImage } from '../support/oci-image.ts'
+import { assertFails, blobFile, hostFixture, leftovers, stored } from './host-fixture.ts'
+import { annUuid, bobUuid, wanted } from './wanted-image.ts'
+
+/** One image of the tests takes some 0.4 MB, and while it is made some 0.9 MB, with its layer. */
+const contentBytes = 400_000
+
+describe('the room for images on a host', () => {
+  const host = hostFixture()
+  let nowMs: number
+  let pinned: ImageUse[]
+  beforeEach(() => {
+    nowMs = Date.now()
+    pinned = []
+  })
+
+  async function image(owner = annUuid): Promise<ImageRequest> {
+    return wanted(await host.push([{ name: 'data', content: randomBytes(contentBytes) }]), owner)
+  }
+
+  async function officialImage(): Promise<ImageRequest> {
+    const repository = 'official/app'
+    const layers = [await gzipLayer([{ name: 'data', content: randomBytes(contentBytes) }])]
+    return wanted(`${repository}@${await pushTestImage(host.registry.upload, { repository }, { layers })}`)
+  }
+
+  /** Whoever is prepared later was used later. */
+  async function open(limits: Partial<ImageLimits>) {
+    const images = await host.open({ limits, nowMs: () => nowMs, pinned: () => pinned })
+    return {
+      images,
+      async prepare(...requests: readonly ImageRequest[]): Promise<void> {
+        for (const request of requests) {
+          nowMs += 60_000
+          await images.prepare(request)
+        }
+      },
+    }
+  }
+
+  function pin(...requests: readonly ImageRequest[]): void {
+    for (const { reference, userUuid } of requests) pinned.push({ digest: digestIn(reference), userUuid })
+  }
+
+  async function assertStored(...requests: readonly ImageRequest[]): Promise<void> {
+    assert.deepEqual(
+      await stored(host.directory),
+      requests.map(({ reference }) => digestIn(reference)).toSorted(),
+    )
+  }
+
+  it('of one user is bounded: what the user used longest ago goes, and nobody else’s', async () => {
+    const { prepare } = await open({ maxUserBytes: 1_800_000 })
+    const bobs = await image(bobUuid)
+    const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
+    await prepare(bobs, first, second, third, first, fourth)
+    await assertStored(bobs, first, third, fourth)
+  })
+
+  it('of one user that is all in use refuses that user one more, and nobody else', async () => {
+    const { images, prepare } = await open({ maxUserBytes: 1_800_000 })
+    const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
+    await prepare(first, second, third)
+    pin(first, second, third)
+    await assertFails(
+      images.prepare(fourth),
+      'HostFull',
+      /take 2 MiB of this host, and this one needs 1 MiB more: at most 2 MiB .* stop instances of other images/,
+    )
+    await prepare({ ...fourth, userUuid: bobUuid })
+    await assertStored(first, second, third, fourth)
+    pinned.shift()
+    await prepare(await image())
+  })
+
+  it('does not suffice for an image that is larger than all of it, which is final', async () => {
+    const { images } = await open({ maxUserBytes: 500_000 })
+    await assertFails(images.prepare(await image()), 'ImageUnusable', /takes 1 MiB of a host while/)
+    assert.deepEqual(await leftovers(host.directory), [])
+  })
+
+  it('is given back to the byte when an image is made, refused or given up', async () => {
+    const { images, prepare } = await open({ maxUserBytes: 1_350_000, maxStoreBytes: 1_350_000 })
+    const broken = randomBytes(contentBytes)
+    for (let time = 0; time < 3; time++) {
+      await assertFails(
+        images.prepare(wanted(await host.pushImage({ layers: [broken] }))),
+        'ImageUnusable',
+        /archive/,
+      )
+      const gone = new AbortController()
+      const prepared = images.prepare(await image(), gone.signal)
+      gone.abort(new Error('given up'))
+      await assert.rejects(prepared, /given up/)
+    }
+    const [first, second] = await Promise.all([image(), image()])
+    pin(first, second)
+    await prepare(first, second)
+    await assertStored(first, second)
+  })
+
+  it('of the whole store is made by what is not in use, first of who holds most', async () => {
+    const { prepare } = await open({ maxStoreBytes: 2_100_000 })
+    const bobs = await image(bobUuid)
+    const [first, second, third] = await Promise.all([image(), image(), image()])
+    await prepare(bobs, first, second, third)
+    pin(first)
+    await prepare(await image('00000000-0000-4000-8000-00000000000c'))
+    const left = await stored(host.directory)
+    assert.ok(left.includes(digestIn(bobs.reference)), 'bob, who holds less, keeps his, though it is older')
+    assert.ok(left.includes(digestIn(first.reference)), 'what is in use stays')
+    assert.ok(!left.includes(digestIn(second.reference)))
+  })
+
+  it('that is all in use refuses everybody', async () => {
+    const { images, prepare } = await open({ maxStoreBytes: 1_000_000 })
+    const bobs = await image(bobUuid)
+    await prepare(bobs)
+    pin(bobs)
+    await assertFails(images.prepare(await image()), 'HostFull', /images that are in use take 1 MiB/)
+  })
+
+  it('is nobody’s for official images, which go last', async () => {
+    const { prepare } = await open({ maxUserBytes: 900_000, maxStoreBytes: 2_000_000 })
+    const official = [await officialImage(), await officialImage()]
+    await prepare(...official)
+    const [first, second] = await Promise.all([image(), image(bobUuid)])
+    await prepare(first, second)
+    await assertStored(...official, second)
+  })
+
+  it('is charged to each user who has the image, and the image goes with the last of them', async () => {
+    const { prepare } = await open({ maxUserBytes: 900_000 })
+    const shared = await image()
+    await prepare(shared, { ...shared, userUuid: bobUuid })
+    const anns = await image()
+    await prepare(anns)
+    await assertStored(shared, anns)
+    const bobs = await image(bobUuid)
+    await prepare(bobs)
+    await assertStored(anns, bobs)
+  })
+
+  it('is made for what was stopped and starts again, as long as the registry has it', async () => {
+    const { images, prepare } = await open({ maxUserBytes: 900_000 })
+    const [stopped, other] = await Promise.all([image(), image()])
+    await prepare(stopped, other)
+    await assertStored(other)
+    await prepare(stopped)
+    await assertStored(stopped)
+    await rm(blobFile(host.registry, digestIn(other.reference)))
+    await assertFails(images.prepare(other), 'ImageUnavailable', /is not in the registry|can not be/)
+  })
+
+  it('is told from the disk: who holds what outlives the agent', async () => {
+    const [first, second] = await Promise.all([image(), image()])
+    const { images, prepare } = await open({ maxUserBytes: 1_350_000 })
+    await prepare(first, second)
+    await images.close()
+    const next = await open({ maxUserBytes: 1_350_000 })
+    await next.prepare(await image())
+    assert.ok(!(await stored(host.directory)).includes(digestIn(first.reference)))
+    assert.ok((await stored(host.directory)).includes(digestIn(second.reference)))
+  })
+})
+
+function digestIn(reference: string): string {
+  return reference.slice(reference.indexOf('@') + 1)
+}
