@@ -34,7 +34,7 @@ export interface Inside {
 /** The command and the environment that run another command inside. */
 export function inside(namespace: string, { command, env }: Inside): Inside {
   return {
-    command: ['ip', 'netns', 'exec', namespace, ...command],
+    command: ['nsenter', `--net=/run/netns/${namespace}`, '--', ...command],
     env: { ...env, [insideVariable]: namespace },
   }
 }
