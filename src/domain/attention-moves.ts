@@ -162,7 +162,8 @@ export const vmMoves: Moves<
     const kept = memoryKept ? returnAll(state) : voidLeases(state, context)
     const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
     if (state.phase !== Phase.StandingBy) return asleep
-    return { ...asleep, phase: Phase.Asleep, boot, permit: order.permit }
+    // Where only a permit is left, boots may have been stopped before any of them ran here.
+    return { ...asleep, phase: Phase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
   },
 
   'stayed-awake'(state, { boot, reason }, context) {
@@ -173,7 +174,8 @@ export const vmMoves: Moves<
     const awake = { ...rest, order: undefined, hurried: false, quietFromMs: context.nowMs }
     if (state.phase !== Phase.StandingBy) return awake
     const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
-    return state.boot === 0 ? { ...awake, phase: Phase.None } : { ...awake, leases, phase: Phase.Running }
+    const ranBefore = state.boot !== 0 && boot !== 0
+    return ranBefore ? { ...awake, leases, phase: Phase.Running } : { ...awake, phase: Phase.None }
   },
 
   exited(state, { boot }, context) {

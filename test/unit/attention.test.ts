@@ -238,6 +238,18 @@ describe('what keeps an instance awake', () => {
     )
   })
 
+  it('a permit alone, after a boot that was stopped before it ran, makes no boot older and nothing run', () => {
+    const left = { ...order, boot: 0 }
+    const slept = new Story()
+    slept.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
+    slept.tell({ kind: 'slept', boot: 0, memoryKept: false })
+    assert.deepEqual([slept.state.phase, slept.state.boot, slept.state.permit], [Phase.Asleep, 1, 2])
+    const awake = new Story()
+    awake.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
+    awake.tell({ kind: 'stayed-awake', boot: 0, reason: StandByRefusal.NotRunning })
+    assert.deepEqual([awake.state.phase, awake.state.boot], [Phase.None, 1])
+  })
+
   it('before gateways said what they hold nothing goes to standby', () => {
     const story = new Story().run()
     story.state = { ...story.state, unsureUntilMs: story.nowMs + leaseKeptMs }
