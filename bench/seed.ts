@@ -64,6 +64,7 @@ async function seed(
       liveInstances: 1_000,
       liveVcpus: 1_000,
       liveMemoryMb: 1_000_000,
+      snapshotMb: 1_000_000,
       serviceGroups: 10_000,
       services: 10_000,
     },

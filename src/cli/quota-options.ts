@@ -14,6 +14,7 @@ const hardTexts: Readonly<Record<keyof QuotaAmounts, string>> = {
   volumes: 'most volumes',
   totalVolumeMb: 'most volume space, MiB',
   registryMb: 'most space of images in the registry, MiB',
+  snapshotMb: 'most memory of live instances that keep it in standby, MiB',
 }
 const limitTexts: Readonly<Record<keyof QuotaLimits, string>> = {
   minMemoryMb: 'least memory of an instance, MiB',

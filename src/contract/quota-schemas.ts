@@ -10,6 +10,7 @@ const amounts = {
   volumes: count('Volumes.'),
   total_volume_mb: count('Size of all volumes.'),
   registry_mb: count('What the images of the account take in the registry.'),
+  snapshot_mb: count('Memory of instances that are not stopped and keep it in standby.'),
 }
 
 export const quotaEntry = closed({

@@ -3,6 +3,7 @@ import { InstanceState } from '../domain/instance-state.ts'
 import { isUuid } from '../domain/object-name.ts'
 import { findQuotaExcess, liveDemand } from '../domain/quotas.ts'
 import type { QuotaExcess } from '../domain/quotas.ts'
+import type { ScaleToZero } from '../domain/scale-to-zero.ts'
 import type { Database } from './database.ts'
 import { User } from './entities/user.ts'
 import { findMemoryLackOn } from './host-memory.ts'
@@ -174,6 +175,7 @@ export type StartRefusal =
 interface Startable {
   readonly memoryMb: number
   readonly vcpus: number
+  readonly scaleToZero: ScaleToZero
   readonly live: boolean
   readonly state: InstanceState
   readonly nodeId: string
@@ -192,7 +194,9 @@ export async function reserveLive(
   return database.em().transactional(async (em): Promise<ReserveOutcome> => {
     const user = await em.findOne(User, { uuid: userUuid }, { lockMode: LockMode.PESSIMISTIC_WRITE })
     const [instance] = await em.execute<Startable[]>(
-      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live", state, node_id as "nodeId", retired_at is not null as retired
+      `select memory_mb as "memoryMb", vcpus, ${liveCondition} as "live", state, node_id as "nodeId", retired_at is not null as retired,
+         json_build_object('policy', standby_policy, 'cooldownMs', standby_cooldown_ms,
+           'stateful', standby_stateful) as "scaleToZero"
        from instances where uuid = ? and user_uuid = ? and deleted_at is null`,
       [uuid, userUuid],
     )

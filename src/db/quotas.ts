@@ -11,6 +11,9 @@ import type { UserEntity } from './entities/user.ts'
  */
 export const liveCondition = `(state <> 'stopped' or restart_next_at is not null or live_reserved_until > now())`
 
+/** A live one that keeps its memory in standby may need the room for it at any moment. */
+const keepsMemory = `${liveCondition} and standby_policy <> 'off' and standby_stateful`
+
 /** With `?` for the user. Deleted instances and volumes give their quota back at once. */
 export const usedQuotasSql = `
   with owner as (select ?::uuid as uuid)
@@ -18,7 +21,8 @@ export const usedQuotasSql = `
     lateral (select count(*)::int as "instances",
         (count(*) filter (where ${liveCondition}))::int as "liveInstances",
         coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
-        coalesce(sum(memory_mb) filter (where ${liveCondition}), 0)::int as "liveMemoryMb"
+        coalesce(sum(memory_mb) filter (where ${liveCondition}), 0)::int as "liveMemoryMb",
+        coalesce(sum(memory_mb) filter (where ${keepsMemory}), 0)::int as "snapshotMb"
       from instances where user_uuid = owner.uuid and deleted_at is null) as held,
     lateral (select count(*)::int as "serviceGroups",
         coalesce(sum(jsonb_array_length(ports)), 0)::int as "services"
@@ -59,6 +63,7 @@ export function quotaReport(user: UserEntity, used: UsedQuotas | undefined): Quo
     volumes: 0,
     totalVolumeMb: 0,
     registryMb: 0,
+    snapshotMb: 0,
   }
   return {
     userUuid: user.uuid,

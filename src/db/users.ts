@@ -96,6 +96,7 @@ export function hardQuotasOf(user: UserEntity): QuotaAmounts {
     volumes: user.hardVolumes,
     totalVolumeMb: user.hardTotalVolumeMb,
     registryMb: user.hardRegistryMb,
+    snapshotMb: user.hardSnapshotMb,
   }
 }
 
@@ -123,6 +124,7 @@ function hardColumns(hard: QuotaAmounts) {
     hardVolumes: hard.volumes,
     hardTotalVolumeMb: hard.totalVolumeMb,
     hardRegistryMb: hard.registryMb,
+    hardSnapshotMb: hard.snapshotMb,
   }
 }
 

@@ -1,3 +1,6 @@
+import { mayStandBy } from './scale-to-zero.ts'
+import type { ScaleToZero } from './scale-to-zero.ts'
+
 /** What an account may hold at a time, and what it holds. */
 export interface QuotaAmounts {
   readonly instances: number
@@ -9,6 +12,7 @@ export interface QuotaAmounts {
   readonly volumes: number
   readonly totalVolumeMb: number
   readonly registryMb: number
+  readonly snapshotMb: number
 }
 
 /** Bounds of single objects. */
@@ -41,6 +45,8 @@ export const defaultHardQuotas: QuotaAmounts = {
   volumes: 253,
   totalVolumeMb: 20_480,
   registryMb: 10_240,
+  // As much as live memory: all that may live may sleep.
+  snapshotMb: 32_768,
 }
 
 /** The least memory is what clients may ask for; a host gives a VM at least the floor its kernel needs. */
@@ -62,6 +68,8 @@ export const quotaRange = { min: 1, max: 2_147_483_647 } as const
 export interface InstanceDemand {
   readonly memoryMb: number
   readonly vcpus: number
+  /** Absent: it never goes to standby. */
+  readonly scaleToZero?: ScaleToZero
 }
 
 export type LimitedParameter = 'memory_mb' | 'vcpus' | 'size_mb' | 'min_size' | 'max_size'
@@ -145,11 +153,17 @@ export function volumeDemand(sizeMb: number, count: number): Partial<QuotaAmount
   return { volumes: count, totalVolumeMb: sizeMb * count }
 }
 
-/** What `count` live instances of this demand add. */
+/**
+ * What `count` live instances of this demand add. The room for a snapshot counts from the start on, and not only while the
+ * instance sleeps: so a snapshot is never refused for its account's sake, and whoever asks for too much hears of it at once.
+ */
 export function liveDemand(demand: InstanceDemand, count: number): Partial<QuotaAmounts> {
+  const { scaleToZero, memoryMb, vcpus } = demand
+  const keepsMemory = scaleToZero !== undefined && mayStandBy(scaleToZero) && scaleToZero.stateful
   return {
     liveInstances: count,
-    liveVcpus: demand.vcpus * count,
-    liveMemoryMb: demand.memoryMb * count,
+    liveVcpus: vcpus * count,
+    liveMemoryMb: memoryMb * count,
+    ...(keepsMemory ? { snapshotMb: memoryMb * count } : {}),
   }
 }

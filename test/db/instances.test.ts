@@ -5,13 +5,20 @@ import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openEnv } from '../../src/db/instance-row.ts'
 import type { InstanceRow } from '../../src/db/instance-row.ts'
-import { findInstances, listInstanceNames, listInstances, markDeleted } from '../../src/db/instances.ts'
+import {
+  findInstances,
+  listInstanceNames,
+  listInstances,
+  markDeleted,
+  reserveLive,
+} from '../../src/db/instances.ts'
 import { readQuotas } from '../../src/db/quotas.ts'
 import type { createUser } from '../../src/db/users.ts'
 import { removeInstanceRow } from '../../src/db/sweep.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { parseObjectName } from '../../src/domain/object-name.ts'
 import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import { ScaleToZeroPolicy } from '../../src/domain/scale-to-zero.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
@@ -155,7 +162,36 @@ describe('instances', () => {
       services: 0,
       volumes: 0,
       totalVolumeMb: 0,
+      snapshotMb: 0,
     })
+  })
+
+  it("that keep their memory in standby need room for it among their account's snapshots, from their start on", async () => {
+    const user = await newUser({ snapshotMb: 256 })
+    const keeps = { policy: ScaleToZeroPolicy.On, cooldownMs: 1_000, stateful: true }
+    const used = async () => (await readQuotas(database, user.uuid))?.used.snapshotMb
+    const refused = {
+      ok: false,
+      refusal: { kind: 'quota', excess: { quota: 'snapshotMb', value: 384, bound: 256 } },
+    }
+    const one = wantedInstance(user, { autostart: true, scaleToZero: keeps })
+    const [first, second] = await created({ ...one, replicas: 1 })
+    // None of these keeps a memory.
+    await created({ ...one, scaleToZero: { ...keeps, stateful: false } })
+    await created({ ...one, scaleToZero: { ...keeps, policy: ScaleToZeroPolicy.Off } })
+    assert.equal(await used(), 256)
+    assert.deepEqual(await create(one), refused)
+    // Asleep from its creation on, it may run and sleep again at any moment.
+    assert.deepEqual(await create({ ...one, autostart: false }), refused)
+    const stop = `update instances set state = 'stopped' where uuid = $1`
+    await database.rows({ name: 'stop', text: stop, values: [second!.uuid] })
+    assert.equal(await used(), 128)
+    await created(one)
+    assert.deepEqual(await reserveLive(database, user.uuid, second!.uuid), refused)
+    await markDeleted(database, user.uuid, first!.uuid)
+    assert.equal(await used(), 128)
+    assert.deepEqual(await reserveLive(database, user.uuid, second!.uuid), { ok: true })
+    assert.equal(await used(), 256)
   })
 
   it('keep the bounds of the account', async () => {

@@ -8,6 +8,7 @@ import {
   liveDemand,
 } from '../../src/domain/quotas.ts'
 import type { QuotaAmounts } from '../../src/domain/quotas.ts'
+import type { ScaleToZeroPolicy } from '../../src/domain/scale-to-zero.ts'
 
 const quotaNames = Object.keys(defaultHardQuotas) as (keyof QuotaAmounts)[]
 const amounts = fc.record(
@@ -50,6 +51,15 @@ describe('quotas', () => {
       liveVcpus: 6,
       liveMemoryMb: 384,
     })
+  })
+
+  it('count the memory that a live instance keeps in standby from its start on, and that of no other', () => {
+    const snapshotMb = (policy: ScaleToZeroPolicy, stateful: boolean) =>
+      liveDemand({ memoryMb: 128, vcpus: 1, scaleToZero: { policy, stateful, cooldownMs: 1 } }, 3).snapshotMb
+    assert.equal(snapshotMb('on', true), 384)
+    assert.equal(snapshotMb('idle', true), 384)
+    assert.equal(snapshotMb('on', false), undefined)
+    assert.equal(snapshotMb('off', true), undefined)
   })
 
   it('bound one instance on both sides, the bounds included', () => {

@@ -35,6 +35,7 @@ function presentAmounts(amounts: QuotaAmounts): Entry['used'] {
     volumes: amounts.volumes,
     total_volume_mb: amounts.totalVolumeMb,
     registry_mb: amounts.registryMb,
+    snapshot_mb: amounts.snapshotMb,
   }
 }
 
@@ -49,4 +50,5 @@ export const quotaNames: Readonly<Record<keyof QuotaAmounts, keyof Entry['used']
   volumes: 'volumes',
   totalVolumeMb: 'total_volume_mb',
   registryMb: 'registry_mb',
+  snapshotMb: 'snapshot_mb',
 }

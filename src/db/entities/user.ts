@@ -20,6 +20,7 @@ export const User = defineEntity({
     hardVolumes: p.integer(),
     hardTotalVolumeMb: p.integer(),
     hardRegistryMb: p.integer(),
+    hardSnapshotMb: p.integer(),
     minMemoryMb: p.integer(),
     maxMemoryMb: p.integer(),
     minVcpus: p.integer(),

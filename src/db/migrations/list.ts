@@ -10,6 +10,7 @@ import { Migration20261121232700_state_since } from './20261121232700-state-sinc
 import { Migration20261122184500_deleted_positions } from './20261122184500-deleted-positions.ts'
 import { Migration20261123025500_registry_quota } from './20261123025500-registry-quota.ts'
 import { Migration20261123032100_authority_orders } from './20261123032100-authority-orders.ts'
+import { Migration20261123033800_snapshot_quota } from './20261123033800-snapshot-quota.ts'
 
 /** In the order in which they run. Names stand in every database that ran them and never change. */
 export const migrationList: readonly MigrationObject[] = [
@@ -24,4 +25,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261122184500_deleted_positions', class: Migration20261122184500_deleted_positions },
   { name: 'Migration20261123025500_registry_quota', class: Migration20261123025500_registry_quota },
   { name: 'Migration20261123032100_authority_orders', class: Migration20261123032100_authority_orders },
+  { name: 'Migration20261123033800_snapshot_quota', class: Migration20261123033800_snapshot_quota },
 ]
