@@ -162,6 +162,7 @@ describe('instances', () => {
       services: 0,
       volumes: 0,
       totalVolumeMb: 0,
+      registryMb: 0,
       snapshotMb: 0,
     })
   })
