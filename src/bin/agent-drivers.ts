@@ -4,6 +4,8 @@ import { totalmem } from 'node:os'
 import type { HostMemory } from '../domain/memory-room.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
+import { DiskRoom, endlessDisk } from '../host/disk/disk-room.ts'
+import type { DiskAdmission, DiskPromise } from '../host/disk/disk-room.ts'
 import { PrivateDns } from '../host/dns/private-dns.ts'
 import { FakeImages } from '../host/images/fake-images.ts'
 import type { Images, ImageUse } from '../host/images/images.ts'
@@ -27,6 +29,7 @@ export interface Drivers {
   readonly vmm: Vmm
   readonly images: Images
   readonly volumes: Volumes
+  readonly disk: DiskAdmission & { add(promise: DiskPromise): void }
   /** Lets go of what goes on in the background. */
   readonly close: () => Promise<void>
   readonly network: (subnet: string) => ConnectedNetwork
@@ -52,6 +55,7 @@ export async function openDrivers(
       vmm: new FakeVmm({ memory: { totalMb: fakeMemoryMb, reserveMb: 0, overcommit: 1 } }),
       images: new FakeImages(),
       volumes: new PretendedVolumes(),
+      disk: { ...endlessDisk, add: () => undefined },
       close: async () => await Promise.resolve(),
       network: () => ({ network: new FakeNetwork() }),
     }
@@ -71,7 +75,9 @@ export async function openDrivers(
     ),
   })
   const network = await chooseNetwork(settings, api, log)
+  const disk = new DiskRoom()
   const volumes = await FileVolumes.open({
+    disk,
     directory: join(settings.agentDir, 'volumes'),
     onProblem: (message) => {
       log.warn({}, message)
@@ -81,6 +87,7 @@ export async function openDrivers(
     vmm: await openQemu(settings, log),
     images,
     volumes,
+    disk,
     close: async () => {
       await Promise.all([images.close(), volumes.close()])
     },

@@ -7,6 +7,7 @@ import { createAgentServer } from '../host/agent/agent-http.ts'
 import { AgentMetrics } from '../host/agent/agent-metrics.ts'
 import type { AgentPorts } from '../host/agent/agent-ports.ts'
 import { ApiClient } from '../host/agent/api-client.ts'
+import { ConsolePromises } from '../host/agent/console-promises.ts'
 import { DirectoryInUseError, lockDirectory } from '../host/agent/directory-lock.ts'
 import { EventOutbox } from '../host/agent/event-outbox.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
@@ -54,6 +55,14 @@ const api = new ApiClient({
 const store = new InstanceStore(settings.agentDir)
 const entries = new Map<string, InstanceEntry>()
 const drivers = await openDrivers(settings, api, log, () => pinnedImages(entries.values()))
+drivers.disk.add(
+  new ConsolePromises({
+    directory: settings.agentDir,
+    store,
+    instances: () => entries.keys(),
+    nowMs: Date.now,
+  }),
+)
 const metrics = new AgentMetrics(entries, {
   volumeRoom: async () => await drivers.volumes.room(),
   memory: () => drivers.vmm.memory(),
@@ -102,6 +111,7 @@ const ports: AgentPorts = {
   network,
   images: drivers.images,
   volumes: drivers.volumes,
+  disk: drivers.disk,
   volumeEvents: hostEvents.volumeEvents,
   launches: api,
   store,

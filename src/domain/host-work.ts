@@ -106,6 +106,8 @@ export const StandByRefusal = {
   NotRunning: 'not-running',
   /** The snapshot could not be taken; the instance runs on. */
   SnapshotFailed: 'snapshot-failed',
+  /** The host's disk has no room for the memory; the instance runs on. */
+  NoRoom: 'no-room',
 } as const
 export type StandByRefusal = (typeof StandByRefusal)[keyof typeof StandByRefusal]
 

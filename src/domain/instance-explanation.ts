@@ -130,6 +130,7 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
     }
   }
   const cooldown = seconds(scaleToZero.cooldownMs)
+  if (attention.noRoom !== undefined && attention.leases === 0) return withoutRoom(instance, attention.noRoom)
   if (attention.idleSinceMs !== undefined) {
     const dueMs = attention.idleSinceMs + scaleToZero.cooldownMs
     return {
@@ -142,6 +143,16 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
   return {
     now: `${since}, because it came up just now or another instance speaks with it`,
     next: `standby when nothing has asked for it for ${cooldown}`,
+  }
+}
+
+function withoutRoom(
+  { nodeId, startedAtMs }: ExplainedInstance,
+  { atMs, neededMb, leftMb }: NonNullable<Attention['noRoom']>,
+): Explanation {
+  return {
+    now: `is awake since ${timeOf(startedAtMs)}, because the disk of host ${nodeId} has no room for its memory: at ${timeOf(atMs)} it needed ${neededMb} MB, and ${leftMb} MB were left`,
+    next: 'standby is tried again about every minute while nothing asks for it; volumes and sleeping instances that are deleted make room, and one that is not stateful needs none',
   }
 }
 

@@ -23,6 +23,11 @@ export const wakePatienceMs = 30_000
 export const orderRetryMs = 5_000
 /** A snapshot that failed is not tried again before this: each attempt holds traffic up. */
 export const snapshotRetryMs = 60_000
+/** The guest was willing, and its host could not keep its memory. */
+const noSnapshot: ReadonlySet<StandByRefusal> = new Set([
+  StandByRefusal.SnapshotFailed,
+  StandByRefusal.NoRoom,
+])
 /** What is read of one whose memory was lost with its host. */
 export const lostMemory =
   'its host lost the memory that it had kept: the next wake starts the application anew'
@@ -238,7 +243,7 @@ export function standByRefused(
   nowMs: number,
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return permitRefused(life, boot)
-  const failed = reason === StandByRefusal.SnapshotFailed
+  const failed = noSnapshot.has(reason)
   const awakeUntilMs = failed ? nowMs + snapshotRetryMs : undefined
   // The next idle period may have been told before this.
   const idle = life.idle?.epoch === epoch ? undefined : life.idle
@@ -266,8 +271,7 @@ export function sleepRefused(
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return life
   // Of what the host has nothing of, only leaving the permit can fail.
-  if (boot === 0 || reason === StandByRefusal.SnapshotFailed)
-    return { ...life, retryAtMs: nowMs + orderRetryMs }
+  if (boot === 0 || noSnapshot.has(reason)) return { ...life, retryAtMs: nowMs + orderRetryMs }
   const above = { ...life, boot: life.boot + bootsLeftOut, permit: undefined, sleep: undefined }
   return move.begin(above, StartOrigin.Platform)
 }

@@ -147,4 +147,6 @@ export interface Attention {
   readonly wakeFailure?: { readonly message: string; readonly retryAtMs: number }
   /** Since then the VM stands still, because the host's disk has no room for what it writes; it goes on by itself. */
   readonly stalledSinceMs?: number
+  /** When it was last to stand by, the host's disk had no room for its memory. */
+  readonly noRoom?: { readonly atMs: number; readonly neededMb: number; readonly leftMb: number }
 }

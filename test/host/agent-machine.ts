@@ -10,6 +10,8 @@ import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
 import type { LaunchSpec, LaunchVolume } from '../../src/domain/node-protocol.ts'
 import type { StartReport } from '../../src/domain/start-report.ts'
 import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
+import { endlessDisk } from '../../src/host/disk/disk-room.ts'
+import type { DiskAdmission } from '../../src/host/disk/disk-room.ts'
 import { dueEvents, EventOutbox } from '../../src/host/agent/event-outbox.ts'
 import type { HostEvents } from '../../src/host/agent/event-outbox.ts'
 import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
@@ -53,6 +55,8 @@ export class Machine {
   readonly volumeEvents: (VolumeEvent & { readonly volumeUuid: string })[] = []
   /** Every report that a workflow took. */
   readonly reports: ExitReport[] = []
+  /** The ledger of its disk, for the agents to come. */
+  disk: DiskAdmission = endlessDisk
   /** What workflows took of starts, beyond what their calls were answered with. */
   readonly starts: StartReport[] = []
   /** The kinds of all that workflows took, in order. */
@@ -138,6 +142,7 @@ export class LiveAgent {
       volumeEvents: wrap('volumeEvents', this.#volumeEvents()),
       launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
       store: wrap('store', new InstanceStore(machine.directory)),
+      disk: machine.disk,
       observer: {
         started: () => undefined,
         waited: () => undefined,

@@ -4,8 +4,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StandByRefusal } from '../../src/domain/host-work.ts'
 import { StartKind } from '../../src/domain/start-report.ts'
+import { DiskFullError } from '../../src/host/disk/disk-room.ts'
 import { UsageMeter } from '../../src/host/agent/usage-meter.ts'
-import { seen, TestGateway } from './agent-gateway.ts'
+import { pass, seen, TestGateway } from './agent-gateway.ts'
 import { uuid } from './agent-machine.ts'
 import { boot, cold, forced, gentle, StandbyScene, stateful } from './agent-standby-scene.ts'
 
@@ -89,6 +90,63 @@ describe('standby of an agent', function () {
         scene.machine.reports.map(({ boot }) => boot),
         [2, 2],
       )
+    })
+
+    describe('where the disk of the host has no room for the memory', () => {
+      /** Each of them holds what an instance of 128 MB needs. */
+      let held: number
+      let askedMb: number
+      beforeEach(() => {
+        held = 0
+        scene.machine.disk = {
+          reserve: async ({ bytes }) => {
+            askedMb = bytes / 1_048_576
+            if (held > 0) throw new DiskFullError(bytes, figures)
+            held += 1
+            return await Promise.resolve({ release: () => void (held -= 1) })
+          },
+        }
+      })
+      const figures = { freeBytes: 80e6, promisedBytes: 0, reserveBytes: 60e6, leftBytes: 20 * 1_048_576 }
+      const noRoom = { slept: false, reason: StandByRefusal.NoRoom }
+
+      it('stateful, it is refused before the guest hears of it, and whoever asks learns the figures', async () => {
+        await scene.running(stateful)
+        held = 1
+        assert.deepEqual(await scene.standBy(), noRoom)
+        assert.equal(scene.machine.host.running(uuid), 1)
+        const told = scene.live.agent.gatekeeper.attention(uuid)
+        assert.deepEqual(told?.noRoom, { atMs: scene.machine.nowMs, neededMb: askedMb, leftMb: 20 })
+        assert.deepEqual(scene.live.log, [
+          'an instance stays awake: the disk of this host has no room for its memory',
+        ])
+      })
+
+      it('stateful, it goes to standby once there is room, which is given back when the memory is written', async () => {
+        await scene.running(stateful)
+        held = 1
+        assert.deepEqual(await scene.standBy(), noRoom)
+        held = 0
+        pass(scene.machine, scene.live, 1_000)
+        assert.ok((await scene.standBy()).slept)
+        await scene.live.agent.entries.get(uuid)?.sleep
+        assert.equal(held, 0)
+        await new TestGateway(scene.live).connect().opened()
+        assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.noRoom, undefined)
+      })
+
+      it('gives back what it was promised where no snapshot came of it', async () => {
+        await scene.running(stateful, { vmm: { failSuspend: 1 } })
+        assert.deepEqual(await scene.standBy(), { slept: false, reason: StandByRefusal.SnapshotFailed })
+        await scene.live.agent.entries.get(uuid)?.sleep
+        assert.equal(held, 0)
+      })
+
+      it('cold, it asks for none', async () => {
+        await scene.running(cold)
+        held = 1
+        assert.ok((await scene.standBy()).slept)
+      })
     })
 
     it('two orders at once are one', async () => {

@@ -4,6 +4,7 @@ import type { LaunchSpec } from '../../src/domain/node-protocol.ts'
 import { beatIntervalMs, leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
 import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
+import { endlessDisk } from '../../src/host/disk/disk-room.ts'
 import { EventOutbox } from '../../src/host/agent/event-outbox.ts'
 import type { GatewayLine } from '../../src/host/agent/gatekeeper.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
@@ -58,6 +59,7 @@ export class LiveAgent {
       volumeEvents: own({ tell: async () => await Promise.resolve('taken' as const) }),
       launches: own({ launchSpec: async () => await this.#launchSpec() }),
       store: own(disk.store()),
+      disk: endlessDisk,
       observer: {
         started: quiet,
         waited: () => undefined,

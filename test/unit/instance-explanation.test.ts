@@ -47,6 +47,18 @@ const cases: readonly Case[] = [
     next: /^it goes on by itself as soon as there is room, and nothing is lost$/,
   },
   {
+    title: 'awake without traffic, because the disk has no room for its memory',
+    attention: { idleSinceMs: ago(1), noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
+    now: `web is awake since ${since}, because the disk of host local has no room for its memory: at ${since} it needed 136 MB, and 20 MB were left.`,
+    next: /^standby is tried again about every minute .* deleted make room, .* not stateful needs none$/,
+  },
+  {
+    title: 'awake for traffic, whatever room there was when it was last to stand by',
+    attention: { leases: 1, requests: 1, noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
+    now: /because of traffic/,
+    next: /^standby 2 s after/,
+  },
+  {
     title: 'draining, with the time at which that is over at the latest',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs },
     attention: { phase: Phase.Draining, requests: 1 },

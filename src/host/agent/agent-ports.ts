@@ -1,6 +1,7 @@
 import type { StartKind, StartReport } from '../../domain/start-report.ts'
 import type { VolumeEvent } from '../../domain/host-work.ts'
 import type { LaunchSpec } from '../../domain/node-protocol.ts'
+import type { DiskAdmission } from '../disk/disk-room.ts'
 import type { Images } from '../images/images.ts'
 import type { Network } from '../network/network.ts'
 import type { Vmm } from '../vmm/vmm.ts'
@@ -16,6 +17,7 @@ export interface AgentPorts {
   readonly volumeEvents: VolumeEvents
   readonly launches: LaunchSource
   readonly store: InstanceStore
+  readonly disk: DiskAdmission
   readonly observer: AgentObserver
   readonly log: AgentLog
   readonly nowMs: () => number

@@ -148,7 +148,7 @@ export class Gatekeeper {
     const entry = this.#entries.get(instanceUuid)
     if (entry === undefined) return undefined
     const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.attention
-    const { stalledSinceMs } = entry
+    const { stalledSinceMs, noRoom } = entry
     const asleep = phase === Phase.Asleep || phase === Phase.None
     return {
       phase,
@@ -163,6 +163,9 @@ export class Gatekeeper {
         ? {}
         : { wakeFailure: { message: wakeFailure.message, retryAtMs: wakeFailure.retryAtMs } }),
       ...(stalledSinceMs === undefined ? {} : { stalledSinceMs }),
+      ...(noRoom?.boot !== boot || asleep
+        ? {}
+        : { noRoom: { atMs: noRoom.atMs, neededMb: noRoom.neededMb, leftMb: noRoom.leftMb } }),
     }
   }
 

@@ -66,6 +66,10 @@ export class InstanceEntry {
   nicBase: NicCounters | undefined
   /** Its VM waits for room on the host's disk; `StalledVms` writes it. */
   stalledSinceMs: number | undefined
+  /** Its host had no room for its memory when it was last to stand by; `StandbyWork` writes it. */
+  noRoom:
+    | { readonly boot: number; readonly atMs: number; readonly neededMb: number; readonly leftMb: number }
+    | undefined
   /** An idle period to be told of; worthless as soon as it is over, so not on disk. */
   idleDue: Extract<HostEvent, { kind: 'idle' }> | undefined
   #record: InstanceRecord | undefined

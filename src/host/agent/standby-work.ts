@@ -2,6 +2,9 @@ import { hurriedGraceMs } from '../../domain/attention-moves.ts'
 import type { StandByOrder } from '../../domain/attention-state.ts'
 import { HostFailure, StandByRefusal } from '../../domain/host-work.ts'
 import { VmmError } from '../vmm/vmm.ts'
+import { DiskFullError } from '../disk/disk-room.ts'
+import type { Reservation } from '../disk/disk-room.ts'
+import { guestMemoryMb } from '../../domain/memory-room.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { vmOf } from './boot-end.ts'
 import type { BootEnd } from './boot-end.ts'
@@ -150,9 +153,41 @@ export class StandbyWork {
   }
 
   async #sendToSleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
-    const record = await entry.queue.run(async () => await this.#agree(entry, order))
-    if (order.stateful) await entry.queue.run(async () => await this.#suspend(entry, order))
-    else await this.#shutDown(entry, order, record)
+    if (!order.stateful) {
+      const record = await entry.queue.run(async () => await this.#agree(entry, order))
+      await this.#shutDown(entry, order, record)
+      return
+    }
+    const room = await entry.queue.run(async () => await this.#reserve(entry, order))
+    try {
+      await entry.queue.run(async () => await this.#agree(entry, order))
+      await entry.queue.run(async () => await this.#suspend(entry, order))
+    } finally {
+      room.release()
+    }
+  }
+
+  /** Room for the whole memory, before anything is written; what is written by the end is missing from the free room. */
+  async #reserve(entry: InstanceEntry, { boot }: StandByOrder): Promise<Reservation> {
+    const { disk, store, log, nowMs } = this.#ports
+    const { instanceUuid, record } = entry
+    if (!runs(record) || record.boot !== boot) throw new StayAwake(StandByRefusal.NotRunning)
+    const { spec } = await this.launchOf(entry, new AbortController().signal)
+    const bytes = (guestMemoryMb(spec.memoryMb) + deviceStateMb) * mebibyte
+    try {
+      const room = await disk.reserve({ directory: store.directory(instanceUuid), bytes })
+      entry.noRoom = undefined
+      return room
+    } catch (error) {
+      if (!(error instanceof DiskFullError)) throw error
+      const { neededMb, leftMb, figures } = error
+      entry.noRoom = { boot, atMs: nowMs(), neededMb, leftMb }
+      log.warn(
+        { instance: instanceUuid, user: spec.userUuid, boot, neededMb, ...figures },
+        'an instance stays awake: the disk of this host has no room for its memory',
+      )
+      throw new StayAwake(StandByRefusal.NoRoom)
+    }
   }
 
   /** Resolves when the order is on record; throws `StayAwake` with the VM as it was. */
@@ -252,6 +287,10 @@ export class StandbyWork {
     return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryOf(record) : undefined
   }
 }
+
+const mebibyte = 1024 * 1024
+/** What a snapshot has besides the memory takes less than this: devices, and what describes them. */
+const deviceStateMb = 8
 
 /** Nothing of the instance runs or slept here: it never ran, or this host lost what it had of it. */
 function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {

@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
+import { DiskRoom } from '../disk/disk-room.ts'
+import type { DiskPromise } from '../disk/disk-room.ts'
 import { checkFileSystem, repairFileSystem } from './file-system-check.ts'
 import { isLocked } from './file-locks.ts'
 import {
@@ -21,7 +23,7 @@ import {
 import { eraseFile } from './volume-erase.ts'
 import { formatVolume, mebibyte } from './volume-format.ts'
 import { VolumeHolds } from './volume-holds.ts'
-import { readRoom } from './volume-room.ts'
+import { readPromises, readRoom } from './volume-room.ts'
 import { volumeOwner } from './volume-tool.ts'
 import { VolumeTurns } from './volume-turns.ts'
 import { VolumeError } from './volumes.ts'
@@ -30,6 +32,9 @@ import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from './
 export interface FileVolumesOptions {
   /** One agent's alone. Made where it is missing. */
   readonly directory: string
+  /** The ledger of the host's disks, which learns of the volumes. Absent: there are volumes only. */
+  readonly disk?: DiskRoom
+  /** Of a ledger of their own. */
   readonly reserveMb?: number
   /** Told of what did not work out and is tried again. */
   readonly onProblem?: (message: string) => void
@@ -43,19 +48,21 @@ const { New, Complete, Erasing } = VolumeStage
  */
 export class FileVolumes implements Volumes {
   readonly #root: string
-  readonly #reserve: { readonly reserveMb?: number }
+  readonly #disk: DiskRoom
+  /** What volumes may still write. */
+  readonly #promise: DiskPromise
   readonly #onProblem: (message: string) => void
   readonly #holds: VolumeHolds
   readonly #turns = new VolumeTurns()
   /** Ends the erases that nobody waits for. */
   readonly #closing = new AbortController()
   #unattended: Promise<unknown> = Promise.resolve()
-  /** What counts volumes, adds one or changes the name of one goes one after another: each is counted, and once. */
-  #counting: Promise<unknown> = Promise.resolve()
 
-  private constructor({ directory, reserveMb, onProblem = () => undefined }: FileVolumesOptions) {
+  private constructor({ directory, disk, reserveMb, onProblem = () => undefined }: FileVolumesOptions) {
     this.#root = directory
-    this.#reserve = reserveMb === undefined ? {} : { reserveMb }
+    this.#disk = disk ?? new DiskRoom(reserveMb === undefined ? {} : { reserveMb })
+    this.#promise = { directory, unwrittenBytes: async () => await unwrittenBytes(directory) }
+    this.#disk.add(this.#promise)
     this.#onProblem = onProblem
     this.#holds = new VolumeHolds(directory)
   }
@@ -121,7 +128,7 @@ export class FileVolumes implements Volumes {
   }
 
   async room(): Promise<VolumeRoom> {
-    return await this.#counted(async () => await readRoom(this.#root, this.#reserve))
+    return await this.#counted(async () => await this.#room())
   }
 
   /** Every volume that there is a file of, held or not: for whoever compares them with what is known. */
@@ -140,7 +147,7 @@ export class FileVolumes implements Volumes {
     }
     try {
       await removeDirectory(unfinished)
-      const file = await this.#promise(volume, unfinished)
+      const file = await this.#admit(volume, unfinished)
       try {
         await formatVolume(file, volume, signal)
         await file.sync()
@@ -159,9 +166,9 @@ export class FileVolumes implements Volumes {
   }
 
   /** Its file, as large as the volume and empty: from then on everybody counts it. */
-  async #promise(volume: VolumeSize, directory: string): Promise<FileHandle> {
+  async #admit(volume: VolumeSize, directory: string): Promise<FileHandle> {
     return await this.#counted(async () => {
-      const { totalMb, promisedMb } = await readRoom(this.#root, this.#reserve)
+      const { totalMb, promisedMb } = await this.#room()
       const leftMb = Math.max(0, totalMb - promisedMb)
       if (volume.sizeMb > leftMb) {
         const message = `the host has no room for a volume of ${volume.sizeMb} MB: ${leftMb} MB are left for volumes`
@@ -180,10 +187,15 @@ export class FileVolumes implements Volumes {
     })
   }
 
+  /** Within `counted`. */
+  async #room(): Promise<VolumeRoom> {
+    const { promisedBytes, reserveBytes } = await this.#disk.figures(this.#root, this.#promise)
+    return await readRoom(this.#root, { reserveMb: reserveBytes / mebibyte, othersBytes: promisedBytes })
+  }
+
+  /** What counts volumes, adds one or changes the name of one goes one after another: each is counted, and once. */
   async #counted<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#counting.then(work)
-    this.#counting = result.catch(() => undefined)
-    return await result
+    return await this.#disk.alone(work)
   }
 
   async #hold(
@@ -268,6 +280,11 @@ export class FileVolumes implements Volumes {
 async function refuseIfLocked(file: FileHandle): Promise<void> {
   if (!(await isLocked(file))) return
   throw new VolumeError('VolumeInUse', 'a virtual machine or a check still has the file of the volume')
+}
+
+async function unwrittenBytes(root: string): Promise<number> {
+  const { promisedBytes, allocatedBytes } = await readPromises(root)
+  return promisedBytes - allocatedBytes
 }
 
 async function giveToOwner(file: FileHandle, uuid: string): Promise<void> {

@@ -1,5 +1,5 @@
-import { statfs } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { freeBytesAt } from '../disk/free-bytes.ts'
 import { excerptOf, runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
 import type { ToolEnd } from './volume-tool.ts'
 import { VolumeError } from './volumes.ts'
@@ -75,9 +75,4 @@ const workingRoomBytes = 16 * mebibyte
 export async function refuseWhenFull(file: FileHandle): Promise<void> {
   const free = await freeBytesAt(`/proc/self/fd/${file.fd}`)
   if (free < workingRoomBytes) throw new VolumeError('HostFull', 'the host has no room for the volume')
-}
-
-export async function freeBytesAt(place: string): Promise<number> {
-  const { bavail, bsize } = await statfs(place)
-  return bavail * bsize
 }

@@ -1,31 +1,44 @@
+import { defaultReserveMb } from '../disk/disk-room.ts'
+import { freeBytesAt } from '../disk/free-bytes.ts'
 import { imageSize, stagedVolumes } from './volume-directory.ts'
-import { freeBytesAt, mebibyte } from './volume-format.ts'
+import { mebibyte } from './volume-format.ts'
 import type { VolumeRoom } from './volumes.ts'
 
-/** Kept from volumes: images, consoles and snapshots grow, and a disk that is full to the last block stops everything on it. */
-export const defaultReserveMb = 2_048
+interface VolumePromises {
+  readonly volumes: number
+  readonly promisedBytes: number
+  /** Of these, what has its place on the disk by now. */
+  readonly allocatedBytes: number
+}
 
 /**
- * One look at the disk and at each volume, which takes microseconds apiece. A file has less of the disk than it promises, so what
- * volumes have already counts as theirs. Those that are being made or erased count in full until they are gone, as their rows do.
+ * One look at each volume, which takes microseconds apiece. A file has less of the disk than it promises. Those that are being made or
+ * erased count in full until they are gone, as their rows do.
  */
+export async function readPromises(root: string): Promise<VolumePromises> {
+  const found = await Promise.all((await stagedVolumes(root)).map((staged) => imageSize(root, staged)))
+  const sizes = found.filter((size) => size !== undefined)
+  return {
+    volumes: sizes.length,
+    promisedBytes: sizes.reduce((sum, size) => sum + size.promisedBytes, 0),
+    allocatedBytes: sizes.reduce((sum, size) => sum + Math.min(size.allocatedBytes, size.promisedBytes), 0),
+  }
+}
+
+/** What volumes have already counts as theirs; what others were promised of the disk does not. */
 export async function readRoom(
   root: string,
-  { reserveMb = defaultReserveMb }: { readonly reserveMb?: number } = {},
+  {
+    reserveMb = defaultReserveMb,
+    othersBytes = 0,
+  }: { readonly reserveMb?: number; readonly othersBytes?: number } = {},
 ): Promise<VolumeRoom> {
-  const sizes = await Promise.all((await stagedVolumes(root)).map((staged) => imageSize(root, staged)))
-  let promisedBytes = 0
-  let allocatedBytes = 0
-  for (const size of sizes) {
-    if (size === undefined) continue
-    promisedBytes += size.promisedBytes
-    allocatedBytes += Math.min(size.allocatedBytes, size.promisedBytes)
-  }
+  const { volumes, promisedBytes, allocatedBytes } = await readPromises(root)
   const freeBytes = await freeBytesAt(root)
-  const totalMb = Math.max(0, Math.floor((freeBytes + allocatedBytes) / mebibyte) - reserveMb)
+  const usableBytes = freeBytes + allocatedBytes - othersBytes
   return {
-    volumes: sizes.filter((size) => size !== undefined).length,
-    totalMb,
+    volumes,
+    totalMb: Math.max(0, Math.floor(usableBytes / mebibyte) - reserveMb),
     promisedMb: Math.ceil(promisedBytes / mebibyte),
     freeMb: Math.floor(freeBytes / mebibyte),
   }

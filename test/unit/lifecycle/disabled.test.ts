@@ -3,6 +3,7 @@ import { EventKind, Phase } from '../../../src/domain/lifecycle-state.ts'
 import type { LifecycleEvent } from '../../../src/domain/lifecycle-state.ts'
 import { effectsOf } from '../../../src/domain/lifecycle-effects.ts'
 import { projectionOf } from '../../../src/domain/lifecycle-projection.ts'
+import { snapshotRetryMs } from '../../../src/domain/lifecycle-standby.ts'
 import { after, created, disabled, idle, onTraffic, started } from './life.ts'
 
 describe('an instance that speaks against standby', () => {
@@ -34,4 +35,25 @@ describe('an instance that speaks against standby', () => {
     assert.equal(projectionOf(life).standbyDisabled, true)
     assert.equal(life.order, undefined)
   })
+})
+
+describe('an instance whose host could not keep its memory', () => {
+  const scaleToZero = { ...onTraffic, stateful: true }
+  const running = after(created({ scaleToZero, autostart: true }), [100, started(1, 100)])
+  const ordered = after(running, [200, idle(1, 200)], [5_000, { kind: EventKind.Tick }])
+
+  for (const reason of ['snapshot-failed', 'no-room'] as const) {
+    it(`is asked to stand by again after a minute and not before: ${reason}`, () => {
+      const refusal: LifecycleEvent = { kind: EventKind.StandByRefused, boot: 1, epoch: 1, reason }
+      const life = after(
+        ordered,
+        [5_100, refusal],
+        [5_200, idle(1, 5_100, 2)],
+        [9_000, { kind: EventKind.Tick }],
+      )
+      assert.deepEqual([life.state, life.order], [Phase.Running, undefined])
+      assert.equal(effectsOf(life).wakeAtMs, 5_100 + snapshotRetryMs)
+      assert.equal(after(life, [5_100 + snapshotRetryMs, { kind: EventKind.Tick }]).order?.epoch, 2)
+    })
+  }
 })
