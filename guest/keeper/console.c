@@ -3,8 +3,6 @@
  * oldest dropped when there are too many. Offsets stay true for ever and a reader needs nothing but the directory.
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +14,7 @@
 #define SEGMENT_BYTES (1 << 20)
 #define MAX_SEGMENTS 4
 
-static int directory = -1, segment = -1;
+static int segment = -1;
 static long long starts[MAX_SEGMENTS + 1]; /* ascending */
 static size_t segment_count;
 static size_t segment_length;
@@ -28,9 +26,7 @@ static bool parse_name(const char *name, long long *start) {
 }
 
 static void drop_oldest(void) {
-  char name[32];
-  snprintf(name, sizeof name, "%016lld.log", starts[0]);
-  unlinkat(directory, name, 0);
+  files_drop_segment(starts[0]);
   segment_count--;
   memmove(starts, starts + 1, segment_count * sizeof starts[0]);
 }
@@ -45,20 +41,16 @@ static void insert(long long start) {
 }
 
 static bool open_segment(long long start) {
-  char name[32];
   struct stat status;
-  snprintf(name, sizeof name, "%016lld.log", start);
   if (segment >= 0) close(segment);
-  segment = openat(directory, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  segment = files_open_segment(start);
   if (segment < 0 || fstat(segment, &status) < 0) return false;
   segment_length = (size_t)status.st_size;
   return true;
 }
 
-bool console_open(const char *path) {
-  directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return false;
-  DIR *entries = fdopendir(dup(directory));
+bool console_open(void) {
+  DIR *entries = fdopendir(dup(files_console_directory()));
   long long start;
   for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
     if (parse_name(entry->d_name, &start)) insert(start);

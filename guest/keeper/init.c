@@ -1,15 +1,19 @@
 /*
  * The first process of a VM's own namespace of processes, between the keeper and the VMM. It waits for the VMM and tells the keeper
- * how it ended. When it ends itself, however it does, the kernel ends all that is in the namespace. So the keeper ends the VM
- * by killing this process, which is of its own user, and the end of the keeper is the end of this process.
+ * how it ended; on the keeper's order it kills everything in the namespace, and that is all it may do to other processes. When it ends
+ * itself, however it does, the kernel ends all that is in the namespace. It ends with the keeper.
+ *
+ * It is root's, without capabilities but the one to kill: files of the instance are root's too, and it does with them what the keeper
+ * may not (files.c). A guest has no way to it: it reads orders of the keeper of a fixed size, and nothing else.
  */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,11 +22,9 @@
 /* More than a keeper ever has open. */
 #define MAX_KEEPER_FILES 256
 
-static void close_all_but(int kept) {
-  if (syscall(SYS_close_range, 0, kept - 1, 0) == 0 && syscall(SYS_close_range, kept + 1, ~0u, 0) == 0) return;
-  /* Kernels before 5.9. */
+static void close_what_is_not_ours(const struct init_ends *ends) {
   for (int fd = 0; fd < MAX_KEEPER_FILES; fd++) {
-    if (fd != kept) close(fd);
+    if (fd != ends->status_fd && fd != ends->orders_fd && !files_is_ours(fd)) close(fd);
   }
 }
 
@@ -33,19 +35,42 @@ static void end_with_keeper(int status_fd) {
   if (poll(&keeper, 1, 0) != 0) _exit(125);
 }
 
-static _Noreturn void wait_for(pid_t vmm, int status_fd) {
-  int status = 0;
+/* Whatever the VMM has left running ends before its end is told. */
+static void report_end(int vmm_status, int status_fd) {
+  struct init_report report = {.status = vmm_status};
+  struct rusage usage;
+  kill(-1, SIGKILL);
+  while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) continue;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  report.cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+  if (send(status_fd, &report, sizeof report, MSG_NOSIGNAL) < 0) _exit(125);
+}
+
+static int watch_children(void) {
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  return signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static _Noreturn void serve(pid_t vmm, const struct init_ends *ends) {
+  struct pollfd ready[2] = {{.fd = watch_children(), .events = POLLIN}, {.fd = ends->orders_fd, .events = POLLIN}};
+  struct signalfd_siginfo told;
+  int status;
+  if (ready[0].fd < 0) _exit(125);
   for (;;) {
-    pid_t ended = waitpid(-1, &status, 0);
-    if (ended == vmm) break;
-    if (ended < 0 && errno != EINTR) _exit(125);
+    if (poll(ready, 2, -1) < 0) continue;
+    while (read(ready[0].fd, &told, sizeof told) > 0) continue;
+    for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (ended == vmm) report_end(status, ends->status_fd);
+    }
+    if (ready[1].revents != 0 && !files_serve(ends->orders_fd)) _exit(0);
   }
-  if (send(status_fd, &status, sizeof status, MSG_NOSIGNAL) < 0) _exit(125);
-  _exit(0);
 }
 
 void init_run(struct init_ends ends) {
-  close(ends.keeper_fd);
+  close(ends.keeper_status_fd);
+  close(ends.keeper_orders_fd);
   end_with_keeper(ends.status_fd);
   pid_t vmm = fork();
   if (vmm < 0) _exit(125);
@@ -55,11 +80,11 @@ void init_run(struct init_ends ends) {
     return;
   }
   guest_forget_config();
-  close_all_but(ends.status_fd);
+  close_what_is_not_ours(&ends);
   if (chdir("/") < 0) _exit(125);
-  give_up_root(0);
+  give_up_root(1u << CAP_KILL);
   end_with_keeper(ends.status_fd);
-  wait_for(vmm, ends.status_fd);
+  serve(vmm, &ends);
 }
 
 pid_t init_await_vmm(int keeper_fd) {

@@ -14,7 +14,7 @@
  *   events        one line per observation, `<µs since the epoch> <what> ...`, see events.c
  *   vmm.log       the first part of what the VMM had to complain about
  *
- * The VMM dies with the keeper (parent death signal), so there is never a VM that nobody watches.
+ * The VMM dies with the keeper (init.c, or a parent death signal), so there is never a VM that nobody watches.
  */
 #ifndef ROOST_KEEPER_H
 #define ROOST_KEEPER_H
@@ -24,6 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* From <linux/capability.h>, which the C library does not bring. */
+#define CAP_KILL 5
 
 /* The VMM's ends of the channels; src/host/vmm/command-line.ts has the same numbers. */
 #define VMM_CONSOLE_FD 20
@@ -44,6 +47,7 @@ struct options {
   const char *console_directory;
   const char *tap;    /* the network device that the VMM is given; NULL: none */
   long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
+  long keeper_uid;                 /* whom the keeper itself becomes; -1: it stays who it is */
   long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
   long volume_fd;                  /* the VMM's alone once it runs: it is locked for as long as anybody has it; -1: none */
   bool from_snapshot;              /* it is the instance's own, with its memory; else a template's */
@@ -70,8 +74,23 @@ void events_sync(void);
 /* All lines so far, to greet an agent with. */
 const char *events_text(size_t *length);
 
+/* files.c */
+bool files_open(const char *console_path);
+int files_console_directory(void);
+bool files_is_ours(int fd);
+/* From now on somebody else does it, who is told here. */
+void files_order_from(int fd);
+/* Carries one order out; false: nobody is left to give any. */
+bool files_serve(int from_fd);
+bool files_order_end(void);
+int files_open_segment(long long start);
+void files_drop_segment(long long start);
+int files_open_memory(void);
+void files_drop_memory(void);
+bool files_publish(const char *text, size_t length);
+
 /* console.c */
-bool console_open(const char *directory);
+bool console_open(void);
 void console_write(const char *bytes, size_t length);
 
 /* meter.c: how much a guest may print, and say over the control channel. */
@@ -93,26 +112,34 @@ struct vm {
   pid_t pid;   /* the VMM */
   pid_t child; /* ours: the first process of its namespace, or else the VMM */
   int status_fd; /* what that process tells; -1: there is none */
+  int orders_fd; /* what it is told */
   int console_fd, log_fd, control_fd, monitor_fd, error_fd;
 };
 bool vm_start(struct vm *vm, const struct options *options);
 void vm_kill(struct vm *vm);
-/* Waits for its end; cpu_us: what it has used of processors. */
+/* Reads how it ended; cpu_us: what it has used of processors. */
 bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
+/* Nothing is left of it. */
+void vm_close(struct vm *vm);
 /* All capabilities but those in the mask. */
 void give_up_root(uint32_t kept);
-void keeper_drop_privileges(const struct vm *vm);
+void keeper_drop_privileges(const struct vm *vm, const struct options *options);
 
 /* jail.c */
 void jail_prepare(const char *program);
 void jail_close_on_exec(void);
 bool jail_enter(void);
+void jail_leave_host(void);
 int jail_main(const char *program);
 
 /* init.c */
 struct init_ends {
-  int keeper_fd; /* the keeper's end, which is not ours */
-  int status_fd;
+  int status_fd, orders_fd;
+  int keeper_status_fd, keeper_orders_fd; /* the keeper's ends, which are not ours */
+};
+struct init_report {
+  int status;
+  long long cpu_us;
 };
 /* The first process of a VM's namespace. Returns in the process that is to become the VMM, and nowhere else. */
 void init_run(struct init_ends ends);

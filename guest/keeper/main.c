@@ -102,13 +102,13 @@ static void enforce_deadline(void) {
 }
 
 /* Returns when the VMM has exited. */
-static void watch_vm(int signal_fd) {
+static void watch_vm(int end_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
   for (;;) {
     bool allowed = meter_allows_output(), heard = guest_may_speak();
     bool listens = !control_gone && (heard || guest_wants_write());
-    ready[0] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+    ready[0] = (struct pollfd){.fd = end_fd, .events = POLLIN};
     ready[1] = (struct pollfd){.fd = listens ? vm.control_fd : -1, .events = (short)((heard ? POLLIN : 0) | (guest_wants_write() ? POLLOUT : 0))};
     ready[2] = (struct pollfd){.fd = monitor_gone ? -1 : vm.monitor_fd, .events = POLLIN};
     ready[3] = (struct pollfd){.fd = vm.error_fd, .events = POLLIN};
@@ -173,7 +173,7 @@ static bool prepare(void) {
   int directory = open(options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0 || fchdir(directory) < 0 || !control_open() || !events_open(directory)) return false;
   vmm_log = openat(directory, "vmm.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (vmm_log < 0 || !console_open(options.console_directory)) return false;
+  if (vmm_log < 0 || !files_open(options.console_directory) || !console_open()) return false;
   event("keeper %d %lld", (int)getpid(), start_time_of(getpid()));
   return guest_set_config(0);
 }
@@ -190,16 +190,17 @@ int main(int count, char **arguments) {
   int signal_fd = block_signals();
   if (!prepare() || !vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
-  keeper_drop_privileges(&vm);
+  keeper_drop_privileges(&vm, &options);
   guest_open(vm.control_fd, &options);
   monitor_open(vm.monitor_fd, &options);
   guest_write();
 
-  watch_vm(signal_fd);
+  watch_vm(vm.status_fd >= 0 ? vm.status_fd : signal_fd);
   int status;
   long long cpu_us;
   if (!vm_wait(&vm, &status, &cpu_us)) return 1;
   collect_rest();
+  vm_close(&vm);
   report_end(status, cpu_us);
   return 0;
 }

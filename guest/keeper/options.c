@@ -16,6 +16,7 @@ static bool take_option(struct options *options, const char *argument) {
   else if (take(argument, "console", &value)) options->console_directory = value;
   else if (take(argument, "tap", &value)) options->tap = value;
   else if (take(argument, "uid", &value)) options->uid = atol(value);
+  else if (take(argument, "keeper_uid", &value)) options->keeper_uid = atol(value);
   else if (take(argument, "gid", &value)) options->gid = atol(value);
   else if (take(argument, "address_space_mb", &value)) options->address_space_mb = atol(value);
   else if (take(argument, "incoming", &value)) options->incoming_fd = atol(value);
@@ -30,7 +31,7 @@ static bool take_option(struct options *options, const char *argument) {
 }
 
 bool options_parse(struct options *options, char **arguments) {
-  *options = (struct options){.uid = -1, .gid = -1, .incoming_fd = -1, .volume_fd = -1, .disabled = -1};
+  *options = (struct options){.uid = -1, .gid = -1, .keeper_uid = -1, .incoming_fd = -1, .volume_fd = -1, .disabled = -1};
   for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {
     if (!take_option(options, *arguments)) return false;
   }

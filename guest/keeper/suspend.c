@@ -24,8 +24,6 @@
 /* How often what is written so far is sent on its way to the disk. */
 #define WRITE_BACK_MS 10
 
-#define NEW_DIRECTORY "../snapshot.new"
-
 static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
 static int memory_fd = -1;
 static int quiet_rounds;
@@ -61,7 +59,7 @@ static const char *find_obstacle(void) {
 void suspend_begin(void) {
   const char *obstacle = find_obstacle();
   if (obstacle == NULL) {
-    memory_fd = open(NEW_DIRECTORY "/memory", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    memory_fd = files_open_memory();
     if (memory_fd < 0) obstacle = strerror(errno);
   }
   if (obstacle != NULL) {
@@ -105,31 +103,16 @@ static void take_drained(void) {
   else monitor_command("{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
 }
 
-static bool write_durably(void) {
+static bool publish(void) {
   char text[128];
   int length = guest_describe(text, sizeof text);
-  int directory = open(NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int fd = openat(directory, "guest", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool written = fd >= 0 && write(fd, text, (size_t)length) == length && fsync(memory_fd) == 0 && fsync(fd) == 0 && fsync(directory) == 0;
-  if (fd >= 0) close(fd);
-  if (directory >= 0) close(directory);
-  return written;
-}
-
-static bool publish(void) {
-  int parent = open("..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (parent < 0) return false;
-  bool renamed = renameat(parent, "snapshot.new", parent, "snapshot") == 0;
-  /* Renamed is decided: a failure of the disk from here on may cost the snapshot, but the VM does not go on from before it. */
-  if (renamed) fsync(parent);
-  close(parent);
-  return renamed;
+  return fsync(memory_fd) == 0 && files_publish(text, (size_t)length);
 }
 
 static void take_completed(void) {
   collect_output();
   if (!guest_may_suspend()) go_back("the guest is ending");
-  else if (!write_durably() || !publish()) go_back(strerror(errno));
+  else if (!publish()) go_back(strerror(errno));
   else {
     state = SUSPENDED;
     close_memory();
@@ -140,7 +123,7 @@ static void take_completed(void) {
 
 /* Once the VM is known to be at rest, it can be told to run. */
 static void take_rest(void) {
-  unlink(NEW_DIRECTORY "/memory");
+  files_drop_memory();
   if (monitor_vm_ended()) return;
   monitor_command("{\"execute\":\"cont\"}\n");
 }

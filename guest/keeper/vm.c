@@ -15,14 +15,12 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "keeper.h"
 
 /* From <linux/capability.h>, which musl's wrapper does not see. */
 #define CAPABILITY_VERSION 0x20080522
-#define CAP_KILL 5
 struct capability_header { uint32_t version; int pid; };
 struct capability_data { uint32_t effective, permitted, inheritable; };
 
@@ -60,11 +58,23 @@ void give_up_root(uint32_t kept) {
 }
 
 /*
- * The keeper reads what a guest sends, and needs nothing of root. A VMM that is its own child is a process of another user,
- * which it takes a capability to kill.
+ * The keeper reads what a guest sends. It needs nothing of root and becomes a user that nobody else is. A VMM that is its own child
+ * is a process of another user, which it takes a capability to kill.
  */
-void keeper_drop_privileges(const struct vm *vm) {
-  give_up_root(vm->child == vm->pid ? 1u << CAP_KILL : 0);
+void keeper_drop_privileges(const struct vm *vm, const struct options *options) {
+  bool apart = vm->orders_fd >= 0;
+  if (apart) files_order_from(vm->orders_fd);
+  if (!apart || options->keeper_uid < 0) {
+    give_up_root(apart ? 0 : 1u << CAP_KILL);
+    return;
+  }
+  uid_t user = (uid_t)options->keeper_uid;
+  jail_leave_host();
+  drop_bounding_set();
+  /* It must not go on as root. */
+  if (setgroups(0, NULL) < 0 || setresgid(user, user, user) < 0 || setresuid(user, user, user) < 0) _exit(1);
+  drop_capabilities(0);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
 static _Noreturn void refuse(const char *what) {
@@ -146,16 +156,19 @@ static bool pair(int *ours, int *theirs) {
 
 /* A namespace of processes, whose first one is ours to kill: what is in it then has no say in whether it ends. */
 static bool start_apart(struct vm *vm, struct init_ends *ends) {
-  int pair[2], on = 1;
-  vm->status_fd = -1;
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) return false;
-  if (setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 || unshare(CLONE_NEWPID) < 0) {
-    close(pair[0]);
-    close(pair[1]);
-    return false;
+  int status[2] = {-1, -1}, orders[2] = {-1, -1}, on = 1;
+  vm->status_fd = vm->orders_fd = -1;
+  bool made = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, status) == 0 &&
+              socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, orders) == 0 &&
+              setsockopt(status[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 && unshare(CLONE_NEWPID) == 0;
+  for (int i = 0; i < 2 && !made; i++) {
+    if (status[i] >= 0) close(status[i]);
+    if (orders[i] >= 0) close(orders[i]);
   }
-  vm->status_fd = pair[0];
-  *ends = (struct init_ends){.keeper_fd = pair[0], .status_fd = pair[1]};
+  if (!made) return false;
+  vm->status_fd = status[0];
+  vm->orders_fd = orders[0];
+  *ends = (struct init_ends){status[1], orders[1], status[0], orders[0]};
   return true;
 }
 
@@ -170,14 +183,17 @@ bool vm_start(struct vm *vm, const struct options *options) {
   pid_t keeper = getpid();
   struct init_ends ends;
   bool apart = options->uid >= 0 && start_apart(vm, &ends);
-  if (!apart) vm->status_fd = -1;
+  if (!apart) vm->status_fd = vm->orders_fd = -1;
   vm->child = fork();
   if (vm->child < 0) return false;
   if (vm->child == 0) {
     if (apart) init_run(ends);
     become_vmm(options, theirs, error_pipe[1], apart ? 0 : keeper);
   }
-  if (apart) close(ends.status_fd);
+  if (apart) {
+    close(ends.status_fd);
+    close(ends.orders_fd);
+  }
   vm->pid = apart ? init_await_vmm(vm->status_fd) : vm->child;
   if (vm->pid == 0) vm->pid = vm->child;
   for (int i = 0; i < 4; i++) close(theirs[i]);
@@ -186,27 +202,27 @@ bool vm_start(struct vm *vm, const struct options *options) {
   return true;
 }
 
-static long long cpu_us_of(pid_t pid) {
-  clockid_t clock;
-  struct timespec used;
-  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) < 0) return 0;
-  return used.tv_sec * 1000000LL + used.tv_nsec / 1000;
-}
-
-static long long killed_at_cpu_us;
-
 void vm_kill(struct vm *vm) {
-  /* What ends with its namespace is nobody's child any more, and its time is added to nobody's. */
-  killed_at_cpu_us = cpu_us_of(vm->pid);
-  kill(vm->child, SIGKILL);
+  if (vm->orders_fd < 0) kill(vm->child, SIGKILL);
+  else files_order_end();
 }
 
 bool vm_wait(struct vm *vm, int *status, long long *cpu_us) {
   struct rusage usage;
-  int told;
+  struct init_report report;
+  if (vm->status_fd >= 0 && recv(vm->status_fd, &report, sizeof report, MSG_DONTWAIT) == sizeof report) {
+    *status = report.status;
+    *cpu_us = report.cpu_us;
+    return true;
+  }
+  /* Our child was the VMM, or ended before it could tell. */
   if (wait4(vm->child, status, 0, &usage) < 0) return false;
-  if (vm->status_fd >= 0 && recv(vm->status_fd, &told, sizeof told, MSG_DONTWAIT) == sizeof told) *status = told;
   *cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-  if (*cpu_us < killed_at_cpu_us) *cpu_us = killed_at_cpu_us;
+  vm->child = -1;
   return true;
+}
+
+void vm_close(struct vm *vm) {
+  if (vm->orders_fd >= 0) close(vm->orders_fd);
+  if (vm->child > 0) waitpid(vm->child, NULL, 0);
 }

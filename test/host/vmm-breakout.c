@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -101,19 +100,14 @@ static void try_to_stay(void) {
   prctl(PR_SET_PDEATHSIG, 0);
 }
 
-/* What the VMM says has been read: the CPUs of a VM run before its guest says anything. */
-static void until_read(int fd) {
-  int left = 0;
-  while (ioctl(fd, TIOCOUTQ, &left) == 0 && left > 0) usleep(1000);
-}
-
 int main(void) {
   static const char *const files[] = {FILES};
   static const char *const directories[] = {DIRECTORIES};
   static const struct { const char *name; pid_t pid; } processes[] = {PROCESSES};
+  char answer[512];
   if (write(MONITOR_FD, "{\"QMP\": {}}\n{\"event\": \"RESUME\"}\n", 33) < 0) return 1;
-  until_read(MONITOR_FD);
-  if (write(CONTROL_FD, "app 1\n", 6) < 0) return 1;
+  /* The CPUs run before the application does. */
+  if (read(MONITOR_FD, answer, sizeof answer) < 0 || write(CONTROL_FD, "app 1\n", 6) < 0) return 1;
   try_connection("127.0.0.1");
   try_connection(GATEWAY);
   try_abstract_socket(ABSTRACT);

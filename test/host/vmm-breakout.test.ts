@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -178,6 +179,23 @@ describe('a guest that has taken over its VMM', () => {
     })
   }
 
+  it('has a keeper of yet another user, who reaches as little, and a first process that may only kill', async () => {
+    const vm = statusOf(await bench.pidOf(spec, 'qemu'))
+    const keeper = statusOf(await bench.pidOf(spec, 'keeper'))
+    const first = statusOf(vm.parent)
+    assert.equal(first.parent, await bench.pidOf(spec, 'keeper'))
+    assert.deepEqual(new Set([vm.uid, keeper.uid, 0]).size, 3)
+    assert.notEqual(keeper.uid, statusOf(await bench.pidOf(other, 'keeper')).uid)
+    assert.deepEqual([vm.capabilities, keeper.capabilities, first.capabilities], [0n, 0n, 1n << 5n])
+    assert.deepEqual([vm.bounding, keeper.bounding, first.bounding], [0n, 0n, 0n])
+    assert.deepEqual([vm.groups, keeper.groups], ['', ''])
+    for (const kind of ['net', 'ipc', 'mnt']) {
+      const of = (who: { readonly pid: number }) => readlinkSync(`/proc/${who.pid}/ns/${kind}`)
+      assert.equal(of(keeper), of(vm), kind)
+      assert.notEqual(of(keeper), of(process), kind)
+    }
+  })
+
   it('ends with its keeper, whatever it has done about that', async () => {
     assert.equal(running().length, 2)
     process.kill(await bench.pidOf(spec, 'keeper'), 'SIGKILL')
@@ -194,6 +212,25 @@ describe('a guest that has taken over its VMM', () => {
     assert.deepEqual(used?.slice(0, 3), ['signal', '9', 'cpu_us'])
     assert.ok(Number(used?.[3]) > 0)
     await vmm.forget(next)
+  })
+})
+
+describe('a keeper that does not react', () => {
+  it('is killed with its VM, by their numbers', async () => {
+    const bench = await openQemuBench()
+    try {
+      const vmm = bench.open()
+      const spec = await bench.spec({ argv: ['sleep', '1000'] })
+      await vmm.start(spec)
+      const pids = [await bench.pidOf(spec, 'qemu'), await bench.pidOf(spec, 'keeper')]
+      process.kill(pids[1] ?? 0, 'SIGSTOP')
+      await vmm.kill(spec, 'forced')
+      await until('both are gone', () => pids.every((pid) => !existsSync(`/proc/${pid}`)), limit)
+      await vmm.forget(spec)
+      await vmm.close()
+    } finally {
+      await bench.close()
+    }
   })
 })
 
@@ -234,6 +271,23 @@ describe('a host that does not let namespaces be made', () => {
     assert.match(readFileSync(path.join(directory, 'events'), 'utf8'), /^\d+ ended exit 3 cpu_us \d+\n$/m)
   })
 })
+
+function statusOf(pid: number) {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
+  assert.equal(field('NoNewPrivs'), '1')
+  // Real, effective, saved and of the file system are the same.
+  const uids = new Set(field('Uid').split('\t'))
+  assert.equal(uids.size, 1)
+  return {
+    pid,
+    parent: Number(field('PPid')),
+    uid: Number([...uids][0]),
+    groups: field('Groups'),
+    capabilities: BigInt(`0x${field('CapPrm')}`),
+    bounding: BigInt(`0x${field('CapBnd')}`),
+  }
+}
 
 /** As a string of C. */
 function text(value: string): string {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { buildCommandLine, platformKernelArguments } from '../../src/host/vmm/command-line.ts'
 import type { Machine } from '../../src/host/vmm/command-line.ts'
 import { encodeGuestConfig, maxGuestConfigBytes } from '../../src/host/vmm/guest-config.ts'
 import { parseTscKhz } from '../../src/host/vmm/host-facts.ts'
-import { parseStat } from '../../src/host/vmm/process-stat.ts'
+import { isSameProcess, parseStat } from '../../src/host/vmm/process-stat.ts'
 
 const attachment = {
   kind: 'tap',
@@ -146,6 +147,18 @@ describe('what is read of the host', () => {
       cpuTicks: 46,
       rssPages: 55,
     })
+  })
+
+  it('a process is the same by its number, the time of its start and, where it matters, its user or argument', async () => {
+    const uid = process.getuid?.() ?? 0
+    const startTime = parseStat(readFileSync('/proc/self/stat', 'utf8'))?.startTime ?? ''
+    assert.equal(await isSameProcess(process.pid, startTime), true)
+    assert.equal(await isSameProcess(process.pid, startTime, { uid }), true)
+    assert.equal(await isSameProcess(process.pid, startTime, { uid: uid + 1 }), false)
+    const [argument = ''] = readFileSync('/proc/self/cmdline', 'utf8').split('\0')
+    assert.equal(await isSameProcess(process.pid, startTime, { argument }), true)
+    assert.equal(await isSameProcess(process.pid, startTime, { argument: `${argument}0` }), false)
+    assert.equal(await isSameProcess(process.pid, `${startTime}0`, { uid }), false)
   })
 
   it('the clock’s frequency is half the bogomips', () => {

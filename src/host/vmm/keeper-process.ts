@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { firstFileFd, maxFileFd } from './command-line.ts'
+import type { VmOwner } from './vm-owner.ts'
 import type { WaitingKeeper } from './waiting-keepers.ts'
 
 export interface KeeperPlan {
@@ -8,7 +9,7 @@ export interface KeeperPlan {
   readonly consoleDirectory: string
   readonly guest: 'container' | 'kernel'
   /** Whom the VMM becomes; absent: it stays who the agent is. */
-  readonly owner?: { readonly uid: number; readonly gid: number }
+  readonly owner?: VmOwner
   /** The TAP device that the VMM is given. */
   readonly tap?: string
   readonly addressSpaceMb?: number
@@ -65,7 +66,7 @@ function keeperArguments(plan: KeeperPlan): readonly string[] {
     `dir=${plan.directory}`,
     `console=${plan.consoleDirectory}`,
     `guest=${plan.guest}`,
-    ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`]),
+    ...(owner === undefined ? [] : [`uid=${owner.uid}`, `gid=${owner.gid}`, `keeper_uid=${owner.keeperUid}`]),
     ...(tap === undefined ? [] : [`tap=${tap}`]),
     ...(addressSpaceMb === undefined ? [] : [`address_space_mb=${addressSpaceMb}`]),
     ...(incoming === undefined ? [] : [`incoming=${incoming.fd}`, `source=${incoming.source}`]),

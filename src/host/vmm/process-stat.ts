@@ -38,9 +38,20 @@ export function readCpuTimeMs(pid: number, startTime: string): number | undefine
   }
 }
 
-/** Whether the process of that number is still the one that started at that time. */
-export async function isSameProcess(pid: number, startTime: string): Promise<boolean> {
-  return parseStat(await read(`/proc/${pid}/stat`))?.startTime === startTime
+/**
+ * Whether the process of that number is still the one that started at that time, and has this user, or this among its arguments. A
+ * keeper that a guest has taken over may name any process as its VM's or as itself.
+ */
+export async function isSameProcess(
+  pid: number,
+  startTime: string,
+  { uid, argument }: { readonly uid?: number | undefined; readonly argument?: string } = {},
+): Promise<boolean> {
+  if (parseStat(await read(`/proc/${pid}/stat`))?.startTime !== startTime) return false
+  const status = await read(`/proc/${pid}/status`)
+  if (uid !== undefined && status?.match(/^Uid:\t(\d+)\t/m)?.[1] !== String(uid)) return false
+  if (argument === undefined) return true
+  return (await read(`/proc/${pid}/cmdline`))?.split('\0').includes(argument) === true
 }
 
 interface StatFields {

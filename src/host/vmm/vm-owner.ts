@@ -6,18 +6,30 @@ import type { VmSpec } from './vmm.ts'
 export const firstVmUid = 0x4000_0000
 const vmUidBits = 24
 
+/** Each VM has two numbers this far apart: no VM's is another one's keeper's. */
+const keeperUidsBelow = 0x1000_0000
+
+export interface VmOwner {
+  /** Whom the VM's process becomes. */
+  readonly uid: number
+  readonly gid: number
+  /** Whom its keeper becomes once the VM is started. */
+  readonly keeperUid: number
+}
+
 /**
- * Whom a VM's process becomes: a user of its own, so that VMs can not touch each other. Not root: nobody else, for
+ * Users of its own for a VM and its keeper, so that neither can touch another. Not root: nobody else, for
  * that takes root.
  */
 export async function vmOwner(
   spec: Pick<VmSpec, 'instanceUuid' | 'attachment'>,
   options: { isRoot: boolean; accelerator: 'kvm' | 'tcg' },
-): Promise<{ uid: number; gid: number } | undefined> {
+): Promise<VmOwner | undefined> {
   if (!options.isRoot) return undefined
   const { attachment } = spec
   const uid = attachment.kind === 'tap' ? attachment.ownerUid : uidOf(spec.instanceUuid)
-  return { uid, gid: options.accelerator === 'kvm' ? await kvmGid(uid) : uid }
+  const gid = options.accelerator === 'kvm' ? await kvmGid(uid) : uid
+  return { uid, gid, keeperUid: uid - keeperUidsBelow }
 }
 
 function uidOf(instanceUuid: string): number {

@@ -16,6 +16,8 @@ export interface VmRecord {
   readonly askedAtUs: number
   /** The boot of the host: a record from an earlier one tells of a VM that went down with it. */
   readonly hostBootId: string
+  /** Whose process it is; absent without root, and in records of earlier versions. */
+  readonly ownerUid?: number
   /** What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can not sleep. */
   readonly fitness?: string
   /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */

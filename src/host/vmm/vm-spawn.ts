@@ -51,6 +51,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
   // Beside all that follows; a few writes.
   const limited = group === undefined ? undefined : groups?.limit(group, spec)
   limited?.catch(() => undefined)
+  const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
   const record = {
     schemaVersion: 1 as const,
     instanceUuid,
@@ -62,6 +63,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
     fitness: snapshotFitness(spec, options),
     memoryMb: spec.memoryMb,
     ...(group === undefined ? {} : { group: group.name }),
+    ...(owner === undefined ? {} : { ownerUid: owner.uid }),
   }
   // A record without a VM, from an agent that died in between.
   await removeVmDirectory(directory)
@@ -73,7 +75,6 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
     await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
   }
   const memoryMb = guestMemoryMb(spec.memoryMb)
-  const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
   const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
   try {
     const keeper = {
@@ -122,5 +123,6 @@ export async function killVm(vm: KeptVm, cause: 'forced' | 'host-halted'): Promi
 async function killProcess(vm: KeptVm, what: 'qemu' | 'keeper'): Promise<void> {
   const [pid, startTime] = findEvent(vm.events, what)?.words ?? []
   if (pid === undefined || startTime === undefined) return
-  if (await isSameProcess(Number(pid), startTime)) process.kill(Number(pid), 'SIGKILL')
+  const mark = what === 'qemu' ? { uid: vm.record.ownerUid } : { argument: `dir=${vm.directory}` }
+  if (await isSameProcess(Number(pid), startTime, mark)) process.kill(Number(pid), 'SIGKILL')
 }
