@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { KeeperGone, startKeeper } from '../../src/host/vmm/keeper-process.ts'
 import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
 import { familyOf } from '../support/processes.ts'
 import { until } from '../support/until.ts'
@@ -74,6 +75,24 @@ describe('keepers that were started ahead', () => {
     } finally {
       await vmm.close()
     }
+  })
+
+  it('that end after they were taken and before their order are told of, and nobody waits for them', async () => {
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
+    const gone = await keepers.take()
+    gone.stdin.destroy()
+    await once(gone.stdin, 'close')
+    const plan = {
+      keeperPath: bench.keeperPrograms.keeperPath,
+      directory: bench.directory,
+      consoleDirectory: bench.directory,
+      guest: 'container',
+      command: ['/bin/true'],
+      files: [],
+      config: Buffer.alloc(0),
+    } as const
+    await assert.rejects(startKeeper(plan, gone), KeeperGone)
+    await keepers.close()
   })
 
   it('end with whoever started them', async () => {

@@ -36,15 +36,21 @@ export interface InheritedFile {
   readonly flags: 'r' | 'r+'
 }
 
+/** The keeper had ended before it got its order: nothing of the VM was begun. */
+export class KeeperGone extends Error {
+  override readonly name = 'KeeperGone'
+}
+
 /**
  * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a session of its own and
- * outlives this process; it is only our child for as long as we live.
+ * outlives this process; it is only our child for as long as we live. Throws `KeeperGone` where it ended while it waited.
  */
 export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): Promise<void> {
   const { files, config } = plan
   if (firstFileFd + files.length - 1 > maxFileFd) throw new Error('too many files for one VM')
   // The keeper opens them, but can not say what it could not open.
   for (const { path, flags } of files) closeSync(openSync(path, flags))
+  if (stdin.destroyed) throw new KeeperGone('the keeper ended before it was told what to be')
   await new Promise<void>((resolve) => {
     stdin.once('close', () => resolve())
     stdin.end(Buffer.concat([keeperOrder(plan), Buffer.from(`${config.length}\n`), config]))

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { guestMemoryMb } from '../../domain/memory-room.ts'
 import { readComplaint } from './failure-hint.ts'
-import { startKeeper } from './keeper-process.ts'
+import { KeeperGone, startKeeper } from './keeper-process.ts'
 import { KeptVm } from './kept-vm.ts'
 import { kernelLineFileName, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
@@ -31,14 +31,20 @@ export interface SpawnInput {
   readonly keepers: WaitingKeepers
 }
 
+/** As many wait at most, and one more is started then. */
+const keepersTried = 3
+
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
 export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
-  const waiting = await input.keepers.take()
-  try {
-    return await spawnBy(waiting, input)
-  } catch (error) {
-    input.keepers.giveUp(waiting)
-    throw error
+  for (let tried = 1; ; tried++) {
+    const waiting = await input.keepers.take()
+    try {
+      return await spawnBy(waiting, input)
+    } catch (error) {
+      input.keepers.giveUp(waiting)
+      const wasGone = error instanceof VmmError && error.cause instanceof KeeperGone
+      if (!wasGone || tried === keepersTried) throw error
+    }
   }
 }
 
