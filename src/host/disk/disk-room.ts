@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { freeBytesAt } from './free-bytes.ts'
 
 const mebibyte = 1024 * 1024
@@ -7,6 +7,8 @@ const mebibyte = 1024 * 1024
  * left, so it also holds against what nobody asked for here.
  */
 export const defaultReserveMb = 2_048
+/** Of a small disk: else nothing could be kept there at all. */
+const reservedShare = 1 / 8
 
 /** What somebody was promised of a disk and may write at any time. */
 export interface DiskPromise {
@@ -63,12 +65,12 @@ export class DiskFullError extends Error {
  * reservations, and what earlier work has written is missing from the free room.
  */
 export class DiskRoom implements DiskAdmission {
-  readonly #reserveBytes: number
+  readonly #reserveMb: number | undefined
   readonly #promises = new Set<DiskPromise>()
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor({ reserveMb = defaultReserveMb }: { readonly reserveMb?: number } = {}) {
-    this.#reserveBytes = reserveMb * mebibyte
+  constructor({ reserveMb }: { readonly reserveMb?: number } = {}) {
+    this.#reserveMb = reserveMb
   }
 
   /** A promise that lasts and grows and shrinks by itself, such as that to all volumes. */
@@ -106,8 +108,16 @@ export class DiskRoom implements DiskAdmission {
     const unwritten = await Promise.all(others.map(async (promise) => await unwrittenOn(dev, promise)))
     const promisedBytes = unwritten.reduce((sum, bytes) => sum + bytes, 0)
     const freeBytes = await freeBytesAt(directory)
-    const leftBytes = Math.max(0, freeBytes - this.#reserveBytes - promisedBytes)
-    return { freeBytes, promisedBytes, reserveBytes: this.#reserveBytes, leftBytes }
+    const reserveBytes = await this.#reserveOf(directory)
+    const leftBytes = Math.max(0, freeBytes - reserveBytes - promisedBytes)
+    return { freeBytes, promisedBytes, reserveBytes, leftBytes }
+  }
+
+  async #reserveOf(directory: string): Promise<number> {
+    if (this.#reserveMb !== undefined) return this.#reserveMb * mebibyte
+    const { blocks, bsize } = await statfs(directory)
+    const shareMb = Math.floor((blocks * bsize * reservedShare) / mebibyte)
+    return Math.min(defaultReserveMb, shareMb) * mebibyte
   }
 }
 
