@@ -153,6 +153,9 @@ describe('the nameserver of a host', () => {
     assert.equal((await askByUdp(await open({ forwarder: silent }), 'example.com')).rcode, 'SERVFAIL')
     const gone = new DnsForwarder({ host: '127.0.0.1', port: 1 })
     assert.equal((await askByUdp(await open({ forwarder: gone }), 'example.com')).rcode, 'SERVFAIL')
+    // No socket of ours is ever connected to this address: it stands for a host that has lost its network.
+    const wayless = new DnsForwarder({ host: '255.255.255.255' })
+    assert.equal((await askByUdp(await open({ forwarder: wayless }), 'example.com')).rcode, 'SERVFAIL')
   })
 
   it('one asker has so many questions under way elsewhere and no more', async () => {

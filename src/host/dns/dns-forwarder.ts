@@ -80,7 +80,11 @@ export class DnsForwarder {
       socket.on('message', (answer) => {
         if (answer.length <= udpAnswerMaxBytes && isAnswerTo(asked, answer)) give(answer)
       })
-      socket.connect(this.#server.port, this.#server.host, () => socket.send(asked))
+      socket.connect(this.#server.port, this.#server.host, (error?: Error) => {
+        // A host without a way to the nameserver: to send all the same would throw, where nobody can catch it.
+        if (error !== undefined || givenWay.aborted) give(undefined)
+        else socket.send(asked)
+      })
       return () => socket.close()
     })
   }
