@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,7 +10,10 @@ import {
   findGroupHierarchies,
   groupRoot,
 } from '../../src/host/vmm/control-groups.ts'
+import type { VmSpec } from '../../src/host/vmm/vmm.ts'
 import { ExitCause } from '../../src/domain/exit-report.ts'
+import { familyOf } from '../support/processes.ts'
+import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
@@ -53,11 +57,13 @@ describe('control groups, where they are laid out', () => {
     await writeFile(path.join(root, 'cgroup.subtree_control'), '')
     await writeFile(path.join(root, 'cgroup.controllers'), 'cpuset cpu io memory pids\n')
     const groups = await open()
-    const group = await groups.prepare()
+    const group = await groups.prepare('user-1')
     await groups.limit(group, { memoryMb: 256, vcpus: 2 })
     const [directory = ''] = group.directories
-    const parent = path.dirname(directory)
-    assert.match(path.relative(root, directory), /^roost-[0-9a-f]{12}\/vm-[0-9a-f]{8}$/)
+    const userGroup = path.dirname(directory)
+    const parent = path.dirname(userGroup)
+    assert.match(path.relative(root, directory), /^roost-[0-9a-f]{12}\/user-1\/vm-[0-9a-f]{8}$/)
+    assert.deepEqual(await valuesIn(userGroup), { 'cgroup.subtree_control': '+cpu' })
     assert.deepEqual(await valuesIn(directory), {
       'memory.max': String((256 + 64 + 192) * mebibyte),
       'pids.max': '130',
@@ -80,36 +86,36 @@ describe('control groups, where they are laid out', () => {
       await writeFile(path.join(root, controller, 'cgroup.procs'), '')
     }
     const groups = await open()
-    const group = await groups.prepare()
+    const group = await groups.prepare('user-1')
     await groups.limit(group, { memoryMb: 16, vcpus: 4 })
     const [memory = '', cpu = ''] = group.directories
     assert.deepEqual(await valuesIn(memory), { 'memory.limit_in_bytes': String((96 + 64 + 192) * mebibyte) })
     assert.deepEqual(await valuesIn(cpu), { 'cpu.shares': '4096' })
-    assert.deepEqual(await valuesIn(path.dirname(memory)), {
+    assert.deepEqual(await valuesIn(path.dirname(path.dirname(memory))), {
       'memory.limit_in_bytes': String(1_000 * mebibyte),
       'memory.memsw.limit_in_bytes': String(1_000 * mebibyte),
     })
-    assert.deepEqual(await valuesIn(path.dirname(cpu)), { 'cpu.shares': '512' })
+    assert.deepEqual(await valuesIn(path.dirname(path.dirname(cpu))), { 'cpu.shares': '512' })
     assert.match(problems.join(), /^control groups do not bound pids of virtual machines; 'roost doctor'/)
   })
 
   it('never take from VMs that run what they have already', async () => {
     await mkdir(path.join(root, 'memory'))
     await writeFile(path.join(root, 'memory/cgroup.procs'), '')
-    const [memory = ''] = (await (await open()).prepare()).directories
-    const parent = path.dirname(memory)
+    const [memory = ''] = (await (await open()).prepare('user-1')).directories
+    const parent = path.dirname(path.dirname(memory))
     await writeFile(path.join(parent, 'memory.usage_in_bytes'), String(3_000 * mebibyte))
     await open()
     assert.equal((await valuesIn(parent))['memory.limit_in_bytes'], String(3_000 * mebibyte))
   })
 
   it('are done without where there are none, or none can be entered, and that is said', async () => {
-    assert.deepEqual((await (await open()).prepare()).directories, [])
+    assert.deepEqual((await (await open()).prepare('user-1')).directories, [])
     assert.match(problems.splice(0).join(), /do not bound memory, pids, cpu/)
     await mkdir(path.join(root, 'memory'))
     await writeFile(path.join(root, 'memory/cgroup.procs'), '')
     const groups = await open(async () => await Promise.reject(new Error('not permitted')))
-    assert.deepEqual((await groups.prepare()).directories, [])
+    assert.deepEqual((await groups.prepare('user-1')).directories, [])
     assert.match(problems.join(), /no control groups in .*\/memory: Error: not permitted/)
   })
 })
@@ -134,7 +140,7 @@ describe('control groups of this machine', () => {
     })
 
   async function groupsOf(pid: number): Promise<readonly string[]> {
-    return (await readFile(`/proc/${pid}/cgroup`, 'utf8'))
+    return (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''))
       .split('\n')
       .filter((line) => line.includes('/roost-'))
   }
@@ -151,7 +157,7 @@ describe('control groups of this machine', () => {
       assert.deepEqual(await groupsOf(keeper), lines)
       const hierarchies = await findGroupHierarchies()
       assert.equal(lines.length, hierarchies.length)
-      const name = lines[0]?.split('/').slice(-2).join('/') ?? ''
+      const name = lines[0]?.split('/').slice(-3).join('/') ?? ''
       directories = hierarchies.map(({ directory }) => path.join(directory, name))
       const first = directories[0] ?? ''
       const file = hierarchies[0]?.version === 1 ? 'memory.limit_in_bytes' : 'memory.max'
@@ -168,8 +174,65 @@ describe('control groups of this machine', () => {
     }
   })
 
+  it('of one user are in one group of theirs, so that users share processors and not VMs, also after the agent was away', async () => {
+    const annUuid = randomUUID()
+    const specs = await Promise.all(
+      [annUuid, annUuid, randomUUID(), annUuid].map(
+        async (userUuid) => await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'], userUuid }),
+      ),
+    )
+    const userGroupOf = async (spec: VmSpec) =>
+      (await groupsOf(await bench.pidOf(spec, 'qemu'))).map((line) => path.dirname(line)).join()
+    const [first, second, others, third] = specs as [VmSpec, VmSpec, VmSpec, VmSpec]
+    let vmm = bench.open({ groups: await open() })
+    try {
+      await Promise.all([first, second, others].map(async (spec) => await vmm.start(spec)))
+      await vmm.close()
+      vmm = bench.open({ groups: await open() })
+      await vmm.recover()
+      await vmm.start(third)
+      const ofAnn = await userGroupOf(first)
+      assert.match(ofAnn, /\/roost-[0-9a-f]{12}\/user-[0-9a-f]{8}/)
+      assert.equal(await userGroupOf(second), ofAnn)
+      assert.equal(await userGroupOf(third), ofAnn)
+      assert.notEqual(await userGroupOf(others), ofAnn)
+    } finally {
+      for (const spec of specs) {
+        await vmm.kill(spec, 'forced')
+        await vmm.forget(spec)
+      }
+      await vmm.close()
+    }
+  })
+
+  it('of who needed one last have keepers that wait in them, and those of many users before have none', async () => {
+    const groups = await open()
+    const keepers = new WaitingKeepers({ ...bench.keeperPrograms, groups })
+    const waiting = () => familyOf(process.pid).filter((pid) => isWaitingKeeper(pid))
+    const others = waiting()
+    try {
+      const first = await keepers.take('ann')
+      const ofAnn = first.group?.userGroup ?? ''
+      const inGroupOfAnn = async () => {
+        const lines = await Promise.all(waiting().map(groupsOf))
+        return lines.filter(([line]) => line?.includes(`/${ofAnn}/`)).length
+      }
+      // One that was taken still looks as if it waited, because it has no order.
+      await until('two more wait there', async () => (await inGroupOfAnn()) === 3, limit)
+      assert.equal((await keepers.take('ann')).group?.userGroup, ofAnn)
+      const taken = []
+      for (let user = 0; user < 8; user++) taken.push((await keepers.take(`user ${user}`)).group?.userGroup)
+      assert.equal(new Set([...taken, ofAnn]).size, 9, 'each user has a group')
+      await until('none waits for ann', async () => (await inGroupOfAnn()) === 2, limit)
+      assert.equal((await keepers.take('ann')).group?.userGroup, ofAnn, 'which is still hers')
+    } finally {
+      await keepers.close()
+      for (const pid of waiting()) if (!others.includes(pid)) process.kill(pid, 'SIGKILL')
+    }
+  })
+
   it('of an agent that died are left to its VMs, and removed by the next one when these are over', async () => {
-    const dead = await (await open()).prepare()
+    const dead = await (await open()).prepare('user-1')
     assert.notEqual(isThere(dead.directories).length, 0)
     const next = await open()
     assert.deepEqual(isThere(dead.directories), [])
@@ -194,6 +257,14 @@ describe('control groups of this machine', () => {
     }
   })
 })
+
+function isWaitingKeeper(pid: number): boolean {
+  try {
+    return /keeper\0wait\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+  } catch {
+    return false
+  }
+}
 
 /** Those that are still there. */
 function isThere(directories: readonly string[]): readonly string[] {

@@ -55,7 +55,7 @@ describe('guests that shout on their control channels', () => {
     const command = [process.execPath, standIn, ...says]
     const where = { keeperPath, directory, consoleDirectory: directory }
     const what = { guest: 'container', incoming, files: [], config: Buffer.alloc(0), command } as const
-    await startKeeper({ ...where, ...what }, await keepers.take())
+    await startKeeper({ ...where, ...what }, await keepers.take('ann'))
     const link = await until('the keeper accepts', async () => await connectKeeper(directory), limit)
     const heard: Heard = { directory, link, words: [], text: '', pid: 0, closed: false }
     link.on('word', (word) => heard.words.push(word))

@@ -40,7 +40,10 @@ describe('the keeper of a guest that goes on from its snapshot', () => {
     const incoming = { fd: 3, source: 'snapshot', carried: ['output=0', 'listening=0'] } as const
     const where = { keeperPath, directory, consoleDirectory: directory }
     const what = { guest: 'container', incoming, files: [], config: Buffer.alloc(0) } as const
-    await startKeeper({ ...where, ...what, command: [process.execPath, standIn, says] }, await keepers.take())
+    await startKeeper(
+      { ...where, ...what, command: [process.execPath, standIn, says] },
+      await keepers.take('ann'),
+    )
     const events = path.join(directory, 'events')
     const told = () => parseVmEvents(existsSync(events) ? readFileSync(events, 'utf8') : '')
     const has = (name: string): VmEvent | undefined => findEvent(told(), name)

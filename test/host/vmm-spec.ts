@@ -6,6 +6,7 @@ export interface VmSpecInput extends Partial<GuestProcess> {
   /** Holds one directory per instance. */
   readonly directory: string
   readonly instanceUuid: string
+  readonly userUuid?: string
   readonly rootfsPath: string
   readonly argv: readonly string[]
   readonly memoryMb?: number
@@ -23,6 +24,7 @@ export async function vmSpec(input: VmSpecInput): Promise<VmSpec> {
     boot: 1,
     directory,
     consoleDirectory,
+    userUuid: input.userUuid ?? 'ann',
     memoryMb: input.memoryMb ?? 128,
     vcpus: 1,
     image: {

@@ -79,7 +79,7 @@ describe('keepers that were started ahead', () => {
 
   it('that end after they were taken and before their order are told of, and nobody waits for them', async () => {
     const keepers = new WaitingKeepers(bench.keeperPrograms)
-    const gone = await keepers.take()
+    const gone = await keepers.take('ann')
     gone.stdin.destroy()
     await once(gone.stdin, 'close')
     const plan = {
@@ -97,7 +97,7 @@ describe('keepers that were started ahead', () => {
 
   it('end with whoever started them', async () => {
     const keepers = new WaitingKeepers(bench.keeperPrograms)
-    const { stdin } = await keepers.take()
+    const { stdin } = await keepers.take('ann')
     const [pid = 0] = waiting()
     stdin.destroy()
     await until('it is gone', () => commandLineOf(pid) === '', limit)
@@ -106,7 +106,7 @@ describe('keepers that were started ahead', () => {
 
   it('can not be had where there is no keeper', async () => {
     await assert.rejects(
-      new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take(),
+      new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take('ann'),
       { code: 'ENOENT' },
     )
   })

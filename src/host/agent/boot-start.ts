@@ -341,6 +341,7 @@ export class BootStart {
       ...vmOf(record),
       directory: store.directory(record.instanceUuid),
       consoleDirectory: store.consoleDirectory(record.instanceUuid),
+      userUuid: spec.userUuid,
       memoryMb: spec.memoryMb,
       vcpus: spec.vcpus,
       image,

@@ -17,9 +17,12 @@ export interface GroupHierarchy {
   readonly controllers: readonly GroupController[]
 }
 
-/** The groups of one VM, made before anybody knows whose it will be. */
+/** The groups of one VM, made before anybody knows which instance it will be. */
 export interface VmGroup {
+  /** `<user group>/vm-<random>` */
   readonly name: string
+  /** The group above, which has VMs of one user alone. */
+  readonly userGroup: string
   /** To be entered, all of them. */
   readonly directories: readonly string[]
 }
@@ -42,6 +45,7 @@ const mebibyte = 1024 * 1024
 /** A VM's keeper leaves its group a moment after it has told of the VM's end. */
 const removalTries = 40
 const removalPauseMs = 50
+const makingTries = 5
 
 /** Looks and changes nothing. */
 export async function findGroupHierarchies(root = groupRoot): Promise<readonly GroupHierarchy[]> {
@@ -87,10 +91,11 @@ export interface GroupsOptions {
  * The control groups of all VMs of an agent:
  *
  *   roost-<agent>       memory.max: what VMs may have, swap none; pids.max: half of the machine's; cpu.weight: half of a neighbour's
- *     vm-<random>       memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
+ *     user-<random>     cpu.weight: as every other user's, however many VMs the user has
+ *       vm-<random>     memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
  *
  * A group is made ahead with the keeper that waits in it (`WaitingKeepers`), and has its limits before it has a VM. The agent removes
- * it when the VM is over; what an agent that was killed left is removed by the next.
+ * it when the VM is over, and a user's with the last in it; what an agent that was killed left is removed by the next.
  */
 export class ControlGroups {
   readonly #parents: readonly GroupHierarchy[]
@@ -121,11 +126,10 @@ export class ControlGroups {
   }
 
   /** Empty, with no limits of its own yet. */
-  async prepare(): Promise<VmGroup> {
-    const name = `vm-${randomUUID().slice(0, 8)}`
-    const directories = this.#directoriesOf(name)
-    await Promise.all(directories.map(make))
-    return { name, directories }
+  async prepare(userGroup: string): Promise<VmGroup> {
+    const name = `${userGroup}/vm-${randomUUID().slice(0, 8)}`
+    await Promise.all(this.#parents.map(async (parent) => await makeVmGroup(parent, name)))
+    return { name, userGroup, directories: this.#directoriesOf(name) }
   }
 
   async limit(group: VmGroup, vm: { readonly memoryMb: number; readonly vcpus: number }): Promise<void> {
@@ -146,7 +150,13 @@ export class ControlGroups {
 
   /** Resolves when it is gone, or somebody stays in it for longer than a VM that ended can. */
   async remove(name: string): Promise<void> {
-    await Promise.all(this.#directoriesOf(name).map(removePatiently))
+    await Promise.all(
+      this.#directoriesOf(name).map(async (directory) => {
+        await removePatiently(directory)
+        // The kernel refuses it where the user has other VMs.
+        if (name.includes('/')) await rmdir(path.dirname(directory)).catch(() => undefined)
+      }),
+    )
   }
 
   /** Leaves what still has VMs. */
@@ -161,9 +171,30 @@ export class ControlGroups {
   }
 }
 
+/** The name of one that is nobody's yet. */
+export function newUserGroup(): string {
+  return `user-${randomUUID().slice(0, 8)}`
+}
+
 /** For `GroupsOptions.tryToEnter`. */
 export async function enterByKeeper(keeperPath: string, directories: readonly string[]): Promise<void> {
   await promisify(execFile)(keeperPath, ['enter', ...directories, '--', 'true'])
+}
+
+/** The user's group may be removed with its last VM in between. */
+async function makeVmGroup({ version, directory, controllers }: GroupHierarchy, name: string): Promise<void> {
+  const vmGroup = path.join(directory, name)
+  const userGroup = path.dirname(vmGroup)
+  for (let tries = 1; ; tries++) {
+    await make(userGroup)
+    try {
+      if (version === 2) await delegate(userGroup, controllers)
+      await mkdir(vmGroup)
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === makingTries) throw error
+    }
+  }
 }
 
 async function openParent(
@@ -231,9 +262,12 @@ async function halfOfAllProcesses(): Promise<number> {
 /** What has a VM can not be removed. */
 async function sweep(parent: string): Promise<void> {
   const names = await readdir(parent, { withFileTypes: true })
-  const groups = names.filter((one) => one.isDirectory())
+  const groups = names.filter((one) => one.isDirectory()).map(({ name }) => path.join(parent, name))
   await Promise.all(
-    groups.map(async ({ name }) => await rmdir(path.join(parent, name)).catch(() => undefined)),
+    groups.map(async (group) => {
+      await sweep(group)
+      await rmdir(group).catch(() => undefined)
+    }),
   )
 }
 

@@ -134,15 +134,15 @@ export class QemuVmm implements Vmm {
 
   async recover(): Promise<readonly VmStatus[]> {
     const { instancesDirectory, facts } = this.#options
-    this.#keepers.replenish()
     for (const { directory, record } of await findVmRecords(instancesDirectory)) {
       if (this.#vms.has(record.instanceUuid)) continue
       const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
       await vm.rediscover()
       // Its agent died before there was a VM, or it is a snapshot by now: nothing is to be reported.
       if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
-      else this.#follow(vm)
+      else this.#readopt(vm)
     }
+    this.#keepers.replenish()
     for (const name of await instanceNames(instancesDirectory)) {
       if (this.#vms.has(name)) continue
       await returnSnapshot(path.join(instancesDirectory, name), facts.bootId)
@@ -365,6 +365,15 @@ export class QemuVmm implements Vmm {
     vm.removeAllListeners('ended')
     await killVm(vm, 'forced')
     await this.forget(vm.name)
+  }
+
+  #readopt(vm: KeptVm): void {
+    const { userUuid, group } = vm.record
+    // Earlier versions had groups of VMs alone.
+    if (userUuid !== undefined && group?.includes('/') === true) {
+      this.#keepers.adopt(userUuid, path.dirname(group))
+    }
+    this.#follow(vm)
   }
 
   #follow(vm: KeptVm): void {

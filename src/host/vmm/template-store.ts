@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { footprintMb } from '../../domain/memory-room.ts'
+import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { templateKey } from './machine-plan.ts'
 import type { PlanContext, TemplateFiles } from './machine-plan.ts'
@@ -120,7 +121,7 @@ export class TemplateStore {
     entry.building = building
     entry.heldMb = footprintMb(spec.memoryMb)
     const statePath = path.join(this.#directory, `${key}.state`)
-    const group = await this.#groups?.prepare().catch(() => undefined)
+    const group = await this.#groups?.prepare(newUserGroup()).catch(() => undefined)
     try {
       if (group !== undefined) await this.#groups?.limit(group, spec)
       const groups = group?.directories ?? []

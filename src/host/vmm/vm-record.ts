@@ -22,6 +22,8 @@ export interface VmRecord {
   readonly fitness?: string
   /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */
   readonly memoryMb?: number
+  /** Whose instance it is; absent in records of earlier versions. */
+  readonly userUuid?: string
   /** Of its control groups, where it has any (`ControlGroups`). */
   readonly group?: string
 }

@@ -37,7 +37,7 @@ const keepersTried = 3
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
 export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
   for (let tried = 1; ; tried++) {
-    const waiting = await input.keepers.take()
+    const waiting = await input.keepers.take(input.spec.userUuid)
     try {
       return await spawnBy(waiting, input)
     } catch (error) {
@@ -68,6 +68,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
     kind: plan.kind,
     fitness: snapshotFitness(spec, options),
     memoryMb: spec.memoryMb,
+    userUuid: spec.userUuid,
     ...(group === undefined ? {} : { group: group.name }),
     ...(owner === undefined ? {} : { ownerUid: owner.uid }),
   }

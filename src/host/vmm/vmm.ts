@@ -76,6 +76,8 @@ export interface VmSpec extends VmName {
   readonly directory: string
   /** Where the console's segments are written (`src/host/console`). */
   readonly consoleDirectory: string
+  /** All VMs of a user together have as much of the processors as those of another user. */
+  readonly userUuid: string
   readonly memoryMb: number
   readonly vcpus: number
   readonly image: PreparedImage

@@ -1,17 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups, VmGroup } from './control-groups.ts'
 
 /** Two wakes at once are common, and more keep the processor busy with other things; each takes some 100 KB. */
 const keptWaiting = 2
+/** So many users have keepers that wait in their own groups: those that started or woke something last. */
+const keptUsers = 8
 /** Starting one holds this process up, so it waits until what the last one was taken for is over. */
 const replenishMs = 300
 
 /** A keeper that is to be told what to be. */
 export interface WaitingKeeper {
   readonly stdin: Socket
-  /** Which it is in, and so will be its VM. */
+  /** Which it is in, and so will be its VM. Absent where there are no control groups. */
   readonly group?: VmGroup
 }
 
@@ -19,12 +22,19 @@ export interface WaitingKeeper {
  * Keepers that were started ahead (`guest/keeper/waiting.c`), each known by its standard input. To start a process is to copy the page tables of
  * this one: 4 to 6 ms for an agent of 150 MB, as much as all else that a wake costs beside its VM. Each also makes what its VM will see of the
  * host, of which the VMM's program has to be a part.
+ *
+ * A keeper waits inside the control group of its VM to come, and that is inside the group of a user: to enter a group takes some
+ * 10 ms. Two wait in groups that are nobody's yet, and become those of a user who has none; two wait for each of the users who needed one last.
  */
 export class WaitingKeepers {
   readonly #keeperPath: string
   readonly #vmmPath: string
   readonly #groups: ControlGroups | undefined
   readonly #waiting = new Set<WaitingKeeper>()
+  /** By user: the group of all VMs of the user. */
+  readonly #userGroups = new Map<string, string>()
+  /** The user groups that keepers are kept for, the one needed last at the end; `undefined` for groups that are nobody's. */
+  #kept: readonly (string | undefined)[] = [undefined]
   /** Groups of keepers that ended untaken, until they are removed. */
   readonly #removals = new Set<Promise<void>>()
   /** The next one is started then. */
@@ -41,21 +51,40 @@ export class WaitingKeepers {
     this.#groups = options.groups
   }
 
-  /** One that waits, or else a new one; rejects where none can be started. */
-  async take(): Promise<WaitingKeeper> {
-    const [found] = this.#waiting
+  /** One that waits for a VM of this user, or else a new one; rejects where none can be started. */
+  async take(userUuid: string): Promise<WaitingKeeper> {
+    const own = this.#userGroups.get(userUuid)
+    const [found] = this.#waitingIn(own)
     found?.stdin.ref()
     if (found !== undefined) this.#waiting.delete(found)
+    // Before anything is waited for: a second VM of the user joins the first.
+    const userGroup = own ?? found?.group?.userGroup ?? newUserGroup()
+    if (this.#groups !== undefined) this.adopt(userUuid, userGroup)
     this.replenish()
-    return found ?? (await this.#start())
+    return found ?? (await this.#start(userGroup))
   }
 
-  /** Starts what is missing, one after the other, in a moment. */
+  /** VMs of the user are in this group: others join them. */
+  adopt(userUuid: string, userGroup: string): void {
+    this.#userGroups.set(userUuid, userGroup)
+    const users = this.#kept.filter((group) => group !== undefined && group !== userGroup)
+    this.#kept = [undefined, ...users.slice(1 - keptUsers), userGroup]
+    for (const keeper of this.#waiting) {
+      const waitsFor = keeper.group?.userGroup
+      if (waitsFor === undefined || this.#isNobodys(waitsFor) || this.#kept.includes(waitsFor)) continue
+      this.#waiting.delete(keeper)
+      this.#end(keeper)
+    }
+  }
+
+  /** Starts what is missing, one after the other, in a moment; first for who needed one last. */
   replenish(): void {
-    if (this.#closed || this.#replenishing !== undefined || this.#waiting.size >= keptWaiting) return
+    if (this.#closed || this.#replenishing !== undefined || this.#missing() === undefined) return
     this.#replenishing = setTimeout(() => {
       this.#replenishing = undefined
-      this.#add().then(
+      const missing = this.#missing()
+      if (missing === undefined) return
+      this.#add(missing.userGroup).then(
         () => this.replenish(),
         // Whoever needs one is told what is wrong.
         () => undefined,
@@ -78,6 +107,25 @@ export class WaitingKeepers {
     this.#end(keeper)
   }
 
+  /** Those in this group; without one those that wait for nobody. */
+  #waitingIn(userGroup: string | undefined): readonly WaitingKeeper[] {
+    return [...this.#waiting].filter(({ group }) =>
+      userGroup === undefined
+        ? group === undefined || this.#isNobodys(group.userGroup)
+        : group?.userGroup === userGroup,
+    )
+  }
+
+  #isNobodys(userGroup: string): boolean {
+    return ![...this.#userGroups.values()].includes(userGroup)
+  }
+
+  #missing(): { readonly userGroup: string | undefined } | undefined {
+    const userGroup = this.#kept.findLast((group) => this.#waitingIn(group).length < keptWaiting)
+    const isMissing = userGroup !== undefined || this.#waitingIn(undefined).length < keptWaiting
+    return isMissing ? { userGroup } : undefined
+  }
+
   #end({ stdin, group }: WaitingKeeper): void {
     stdin.destroy()
     if (group === undefined || this.#groups === undefined) return
@@ -85,8 +133,8 @@ export class WaitingKeepers {
     this.#removals.add(removal)
   }
 
-  async #add(): Promise<void> {
-    const keeper = await this.#start()
+  async #add(userGroup: string | undefined): Promise<void> {
+    const keeper = await this.#start(userGroup)
     if (this.#closed) {
       this.#end(keeper)
       return
@@ -98,8 +146,8 @@ export class WaitingKeepers {
     })
   }
 
-  async #start(): Promise<WaitingKeeper> {
-    const group = await this.#groups?.prepare()
+  async #start(userGroup = newUserGroup()): Promise<WaitingKeeper> {
+    const group = await this.#groups?.prepare(userGroup)
     const child = spawn(this.#keeperPath, ['wait', this.#vmmPath, ...(group?.directories ?? [])], {
       detached: true,
       cwd: '/',
