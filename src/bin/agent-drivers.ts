@@ -60,7 +60,9 @@ export async function openDrivers(
       network: () => ({ network: new FakeNetwork() }),
     }
   }
+  const disk = new DiskRoom()
   const images = await openRegistryImages({
+    disk,
     directory: join(settings.agentDir, 'images'),
     pinned,
     unpackProgram: join(import.meta.dirname, 'unpack.ts'),
@@ -75,7 +77,6 @@ export async function openDrivers(
     ),
   })
   const network = await chooseNetwork(settings, api, log)
-  const disk = new DiskRoom()
   const volumes = await FileVolumes.open({
     disk,
     directory: join(settings.agentDir, 'volumes'),

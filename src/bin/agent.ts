@@ -20,6 +20,7 @@ import { repeat } from '../host/agent/periodic-task.ts'
 import { pinnedImages } from '../host/agent/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
+import { ToldImages } from '../host/agent/told-images.ts'
 import { TrafficDoor } from '../host/agent/traffic-door.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/agent/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
@@ -67,6 +68,7 @@ const metrics = new AgentMetrics(entries, {
   volumeRoom: async () => await drivers.volumes.room(),
   memory: () => drivers.vmm.memory(),
 })
+const toldImages = new ToldImages({ images: drivers.images, log })
 /** Room for volumes, as told last. */
 let knownVolumeMb = 0
 /** What is still missing before the agent takes work. */
@@ -82,6 +84,7 @@ const registration = new Registration({
     accelerator: drivers.vmm.accelerator,
     memoryMb: drivers.vmm.memory()?.limitMb ?? 0,
     volumeMb: await volumeMb(),
+    imageBytes: await toldImages.bytesByUser(),
     version,
   }),
   onReassigned: ({ subnet }) => {

@@ -15,6 +15,7 @@ const hardTexts: Readonly<Record<keyof QuotaAmounts, string>> = {
   totalVolumeMb: 'most volume space, MiB',
   registryMb: 'most space of images in the registry, MiB',
   snapshotMb: 'most memory of live instances that keep it in standby, MiB',
+  imageMb: 'most space of unpacked images on each host, MiB',
 }
 const limitTexts: Readonly<Record<keyof QuotaLimits, string>> = {
   minMemoryMb: 'least memory of an instance, MiB',

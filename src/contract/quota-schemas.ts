@@ -11,6 +11,9 @@ const amounts = {
   total_volume_mb: count('Size of all volumes.'),
   registry_mb: count('What the images of the account take in the registry.'),
   snapshot_mb: count('Memory of instances that are not stopped and keep it in standby.'),
+  image_mb: count(
+    'What the images of instances of the account take on a host; of several hosts, where they take most.',
+  ),
 }
 
 export const quotaEntry = closed({

@@ -10,21 +10,23 @@ export async function loadLaunchSpec(
   deps: { readonly database: Database; readonly secretBox: SecretBox },
   wanted: { readonly nodeId: string; readonly uuid: string },
 ): Promise<LaunchSpec | undefined> {
-  const [row] = await deps.database.rows<InstanceRow & { readonly volume: StoredVolume | null }>({
+  const [row] = await deps.database.rows<LaunchRow>({
     name: 'launch-spec',
     text: `select ${instanceColumns},
              (select json_build_object('uuid', uuid, 'sizeMb', size_mb, 'made', made)
-                from volumes where uuid = instances.volume_uuid) as volume
+                from volumes where uuid = instances.volume_uuid) as volume,
+             (select hard_image_mb from users where uuid = instances.user_uuid) as "imageQuotaMb"
            from instances where uuid = $1 and node_id = $2 and deleted_at is null`,
     values: [wanted.uuid, wanted.nodeId],
   })
   if (!row) return undefined
-  const { uuid, name, userUuid, image, memoryMb, vcpus, args, privateIp, mac } = row
+  const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac } = row
   const spec = {
     uuid,
     name,
     userUuid,
     image,
+    imageQuotaMb,
     memoryMb,
     vcpus,
     privateIp,
@@ -34,6 +36,11 @@ export async function loadLaunchSpec(
   }
   const volume = launchVolume(row)
   return { ...spec, ...(args !== null && { args }), ...(volume && { volume }) }
+}
+
+interface LaunchRow extends InstanceRow {
+  readonly volume: StoredVolume | null
+  readonly imageQuotaMb: number
 }
 
 type StoredVolume = Pick<LaunchVolume, 'uuid' | 'sizeMb' | 'made'>

@@ -60,13 +60,23 @@ export async function recordHeartbeat(
       !isSealed(deps, node.id, { sealed: stored.agent_secret, secret: heartbeat.agentSecret })
     )
       return undefined
-    const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
+    const { agentUrl, accelerator, memoryMb, volumeMb, imageBytes, version } = heartbeat
     const secret = isReleased ? sealed : stored.agent_secret
     await em.execute(
-      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, volume_mb = ?, version = ?,
+      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, volume_mb = ?, image_bytes = ?, version = ?,
          heard_since = case when heartbeat_at > now() - make_interval(secs => ?) then heard_since else now() end,
          heartbeat_at = now() where id = ?`,
-      [agentUrl, secret, accelerator, memoryMb, volumeMb, version, nodeSilentAfterMs / 1_000, node.id],
+      [
+        agentUrl,
+        secret,
+        accelerator,
+        memoryMb,
+        volumeMb,
+        JSON.stringify(imageBytes),
+        version,
+        nodeSilentAfterMs / 1_000,
+        node.id,
+      ],
       'run',
     )
     return { nodeId: node.id, subnet: stored.subnet }

@@ -17,7 +17,7 @@ const keepsMemory = `${liveCondition} and standby_policy <> 'off' and standby_st
 /** With `?` for the user. Deleted instances and volumes give their quota back at once. */
 export const usedQuotasSql = `
   with owner as (select ?::uuid as uuid)
-  select held.*, published.*, kept.*, pushed.* from owner,
+  select held.*, published.*, kept.*, pushed.*, unpacked.* from owner,
     lateral (select count(*)::int as "instances",
         (count(*) filter (where ${liveCondition}))::int as "liveInstances",
         coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
@@ -30,7 +30,9 @@ export const usedQuotasSql = `
     lateral (select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb"
       from volumes where user_uuid = owner.uuid and deleted_at is null) as kept,
     lateral (select ceil(registry_bytes / 1048576.0)::int as "registryMb"
-      from users where uuid = owner.uuid) as pushed`
+      from users where uuid = owner.uuid) as pushed,
+    lateral (select coalesce(max(ceil((image_bytes->>owner.uuid::text)::bigint / 1048576.0)), 0)::int as "imageMb"
+      from nodes) as unpacked`
 
 export type UsedQuotas = QuotaAmounts
 
@@ -64,6 +66,7 @@ export function quotaReport(user: UserEntity, used: UsedQuotas | undefined): Quo
     totalVolumeMb: 0,
     registryMb: 0,
     snapshotMb: 0,
+    imageMb: 0,
   }
   return {
     userUuid: user.uuid,

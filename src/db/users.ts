@@ -97,6 +97,7 @@ export function hardQuotasOf(user: UserEntity): QuotaAmounts {
     totalVolumeMb: user.hardTotalVolumeMb,
     registryMb: user.hardRegistryMb,
     snapshotMb: user.hardSnapshotMb,
+    imageMb: user.hardImageMb,
   }
 }
 
@@ -125,6 +126,7 @@ function hardColumns(hard: QuotaAmounts) {
     hardTotalVolumeMb: hard.totalVolumeMb,
     hardRegistryMb: hard.registryMb,
     hardSnapshotMb: hard.snapshotMb,
+    hardImageMb: hard.imageMb,
   }
 }
 

@@ -32,6 +32,8 @@ export interface NodeHeartbeat {
   readonly memoryMb: number
   /** Room for volumes in all, those that it has included; nothing is promised beyond it. */
   readonly volumeMb: number
+  /** What the unpacked images of each user take, by the user's UUID: of those `maxImageOwnersTold` that have most. */
+  readonly imageBytes: Readonly<Record<string, number>>
   readonly version: string
 }
 
@@ -55,6 +57,8 @@ export interface LaunchSpec {
   readonly userUuid: string
   /** `<repository>@sha256:<hex>`; official images have the repository `official/<app>`. */
   readonly image: string
+  /** The user's quota `image_mb`. Absent in what an earlier version has kept. */
+  readonly imageQuotaMb?: number
   readonly memoryMb: number
   readonly vcpus: number
   /** Absent: the image's own. */
@@ -103,6 +107,9 @@ export interface LoadCounters {
   /** Connections and requests that were finished, by the same word. */
   readonly handledPerSecond: number
 }
+
+/** A heartbeat stays below what the API reads of a request. */
+export const maxImageOwnersTold = 10_000
 
 export const heartbeatIntervalMs = 5_000
 /** A host that was silent for this long gets no new instances. */

@@ -13,6 +13,8 @@ export interface QuotaAmounts {
   readonly totalVolumeMb: number
   readonly registryMb: number
   readonly snapshotMb: number
+  /** On each host. */
+  readonly imageMb: number
 }
 
 /** Bounds of single objects. */
@@ -47,6 +49,8 @@ export const defaultHardQuotas: QuotaAmounts = {
   registryMb: 10_240,
   // As much as live memory: all that may live may sleep.
   snapshotMb: 32_768,
+  // Room for the largest image while it is made.
+  imageMb: 16_384,
 }
 
 /** The least memory is what clients may ask for; a host gives a VM at least the floor its kernel needs. */

@@ -77,6 +77,8 @@ describe('hosts and the API', () => {
       { ...heartbeat, agentSecret: 'words that no header takes' },
       { ...heartbeat, more: 1 },
       { ...heartbeat, agentUrl: 'file:///' },
+      { ...heartbeat, imageBytes: { somebody: 1 } },
+      { ...heartbeat, imageBytes: { [user.uuid]: -1 } },
     ]) {
       assert.equal((await beat('second', body)).status, 400)
     }

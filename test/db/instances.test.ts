@@ -164,6 +164,7 @@ describe('instances', () => {
       totalVolumeMb: 0,
       registryMb: 0,
       snapshotMb: 0,
+      imageMb: 0,
     })
   })
 

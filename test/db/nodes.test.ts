@@ -10,6 +10,8 @@ import { overlookNodes, releaseNode, removeNode } from '../../src/db/node-admini
 import { findNode, isNodeSecret, listNodes, recordHeartbeat } from '../../src/db/nodes.ts'
 import { createSecretBox, secretKeyBytes } from '../../src/db/secret-box.ts'
 import { findDeletedRows, findUnstarted, markWorkflowStarted, removeInstanceRow } from '../../src/db/sweep.ts'
+import { readQuotas } from '../../src/db/quotas.ts'
+import { setQuotas } from '../../src/db/users.ts'
 import type { UserRecord } from '../../src/db/users.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
 import { ScaleToZeroPolicy } from '../../src/domain/scale-to-zero.ts'
@@ -82,6 +84,20 @@ describe('hosts', () => {
     assert.equal((await heardSince()).isNow, true)
   })
 
+  it('tell how much the images of each user take, and the quotas show the host where they take most', async () => {
+    const bob = await addUser(database, { name: 'bob' })
+    const usedMb = async (uuid: string) => (await readQuotas(database, uuid))?.used.imageMb
+    assert.equal(await usedMb(user.uuid), 0)
+    await hearNode(database, { id: 'a', imageBytes: { [user.uuid]: 1 } })
+    await hearNode(database, {
+      id: 'b',
+      imageBytes: { [user.uuid]: 3 * 2 ** 40 + 1, [bob.uuid]: 7 * 2 ** 20 },
+    })
+    assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [3 * 2 ** 20 + 1, 7])
+    await hearNode(database, { id: 'b' })
+    assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [1, 0])
+  })
+
   it('are known with the secret of their agent, which no column holds in clear', async () => {
     await addNode(database, { id: 'a' })
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
@@ -104,6 +120,7 @@ describe('hosts', () => {
         accelerator: 'tcg',
         memoryMb: 1,
         volumeMb: 2,
+        imageBytes: {},
         version: '',
       },
     )
@@ -186,6 +203,7 @@ describe('hosts', () => {
 
   it('get what a start needs, and only of their own instances that are not deleted', async () => {
     await addNode(database, { id: 'a' })
+    await setQuotas(database, 'ann', { hard: { imageMb: 5_000 }, limits: {} })
     const asked = { name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256, scaleToZero: sleepy }
     const [row] = await create(asked)
     assert.deepEqual(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), {
@@ -193,6 +211,7 @@ describe('hosts', () => {
       name: 'web',
       userUuid: user.uuid,
       image: testImage,
+      imageQuotaMb: 5_000,
       memoryMb: 256,
       vcpus: 1,
       args: ['serve'],

@@ -390,6 +390,7 @@ describe('the route feed', () => {
       accelerator: 'fake',
       memoryMb: 65_536,
       volumeMb: 1_024,
+      imageBytes: {},
       version: '0.1.0',
     } as const
     const node = { id: 'local', firstSubnet: '10.64.0.0/16' }

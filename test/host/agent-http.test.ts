@@ -205,6 +205,7 @@ describe("the agent's client of the API", () => {
       accelerator: 'fake',
       memoryMb: 1,
       volumeMb: 2,
+      imageBytes: {},
       version: '',
     })
     assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])

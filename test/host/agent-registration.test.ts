@@ -47,6 +47,7 @@ describe('the registration of a host', () => {
           accelerator: 'fake',
           memoryMb: 1,
           volumeMb: 2,
+          imageBytes: {},
           version: '',
         }),
       onReassigned: ({ subnet }) => {

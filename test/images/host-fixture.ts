@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ImageError } from '../../src/host/images/images.ts'
 import type { ContainerImage, Images } from '../../src/host/images/images.ts'
+import { DiskRoom } from '../../src/host/disk/disk-room.ts'
 import { openRegistryImages } from '../../src/host/images/registry-images.ts'
 import type { RegistryImagesOptions } from '../../src/host/images/registry-images.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
@@ -57,6 +58,7 @@ export function hostFixture(): HostFixture {
         directory,
         unpackProgram,
         pinned: () => [],
+        disk: new DiskRoom(),
         client: registry.client,
         ...options,
       })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { DiskRoom } from '../../src/host/disk/disk-room.ts'
 import type { ImageRequest, ImageUse } from '../../src/host/images/images.ts'
 import type { ImageLimits } from '../../src/host/images/image-limits.ts'
 import { gzipLayer, pushTestImage } from '../support/oci-image.ts'
@@ -30,8 +31,18 @@ describe('the room for images on a host', () => {
   }
 
   /** Whoever is prepared later was used later. */
-  async function open(limits: Partial<ImageLimits>) {
-    const images = await host.open({ limits, nowMs: () => nowMs, pinned: () => pinned })
+  async function open({
+    quotaBytes = 16 * 1024 ** 3,
+    disk = new DiskRoom(),
+    ...limits
+  }: Partial<ImageLimits> & { quotaBytes?: number; disk?: DiskRoom }) {
+    const opened = await host.open({ limits, disk, nowMs: () => nowMs, pinned: () => pinned })
+    const images = {
+      prepare: async (request: ImageRequest, signal?: AbortSignal) =>
+        await opened.prepare({ ...request, quotaBytes }, signal),
+      usedBytes: async () => await opened.usedBytes(),
+      close: async () => await opened.close(),
+    }
     return {
       images,
       async prepare(...requests: readonly ImageRequest[]): Promise<void> {
@@ -55,7 +66,7 @@ describe('the room for images on a host', () => {
   }
 
   it('of one user is bounded: what the user used longest ago goes, and nobody else’s', async () => {
-    const { prepare } = await open({ maxUserBytes: 1_800_000 })
+    const { prepare } = await open({ quotaBytes: 1_800_000 })
     const bobs = await image(bobUuid)
     const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
     await prepare(bobs, first, second, third, first, fourth)
@@ -63,14 +74,14 @@ describe('the room for images on a host', () => {
   })
 
   it('of one user that is all in use refuses that user one more, and nobody else', async () => {
-    const { images, prepare } = await open({ maxUserBytes: 1_800_000 })
+    const { images, prepare } = await open({ quotaBytes: 1_800_000 })
     const [first, second, third, fourth] = await Promise.all([image(), image(), image(), image()])
     await prepare(first, second, third)
     pin(first, second, third)
     await assertFails(
       images.prepare(fourth),
       'HostFull',
-      /take 2 MiB of this host, and this one needs 1 MiB more: at most 2 MiB .* stop instances of other images/,
+      /'image_mb' exceeded: .* take 2 MiB of this host, and this one needs 1 MiB more, of 2 MiB .* stop instances of other images/,
     )
     await prepare({ ...fourth, userUuid: bobUuid })
     await assertStored(first, second, third, fourth)
@@ -79,13 +90,17 @@ describe('the room for images on a host', () => {
   })
 
   it('does not suffice for an image that is larger than all of it, which is final', async () => {
-    const { images } = await open({ maxUserBytes: 500_000 })
-    await assertFails(images.prepare(await image()), 'ImageUnusable', /takes 1 MiB of a host while/)
+    const { images } = await open({ quotaBytes: 500_000 })
+    await assertFails(
+      images.prepare(await image()),
+      'ImageUnusable',
+      /'image_mb' exceeded: the image takes 1 MiB of a host while .* may take 1 MiB/,
+    )
     assert.deepEqual(await leftovers(host.directory), [])
   })
 
   it('is given back to the byte when an image is made, refused or given up', async () => {
-    const { images, prepare } = await open({ maxUserBytes: 1_350_000, maxStoreBytes: 1_350_000 })
+    const { images, prepare } = await open({ quotaBytes: 1_350_000, maxStoreBytes: 1_350_000 })
     const broken = randomBytes(contentBytes)
     for (let time = 0; time < 3; time++) {
       await assertFails(
@@ -126,7 +141,7 @@ describe('the room for images on a host', () => {
   })
 
   it('is nobody’s for official images, which go last', async () => {
-    const { prepare } = await open({ maxUserBytes: 900_000, maxStoreBytes: 2_000_000 })
+    const { prepare } = await open({ quotaBytes: 900_000, maxStoreBytes: 2_000_000 })
     const official = [await officialImage(), await officialImage()]
     await prepare(...official)
     const [first, second] = await Promise.all([image(), image(bobUuid)])
@@ -135,7 +150,7 @@ describe('the room for images on a host', () => {
   })
 
   it('is charged to each user who has the image, and the image goes with the last of them', async () => {
-    const { prepare } = await open({ maxUserBytes: 900_000 })
+    const { prepare } = await open({ quotaBytes: 900_000 })
     const shared = await image()
     await prepare(shared, { ...shared, userUuid: bobUuid })
     const anns = await image()
@@ -147,7 +162,7 @@ describe('the room for images on a host', () => {
   })
 
   it('is made for what was stopped and starts again, as long as the registry has it', async () => {
-    const { images, prepare } = await open({ maxUserBytes: 900_000 })
+    const { images, prepare } = await open({ quotaBytes: 900_000 })
     const [stopped, other] = await Promise.all([image(), image()])
     await prepare(stopped, other)
     await assertStored(other)
@@ -157,12 +172,54 @@ describe('the room for images on a host', () => {
     await assertFails(images.prepare(other), 'ImageUnavailable', /is not in the registry|can not be/)
   })
 
+  it('is told for each user, with what is being made and to the byte', async () => {
+    const { images, prepare } = await open({})
+    const [shared, anns] = await Promise.all([image(), image()])
+    await prepare(await officialImage(), shared, { ...shared, userUuid: bobUuid }, anns)
+    const used = await images.usedBytes()
+    const [ann = 0, bob = 0] = [used.get(annUuid), used.get(bobUuid)]
+    assert.deepEqual([...used.keys()].toSorted(), [annUuid, bobUuid])
+    assert.ok(bob >= contentBytes && bob < 1.2 * contentBytes, `${bob}`)
+    assert.ok(ann >= 2 * contentBytes && ann < 2.4 * contentBytes, `${ann}`)
+  })
+
+  it('is asked of the disk that all share: what others were promised is not there for an image', async () => {
+    const disk = new DiskRoom()
+    const { images, prepare } = await open({ disk })
+    const [kept, unused] = [await image(bobUuid), await image()]
+    await prepare(kept, unused)
+    pin(kept)
+    let promisedBytes = 2 ** 50
+    disk.add({ directory: host.directory, unwrittenBytes: async () => await Promise.resolve(promisedBytes) })
+    const next = await image()
+    await assertFails(
+      images.prepare(next),
+      'HostFull',
+      /the host's disk has no room: \d+ MB are needed and \d+ MB are left/,
+    )
+    await assertStored(kept)
+    promisedBytes = 0
+    await prepare(next)
+  })
+
+  it('is promised from the disk while an image is made, and given back at its end', async () => {
+    const disk = new DiskRoom()
+    const { prepare } = await open({ disk })
+    const promisedBytes = async (): Promise<number> => (await disk.figures(host.directory)).promisedBytes
+    const seen: number[] = []
+    const watch = setInterval(() => void promisedBytes().then((bytes) => seen.push(bytes)), 1)
+    await prepare(await image())
+    clearInterval(watch)
+    assert.ok(Math.max(...seen) >= contentBytes, `${Math.max(...seen)}`)
+    assert.equal(await promisedBytes(), 0)
+  })
+
   it('is told from the disk: who holds what outlives the agent', async () => {
     const [first, second] = await Promise.all([image(), image()])
-    const { images, prepare } = await open({ maxUserBytes: 1_350_000 })
+    const { images, prepare } = await open({ quotaBytes: 1_350_000 })
     await prepare(first, second)
     await images.close()
-    const next = await open({ maxUserBytes: 1_350_000 })
+    const next = await open({ quotaBytes: 1_350_000 })
     await next.prepare(await image())
     assert.ok(!(await stored(host.directory)).includes(digestIn(first.reference)))
     assert.ok((await stored(host.directory)).includes(digestIn(second.reference)))

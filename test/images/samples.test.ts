@@ -6,6 +6,7 @@ import { Agent, get } from 'node:http'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { DiskRoom } from '../../src/host/disk/disk-room.ts'
 import { openRegistryImages } from '../../src/host/images/registry-images.ts'
 import type { ContainerImage, Images } from '../../src/host/images/images.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
@@ -33,6 +34,7 @@ describe('the official images', () => {
       directory: store,
       unpackProgram,
       pinned: () => [],
+      disk: new DiskRoom(),
       client: registry.client,
     })
   })

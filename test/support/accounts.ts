@@ -22,6 +22,7 @@ export interface TestNode {
   readonly id?: string
   readonly memoryMb?: number
   readonly volumeMb?: number
+  readonly imageBytes?: Readonly<Record<string, number>>
   readonly agentSecret?: string
 }
 
@@ -43,6 +44,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
       accelerator: 'fake',
       memoryMb: node.memoryMb ?? 65_536,
       volumeMb: node.volumeMb ?? 1_048_576,
+      imageBytes: node.imageBytes ?? {},
       version: '0.1.0',
     },
   )

@@ -4,6 +4,7 @@ import { RequestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
 import { problemsOf } from '../../contract/validation-problems.ts'
 import { strictValidator } from '../../contract/validators.ts'
+import { maxImageOwnersTold } from '../../domain/node-protocol.ts'
 import type { NodeHeartbeat } from '../../domain/node-protocol.ts'
 
 /** What hosts send; the words are those of `src/domain/node-protocol.ts`. */
@@ -15,6 +16,13 @@ const heartbeatSchema = closed({
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
   /** Absent: the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
+  /** Absent: an agent before this version. */
+  imageBytes: Type.Optional(
+    Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+      propertyNames: { format: 'uuid' },
+      maxProperties: maxImageOwnersTold,
+    }),
+  ),
   version: Type.String({ maxLength: 128 }),
 })
 
@@ -25,7 +33,7 @@ const validateRegistryToken = strictValidator(registryTokenSchema)
 
 export function parseHeartbeat(body: unknown): NodeHeartbeat {
   refuse(problemsOf(validateHeartbeat(body), { place: 'heartbeat', prefix: '', schema: heartbeatSchema }))
-  return { volumeMb: 0, ...(body as Static<typeof heartbeatSchema>) }
+  return { volumeMb: 0, imageBytes: {}, ...(body as Static<typeof heartbeatSchema>) }
 }
 
 export function parseRegistryTokenRequest(body: unknown): Static<typeof registryTokenSchema> {

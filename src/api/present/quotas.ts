@@ -36,6 +36,7 @@ function presentAmounts(amounts: QuotaAmounts): Entry['used'] {
     total_volume_mb: amounts.totalVolumeMb,
     registry_mb: amounts.registryMb,
     snapshot_mb: amounts.snapshotMb,
+    image_mb: amounts.imageMb,
   }
 }
 
@@ -51,4 +52,5 @@ export const quotaNames: Readonly<Record<keyof QuotaAmounts, keyof Entry['used']
   totalVolumeMb: 'total_volume_mb',
   registryMb: 'registry_mb',
   snapshotMb: 'snapshot_mb',
+  imageMb: 'image_mb',
 }

@@ -13,6 +13,8 @@ export const Node = defineEntity({
     memoryMb: p.integer(),
     /** Room for volumes in all. */
     volumeMb: p.integer().default(0),
+    /** What the unpacked images of each user take, by the user's UUID. */
+    imageBytes: p.json<Readonly<Record<string, number>>>().default('{}'),
     version: p.text(),
     subnet: p.text().unique('nodes_subnet_unique'),
     /** The address index tried next; it goes round, so that an address just freed rests for a while. */

@@ -21,6 +21,7 @@ export const User = defineEntity({
     hardTotalVolumeMb: p.integer(),
     hardRegistryMb: p.integer(),
     hardSnapshotMb: p.integer(),
+    hardImageMb: p.integer(),
     minMemoryMb: p.integer(),
     maxMemoryMb: p.integer(),
     minVcpus: p.integer(),

@@ -11,6 +11,7 @@ import { Migration20261122184500_deleted_positions } from './20261122184500-dele
 import { Migration20261123025500_registry_quota } from './20261123025500-registry-quota.ts'
 import { Migration20261123032100_authority_orders } from './20261123032100-authority-orders.ts'
 import { Migration20261123033800_snapshot_quota } from './20261123033800-snapshot-quota.ts'
+import { Migration20261123053000_image_quota } from './20261123053000-image-quota.ts'
 
 /** In the order in which they run. Names stand in every database that ran them and never change. */
 export const migrationList: readonly MigrationObject[] = [
@@ -26,4 +27,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261123025500_registry_quota', class: Migration20261123025500_registry_quota },
   { name: 'Migration20261123032100_authority_orders', class: Migration20261123032100_authority_orders },
   { name: 'Migration20261123033800_snapshot_quota', class: Migration20261123033800_snapshot_quota },
+  { name: 'Migration20261123053000_image_quota', class: Migration20261123053000_image_quota },
 ]

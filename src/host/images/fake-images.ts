@@ -50,6 +50,10 @@ export class FakeImages implements Images {
     return await Promise.resolve(true)
   }
 
+  async usedBytes(): Promise<ReadonlyMap<string, number>> {
+    return await Promise.resolve(new Map<string, number>())
+  }
+
   async collect(): Promise<readonly string[]> {
     return await Promise.resolve([])
   }

@@ -19,8 +19,6 @@ export interface ImageLimits {
   readonly maxProcessBytes: number
   /** Of all images of the host, those that are being made included. Unused ones make room. */
   readonly maxStoreBytes: number
-  /** Of all images of one user, in the same way: less than half of the store, and room for the largest image while it is made. */
-  readonly maxUserBytes: number
   /** Processor time to unpack an image: as much for any, and this much more for its size. A tenth of it suffices in practice. */
   readonly minUnpackSeconds: number
   readonly unpackBytesPerSecond: number
@@ -47,7 +45,6 @@ export const defaultImageLimits: ImageLimits = {
   maxInitrdBytes: 2048 * mib,
   maxProcessBytes: 256 * 1024,
   maxStoreBytes: 40_960 * mib,
-  maxUserBytes: 16_384 * mib,
   minUnpackSeconds: 60,
   unpackBytesPerSecond: 8 * mib,
   maxMakingMs: 1_800_000,

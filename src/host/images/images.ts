@@ -11,6 +11,8 @@ export interface Images {
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
   /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
   isKept(image: PreparedImage): Promise<boolean>
+  /** What the images of each user take here, by the user's UUID; an image of several users counts for each. */
+  usedBytes(): Promise<ReadonlyMap<string, number>>
   /** Deletes unpacked images that nothing uses and that nobody asked for during a while; returns their digests. */
   collect(): Promise<readonly string[]>
   /** Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing is made any more. */
@@ -22,6 +24,8 @@ export interface ImageRequest {
   readonly reference: string
   /** Whose start needs it. */
   readonly userUuid: string
+  /** How much of this host all images of the user may take. */
+  readonly quotaBytes: number
 }
 
 /** An instance of the user runs, sleeps or is being started with the image. */

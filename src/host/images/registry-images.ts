@@ -3,6 +3,7 @@ import { parseImageReference } from '../../domain/image-reference.ts'
 import { MalformedImageError } from '../../registry/oci-manifest.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
+import type { DiskRoom } from '../disk/disk-room.ts'
 import { defaultImageLimits } from './image-limits.ts'
 import type { ImageLimits } from './image-limits.ts'
 import { officialHolder, openImageStore } from './image-store.ts'
@@ -12,7 +13,8 @@ import type { ImageRequest, Images, ImageUse, PreparedImage } from './images.ts'
 import { makeImage } from './make-image.ts'
 import { createSharedRuns } from './shared-runs.ts'
 import type { SharedRuns } from './shared-runs.ts'
-import { diskFull, freeBytes, minFreeBytes, StoreRoom } from './store-room.ts'
+import { StoreRoom } from './store-room.ts'
+import type { Charge } from './store-room.ts'
 import { LayerError } from './tar-entry.ts'
 import { unpackSeconds } from './unpack-budget.ts'
 import { Unpackers } from './unpackers.ts'
@@ -22,6 +24,8 @@ export interface RegistryImagesOptions {
   readonly directory: string
   readonly client: RegistryClient
   readonly limits?: Partial<ImageLimits>
+  /** The ledger of the host's disks. */
+  readonly disk: DiskRoom
   /** What runs, sleeps or is being started; it is not deleted. */
   readonly pinned: () => readonly ImageUse[]
   readonly nowMs?: () => number
@@ -42,7 +46,7 @@ const nearlyFull = 0.8
 interface Wanted {
   readonly repository: string
   readonly digest: string
-  readonly holder: string
+  readonly charge: Charge
 }
 
 /** Images of a registry, in a directory of this host. Opening it deletes what an earlier process left unfinished. */
@@ -77,6 +81,7 @@ class RegistryImages implements Images {
     this.#room = new StoreRoom({
       store,
       directory: options.directory,
+      disk: options.disk,
       limits: this.#limits,
       pinned: options.pinned,
       isAsked: (digest) => this.#asked.has(digest),
@@ -84,7 +89,10 @@ class RegistryImages implements Images {
     })
   }
 
-  async prepare({ reference: text, userUuid }: ImageRequest, signal?: AbortSignal): Promise<PreparedImage> {
+  async prepare(
+    { reference: text, userUuid, quotaBytes }: ImageRequest,
+    signal?: AbortSignal,
+  ): Promise<PreparedImage> {
     signal?.throwIfAborted()
     const reference = parseImageReference(text)
     if (reference?.digest === undefined) {
@@ -92,14 +100,15 @@ class RegistryImages implements Images {
     }
     const { repository, digest } = reference
     const holder = repository.startsWith(officialPrefix) ? officialHolder : userUuid
+    const charge = { holder, quotaBytes }
     this.#asked.set(digest, (this.#asked.get(digest) ?? 0) + 1)
     try {
       await this.#removing.get(digest)
-      const job = async (shared: AbortSignal) => await this.#make({ repository, digest, holder }, shared)
+      const job = async (shared: AbortSignal) => await this.#make({ repository, digest, charge }, shared)
       const image =
         (await this.#store.find(digest)) ??
         (await this.#runs.run({ key: digest, user: userUuid }, job, signal))
-      await this.#room.hold(holder, digest)
+      await this.#room.hold(charge, digest)
       return image
     } finally {
       const others = (this.#asked.get(digest) ?? 1) - 1
@@ -109,6 +118,10 @@ class RegistryImages implements Images {
   }
 
   isKept = isKept
+
+  async usedBytes(): Promise<ReadonlyMap<string, number>> {
+    return await this.#room.usedBytes()
+  }
 
   async collect(): Promise<readonly string[]> {
     const { maxStoreBytes } = this.#limits
@@ -141,12 +154,12 @@ class RegistryImages implements Images {
     await removal
   }
 
-  async #make({ repository, digest, holder }: Wanted, caller: AbortSignal): Promise<PreparedImage> {
-    const { directory: place, client, sqfstar = 'sqfstar' } = this.#options
+  async #make({ repository, digest, charge }: Wanted, caller: AbortSignal): Promise<PreparedImage> {
+    const { client, sqfstar = 'sqfstar' } = this.#options
     const limits = this.#limits
     const timeLimit = AbortSignal.timeout(limits.maxMakingMs)
     const signal = AbortSignal.any([caller, timeLimit])
-    const reservation = this.#room.reserve(holder)
+    const reservation = this.#room.reserve(charge)
     const directory = await this.#store.begin(digest)
     const fileOf = (name: string) => this.#store.fileOf(digest, name)
     try {
@@ -154,14 +167,14 @@ class RegistryImages implements Images {
       const reserve = async (bytes: number) => await reservation.resize(bytes)
       const image = await makeImage({ ...input, unpackers: this.#unpackers, reserve })
       signal.throwIfAborted()
-      await this.#store.publish(directory, image, holder)
+      await this.#store.publish(directory, image, charge.holder)
       return image
     } catch (error) {
-      const full = (await freeBytes(place)) < minFreeBytes
+      const full = await this.#room.diskError()
       await this.#store.discard(directory)
       caller.throwIfAborted()
       if (timeLimit.aborted) throw tooSlow(limits, error)
-      throw full ? diskFull(error) : asImageError(error)
+      throw full ?? asImageError(error)
     } finally {
       reservation.release()
     }

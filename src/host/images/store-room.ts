@@ -1,5 +1,6 @@
-import { statfs } from 'node:fs/promises'
 import { SerialQueue } from '../agent/serial-queue.ts'
+import { DiskFullError } from '../disk/disk-room.ts'
+import type { DiskRoom } from '../disk/disk-room.ts'
 import type { ImageLimits } from './image-limits.ts'
 import { officialHolder } from './image-store.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'
@@ -16,14 +17,21 @@ import type { ImageUse } from './images.ts'
  */
 export interface StoreRoomOptions {
   readonly store: ImageStore
-  /** On the disk whose free room counts. */
   readonly directory: string
-  readonly limits: Pick<ImageLimits, 'maxStoreBytes' | 'maxUserBytes'>
+  /** The ledger of the host's disks: an image that is being made takes its room from there, as all else does. */
+  readonly disk: DiskRoom
+  readonly limits: Pick<ImageLimits, 'maxStoreBytes'>
   /** What runs, sleeps or is being started. */
   readonly pinned: () => readonly ImageUse[]
   /** Whether somebody waits for it right now. */
   readonly isAsked: (digest: string) => boolean
   readonly remove: (digest: string) => Promise<void>
+}
+
+/** Who is charged for an image, and how much of the host all images of the holder may take. */
+export interface Charge {
+  readonly holder: string
+  readonly quotaBytes: number
 }
 
 /** Room for an image that is being made; given back as soon as it is stored or failed. */
@@ -33,9 +41,6 @@ export interface Reservation {
   release(): void
 }
 
-/** Left to the rest of the host. */
-export const minFreeBytes = 256 * 1024 * 1024
-
 export class StoreRoom {
   readonly #options: StoreRoomOptions
   readonly #reserved = new Map<Reservation, { readonly holder: string; bytes: number }>()
@@ -44,16 +49,25 @@ export class StoreRoom {
 
   constructor(options: StoreRoomOptions) {
     this.#options = options
+    options.disk.add({
+      directory: options.directory,
+      unwrittenBytes: async () => await Promise.resolve(this.#reservedBytes(() => true)),
+    })
   }
 
-  reserve(holder: string): Reservation {
-    const kept = { holder, bytes: 0 }
+  reserve(charge: Charge): Reservation {
+    const kept = { holder: charge.holder, bytes: 0 }
     const reservation: Reservation = {
       resize: async (bytes) => {
-        await this.#queue.run(async () => {
-          await this.#makeRoom(holder, bytes - kept.bytes, bytes)
+        const resize = (): void => {
           // Released meanwhile, it is nobody's.
           if (this.#reserved.has(reservation)) kept.bytes = bytes
+        }
+        await this.#queue.run(async () => {
+          const more = bytes - kept.bytes
+          if (more <= 0) return resize()
+          await this.#makeRoomOfUser(await this.#options.store.list(), { charge, more, whole: bytes })
+          await this.#makeRoomInStore(more, resize)
         })
       },
       release: () => this.#reserved.delete(reservation),
@@ -63,34 +77,48 @@ export class StoreRoom {
   }
 
   /** Counts an image that is stored as used now. Throws ImageError where the holder has no room for it. */
-  async hold(holder: string, digest: string): Promise<void> {
+  async hold(charge: Charge, digest: string): Promise<void> {
+    const { holder } = charge
     if (await this.#options.store.touch(digest, holder)) return
     const { store } = this.#options
     await this.#queue.run(async () => {
       const images = await store.list()
       const bytes = images.find((image) => image.digest === digest)?.bytes ?? 0
-      await this.#makeRoomOfUser(images, { holder, more: bytes, whole: bytes })
+      await this.#makeRoomOfUser(images, { charge, more: bytes, whole: bytes })
       await store.hold(digest, holder)
     })
   }
 
-  async #makeRoom(holder: string, more: number, whole: number): Promise<void> {
-    const { store } = this.#options
-    if (more <= 0) return
-    await this.#makeRoomOfUser(await store.list(), { holder, more, whole })
-    await this.#makeRoomInStore(more)
+  /** What a write that failed for want of room is told with; undefined where the disk is not to blame. */
+  async diskError(): Promise<ImageError | undefined> {
+    const { disk, directory } = this.#options
+    const figures = await disk.figures(directory)
+    return figures.freeBytes < figures.reserveBytes ? diskFull(new DiskFullError(1, figures)) : undefined
+  }
+
+  /** What the images of each user take, those that are being made included. */
+  async usedBytes(): Promise<ReadonlyMap<string, number>> {
+    const images = await this.#options.store.list()
+    const holders = new Set(images.flatMap((image) => [...image.holders.keys()]))
+    for (const { holder } of this.#reserved.values()) holders.add(holder)
+    holders.delete(officialHolder)
+    return new Map([...holders].map((holder) => [holder, this.#charge(images, holder)]))
   }
 
   async #makeRoomOfUser(
     images: readonly StoredImage[],
-    { holder, more, whole }: { readonly holder: string; readonly more: number; readonly whole: number },
+    {
+      charge: { holder, quotaBytes },
+      more,
+      whole,
+    }: { readonly charge: Charge; readonly more: number; readonly whole: number },
   ): Promise<void> {
-    const { maxUserBytes } = this.#options.limits
     if (holder === officialHolder) return
-    if (whole > maxUserBytes) {
+    if (whole > quotaBytes) {
       throw new ImageError(
         'ImageUnusable',
-        `the image takes ${mib(whole)} MiB of a host while it is made ready, at most ${mib(maxUserBytes)} MiB are allowed for all images of a user`,
+        `Quota 'image_mb' exceeded: the image takes ${mib(whole)} MiB of a host while it is made ready, and ` +
+          `all images of the account may take ${mib(quotaBytes)} MiB`,
       )
     }
     let charged = this.#charge(images, holder)
@@ -103,15 +131,15 @@ export class StoreRoom {
       )
       .sort((a, b) => (a.holders.get(holder) ?? 0) - (b.holders.get(holder) ?? 0))
     for (const image of unpinned) {
-      if (charged + more <= maxUserBytes) return
+      if (charged + more <= quotaBytes) return
       await this.#letGo(image, holder)
       charged -= image.bytes
     }
-    if (charged + more <= maxUserBytes) return
+    if (charged + more <= quotaBytes) return
     throw new ImageError(
       'HostFull',
-      `images of instances of yours that run, sleep or start take ${mib(charged)} MiB of this host, and this one needs ${mib(more)} MiB more: ` +
-        `at most ${mib(maxUserBytes)} MiB are allowed for all images of a user; stop instances of other images`,
+      `Quota 'image_mb' exceeded: images of instances that run, sleep or start take ${mib(charged)} MiB of this host, and this one ` +
+        `needs ${mib(more)} MiB more, of ${mib(quotaBytes)} MiB for all images of the account; stop instances of other images`,
     )
   }
 
@@ -121,13 +149,14 @@ export class StoreRoom {
     else await this.#options.remove(digest)
   }
 
-  async #makeRoomInStore(more: number): Promise<void> {
-    const { store, limits, remove, directory } = this.#options
+  /** `promise` makes the room the reservation's, before anybody else looks at the disk. */
+  async #makeRoomInStore(more: number, promise: () => void): Promise<void> {
+    const { store, limits, remove, disk, directory } = this.#options
     for (;;) {
       const images = await store.list()
       const total = sum(images) + this.#reservedBytes(() => true)
       const isOver = total + more > limits.maxStoreBytes
-      if (!isOver && (await freeBytes(directory)) - more >= minFreeBytes) return
+      if (!isOver && (await this.#takeFromDisk(more, promise))) return
       const victim = this.#nextToGo(images)
       if (victim !== undefined) await remove(victim.digest)
       else if (isOver) {
@@ -135,8 +164,17 @@ export class StoreRoom {
           'HostFull',
           `images that are in use take ${mib(total)} MiB of this host, and this one needs ${mib(more)} MiB more: at most ${mib(limits.maxStoreBytes)} MiB are allowed`,
         )
-      } else throw diskFull()
+      } else throw diskFull(new DiskFullError(more, await disk.figures(directory)))
     }
+  }
+
+  async #takeFromDisk(bytes: number, promise: () => void): Promise<boolean> {
+    const { disk, directory } = this.#options
+    return await disk.alone(async () => {
+      const fits = bytes <= (await disk.figures(directory)).leftBytes
+      if (fits) promise()
+      return fits
+    })
   }
 
   /** Of who holds most, what was last used longest ago; official images go last. */
@@ -162,14 +200,8 @@ export class StoreRoom {
   }
 }
 
-export function diskFull(cause?: unknown): ImageError {
-  const message = `less than ${mib(minFreeBytes)} MiB are free where this host keeps images`
-  return new ImageError('HostFull', message, { cause })
-}
-
-export async function freeBytes(directory: string): Promise<number> {
-  const disk = await statfs(directory)
-  return disk.bavail * disk.bsize
+function diskFull(cause: DiskFullError): ImageError {
+  return new ImageError('HostFull', cause.message, { cause })
 }
 
 function sum(images: readonly StoredImage[]): number {
