@@ -84,4 +84,31 @@ describe('a start from a template', () => {
     assert.equal(bench.problems.length, 1)
     assert.equal(templates.take(spec), undefined)
   })
+
+  it('that is only late becomes a plain boot, and takes nobody the template, unless none has succeeded yet', async () => {
+    const own = bench.templates()
+    const limits = { templateLimitMs: 1 }
+    const options = { instancesDirectory: bench.instancesDirectory, ...bench.context, templates: own }
+    const hurried = new QemuVmm(Object.assign(limits, options))
+    const start = async (memoryMb: number) => {
+      const spec = await bench.spec({ argv: ['true'], memoryMb })
+      const { kind } = await hurried.start(spec)
+      await exitOf(hurried, spec)
+      await hurried.forget(spec)
+      await own.settled()
+      return { kind, hasTemplate: own.take(spec) !== undefined }
+    }
+    try {
+      assert.deepEqual(await start(128), { kind: StartKind.Boot, hasTemplate: true })
+      limits.templateLimitMs = 60_000
+      assert.deepEqual(await start(128), { kind: StartKind.Template, hasTemplate: true })
+      limits.templateLimitMs = 1
+      assert.deepEqual(await start(128), { kind: StartKind.Boot, hasTemplate: true })
+      assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: true })
+      assert.deepEqual(await start(160), { kind: StartKind.Boot, hasTemplate: false })
+    } finally {
+      bench.problems.splice(0)
+      await hurried.close()
+    }
+  })
 })

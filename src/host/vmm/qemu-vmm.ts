@@ -10,8 +10,8 @@ import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { openLedger } from './memory-ledger.ts'
 import type { MemoryLedger, MemoryReading } from './memory-ledger.ts'
+import { FairSemaphore } from './fair-semaphore.ts'
 import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
-import { Slots } from './slots.ts'
 import type { TemplateStore } from './template-store.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
@@ -33,6 +33,8 @@ export interface QemuVmmOptions extends PlanContext {
   /** Absent: every start is a plain boot. */
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
+  readonly templateLimitMs?: number
+  /** Of one user. */
   readonly bootsAtOnce?: number
   /** Told of what did not work out and was worked around. */
   readonly onProblem?: (message: string) => void
@@ -43,7 +45,7 @@ const defaultBootLimitMs = 60_000
 /** A guest that hangs must not keep the boots of others waiting until its limit. */
 const bootCountsForMs = 10_000
 /** A template needs a third of a second; one that takes this long is not worth waiting for. */
-const templateLimitMs = 10_000
+const defaultTemplateLimitMs = 10_000
 
 /**
  * Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. The keeper gives a guest
@@ -72,8 +74,8 @@ export class QemuVmm implements Vmm {
   readonly #socketListeners: ((vm: VmName) => void)[] = []
   readonly #disabledListeners: ((vm: VmName, disabled: boolean) => void)[] = []
   readonly #stalledListeners: ((vm: VmName, stalled: boolean) => void)[] = []
-  /** Emulated guests boot in one thread each: more at once than cores only make all of them late. */
-  readonly #bootSlots: Slots
+  /** Emulated guests boot in one thread each: more at once than cores only make all of them late. Some are left to other users. */
+  readonly #boots: FairSemaphore
 
   constructor(options: QemuVmmOptions) {
     this.#options = options
@@ -84,7 +86,9 @@ export class QemuVmm implements Vmm {
       vmmPath: options.facts.qemuPath,
       ...(options.groups === undefined ? {} : { groups: options.groups }),
     })
-    this.#bootSlots = new Slots(options.bootsAtOnce ?? availableParallelism(), bootCountsForMs)
+    const perUser = options.bootsAtOnce ?? availableParallelism()
+    const size = perUser + Math.ceil(perUser / 2)
+    this.#boots = new FairSemaphore({ size, perUser, countsForMs: bootCountsForMs })
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {
@@ -140,7 +144,8 @@ export class QemuVmm implements Vmm {
       await vm.rediscover()
       // Its agent died before there was a VM, or it is a snapshot by now: nothing is to be reported.
       if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
-      else this.#readopt(vm)
+      else this.#follow(vm)
+      this.#keepers.adoptVm(record)
     }
     this.#keepers.replenish()
     for (const name of await instanceNames(instancesDirectory)) {
@@ -262,7 +267,7 @@ export class QemuVmm implements Vmm {
       const report = await this.#tryTemplate(spec, template, askedAtUs, signal)
       if (report !== undefined) return report
     }
-    return await this.#bootSlots.run(async () => {
+    return await this.#boots.run(spec.userUuid, signal, async () => {
       signal.throwIfAborted()
       const report = await this.#bringUp(spec, planMachine(spec, this.#options), askedAtUs, signal)
       // Not earlier: beside the boot that somebody waits for, it would take half of its processor.
@@ -310,10 +315,13 @@ export class QemuVmm implements Vmm {
   ): Promise<StartReport | undefined> {
     try {
       const plan = planMachine(spec, this.#options, template)
-      return await this.#bringUp(spec, plan, askedAtUs, signal, templateLimitMs)
+      const limitMs = this.#options.templateLimitMs ?? defaultTemplateLimitMs
+      const report = await this.#bringUp(spec, plan, askedAtUs, signal, limitMs)
+      this.#options.templates?.prove(spec)
+      return report
     } catch (error) {
       if (signal.aborted || !(error instanceof VmmError) || error.failure !== 'BootFailed') throw error
-      this.#options.templates?.reject(spec, error.message)
+      this.#options.templates?.reject(spec, { message: error.message, wasLate: isTimeout(error.cause) })
       return undefined
     }
   }
@@ -345,6 +353,7 @@ export class QemuVmm implements Vmm {
       throw new VmmError(
         'BootFailed',
         `no application within ${seconds} s${consoleTail(spec.consoleDirectory)}`,
+        { cause: error },
       )
     }
     const { started } = vm.status
@@ -365,15 +374,6 @@ export class QemuVmm implements Vmm {
     vm.removeAllListeners('ended')
     await killVm(vm, 'forced')
     await this.forget(vm.name)
-  }
-
-  #readopt(vm: KeptVm): void {
-    const { userUuid, group } = vm.record
-    // Earlier versions had groups of VMs alone.
-    if (userUuid !== undefined && group?.includes('/') === true) {
-      this.#keepers.adopt(userUuid, path.dirname(group))
-    }
-    this.#follow(vm)
   }
 
   #follow(vm: KeptVm): void {

@@ -86,11 +86,20 @@ export class TemplateStore {
     if (!this.#entries.has(key)) this.#make(key, spec)
   }
 
-  /** A start from the template for `spec` failed: no other start waits for the same failure. */
-  reject(spec: VmSpec, reason: string): void {
+  /** A start from the template for `spec` succeeded. */
+  prove(spec: VmSpec): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))
-    if (entry?.template === undefined) return
-    this.#onProblem(`a start from a template failed, so it is given up: ${reason}`)
+    if (entry?.template !== undefined) entry.isProved = true
+  }
+
+  /**
+   * A start from the template for `spec` failed: no other start waits for the same failure. But a VM that is only late may have been one of
+   * too many of its user, and that takes nobody the template that has proved itself.
+   */
+  reject(spec: VmSpec, failure: { readonly message: string; readonly wasLate: boolean }): void {
+    const entry = this.#entries.get(templateKey(spec, this.#context))
+    if (entry?.template === undefined || (failure.wasLate && entry.isProved)) return
+    this.#onProblem(`a start from a template failed, so it is given up: ${failure.message}`)
     this.#release(entry)
   }
 
@@ -107,7 +116,7 @@ export class TemplateStore {
   }
 
   #make(key: string, spec: VmSpec): void {
-    const entry: Entry = { template: undefined, building: undefined, heldMb: 0 }
+    const entry: Entry = { template: undefined, building: undefined, heldMb: 0, isProved: false }
     this.#entries.set(key, entry)
     this.#making = this.#making.then(async () => {
       if (this.#closed) return
@@ -160,6 +169,8 @@ export class TemplateStore {
 }
 
 interface Entry {
+  /** A VM has started from it. */
+  isProved: boolean
   /** Absent while it is made and after it was given up. */
   template: Template | undefined
   /** Ends the build that is under way. */

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
+import path from 'node:path'
 import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups, VmGroup } from './control-groups.ts'
+import type { VmRecord } from './vm-record.ts'
 
 /** Two wakes at once are common, and more keep the processor busy with other things; each takes some 100 KB. */
 const keptWaiting = 2
@@ -62,6 +64,11 @@ export class WaitingKeepers {
     if (this.#groups !== undefined) this.adopt(userUuid, userGroup)
     this.replenish()
     return found ?? (await this.#start(userGroup))
+  }
+
+  /** A VM that an earlier agent started; earlier versions had groups of VMs alone. */
+  adoptVm({ userUuid, group }: Pick<VmRecord, 'userUuid' | 'group'>): void {
+    if (userUuid !== undefined && group?.includes('/') === true) this.adopt(userUuid, path.dirname(group))
   }
 
   /** VMs of the user are in this group: others join them. */
