@@ -12,6 +12,8 @@ import type { Part } from './part.ts'
 
 /** A process that left the group keeps the pipe; its lines are not waited for. */
 const lastLinesLimitMs = 200
+/** A tenth of what others have. */
+const niceness = 10
 
 export interface PartExit {
   readonly code: number | null
@@ -45,6 +47,7 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  if (part.givesWay === true && child.pid !== undefined) giveWay(child.pid)
   // Before it can start anything itself.
   if (child.pid !== undefined) (options.keepFromKiller ?? keepFromKiller)(child.pid)
   const ended = endOf(child)
@@ -79,8 +82,18 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
  */
 function commandOf(part: Part): [string, ...string[]] {
   const before = confinedCommand(part.confinement, ['--pdeathsig', part.stopSignal])
-  const [program = part.program, ...args] = [...before, part.program, ...part.args]
+  const nice = part.givesWay === true ? ['nice', '-n', String(niceness)] : []
+  const [program = part.program, ...args] = [...nice, ...before, part.program, ...part.args]
   return [program, ...args]
+}
+
+/** Where the kernel shares processors between sessions first, niceness counts within a session only: so the session's is set as well. */
+function giveWay(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
+  } catch {
+    // A kernel without it.
+  }
 }
 
 function endOf(child: ChildProcess): Promise<PartExit> {

@@ -10,6 +10,8 @@ export interface Part {
   readonly workingDirectory?: string
   /** Absent: it is who the supervisor is. */
   readonly confinement?: Confinement | undefined
+  /** Users can keep it busy as they like: it has processors only where nobody else wants them. */
+  readonly givesWay?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
   /** How long it may take to end before it is killed. */
   readonly stopLimitMs: number

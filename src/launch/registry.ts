@@ -29,6 +29,7 @@ export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
     args: ['serve', configFile],
     env: { REGISTRY_HTTP_SECRET: options.httpSecret },
     confinement,
+    givesWay: true,
     stopSignal: 'SIGTERM',
     stopLimitMs: 2_000,
     async prepare() {

@@ -42,6 +42,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
           {
             ...part('registry-owner', registryOwnerAt, 2_000),
             confinement: confined?.registryOwner,
+            givesWay: true,
             // 401 is the healthy answer of a registry to one without a token.
             ready: (signal) => untilAnswers(`${registryOwnerAt}/v2/`, signal, [200, 401]),
           },
