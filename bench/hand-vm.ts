@@ -13,6 +13,7 @@ import {
   firstFileFd,
   keeperFd,
   platformKernelArguments,
+  tapFd,
 } from '../src/host/vmm/command-line.ts'
 import type { Machine } from '../src/host/vmm/command-line.ts'
 import { encodeGuestConfig } from '../src/host/vmm/guest-config.ts'
@@ -48,6 +49,7 @@ export function removeHandNetwork(): void {
 
 const answerLimitMs = 60_000
 const pollMs = 2
+const standardErrorFd = 2
 /** As fast as the disk takes it. */
 const maxBandwidth = 2 ** 34
 
@@ -71,20 +73,25 @@ export class HandVm {
     this.#source = source
     const { command, files } = planOf(start, source)
     const descriptors = files.map(({ path, flags }) => openSync(path, flags))
-    const [program = '', ...args] = command
-    const stdio = Array.from({ length: keeperFd.monitor + 1 }, (_, fd) => {
-      if (fd < firstFileFd) return 'ignore' as const
-      return (
-        descriptors[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
-      )
-    })
+    const [program = '', ...args] = command.map(opensItsDevice)
+    const stdio = Array.from<unknown, 'ignore' | 'pipe' | 'inherit' | number>(
+      { length: keeperFd.monitor + 1 },
+      (_, fd) => {
+        if (fd < firstFileFd) return 'ignore' as const
+        return (
+          descriptors[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
+        )
+      },
+    )
+    stdio[standardErrorFd] = 'inherit'
     this.#child = spawn(program, args, { stdio })
     for (const descriptor of descriptors) closeSync(descriptor)
     this.#channels = this.#child.stdio as unknown as readonly Duplex[]
     for (const fd of Object.values(keeperFd)) this.#channels[fd]?.on('error', () => undefined)
     for (const fd of [keeperFd.console, keeperFd.log]) this.#channels[fd]?.resume()
     this.#ended = once(this.#child, 'exit')
-    this.#entered = this.#converse(start)
+    this.#entered = Promise.race([this.#converse(start), this.#endedEarly()])
+    this.#entered.catch(() => undefined)
   }
 
   /** Resolves with the first answer of the application. */
@@ -163,6 +170,12 @@ export class HandVm {
     })
   }
 
+  /** Else whoever waits for the VM would wait for ever. */
+  async #endedEarly(): Promise<never> {
+    await this.#ended
+    throw new Error('the VM by hand ended')
+  }
+
   async #qmp(execute: string, args: object = {}): Promise<unknown> {
     const monitor = this.#channels[keeperFd.monitor]
     if (monitor === undefined) throw new Error('no monitor')
@@ -185,8 +198,13 @@ export class HandVm {
       monitor.on('data', listen)
     })
     monitor.write(`${JSON.stringify({ execute, arguments: args })}\n`)
-    return await answer
+    return await Promise.race([answer, this.#endedEarly()])
   }
+}
+
+/** A VM of the platform is handed its network device by its keeper; QEMU alone opens it. */
+function opensItsDevice(argument: string): string {
+  return argument.replace(`fd=${tapFd}`, `ifname=${place.interfaceName},script=no,downscript=no`)
 }
 
 interface HandFile {

@@ -44,7 +44,7 @@ export interface TemplateSource {
 /** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
 export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
 /** The network device, which the keeper opens while it is root; `guest/keeper/keeper.h` has the same number. */
-const tapFd = 24
+export const tapFd = 24
 /** The first descriptor that a file may be handed on with, and the bound that the keeper's channels set. */
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
