@@ -205,6 +205,38 @@ describe('control groups of this machine', () => {
     }
   })
 
+  it('weigh less for a user who takes what others leave over', async function () {
+    const hierarchy = (await findGroupHierarchies()).find(({ controllers }) => controllers.includes('cpu'))
+    if (hierarchy === undefined) this.skip()
+    const { version, directory } = hierarchy
+    const vmm = bench.open({ groups: await open() })
+    const spinning = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
+    const second = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
+    const resting = await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'], userUuid: 'bob' })
+    const weightOf = async (spec: VmSpec): Promise<number> => {
+      const line = (await groupsOf(await bench.pidOf(spec, 'qemu'))).find((one) =>
+        /[:,]cpu[,:]|^0::/.test(one),
+      )
+      const group = path.dirname(line?.replace(/^[^/]*/, '') ?? '')
+      const file = version === 1 ? 'cpu.shares' : 'cpu.weight'
+      return Number(await readFile(path.join(directory, group, file), 'utf8'))
+    }
+    try {
+      await vmm.recover()
+      await Promise.all([spinning, second, resting].map(async (spec) => await vmm.start(spec)))
+      const usual = version === 1 ? 1_024 : 100
+      await until('the one that spins weighs less', async () => (await weightOf(spinning)) < usual, limit)
+      assert.equal(await weightOf(second), await weightOf(spinning))
+      assert.equal(await weightOf(resting), usual)
+    } finally {
+      for (const spec of [spinning, second, resting]) {
+        await vmm.kill(spec, 'forced')
+        await vmm.forget(spec)
+      }
+      await vmm.close()
+    }
+  })
+
   it('of who needed one last have keepers that wait in them, and those of many users before have none', async () => {
     const groups = await open()
     const keepers = new WaitingKeepers({ ...bench.keeperPrograms, groups })

@@ -39,6 +39,7 @@ const vmProcesses = 128
 /** Half of what a group or process beside it has. */
 const parentShare = { 1: 512, 2: 50 } as const
 const cpuShare = { 1: 1_024, 2: 100 } as const
+const shareFile = { 1: 'cpu.shares', 2: 'cpu.weight' } as const
 /** The kernel refuses more. */
 const largestShare = { 1: 262_144, 2: 10_000 } as const
 const mebibyte = 1024 * 1024
@@ -91,7 +92,7 @@ export interface GroupsOptions {
  * The control groups of all VMs of an agent:
  *
  *   roost-<agent>       memory.max: what VMs may have, swap none; pids.max: half of the machine's; cpu.weight: half of a neighbour's
- *     user-<random>     cpu.weight: as every other user's, however many VMs the user has
+ *     user-<random>     cpu.weight: as every other user's, however many VMs the user has (but see `UserWeights`)
  *       vm-<random>     memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
  *
  * A group is made ahead with the keeper that waits in it (`WaitingKeepers`), and has its limits before it has a VM. The agent removes
@@ -141,9 +142,21 @@ export class ControlGroups {
         const values: Record<GroupController, readonly [string, number]> = {
           memory: [version === 1 ? 'memory.limit_in_bytes' : 'memory.max', bytes],
           pids: ['pids.max', vmProcesses + vm.vcpus],
-          cpu: [version === 1 ? 'cpu.shares' : 'cpu.weight', share],
+          cpu: [shareFile[version], share],
         }
         return controllers.map(async (one) => await write(path.join(at, values[one][0]), values[one][1]))
+      }),
+    )
+  }
+
+  /** Of all VMs of a user together, beside those of other users: 1 is what each has at first. */
+  async weigh(userGroup: string, weight: number): Promise<void> {
+    const weighing = this.#parents.filter(({ controllers }) => controllers.includes('cpu'))
+    await Promise.all(
+      weighing.map(async ({ version, directory }) => {
+        const share = Math.round(cpuShare[version] * weight)
+        // It may have gone with its last VM.
+        await write(path.join(directory, userGroup, shareFile[version]), share).catch(() => undefined)
       }),
     )
   }
@@ -223,8 +236,7 @@ async function limitParent(
   memoryMb: number | undefined,
 ): Promise<void> {
   if (controllers.includes('pids')) await write(path.join(directory, 'pids.max'), await halfOfAllProcesses())
-  if (controllers.includes('cpu'))
-    await write(path.join(directory, version === 1 ? 'cpu.shares' : 'cpu.weight'), parentShare[version])
+  if (controllers.includes('cpu')) await write(path.join(directory, shareFile[version]), parentShare[version])
   if (!controllers.includes('memory') || memoryMb === undefined) return
   const [current, limit, swap] =
     version === 1

@@ -11,12 +11,13 @@ import type { ControlGroups } from './control-groups.ts'
 import { openLedger } from './memory-ledger.ts'
 import type { MemoryLedger, MemoryReading } from './memory-ledger.ts'
 import { FairSemaphore } from './fair-semaphore.ts'
-import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
 import type { TemplateStore } from './template-store.ts'
-import { cpuTimeMsOf, findEvent } from './vm-events.ts'
+import { UserWeights } from './user-weights.ts'
+import { findEvent } from './vm-events.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
+import { processorTimeMs, usageOf } from './vm-usage.ts'
 import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { VmmError } from './vmm.ts'
@@ -62,6 +63,7 @@ export class QemuVmm implements Vmm {
   readonly #options: QemuVmmOptions
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
+  readonly #weights: UserWeights | undefined
   /** By instance; an ended VM stays until it is forgotten. */
   readonly #vms = new Map<string, KeptVm>()
   /** By instance: what is under way to be deleted of a VM that is over; the next one waits for it. */
@@ -86,6 +88,7 @@ export class QemuVmm implements Vmm {
       vmmPath: options.facts.qemuPath,
       ...(options.groups === undefined ? {} : { groups: options.groups }),
     })
+    this.#weights = options.groups && new UserWeights(options.groups, this.#vms)
     const perUser = options.bootsAtOnce ?? availableParallelism()
     const size = perUser + Math.ceil(perUser / 2)
     this.#boots = new FairSemaphore({ size, perUser, countsForMs: bootCountsForMs })
@@ -148,6 +151,7 @@ export class QemuVmm implements Vmm {
       this.#keepers.adoptVm(record)
     }
     this.#keepers.replenish()
+    this.#weights?.start()
     for (const name of await instanceNames(instancesDirectory)) {
       if (this.#vms.has(name)) continue
       await returnSnapshot(path.join(instancesDirectory, name), facts.bootId)
@@ -173,18 +177,12 @@ export class QemuVmm implements Vmm {
 
   async usage(name: VmName): Promise<VmUsage | undefined> {
     const vm = this.#find(name)
-    const [pid, startTime] = findEvent(vm?.events ?? [], 'qemu')?.words ?? []
-    if (vm === undefined || pid === undefined || startTime === undefined) return undefined
-    const live = !vm.isOver ? await readProcessUsage(Number(pid), startTime) : undefined
-    return live ?? { rssBytes: 0, cpuTimeMs: cpuTimeMsOf(vm.events) ?? 0 }
+    return vm && (await usageOf(vm))
   }
 
   cpuTimeMs(name: VmName): number | undefined {
     const vm = this.#find(name)
-    const [pid, startTime] = findEvent(vm?.events ?? [], 'qemu')?.words ?? []
-    if (vm === undefined || pid === undefined || startTime === undefined) return undefined
-    const live = vm.isOver ? undefined : readCpuTimeMs(Number(pid), startTime)
-    return live ?? cpuTimeMsOf(vm.events) ?? 0
+    return vm && processorTimeMs(vm)
   }
 
   memory(): MemoryReading | undefined {
@@ -197,6 +195,7 @@ export class QemuVmm implements Vmm {
   }
 
   async close(): Promise<void> {
+    this.#weights?.stop()
     for (const vm of this.#vms.values()) vm.release()
     this.#vms.clear()
     await Promise.all([this.#keepers.close(), ...this.#releases.values()])

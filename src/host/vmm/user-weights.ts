@@ -1,0 +1,81 @@
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { meanBusy, processorWeights } from '../../domain/processor-weights.ts'
+import type { ControlGroups } from './control-groups.ts'
+import type { KeptVm } from './kept-vm.ts'
+import { processorTimeMs } from './vm-usage.ts'
+
+const lookEveryMs = 2_000
+/** A smaller change is not worth a write. */
+const leastChange = 0.05
+
+/**
+ * Lowers the weight of users whose VMs have lately had more than their part of the processors (`src/domain/processor-weights.ts`): who had
+ * little, and wants to start, wake or answer something now, hardly notices them. Nothing is looked at while one user alone has VMs.
+ */
+export class UserWeights {
+  readonly #groups: Pick<ControlGroups, 'weigh'>
+  readonly #vms: ReadonlyMap<string, KeptVm>
+  #lookedAtMs: number | undefined
+  #timesMs: ReadonlyMap<KeptVm, number> = new Map()
+  /** By user group, as all that follows. */
+  #busy: ReadonlyMap<string, number> = new Map()
+  #written = new Map<string, number>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(groups: Pick<ControlGroups, 'weigh'>, vms: ReadonlyMap<string, KeptVm>) {
+    this.#groups = groups
+    this.#vms = vms
+  }
+
+  start(): void {
+    this.stop()
+    this.#timer = setInterval(() => void this.look(performance.now()).catch(() => undefined), lookEveryMs)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  async look(nowMs: number): Promise<void> {
+    const userGroups = this.#userGroups()
+    const since = this.#lookedAtMs
+    this.#lookedAtMs = userGroups.size < 2 ? undefined : nowMs
+    if (userGroups.size < 2) return
+    const timesBefore = this.#timesMs
+    this.#timesMs = new Map([...userGroups.values()].flat().map((vm) => [vm, processorTimeMs(vm) ?? 0]))
+    if (since === undefined) return
+    // A VM that is new since had its time since.
+    const busyOf = (vm: KeptVm) =>
+      ((this.#timesMs.get(vm) ?? 0) - (timesBefore.get(vm) ?? 0)) / (nowMs - since)
+    const busy = [...userGroups].map(([group, vms]) => {
+      const latest = vms.reduce((sum, vm) => sum + busyOf(vm), 0)
+      return [group, meanBusy(this.#busy.get(group) ?? 0, latest)] as const
+    })
+    this.#busy = new Map(busy)
+    await this.#write(processorWeights(this.#busy, availableParallelism()))
+  }
+
+  #userGroups(): ReadonlyMap<string, readonly KeptVm[]> {
+    const found = new Map<string, KeptVm[]>()
+    for (const vm of this.#vms.values()) {
+      const { group } = vm.record
+      // Earlier versions had groups of VMs alone.
+      if (vm.isOver || group?.includes('/') !== true) continue
+      const userGroup = path.dirname(group)
+      found.set(userGroup, [...(found.get(userGroup) ?? []), vm])
+    }
+    return found
+  }
+
+  /** The first time always: an agent before this one may have written another. */
+  async #write(weights: ReadonlyMap<string, number>): Promise<void> {
+    const changed = [...weights].filter(
+      ([group, weight]) => Math.abs((this.#written.get(group) ?? 0) - weight) >= leastChange,
+    )
+    for (const group of this.#written.keys()) if (!weights.has(group)) this.#written.delete(group)
+    for (const [group, weight] of changed) this.#written.set(group, weight)
+    await Promise.all(changed.map(async ([group, weight]) => await this.#groups.weigh(group, weight)))
+  }
+}

@@ -1,0 +1,25 @@
+import type { KeptVm } from './kept-vm.ts'
+import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
+import { cpuTimeMsOf, findEvent } from './vm-events.ts'
+import type { VmUsage } from './vmm.ts'
+
+/** Memory and processor time of the VMM's process; undefined where it never began. */
+export async function usageOf(vm: KeptVm): Promise<VmUsage | undefined> {
+  const process = processOf(vm)
+  if (process === undefined) return undefined
+  const live = vm.isOver ? undefined : await readProcessUsage(process.pid, process.startTime)
+  return live ?? { rssBytes: 0, cpuTimeMs: cpuTimeMsOf(vm.events) ?? 0 }
+}
+
+/** The processor time alone, at once. */
+export function processorTimeMs(vm: KeptVm): number | undefined {
+  const process = processOf(vm)
+  if (process === undefined) return undefined
+  const live = vm.isOver ? undefined : readCpuTimeMs(process.pid, process.startTime)
+  return live ?? cpuTimeMsOf(vm.events) ?? 0
+}
+
+function processOf(vm: KeptVm): { readonly pid: number; readonly startTime: string } | undefined {
+  const [pid, startTime] = findEvent(vm.events, 'qemu')?.words ?? []
+  return pid === undefined || startTime === undefined ? undefined : { pid: Number(pid), startTime }
+}
