@@ -6,6 +6,7 @@
  *   keeper ram <MiB>                                     see ram.c
  *   keeper wait <qemu> <control group>...                see waiting.c
  *   keeper enter <control group>... -- <command>         see group.c
+ *   keeper transient key=value... -- <qemu> <arguments...>  see transient.c
  *   keeper jail <qemu>                                   see jail.c
  *
  * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to the VMM.
@@ -115,7 +116,14 @@ struct vm {
   int orders_fd; /* what it is told */
   int console_fd, log_fd, control_fd, monitor_fd, error_fd;
 };
+/* The VMM's ends of what is between it and us. */
+struct vmm_ends {
+  int channels[4]; /* in the order of their numbers, VMM_CONSOLE_FD first */
+  int error_fd;
+};
 bool vm_start(struct vm *vm, const struct options *options);
+/* theirs NULL: the VMM gets the channels that we were started with. */
+bool vm_fork(struct vm *vm, const struct options *options, const struct vmm_ends *theirs);
 void vm_kill(struct vm *vm);
 /* Reads how it ended; cpu_us: what it has used of processors. */
 bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
@@ -229,6 +237,7 @@ void collect_output(void);
 int ram_main(const char *size_mb);
 int waiting_main(const char *program, char **groups);
 int enter_main(char **arguments);
+int transient_main(char **arguments);
 
 #define MAX_CLIENTS 4
 

@@ -183,7 +183,9 @@ int main(int count, char **arguments) {
   if (count >= 3 && strcmp(arguments[1], "wait") == 0) return waiting_main(arguments[2], arguments + 3);
   if (count >= 3 && strcmp(arguments[1], "enter") == 0) return enter_main(arguments + 2);
   if (count == 3 && strcmp(arguments[1], "jail") == 0) return jail_main(arguments[2]);
+  if (count >= 3 && strcmp(arguments[1], "transient") == 0) return transient_main(arguments + 2);
   if (count < 3 || strcmp(arguments[1], "run") != 0 || !options_parse(&options, arguments + 2)) return 2;
+  if (options.directory == NULL || options.console_directory == NULL) return 2;
   umask(077);
   if (options.uid >= 0) jail_prepare(options.command[0]);
   jail_close_on_exec();

@@ -123,19 +123,23 @@ static void open_tap(const char *name) {
   close(fd);
 }
 
-/* keeper: who has to be alive still; 0: whoever is our parent ends us with its own end. */
-static _Noreturn void become_vmm(const struct options *options, const int *ends, int error_fd, pid_t keeper) {
+/* Gives the VMM's ends of its channels, and its standard files, the numbers that it knows. */
+static void place_ends(const struct vmm_ends *ends) {
   int parked[4];
+  for (int i = 0; i < 4; i++) parked[i] = fcntl(ends->channels[i], F_DUPFD_CLOEXEC, PARKING_FD);
+  int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  place(ends->error_fd, 1);
+  place(ends->error_fd, 2);
+  place(null_fd, 0);
+  for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
+}
+
+/* keeper: who has to be alive still; 0: whoever is our parent ends us with its own end. */
+static _Noreturn void become_vmm(const struct options *options, pid_t keeper) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);
-  for (int i = 0; i < 4; i++) parked[i] = fcntl(ends[i], F_DUPFD_CLOEXEC, PARKING_FD);
-  int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  place(error_fd, 1);
-  place(error_fd, 2);
-  place(null_fd, 0);
-  for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
   if (options->tap != NULL) open_tap(options->tap);
   jail(options);
   /* After the change of user, which clears it. */
@@ -172,14 +176,7 @@ static bool start_apart(struct vm *vm, struct init_ends *ends) {
   return true;
 }
 
-bool vm_start(struct vm *vm, const struct options *options) {
-  int theirs[4], error_pipe[2];
-  if (!pair(&vm->console_fd, &theirs[0]) || !pair(&vm->log_fd, &theirs[1]) || !pair(&vm->control_fd, &theirs[2]) ||
-      !pair(&vm->monitor_fd, &theirs[3]) || pipe2(error_pipe, O_CLOEXEC) < 0) {
-    return false;
-  }
-  fcntl(error_pipe[0], F_SETFL, O_NONBLOCK);
-  vm->error_fd = error_pipe[0];
+bool vm_fork(struct vm *vm, const struct options *options, const struct vmm_ends *theirs) {
   pid_t keeper = getpid();
   struct init_ends ends;
   bool apart = options->uid >= 0 && start_apart(vm, &ends);
@@ -188,7 +185,8 @@ bool vm_start(struct vm *vm, const struct options *options) {
   if (vm->child < 0) return false;
   if (vm->child == 0) {
     if (apart) init_run(ends);
-    become_vmm(options, theirs, error_pipe[1], apart ? 0 : keeper);
+    if (theirs != NULL) place_ends(theirs);
+    become_vmm(options, apart ? 0 : keeper);
   }
   if (apart) {
     close(ends.status_fd);
@@ -196,8 +194,23 @@ bool vm_start(struct vm *vm, const struct options *options) {
   }
   vm->pid = apart ? init_await_vmm(vm->status_fd) : vm->child;
   if (vm->pid == 0) vm->pid = vm->child;
-  for (int i = 0; i < 4; i++) close(theirs[i]);
-  close(error_pipe[1]);
+  return true;
+}
+
+bool vm_start(struct vm *vm, const struct options *options) {
+  struct vmm_ends theirs;
+  int error_pipe[2];
+  if (!pair(&vm->console_fd, &theirs.channels[0]) || !pair(&vm->log_fd, &theirs.channels[1]) ||
+      !pair(&vm->control_fd, &theirs.channels[2]) || !pair(&vm->monitor_fd, &theirs.channels[3]) ||
+      pipe2(error_pipe, O_CLOEXEC) < 0) {
+    return false;
+  }
+  fcntl(error_pipe[0], F_SETFL, O_NONBLOCK);
+  vm->error_fd = error_pipe[0];
+  theirs.error_fd = error_pipe[1];
+  if (!vm_fork(vm, options, &theirs)) return false;
+  for (int i = 0; i < 4; i++) close(theirs.channels[i]);
+  close(theirs.error_fd);
   if (options->volume_fd >= 0) close((int)options->volume_fd);
   return true;
 }

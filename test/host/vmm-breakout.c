@@ -1,5 +1,5 @@
 /*
- * Run in place of QEMU, as a guest that has taken its VMM over: tries to reach what is not the VM's own. One line on the console for
+ * Run in place of QEMU, as a guest that has taken its VMM over: tries to reach what is not the VM's own. One line to REPORT_FD for
  * each try, `<what> reached` or `<what> refused <errno>`, then `done`. The test compiles it with the places to look at.
  */
 #include <errno.h>
@@ -23,14 +23,13 @@
 #include <unistd.h>
 #include <arpa/inet.h>
 
-#define CONSOLE_FD 20
 #define CONTROL_FD 22
 #define MONITOR_FD 23
 
 static void tell(const char *what, const char *which, int result) {
   int number = errno;
-  if (result < 0) dprintf(CONSOLE_FD, "%s %s refused %d\n", what, which, number);
-  else dprintf(CONSOLE_FD, "%s %s reached\n", what, which);
+  if (result < 0) dprintf(REPORT_FD, "%s %s refused %d\n", what, which, number);
+  else dprintf(REPORT_FD, "%s %s reached\n", what, which);
 }
 
 static void try_connection(const char *address) {
@@ -120,6 +119,6 @@ int main(void) {
   try_powers();
   try_setuid_program(SETUID_PROGRAM);
   try_to_stay();
-  dprintf(CONSOLE_FD, "done\n");
+  dprintf(REPORT_FD, "done\n");
   for (;;) pause();
 }

@@ -1,31 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo, Server } from 'node:net'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { keeperFd } from '../../src/host/vmm/command-line.ts'
 import { findJailGaps } from '../../src/host/vmm/jail-probe.ts'
-import { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
+import type { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
 import type { VmSpec } from '../../src/host/vmm/vmm.ts'
 import { until } from '../support/until.ts'
+import { BreakoutProgram, breakoutTries } from './breakout-program.ts'
 import { makeTap, removeTap, tapAttachment } from './guest-shell.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
 
 const limit = { limitMs: 30_000 }
-const abstractName = `roost-test-${process.pid}`
-const source = path.join(import.meta.dirname, 'vmm-breakout.c')
 
 describe('a guest that has taken over its VMM', () => {
   let bench: QemuBench
@@ -33,10 +20,7 @@ describe('a guest that has taken over its VMM', () => {
   let other: VmSpec
   let spec: VmSpec
   let tried: readonly string[] = []
-  let program = ''
-  let segment = ''
-  const servers: Server[] = []
-  const leavings: string[] = []
+  let program: BreakoutProgram | undefined
 
   before(async function () {
     bench = await openQemuBench()
@@ -45,10 +29,8 @@ describe('a guest that has taken over its VMM', () => {
     const plain = bench.open()
     other = await bench.spec({ argv: ['sleep', '1000'] })
     await plain.start(other)
-    segment = execFileSync('ipcmk', ['-M', '4096', '-p', '0666'], { encoding: 'utf8' }).split(': ')[1] ?? ''
-    program = await compile()
-    const context = { ...bench.context, facts: { ...bench.context.facts, qemuPath: program } }
-    vmm = new QemuVmm({ instancesDirectory: bench.instancesDirectory, ...context })
+    program = await BreakoutProgram.make({ bench, other, reportFd: keeperFd.console })
+    vmm = bench.open({ facts: { ...bench.context.facts, qemuPath: program.path } })
     await vmm.recover()
     spec = { ...(await bench.spec({ argv: ['true'] })), attachment: tapAttachment }
     await vmm.start(spec)
@@ -65,110 +47,15 @@ describe('a guest that has taken over its VMM', () => {
   })
 
   after(async () => {
-    for (const server of servers) server.close()
-    if (segment !== '') {
-      execFileSync('ipcrm', ['-m', segment.trim()])
-      removeTap()
-    }
-    for (const place of leavings) rmSync(place, { force: true, recursive: true })
+    if (program !== undefined) removeTap()
+    program?.close()
     await vmm?.close()
-    for (const pid of running()) process.kill(pid, 'SIGKILL')
     await bench.close()
   })
 
-  async function listen(at: object): Promise<AddressInfo | string | null> {
-    const server = createServer((socket) => socket.destroy()).listen(at)
-    servers.push(server)
-    await once(server, 'listening')
-    return server.address()
-  }
+  const running = () => program?.running() ?? []
 
-  /** Into a directory that everybody may enter, as that of the real VMM, with a setuid program beside it. */
-  async function compile(): Promise<string> {
-    const { port } = (await listen({ port: 0, host: '0.0.0.0' })) as AddressInfo
-    await listen({ path: `\0${abstractName}` })
-    const directory = `/var/tmp/roost-breakout-${process.pid}`
-    const open = path.join('/tmp', `roost-open-${process.pid}`)
-    leavings.push(directory, open)
-    mkdirSync(directory)
-    writeFileSync(open, 'for everybody')
-    const setuidProgram = path.join(directory, 'id')
-    copyFileSync('/usr/bin/id', setuidProgram)
-    chmodSync(setuidProgram, 0o4755)
-    const files = [
-      '/root',
-      '/home',
-      '/etc/passwd',
-      '/etc/shadow',
-      '/var/log',
-      '/run',
-      '/sys',
-      '/proc/meminfo',
-      '/proc/sys/kernel/hostname',
-      '/dev/net/tun',
-      '/dev/mem',
-      '/dev/kmsg',
-      '/dev/vda',
-      '/dev/tty',
-      '/dev/ptmx',
-      open,
-      bench.directory,
-      other.directory,
-      path.join(other.directory, 'vm/keeper.sock'),
-      import.meta.dirname,
-    ]
-    const processes = {
-      agent: process.pid,
-      'other-keeper': await bench.pidOf(other, 'keeper'),
-      'other-vmm': await bench.pidOf(other, 'qemu'),
-    }
-    const directories = ['/', '/tmp', '/dev', '/dev/shm', '/usr', '/var/tmp', directory]
-    const written = `roost-written-${process.pid}`
-    leavings.push(...directories.map((one) => path.join(one, written)))
-    const defines = {
-      PORT: port,
-      GATEWAY: text(tapAttachment.gateway),
-      ABSTRACT: text(abstractName),
-      FILES: files.map(text).join(),
-      DIRECTORIES: directories.map(text).join(),
-      WRITTEN: text(written),
-      PROCESSES: Object.entries(processes)
-        .map(([name, pid]) => `{${text(name)}, ${pid}}`)
-        .join(),
-      SEGMENT: segment.trim(),
-      SETUID_PROGRAM: text(setuidProgram),
-    }
-    const flags = Object.entries(defines).map(([name, value]) => `-D${name}=${value}`)
-    const output = path.join(directory, 'breakout')
-    execFileSync('musl-gcc', ['-D_GNU_SOURCE', '-Wall', '-Werror', '-static', ...flags, '-o', output, source])
-    return output
-  }
-
-  /** Every process that runs the program. */
-  function running(): readonly number[] {
-    return readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .filter((pid) => {
-        try {
-          return readlinkSync(`/proc/${pid}/exe`) === program
-        } catch {
-          return false
-        }
-      })
-  }
-
-  for (const what of [
-    'connection',
-    'socket',
-    'file',
-    'write',
-    'signal',
-    'trace',
-    'sight',
-    'memory',
-    'power',
-  ]) {
+  for (const what of breakoutTries) {
     it(`reaches nothing of the host: ${what}`, () => {
       const tries = tried.filter((line) => line.startsWith(`${what} `))
       assert.notEqual(tries.length, 0)
@@ -287,9 +174,4 @@ function statusOf(pid: number) {
     capabilities: BigInt(`0x${field('CapPrm')}`),
     bounding: BigInt(`0x${field('CapBnd')}`),
   }
-}
-
-/** As a string of C. */
-function text(value: string): string {
-  return JSON.stringify(value)
 }

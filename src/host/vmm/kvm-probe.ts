@@ -5,12 +5,13 @@ import { buildCommandLine, firstFileFd, keeperFd, kvmCpu, platformKernelArgument
 import type { GuestAssets } from './guest-assets.ts'
 import type { HostFacts } from './host-facts.ts'
 import { startTransientMachine } from './transient-machine.ts'
-import { firstVmUid, kvmGid } from './vm-owner.ts'
+import { transientOwner } from './vm-owner.ts'
+import type { VmOwner } from './vm-owner.ts'
 
 /**
  * Whether KVM really runs guests here. A device that opens proves nothing: under nested virtualisation a guest may hang
  * or fail on the first instruction that a small test program does not use and Linux does. So first a program of our
- * own that does what every kernel does at its start, then the platform's kernel itself. Both as a VM's own user.
+ * own that does what every kernel does at its start, then the platform's kernel itself. Both in the jail of a VM.
  */
 export interface KvmVerdict {
   readonly usable: boolean
@@ -20,6 +21,8 @@ export interface KvmVerdict {
 
 const probeLimitMs = 2_000
 const kernelLimitMs = 5_000
+const probeMemoryMb = 32
+const kernelMemoryMb = 128
 /** `guest/probe/probe.S` writes 32 to the debug port; QEMU's exit status is twice that plus one. */
 const probePassedCode = 65
 
@@ -48,7 +51,7 @@ async function probeKvm(facts: HostFacts, assets: GuestAssets): Promise<KvmVerdi
       reason: `/dev/kvm can not be opened: ${(error as NodeJS.ErrnoException).code ?? 'error'}`,
     }
   }
-  const owner = facts.isRoot ? { uid: firstVmUid, gid: await kvmGid(firstVmUid) } : undefined
+  const owner = await transientOwner({ isRoot: facts.isRoot, accelerator: 'kvm' })
   const program = await runProbeProgram(facts, assets, owner)
   if (program !== undefined) return { usable: false, reason: program }
   const kernel = await runKernel(facts, assets, owner)
@@ -56,15 +59,16 @@ async function probeKvm(facts: HostFacts, assets: GuestAssets): Promise<KvmVerdi
   return { usable: true, reason: 'a test program and the kernel ran' }
 }
 
-type Owner = { readonly uid: number; readonly gid: number } | undefined
-
 /** Undefined when it passed, else what went wrong. */
 async function runProbeProgram(
   facts: HostFacts,
   assets: GuestAssets,
-  owner: Owner,
+  owner: VmOwner | undefined,
 ): Promise<string | undefined> {
   const machine = await startTransientMachine({
+    keeperPath: assets.keeperPath,
+    memoryMb: probeMemoryMb,
+    owner,
     command: [
       facts.qemuPath,
       '-M',
@@ -74,7 +78,7 @@ async function runProbeProgram(
       '-cpu',
       kvmCpu,
       '-m',
-      '32',
+      `${probeMemoryMb}`,
       '-nodefaults',
       '-no-user-config',
       '-display',
@@ -90,7 +94,6 @@ async function runProbeProgram(
       'isa-debug-exit,iobase=0xf4,iosize=4',
     ],
     files: [{ path: assets.kvmProbePath, flags: 'r' }],
-    ...(owner === undefined ? {} : { owner }),
   })
   const failed = new Promise<string>((resolve) => {
     // The accelerator gives up, and the VMM would wait like this for ever.
@@ -114,12 +117,19 @@ function ending(code: number | undefined, complaint: string): string {
 }
 
 /** The platform's kernel with our init, as far as `ready`. */
-async function runKernel(facts: HostFacts, assets: GuestAssets, owner: Owner): Promise<string | undefined> {
+async function runKernel(
+  facts: HostFacts,
+  assets: GuestAssets,
+  owner: VmOwner | undefined,
+): Promise<string | undefined> {
   const machine = await startTransientMachine({
+    keeperPath: assets.keeperPath,
+    memoryMb: kernelMemoryMb,
+    owner,
     command: buildCommandLine({
       qemuPath: facts.qemuPath,
       accelerator: 'kvm',
-      memoryMb: 128,
+      memoryMb: kernelMemoryMb,
       vcpus: 1,
       kernel: {
         kernelFd: firstFileFd,
@@ -131,7 +141,6 @@ async function runKernel(facts: HostFacts, assets: GuestAssets, owner: Owner): P
       { path: assets.kernelPath, flags: 'r' },
       { path: assets.initrdPath, flags: 'r' },
     ],
-    ...(owner === undefined ? {} : { owner }),
   })
   try {
     await machine.line('ready', AbortSignal.timeout(kernelLimitMs))

@@ -11,7 +11,7 @@ import type { QmpClient } from './qmp-client.ts'
 import { makeTemplateRam } from './template-ram.ts'
 import type { TemplateRam } from './template-ram.ts'
 import { startTransientMachine } from './transient-machine.ts'
-import { firstVmUid } from './vm-owner.ts'
+import { transientOwner } from './vm-owner.ts'
 
 export interface Template extends TemplateFiles {
   /** What its guest had touched of its memory when it was frozen; the rest was never there. */
@@ -88,12 +88,16 @@ async function freeze(
     socket: firstFileFd + 3,
     volume: firstFileFd + 4,
   }
+  const memoryMb = guestMemoryMb(spec.memoryMb)
   const machine = await startTransientMachine({
-    enter: { keeperPath: assets.keeperPath, groups },
+    keeperPath: assets.keeperPath,
+    groups,
+    memoryMb,
+    owner: await transientOwner({ isRoot: facts.isRoot, accelerator }),
     command: buildCommandLine({
       qemuPath: facts.qemuPath,
       accelerator,
-      memoryMb: guestMemoryMb(spec.memoryMb),
+      memoryMb,
       vcpus: spec.vcpus,
       kernel: {
         kernelFd: fd.kernel,
@@ -112,7 +116,6 @@ async function freeze(
       { path: socket.directory, flags: 'r' },
       { path: assets.initrdPath, flags: 'r' },
     ],
-    ...(facts.isRoot ? { owner: { uid: firstVmUid, gid: firstVmUid } } : {}),
   })
   try {
     await machine.monitor.negotiate()

@@ -4,15 +4,17 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import { firstFileFd, keeperFd } from './command-line.ts'
+import { jailArguments } from './keeper-process.ts'
 import type { InheritedFile } from './keeper-process.ts'
 import { QmpClient } from './qmp-client.ts'
+import type { VmOwner } from './vm-owner.ts'
 
 const maxComplaintLength = 2_000
 const standardErrorFd = 2
 
 /**
- * A machine of our own, for a moment: to probe the accelerator, to make a template. Unlike a VM it has no keeper and
- * dies with this process. It is jailed in the same way.
+ * A machine of our own, for a moment: to probe the accelerator, to make a template. It is jailed as a VM is
+ * (`guest/keeper/transient.c`), but we talk to its VMM ourselves, and it dies with this process.
  */
 export class TransientMachine {
   readonly monitor: QmpClient
@@ -38,7 +40,7 @@ export class TransientMachine {
     return this.#complaint.trim()
   }
 
-  /** The exit code; undefined when a signal ended it. */
+  /** The VMM's exit code, or 128 and the number of the signal that ended it; undefined where its keeper was killed. */
   get exited(): Promise<number | undefined> {
     return this.#exited
   }
@@ -60,8 +62,10 @@ export class TransientMachine {
     }
   }
 
+  /** Resolves when nothing of it is left. */
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL')
+    // Whoever gets it kills the VMM.
+    this.#child.kill('SIGTERM')
     await this.#exited
   }
 }
@@ -69,18 +73,21 @@ export class TransientMachine {
 export async function startTransientMachine(input: {
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
-  readonly owner?: { readonly uid: number; readonly gid: number }
-  /** Absent: it stays in the groups of this process, for the moment that it takes. */
-  readonly enter?: { readonly keeperPath: string; readonly groups: readonly string[] }
+  readonly keeperPath: string
+  /** Of its guest. */
+  readonly memoryMb: number
+  /** Whom it becomes; absent: it stays who we are. */
+  readonly owner?: VmOwner | undefined
+  /** Control groups that it enters; none: it stays in those of this process, for the moment that it takes. */
+  readonly groups?: readonly string[]
 }): Promise<TransientMachine> {
+  const { keeperPath, command, groups = [] } = input
   const descriptors: number[] = []
   try {
     for (const { path, flags } of input.files) descriptors.push(openSync(path, flags))
-    const jailed = ['setpriv', ...jailArguments(input.owner), '--', ...input.command]
-    const { enter } = input
-    const [program = '', ...args] =
-      enter === undefined ? jailed : [enter.keeperPath, 'enter', ...enter.groups, '--', ...jailed]
-    const child = spawn(program, args, {
+    const jailed = ['transient', ...jailArguments(input), '--', ...command]
+    const entering = groups.length === 0 ? [] : ['enter', ...groups, '--', keeperPath]
+    const child = spawn(keeperPath, [...entering, ...jailed], {
       cwd: '/',
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       stdio: descriptorTable(descriptors),
@@ -90,20 +97,6 @@ export async function startTransientMachine(input: {
   } finally {
     for (const descriptor of descriptors) closeSync(descriptor)
   }
-}
-
-function jailArguments(owner: { readonly uid: number; readonly gid: number } | undefined): readonly string[] {
-  const always = ['--pdeathsig', 'KILL', '--no-new-privs', '--inh-caps=-all']
-  if (owner === undefined) return always
-  const identity = [
-    '--reuid',
-    `${owner.uid}`,
-    '--regid',
-    `${owner.gid}`,
-    '--clear-groups',
-    '--bounding-set=-all',
-  ]
-  return [...always, ...identity]
 }
 
 /** The files from the first free number on, and socket pairs under the keeper's numbers. */

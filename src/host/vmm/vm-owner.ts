@@ -6,6 +6,9 @@ import type { VmSpec } from './vmm.ts'
 export const firstVmUid = 0x4000_0000
 const vmUidBits = 24
 
+/** Of machines that are no instance's: behind the last number of a VM. */
+const transientUid = firstVmUid + 2 ** vmUidBits
+
 /** Each VM has two numbers this far apart: no VM's is another one's keeper's. */
 const keeperUidsBelow = 0x1000_0000
 
@@ -23,12 +26,25 @@ export interface VmOwner {
  */
 export async function vmOwner(
   spec: Pick<VmSpec, 'instanceUuid' | 'attachment'>,
-  options: { isRoot: boolean; accelerator: 'kvm' | 'tcg' },
+  options: OwnerOptions,
 ): Promise<VmOwner | undefined> {
-  if (!options.isRoot) return undefined
   const { attachment } = spec
-  const uid = attachment.kind === 'tap' ? attachment.ownerUid : uidOf(spec.instanceUuid)
-  const gid = options.accelerator === 'kvm' ? await kvmGid(uid) : uid
+  return await ownerOf(attachment.kind === 'tap' ? attachment.ownerUid : uidOf(spec.instanceUuid), options)
+}
+
+/** The same for a machine that lives for a moment and is no instance's. */
+export async function transientOwner(options: OwnerOptions): Promise<VmOwner | undefined> {
+  return await ownerOf(transientUid, options)
+}
+
+interface OwnerOptions {
+  readonly isRoot: boolean
+  readonly accelerator: 'kvm' | 'tcg'
+}
+
+async function ownerOf(uid: number, { isRoot, accelerator }: OwnerOptions): Promise<VmOwner | undefined> {
+  if (!isRoot) return undefined
+  const gid = accelerator === 'kvm' ? await kvmGid(uid) : uid
   return { uid, gid, keeperUid: uid - keeperUidsBelow }
 }
 
@@ -38,7 +54,7 @@ function uidOf(instanceUuid: string): number {
 }
 
 /** /dev/kvm usually belongs to a group. */
-export async function kvmGid(otherwise: number): Promise<number> {
+async function kvmGid(otherwise: number): Promise<number> {
   try {
     const { gid } = await stat('/dev/kvm')
     return gid === 0 ? otherwise : gid

@@ -16,12 +16,6 @@ import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
 import type { WaitingKeeper, WaitingKeepers } from './waiting-keepers.ts'
 
-/**
- * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at 0.6 GiB beyond
- * the guest's own; a VMM that runs away is stopped at twice that.
- */
-const addressOverheadMb = 1536
-
 export interface SpawnInput {
   readonly spec: VmSpec
   readonly plan: MachinePlan
@@ -81,7 +75,6 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
   if (plan.kernelLine !== undefined) {
     await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
   }
-  const memoryMb = guestMemoryMb(spec.memoryMb)
   const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
   try {
     const keeper = {
@@ -93,7 +86,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
       files: plan.files,
       ...(plan.volumeFd === undefined ? {} : { volumeFd: plan.volumeFd }),
       config: plan.config,
-      addressSpaceMb: memoryMb + addressOverheadMb,
+      memoryMb: guestMemoryMb(spec.memoryMb),
       ...(plan.incoming === undefined ? {} : { incoming: plan.incoming }),
       ...(owner === undefined ? {} : { owner }),
       ...(spec.attachment.kind === 'tap' ? { tap: spec.attachment.interfaceName } : {}),
