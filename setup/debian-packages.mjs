@@ -11,6 +11,7 @@ const known = {
   e2fsprogs: ['/sbin/mkfs.ext4', 'makes, checks and repairs the file systems of volumes'],
   iproute2: ['/sbin/ip', 'connects virtual machines, and keeps a run in a network namespace of its own'],
   nftables: ['/usr/sbin/nft', 'keeps virtual machines apart'],
+  passwd: ['/usr/sbin/useradd', 'makes the users that the parts of a stack run as where root starts it'],
   'util-linux': ['/usr/bin/setpriv', 'starts processes without privileges'],
   'musl-tools': ['/usr/bin/musl-gcc', 'builds the program that runs first in a virtual machine'],
   gcc: ['/usr/bin/gcc', 'is the compiler behind musl-gcc'],
@@ -27,15 +28,19 @@ const known = {
   'libnss3-tools': ['/usr/bin/certutil', "lets that browser trust the stack's certificates"],
 }
 
+/** Without root nothing uses them. */
+const forRoot = new Set(['passwd'])
+
 let listsUpdated = false
 
 export function isDebianPackage(need) {
   return known[need] !== undefined
 }
 
-/** The packages among `needs` that are not on this machine. */
-export function absentPackages(needs) {
-  return needs.filter((need) => isDebianPackage(need) && !existsSync(known[need][0]))
+/** The packages among `needs` that this machine has to have and has not. */
+export function absentPackages(needs, machine = { isRoot, has: existsSync }) {
+  const wanted = needs.filter((need) => isDebianPackage(need) && (machine.isRoot || !forRoot.has(need)))
+  return wanted.filter((need) => !machine.has(known[need][0]))
 }
 
 /** Where the programs are whose place others ask for, as far as they are there. */

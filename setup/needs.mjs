@@ -23,9 +23,10 @@ const virtualMachines = [
 /** The parts of Roost, for an installation on services that are there already. */
 const parts = ['npmPackages', 'curl', 'workflowBundle', ...virtualMachines, ...images]
 const services = ['registry', 'temporalCli']
-const stack = [...parts, ...services]
+/** The parts of a stack are users of their own. */
+const stack = [...parts, ...services, 'passwd']
 /** A stack that only pretends to run virtual machines. */
-const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services]
+const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services, 'passwd']
 const tests = [
   ...stack,
   'skopeo',

@@ -8,6 +8,7 @@ import { keepFromKiller } from '../launch/kill-score.ts'
 import { createStackLog } from '../launch/part-log.ts'
 import type { StackLog } from '../launch/part-log.ts'
 import { UnreachableProgram } from '../launch/part-confinement.ts'
+import { UserNotMade } from '../launch/part-users.ts'
 import { PortInUse } from '../launch/ports.ts'
 import { seedImages } from '../launch/seed-images.ts'
 import { endStaleProcesses } from '../launch/stale-processes.ts'
@@ -109,7 +110,15 @@ function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Inter
 }
 
 /** Errors whose message says all there is; the rest are defects and show where they come from. */
-const explained = [SettingError, DirectoryInUse, NotInstalled, PortInUse, PartStartError, UnreachableProgram]
+const explained = [
+  SettingError,
+  DirectoryInUse,
+  NotInstalled,
+  PortInUse,
+  PartStartError,
+  UnreachableProgram,
+  UserNotMade,
+]
 
 try {
   await main()

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { DoctorCheck } from './doctor.ts'
 import { canConfine, confine } from './part-confinement.ts'
+import { absentUsers, useradd, useraddRemedy } from './part-users.ts'
+import type { PartUser } from './part-users.ts'
 
 const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '../..')
@@ -38,6 +41,35 @@ export async function separateUsersCheck(): Promise<DoctorCheck> {
   } catch (error) {
     return { name, status: 'missing', detail: error instanceof Error ? error.message : String(error) }
   }
+}
+
+export interface PartUsersFound {
+  readonly absent: readonly PartUser[]
+  /** What would make them can be run. */
+  readonly canMake: boolean
+}
+
+/** Whether the users are there that the parts run as, or can be made. */
+export async function partUsersCheck(
+  areNeeded: boolean = canConfine(),
+  look: () => Promise<PartUsersFound> = lookForUsers,
+): Promise<DoctorCheck> {
+  const name = 'users of the parts'
+  if (!areNeeded) return { name, status: 'ok', detail: 'not needed: the parts run as who starts the stack' }
+  const { absent, canMake } = await look()
+  if (absent.length === 0) return { name, status: 'ok', detail: 'they are there' }
+  if (canMake)
+    return { name, status: 'ok', detail: `the next start makes ${absent.join(', ')} by ${useradd}` }
+  const detail = `there is no ${useradd} to make ${absent.join(', ')}: the stack can not start`
+  return { name, status: 'missing', detail, remedy: useraddRemedy }
+}
+
+async function lookForUsers(): Promise<PartUsersFound> {
+  const canMake = await access(useradd, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+  return { absent: await absentUsers(), canMake }
 }
 
 /** Whether the packet filter can say who connects to the embedded Temporal. */

@@ -4,7 +4,7 @@ import { groupsCheck } from './doctor-groups.ts'
 import type { GroupsProbe } from './doctor-groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './doctor-machine.ts'
 import type { AccelerationProbe } from './doctor-machine.ts'
-import { jailCheck, separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
+import { jailCheck, partUsersCheck, separateUsersCheck, temporalDoorCheck } from './doctor-privileges.ts'
 import type { JailProbe } from './doctor-privileges.ts'
 import { volumesCheck, volumeToolsCheck } from './doctor-volumes.ts'
 import type { VolumesProbe } from './doctor-volumes.ts'
@@ -54,6 +54,7 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
     await volumeToolsCheck(),
     rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
     await separateUsersCheck(),
+    await partUsersCheck(),
     await temporalDoorCheck(),
     await jailCheck(probes.jailGaps),
     await tunCheck(),

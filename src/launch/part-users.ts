@@ -21,18 +21,53 @@ export interface UserIds {
   readonly gid: number
 }
 
+/** What makes users: of the Debian package passwd. */
+export const useradd = '/usr/sbin/useradd'
+/** What brings it where it is missing. */
+export const useraddRemedy = 'apt-get install -y --no-install-recommends passwd'
+
+/** A part can not get a user of its own. */
+export class UserNotMade extends Error {
+  override readonly name = 'UserNotMade'
+}
+
 const run = promisify(execFile)
 
 /** The numbers of a user, who is made with a group of that name where the machine has none yet. */
-export async function ensureUser(name: PartUser): Promise<UserIds> {
+export async function ensureUser(name: PartUser, program = useradd): Promise<UserIds> {
   const found = await run('id', [name]).catch(async () => {
-    const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
-    await run('useradd', [...options, '--shell', '/usr/sbin/nologin', name])
+    await makeUser(name, program)
     return run('id', [name])
   })
   const [, uid, gid] = /uid=(\d+)\D.*?gid=(\d+)/.exec(found.stdout) ?? []
   if (uid === undefined || gid === undefined) throw new Error(`'id ${name}' answers ${found.stdout}`)
   return { uid: Number(uid), gid: Number(gid) }
+}
+
+async function makeUser(name: PartUser, program: string): Promise<void> {
+  const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
+  try {
+    await run(program, [...options, '--shell', '/usr/sbin/nologin', name])
+  } catch (cause) {
+    const { code, stderr } = cause as { code?: unknown; stderr?: string }
+    const why =
+      code === 'ENOENT' ? `there is no ${program}; ${useraddRemedy}` : stderr?.trim() || String(cause)
+    throw new UserNotMade(`the user ${name}, as which a part is to run, can not be made: ${why}`, { cause })
+  }
+}
+
+/** The users whom the next start has to make. */
+export async function absentUsers(): Promise<readonly PartUser[]> {
+  const names = Object.values(PartUser)
+  const there = await Promise.all(
+    names.map((name) =>
+      run('id', [name]).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
+  return names.filter((_, index) => there[index] === false)
 }
 
 /**

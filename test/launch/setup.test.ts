@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { fetchChecked } from '../../setup/checked-download.mjs'
-import { isDebianPackage } from '../../setup/debian-packages.mjs'
+import { absentPackages, isDebianPackage } from '../../setup/debian-packages.mjs'
 import { missingLibraries } from '../../setup/libraries.mjs'
 import { benchSections, needsOf } from '../../setup/needs.mjs'
 import { things } from '../../setup/things.mjs'
@@ -122,6 +122,18 @@ describe('set-up', () => {
       await directoryOnce('${made}', async () => { throw new Error('half-way') }).catch(() => {})`
     await once(evaluate(program), 'exit')
     assert.equal(existsSync(made), false)
+  })
+})
+
+describe('a stack that root starts', () => {
+  it('has set-up bring what makes the users of its parts; one without root does not need it', () => {
+    const absent = (isRoot: boolean) => absentPackages(needsOf([]), { isRoot, has: () => false })
+    assert.ok(absent(true).includes('passwd'))
+    assert.deepEqual(
+      absent(true).filter((name: string) => !absent(false).includes(name)),
+      ['passwd'],
+    )
+    assert.deepEqual(absentPackages(needsOf([]), { isRoot: true, has: () => true }), [])
   })
 })
 
