@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { confinedCommand } from './part-confinement.ts'
 import { keepFromKiller } from './kill-score.ts'
+import { environmentOf } from './part-environment.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
@@ -32,7 +33,7 @@ export interface PartProcessOptions {
   /** Where a file per running part tells the next supervisor what to clean up. */
   readonly runDirectory: string
   readonly onLine: (line: string) => void
-  /** What every part inherits. */
+  /** What parts inherit, all or a part of it. */
   readonly environment: NodeJS.ProcessEnv
   /** Tests look on. */
   readonly keepFromKiller?: (pid: number) => void
@@ -43,7 +44,7 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   const [program, ...args] = commandOf(part)
   const child = spawn(program, args, {
     cwd: part.workingDirectory,
-    env: { ...options.environment, ...part.env },
+    env: environmentOf(part, options.environment),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

@@ -5,7 +5,12 @@ export interface Part {
   readonly name: string
   readonly program: string
   readonly args: readonly string[]
-  /** Added to the supervisor's own environment. */
+  /**
+   * A part of Roost's own: it inherits the supervisor's whole environment, where its settings are. Any other inherits only what says
+   * where it runs (`part-environment.ts`), because some settings are secrets.
+   */
+  readonly readsSettings?: boolean
+  /** Added to what it inherits. */
   readonly env?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
   /** Absent: it is who the supervisor is. */

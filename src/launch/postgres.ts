@@ -97,7 +97,8 @@ async function initialise({ directory, password }: EmbeddedPostgres, initdb: str
     const args = ['-D', directory, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
     const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
     const [program = initdb, ...rest] = [...confinedCommand(confinement, []), initdb, ...args, ...locale]
-    await run(program, rest)
+    // Nothing of our environment, which may hold secrets of the platform.
+    await run(program, rest, { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } })
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }

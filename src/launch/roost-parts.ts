@@ -30,6 +30,7 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
     name,
     program: process.execPath,
     args: ['--disable-warning=ExperimentalWarning', path.join(sources, `${name}.ts`)],
+    readsSettings: true,
     env: options.env,
     stopSignal: 'SIGTERM',
     stopLimitMs,

@@ -21,7 +21,7 @@ export interface Supervisor {
 export interface SupervisorOptions {
   readonly parts: readonly Part[]
   readonly runDirectory: string
-  /** What every part inherits. */
+  /** What parts inherit, all or a part of it. */
   readonly environment: NodeJS.ProcessEnv
   readonly log: Logger
   /** Takes every line that a part writes. */

@@ -43,6 +43,21 @@ describe('the parts of a stack that root started', () => {
     })
   }
 
+  for (const service of ['postgres', 'temporal', 'registry'] as const) {
+    it(`know none of the settings, if they are no parts of Roost: ${service}`, () => {
+      const environment = readFileSync(`/proc/${stack.pidOf(service)}/environ`, 'utf8').split('\0')
+      const names = environment.map((line) => line.split('=')[0] ?? '').filter(Boolean)
+      const surroundings = /^(PATH|HOME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/
+      // Of the shell that makes what it sees, and its own.
+      const more = ['PWD', 'OLDPWD', 'REGISTRY_HTTP_SECRET', 'TEMPORAL_DISABLE_CONFIG_FILE']
+      assert.ok(names.includes('PATH'))
+      assert.deepEqual(
+        names.filter((name) => !surroundings.test(name) && !more.includes(name)),
+        [],
+      )
+    })
+  }
+
   it('reach their own files, and none of another part', async () => {
     const { dataDir } = stack
     const file = (...names: readonly string[]) => path.join(dataDir, ...names)
