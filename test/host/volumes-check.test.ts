@@ -183,8 +183,10 @@ describe('The end of e2fsck', () => {
         assert.equal(verdictOf({ kind: 'exit', code, output: '', cut: false }), verdict, String(code))
     })
 
-  it('by a signal or too late comes of what is in the file; a conflict says nothing', () => {
+  it('by a signal or too late comes of what is in the file; a conflict or a kill says nothing', () => {
     assert.equal(verdictOf({ kind: 'signal', signal: 'SIGSEGV', output: '' }), 'damaged')
+    assert.equal(verdictOf({ kind: 'signal', signal: 'SIGXCPU', output: '' }), 'damaged')
+    assert.equal(verdictOf({ kind: 'signal', signal: 'SIGKILL', output: '' }), 'not-checked')
     assert.equal(verdictOf({ kind: 'too-slow' }), 'damaged')
     assert.equal(verdictOf({ kind: 'conflict' }), 'not-checked')
   })
@@ -261,6 +263,26 @@ describe('A tool that works on a volume', function () {
       command: ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=3G', 'count=1'],
     })
     assert.ok(end.kind === 'exit' && /memory/.test(end.output), JSON.stringify(end))
+  })
+
+  it('is told when its processor time is over, before it is killed', async () => {
+    const end = await runVolumeTool({
+      ...base,
+      maxOutputBytes: 2_000,
+      limitMs: 7_000,
+      command: ['grep', 'cpu time', '/proc/self/limits'],
+    })
+    assert.ok(end.kind === 'exit' && /cpu time +7 +12 +seconds/.test(end.output), JSON.stringify(end))
+  })
+
+  it('is killed before the platform where memory runs out', async () => {
+    // It has the score before it is the tool, or soon after.
+    const end = await runVolumeTool({
+      ...base,
+      limitMs: 10_000,
+      ...sh('until grep -qx 500 /proc/self/oom_score_adj; do :; done'),
+    })
+    assert.deepEqual(end, { kind: 'exit', code: 0, output: '', cut: false })
   })
 
   it('is ended when its time is over', async () => {

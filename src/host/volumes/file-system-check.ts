@@ -114,6 +114,8 @@ type Verdict = 'sound' | 'damaged' | 'not-checked'
 
 export function verdictOf(end: ToolEnd): Verdict {
   if (end.kind === 'conflict') return 'not-checked'
+  // Not one of its limits, which it is told of by other signals: memory ran out, or somebody ended it.
+  if (end.kind === 'signal' && end.signal === 'SIGKILL') return 'not-checked'
   // A fault of the tool, or a limit passed, comes of what is in the file.
   if (end.kind !== 'exit') return 'damaged'
   const { code } = end

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 
 /** In the tool, the volume's file. Descriptors 0 to 2 are its input, output and errors. */
 export const volumeInTool = '/dev/fd/3'
@@ -8,6 +9,11 @@ export const volumeInTool = '/dev/fd/3'
 const conflictExitCode = 75
 /** e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB full of files, and a forged one may ask for any amount. */
 const addressSpaceBytes = 2 * 1024 ** 3
+
+/** As a VM's (`guest/keeper/keeper.h`): it has as much memory as the tenant's file makes it take, so it goes before the platform. */
+const killScore = '500'
+/** Between the signal by which the kernel says that the processor time is over, and its SIGKILL. */
+const cpuGraceSeconds = 5
 
 export interface VolumeTool {
   readonly command: readonly [string, ...string[]]
@@ -34,7 +40,8 @@ export type ToolEnd =
 /**
  * Runs a program of e2fsprogs on a file that a tenant may have written every byte of. So it runs as a user that owns nothing but
  * that file, without capabilities or a network, bounded in time, memory, output and in what it may write, without a shell and with
- * nothing of our environment. It dies with us. Rejects where it could not be run, and with the signal's reason once that is aborted and the tool is gone.
+ * nothing of our environment. Where memory runs out it is killed before the platform. It dies with us.
+ * Rejects where it could not be run, and with the signal's reason once that is aborted and the tool is gone.
  */
 export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
   tool.signal?.throwIfAborted()
@@ -44,7 +51,18 @@ export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', ...tool.env },
   })
+  offerToKiller(child.pid)
   return await endOf(child, tool)
+}
+
+/** Without this it would have the agent's score, and all others would be killed before it. Each program before the tool becomes it and keeps the score. */
+function offerToKiller(pid: number | undefined): void {
+  if (pid === undefined) return
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, killScore)
+  } catch {
+    // It has ended already, or has a higher score from us, which not everybody may lower.
+  }
 }
 
 /** Each program here becomes the next one, so the process that we started is the tool. */
@@ -57,7 +75,7 @@ function bounds(tool: VolumeTool): readonly string[] {
       : ` --reuid ${owner} --regid ${owner} --clear-groups --bounding-set=-all --inh-caps=-all`
   return [
     `flock --no-fork --nonblock --conflict-exit-code ${conflictExitCode} ${volumeInTool}`,
-    `prlimit --as=${addressSpaceBytes} --fsize=${maxFileBytes} --cpu=${cpuSeconds} --core=0`,
+    `prlimit --as=${addressSpaceBytes} --fsize=${maxFileBytes} --cpu=${cpuSeconds}:${cpuSeconds + cpuGraceSeconds} --core=0`,
     ...(owner === undefined ? [] : ['unshare --net --ipc']),
     `setpriv --pdeathsig KILL --no-new-privs${unprivileged}`,
   ].flatMap((words) => words.split(' '))
