@@ -39,6 +39,21 @@ describe('an agent whose host has memory for one instance', () => {
     assert.equal((await startOther(1)).started.boot, 1)
   })
 
+  it('refuses before it pulls an image or prepares anything', async () => {
+    const pulled: string[] = []
+    const images = { pull: async () => await Promise.resolve(void pulled.push('image')) }
+    await scene.running(stateful, { vmm: { memory }, images })
+    assert.deepEqual(pulled.splice(0), ['image'])
+    const spec = scene.machine.specs.get(otherUuid)
+    assert.ok(spec !== undefined)
+    scene.machine.specs.set(otherUuid, { ...spec, image: `user/other@sha256:${'1'.repeat(64)}` })
+    await assert.rejects(startOther(1), { failure: 'HostFull' })
+    assert.deepEqual(pulled, [])
+    await scene.live.agent.stop({ instanceUuid: uuid, boot: 1, forced: true, graceMs: 0 })
+    await startOther(1)
+    assert.deepEqual(pulled, ['image'])
+  })
+
   it('refuses a wake likewise, with the memory of the sleeper kept for the next one', async () => {
     await scene.asleep(stateful, { vmm: { memory } })
     await startOther(1)

@@ -5,7 +5,14 @@ export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
 type AnyFunction = (...args: unknown[]) => unknown
 
 /** Calls that only compute: no process dies in them. */
-const instant = new Set(['directory', 'consoleDirectory', 'sendFromPeer', 'cpuTimeMs', 'memory'])
+const instant = new Set([
+  'directory',
+  'consoleDirectory',
+  'sendFromPeer',
+  'cpuTimeMs',
+  'memory',
+  'checkMemory',
+])
 /** Told by a port, as long as somebody is there to hear it. */
 const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', 'onPeerTraffic'])
 

@@ -28,6 +28,17 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
   })
 
+  it('says beforehand what it would refuse, and lets go of nothing for that', async () => {
+    const first = await scene.start({})
+    scene.vmm.checkMemory(await scene.prepare({}))
+    const second = await scene.start({})
+    const third = await scene.prepare({})
+    assert.throws(() => scene.vmm.checkMemory(third), full)
+    // They were admitted.
+    for (const running of [first, second]) scene.vmm.checkMemory(running)
+    assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
+  })
+
   it('admits the next start once a VM has ended, also before that is forgotten', async () => {
     const first = await scene.start({})
     await scene.start({})

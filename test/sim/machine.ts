@@ -118,6 +118,7 @@ export class SimMachine {
     return {
       accelerator: 'fake',
       memory: () => undefined,
+      checkMemory: () => undefined,
       start: async (spec, signal) => await this.#start(spec, signal),
       shutdown: async ({ boot }, { graceMs }) => {
         await pause(0.2, 2)

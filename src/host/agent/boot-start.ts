@@ -128,6 +128,8 @@ export class BootStart {
     await this.#endPrevious(entry, job.boot)
     let record = await this.#begin(entry, job.boot, spec)
     try {
+      // A pull may take minutes.
+      vmm.checkMemory({ ...vmOf(record), memoryMb: spec.memoryMb })
       const { image, attachment, volume } = await this.#prepare(spec, record, signal)
       const process = guestProcess(spec, image)
       const nicBase = await this.#ports.network.counters(record.nic)

@@ -217,6 +217,10 @@ export class FakeVmm implements Vmm {
     return this.host.cpuTimeMs(name)
   }
 
+  checkMemory(vm: Pick<VmSpec, 'instanceUuid' | 'boot' | 'memoryMb'>): void {
+    if (this.host.find(vm)?.started === undefined) this.#memory?.check(vm.instanceUuid, vm.memoryMb)
+  }
+
   memory(): MemoryReading | undefined {
     return this.#memory?.read()
   }

@@ -48,16 +48,16 @@ export class MemoryLedger {
     const overMb = others + this.#holders.templatesMb() + footprintMb(memoryMb) - memoryLimitMb(this.#host)
     // Whoever waits goes before a template, which only makes later starts quicker.
     if (overMb > 0) this.#holders.dropTemplates(overMb)
-    const usedMb = others + this.#holders.templatesMb()
-    const lack = findMemoryLack(this.#host, { memoryMb, usedMb })
-    if (lack !== undefined) {
-      this.#refusals += 1
-      throw new VmmError('HostFull', lack)
-    }
+    this.#refuse({ memoryMb, usedMb: others + this.#holders.templatesMb() })
     this.#starting.set(instanceUuid, footprintMb(memoryMb))
     return () => {
       this.#starting.delete(instanceUuid)
     }
+  }
+
+  /** Throws like `admit` where the start would not even fit without templates. Counts nothing and drops none. */
+  check(instanceUuid: string, memoryMb: number): void {
+    this.#refuse({ memoryMb, usedMb: this.#instancesMb(instanceUuid) })
   }
 
   /** Whether a template of a guest with so much memory can be made without taking what is promised. */
@@ -74,6 +74,13 @@ export class MemoryLedger {
       templatesMb: this.#holders.templatesMb(),
       refusals: this.#refusals,
     }
+  }
+
+  #refuse(asked: { readonly memoryMb: number; readonly usedMb: number }): void {
+    const lack = findMemoryLack(this.#host, asked)
+    if (lack === undefined) return
+    this.#refusals += 1
+    throw new VmmError('HostFull', lack)
   }
 
   #instancesMb(except?: string): number {

@@ -185,6 +185,11 @@ export class QemuVmm implements Vmm {
     return vm && processorTimeMs(vm)
   }
 
+  checkMemory({ instanceUuid, memoryMb }: Pick<VmSpec, 'instanceUuid' | 'memoryMb'>): void {
+    // One that is there was admitted.
+    if (!this.#vms.has(instanceUuid)) this.#memory?.check(instanceUuid, memoryMb)
+  }
+
   memory(): MemoryReading | undefined {
     return this.#memory?.read()
   }

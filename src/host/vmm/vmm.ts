@@ -58,6 +58,8 @@ export interface Vmm {
   usage(vm: VmName): Promise<VmUsage | undefined>
   /** `usage`'s CPU time alone, at once and so cheap that it may be asked of all VMs every second. */
   cpuTimeMs(vm: VmName): number | undefined
+  /** Throws like `start` where the host's memory has no room for the VM now. A start that follows may be refused all the same. */
+  checkMemory(vm: Pick<VmSpec, 'instanceUuid' | 'boot' | 'memoryMb'>): void
   /** What its VMs are counted with, and what they may have; undefined where nothing is counted. */
   memory(): MemoryReading | undefined
   /** Deletes what is kept of an ended VM, so that a next boot can start. The console is not its business. */
