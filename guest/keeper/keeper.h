@@ -212,6 +212,11 @@ int suspend_wait_ms(void);
 void suspend_tick(void);
 
 /* stall.c */
+/* A VM that stands still for want of room goes on when its disk has more than this free, or more than this share of a smaller disk. */
+#define STALL_ROOM_BYTES (256ULL << 20)
+#define STALL_ROOM_SHARE 8
+/* Before the volume is closed; -1: there is none. */
+void stall_open(long volume_fd);
 bool stall_is_known(void);
 /* A line of the monitor; its VM runs again. */
 void stall_take(const char *line);

@@ -190,6 +190,7 @@ int main(int count, char **arguments) {
   if (options.uid >= 0) jail_prepare(options.command[0]);
   jail_close_on_exec();
   int signal_fd = block_signals();
+  stall_open(options.volume_fd);
   if (!prepare() || !vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
   keeper_drop_privileges(&vm, &options);

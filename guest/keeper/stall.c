@@ -4,9 +4,15 @@
  *
  *   (runs) --no room--> STALLED --runs for a while again--> (runs)
  *
+ * It is not tried again while the disk has little room (STALL_ROOM_BYTES). Otherwise the VM would take each byte that somebody frees,
+ * also the last ones that the platform's databases need.
+ *
  * A kill and the end of a grace work as ever. Agents are told, those that come later too.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "keeper.h"
 
@@ -16,6 +22,27 @@
 
 static bool stalled, stopped;
 static long long retry_at_ms, runs_since_ms;
+/* The volume's file, or -1. */
+static int volume_place = -1;
+
+/*
+ * Called while the keeper still has the volume open and sees the host's /proc: later it may not open the file. A descriptor with O_PATH
+ * has no part in the volume's lock and gives no right to its data. fstatvfs takes such a descriptor since Linux 3.12.
+ */
+void stall_open(long volume_fd) {
+  char path[64];
+  if (volume_fd < 0) return;
+  snprintf(path, sizeof path, "/proc/self/fd/%ld", volume_fd);
+  volume_place = open(path, O_PATH | O_CLOEXEC);
+}
+
+/* A file system that does not say how much room it has counts as one that has some: a VM must not stand still for ever. */
+static bool has_room(void) {
+  struct statvfs disk;
+  if (volume_place < 0 || fstatvfs(volume_place, &disk) < 0 || disk.f_blocks == 0) return true;
+  unsigned long long block = disk.f_frsize, share = disk.f_blocks * block / STALL_ROOM_SHARE;
+  return disk.f_bavail * block > (share < STALL_ROOM_BYTES ? share : STALL_ROOM_BYTES);
+}
 
 bool stall_is_known(void) { return stalled; }
 
@@ -47,5 +74,6 @@ void stall_tick(void) {
   if (!stopped && now >= runs_since_ms + SETTLED_MS) tell(false);
   if (!stopped || now < retry_at_ms || suspend_under_way()) return;
   retry_at_ms = now + RETRY_MS;
+  if (!has_room()) return;
   monitor_command("{\"execute\":\"cont\"}\n");
 }

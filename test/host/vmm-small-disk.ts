@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { open, rm } from 'node:fs/promises'
+import { open, rm, stat, truncate } from 'node:fs/promises'
 import path from 'node:path'
 
 const blockBytes = 1024 * 1024
@@ -52,8 +52,10 @@ export class SmallDisk {
     }
   }
 
-  async makeRoom(): Promise<void> {
-    await rm(this.#fillerPath, { force: true })
+  /** All that `fillUp` took, or so much of it. */
+  async makeRoom({ mb }: { readonly mb?: number } = {}): Promise<void> {
+    if (mb === undefined) await rm(this.#fillerPath, { force: true })
+    else await truncate(this.#fillerPath, (await stat(this.#fillerPath)).size - mb * blockBytes)
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { chmod, chown, lchown, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lchown, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExitCause } from '../../src/domain/exit-report.ts'
+import { freeBytesAt } from '../../src/host/disk/free-bytes.ts'
 import { QemuVmm } from '../../src/host/vmm/qemu-vmm.ts'
 import type { VmmError, VmSpec, VmVolume } from '../../src/host/vmm/vmm.ts'
 import { until } from '../support/until.ts'
@@ -16,6 +17,25 @@ import { checkVolume, isClean, makeVolume, mendVolume } from './vmm-volume-file.
 const appUid = 1000
 /** For tests of many starts in a row, on two cores that others use. */
 const manyStartsMs = 180_000
+
+const mebibyte = 1024 * 1024
+/** How often a keeper tries a VM again that found the disk full; guest/keeper/stall.c has it too. */
+const stallRetryMs = 1_000
+/** Of open(2): the descriptor stands for the place and does not open the file. */
+const openPathFlag = 0o10000000
+
+/** The flags of each descriptor that the process has of the file. */
+async function openFlags(pid: number, file: string): Promise<readonly number[]> {
+  const { dev, ino } = await stat(file)
+  const flags: number[] = []
+  for (const fd of await readdir(`/proc/${pid}/fd`)) {
+    const found = await stat(`/proc/${pid}/fd/${fd}`).catch(() => undefined)
+    if (found?.ino !== ino || found.dev !== dev) continue
+    const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, 'utf8')
+    flags.push(parseInt(/^flags:\s+(\d+)$/m.exec(info)?.[1] ?? '', 8))
+  }
+  return flags
+}
 
 /** What images have, or lead to, where a volume is to be mounted. */
 async function addTraps(root: string): Promise<void> {
@@ -209,6 +229,38 @@ describe('a volume in a QEMU guest', () => {
     } finally {
       await disk.close()
     }
+  })
+
+  it('leaves a full disk the little room that somebody makes, and goes on where there is more', async () => {
+    // It goes on with more than an eighth of it: 8 MB.
+    const disk = await SmallDisk.open(64)
+    try {
+      const volume = await makeVolume(disk.directory, { sizeMb: 96 })
+      await disk.fillUp({ leavingMb: 8 })
+      const stalled = Promise.withResolvers<void>()
+      vmm.onStalled((_, now) => now && stalled.resolve())
+      const spec = await started(volume, 'head -c 50000000 /dev/urandom > /data/x; sync; sleep 1000000')
+      await stalled.promise
+      await disk.makeRoom({ mb: 6 })
+      await delay(2 * stallRetryMs + 500)
+      assert.ok((await freeBytesAt(disk.directory)) >= 6 * mebibyte)
+      assert.equal((await vmm.status(spec))?.stalled, true)
+      await disk.makeRoom({ mb: 6 })
+      const isUsed = async () => (await freeBytesAt(disk.directory)) < 4 * mebibyte
+      await until('it takes what there is', isUsed, { limitMs: 30_000 })
+    } finally {
+      await disk.close()
+    }
+  })
+
+  it('is open in its VMM alone: its keeper knows where it is and can not read it', async () => {
+    const volume = await make()
+    const spec = await started(volume, 'sleep 1000000')
+    const isPathOnly = (flags: number) => (flags & openPathFlag) !== 0
+    const keepers = await openFlags(await bench.pidOf(spec, 'keeper'), volume.path)
+    assert.deepEqual(keepers.map(isPathOnly), [true])
+    const vmms = await openFlags(await bench.pidOf(spec, 'qemu'), volume.path)
+    assert.ok(vmms.length > 0 && !vmms.some(isPathOnly))
   })
 
   it('is mounted where links lead inside the image, and where nothing was', async () => {
