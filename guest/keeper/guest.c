@@ -131,10 +131,13 @@ bool guest_wants_write(void) { return outbox_sent < outbox_length; }
 void guest_write(void) {
   while (outbox_sent < outbox_length) {
     ssize_t written = write(fd, outbox + outbox_sent, outbox_length - outbox_sent);
-    if (written <= 0) return;
+    /* Nobody is there to read the rest then, which must not wait for ever. */
+    bool gone = written < 0 && (errno == EPIPE || errno == ECONNRESET);
+    if (written <= 0 && !gone) return;
+    size_t done = gone ? outbox_length - outbox_sent : (size_t)written;
     /* The configuration holds the user's secrets: it stays no longer than it must. */
-    explicit_bzero(outbox + outbox_sent, (size_t)written);
-    outbox_sent += (size_t)written;
+    explicit_bzero(outbox + outbox_sent, done);
+    outbox_sent += done;
   }
   outbox_length = outbox_sent = 0;
 }
@@ -291,7 +294,9 @@ static void take_line(const char *line, void *context) {
   }
 }
 
-void guest_read(void) {
-  if (lines_read(fd, &inbox, take_line, NULL) == LINES_READ) suspend_heard_guest();
+bool guest_read(void) {
+  enum lines_end end = lines_read(fd, &inbox, take_line, NULL);
+  if (end == LINES_READ) suspend_heard_guest();
   meter_count_words(inbox.taken);
+  return end != LINES_CLOSED;
 }

@@ -159,7 +159,8 @@ void guest_open(int fd, const struct options *options);
 bool guest_set_config(int from_fd);
 /* In a process that is not to know it. */
 void guest_forget_config(void);
-void guest_read(void);
+/* False once the VMM has closed the channel, or its half of it. */
+bool guest_read(void);
 void guest_write(void);
 bool guest_wants_write(void);
 void guest_log_received(size_t bytes);
@@ -192,7 +193,8 @@ void monitor_command(const char *text);
 void monitor_command_with_fd(const char *text, int passed_fd);
 bool monitor_vm_runs(void);
 bool monitor_vm_ended(void);
-void monitor_read(void);
+/* False once the VMM has closed it. */
+bool monitor_read(void);
 /* That traffic may come, once and not before the CPUs run. */
 void monitor_tell_running(void);
 void monitor_power_down(void);

@@ -66,11 +66,6 @@ static bool pump_errors(void) {
   return true;
 }
 
-/* A channel whose other end is gone would wake poll for ever; whatever it still held has been read. */
-static bool hung_up(const struct pollfd *channel) {
-  return (channel->revents & (POLLHUP | POLLERR)) != 0 && (channel->revents & POLLIN) == 0;
-}
-
 static void close_when_done(int *fd, bool open) {
   if (open) return;
   close(*fd);
@@ -101,7 +96,10 @@ static void enforce_deadline(void) {
   kill_vm();
 }
 
-/* Returns when the VMM has exited. */
+/*
+ * Returns when the VMM has exited. The VMM may close a channel before that, or its sending half. Such a channel is readable for ever and
+ * would keep poll awake, so it is not looked at any more once its end was read.
+ */
 static void watch_vm(int end_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
@@ -119,17 +117,15 @@ static void watch_vm(int end_fd) {
     if (ready[5].revents) close_when_done(&vm.log_fd, pump_console(vm.log_fd, true));
     if (ready[4].revents) close_when_done(&vm.console_fd, pump_console(vm.console_fd, false));
     if (ready[3].revents) close_when_done(&vm.error_fd, pump_errors());
-    if (ready[1].revents & POLLOUT) guest_write();
-    if (ready[1].revents & POLLIN) guest_read();
-    if (ready[2].revents & POLLIN) monitor_read();
+    if (ready[1].revents != 0 && guest_wants_write()) guest_write();
+    if (ready[1].revents != 0 && heard) control_gone = !guest_read();
+    if (ready[2].revents != 0) monitor_gone = !monitor_read();
     control_handle(ready + 6, count);
     suspend_tick();
     stall_tick();
     guest_wake_tick();
     guest_tell_tick();
     enforce_deadline();
-    control_gone = control_gone || (heard && hung_up(&ready[1]));
-    monitor_gone = monitor_gone || hung_up(&ready[2]);
     if (ready[0].revents) return;
   }
 }

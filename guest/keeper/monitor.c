@@ -118,4 +118,4 @@ static void take_line(const char *line, void *context) {
   }
 }
 
-void monitor_read(void) { lines_read(fd, &inbox, take_line, NULL); }
+bool monitor_read(void) { return lines_read(fd, &inbox, take_line, NULL) != LINES_CLOSED; }

@@ -1,74 +1,41 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { connectKeeper } from '../../src/host/vmm/keeper-link.ts'
 import type { KeeperLink } from '../../src/host/vmm/keeper-link.ts'
-import { startKeeper } from '../../src/host/vmm/keeper-process.ts'
 import { parseVmEvents } from '../../src/host/vmm/vm-events.ts'
-import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
-import { signalAll } from '../support/processes.ts'
 import { until } from '../support/until.ts'
-import { openQemuBench } from './qemu-bench.ts'
-import type { QemuBench } from './qemu-bench.ts'
+import { KeeperScene } from './keeper-scene.ts'
+import type { StandInVm } from './keeper-scene.ts'
 
 const limit = { limitMs: 60_000 }
-const standIn = path.join(import.meta.dirname, 'stand-in-vmm.ts')
 const guests = 10
 
 /** What an agent heard of one guest. */
 interface Heard {
-  readonly directory: string
+  readonly vm: StandInVm
   readonly link: KeeperLink
   readonly words: string[]
   text: string
-  /** Of the keeper. */
-  pid: number
   /** A keeper lets go of an agent that can not read as fast as it is told. */
   closed: boolean
 }
 
 describe('guests that shout on their control channels', () => {
-  let bench: QemuBench
-  let keepers: WaitingKeepers
-  let pids: number[] = []
-
-  before(async () => {
-    bench = await openQemuBench()
-    keepers = new WaitingKeepers(bench.keeperPrograms)
-  })
-  after(async () => {
-    await keepers.close()
-    await bench.close()
-  })
-  // Its VMM dies with it.
-  afterEach(() => {
-    signalAll(pids, 'SIGKILL')
-    pids = []
-  })
+  const scene = new KeeperScene()
 
   async function guest(name: string, ...says: readonly string[]): Promise<Heard> {
-    const directory = path.join(bench.directory, name)
-    mkdirSync(directory)
-    const { keeperPath } = bench.context.assets
-    // The guest goes on from its snapshot, so its application was entered long ago.
-    const incoming = { fd: 3, source: 'snapshot', carried: ['output=0', 'listening=0'] } as const
-    const command = [process.execPath, standIn, ...says]
-    const where = { keeperPath, directory, consoleDirectory: directory }
-    const what = { guest: 'container', incoming, files: [], config: Buffer.alloc(0), command } as const
-    await startKeeper({ ...where, ...what }, await keepers.take('ann'))
-    const link = await until('the keeper accepts', async () => await connectKeeper(directory), limit)
-    const heard: Heard = { directory, link, words: [], text: '', pid: 0, closed: false }
+    const vm = await scene.start({ name, says })
+    const link = await until('the keeper accepts', async () => await connectKeeper(vm.directory), limit)
+    const heard: Heard = { vm, link, words: [], text: '', closed: false }
     link.on('word', (word) => heard.words.push(word))
     link.once('close', () => (heard.closed = true))
     link.on('text', (text) => (heard.text = text))
-    const keeper = () => parseVmEvents(heard.text).find(({ what }) => what === 'keeper')
-    heard.pid = Number((await until('it says who it is', keeper, limit)).words[0])
-    pids.push(heard.pid)
     return heard
   }
 
   const namesOf = ({ text }: Heard): readonly string[] => parseVmEvents(text).map(({ what }) => what)
-  const sizeOf = ({ directory }: Heard, file: string): number => statSync(path.join(directory, file)).size
+  const sizeOf = ({ vm }: Heard, file: string): number => statSync(path.join(vm.directory, file)).size
 
   it('an agent hears of each ten times a second at most, and of its last word; its files do not grow', async () => {
     const beganAtMs = performance.now()
@@ -97,7 +64,7 @@ describe('guests that shout on their control channels', () => {
     const beganAtMs = performance.now()
     const heard = await guest('endless', 'shout', '1000000000')
     const read = (): number =>
-      Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${heard.pid}/io`, 'utf8'))?.[1])
+      Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${heard.vm.pid}/io`, 'utf8'))?.[1])
     await until('it shouts', () => read() > 48_000, limit)
     // At first 16 KiB, then 8 a millisecond; what else it reads, such as its order, is small.
     const mostBytes = 32_768 + 8 * (performance.now() - beganAtMs)
