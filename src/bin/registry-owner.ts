@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openDatabase } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { recordRegistryUsage, registryQuotaMb } from '../db/registry-usage.ts'
+import { diskSizeAt } from '../host/disk/free-bytes.ts'
 import { createRegistryOwner } from '../registry/owner/registry-owner.ts'
 import { imagesInUse } from '../db/user-images.ts'
 import { readRegistrySigningKey } from '../registry/signing-key.ts'
@@ -32,10 +32,7 @@ const owner = createRegistryOwner({
   quotaMb: (user) => registryQuotaMb(database, user),
   recordUsage: (usage) => recordRegistryUsage(database, usage),
   imagesInUse: async () => new Set(await imagesInUse(database)),
-  freeBytes: async () => {
-    const { bavail, bsize } = await statfs(storageDirectory)
-    return bavail * bsize
-  },
+  disk: async () => await diskSizeAt(storageDirectory),
   nowMs: Date.now,
   delay: async (ms) => await delay(ms, undefined, { ref: false }),
   onError: (error) => log.warn({ err: error }, 'something of the registry could not be done'),

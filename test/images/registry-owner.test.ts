@@ -6,6 +6,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
+import { diskReserveBytes } from '../../src/domain/disk-reserve.ts'
+import type { DiskSize } from '../../src/domain/disk-reserve.ts'
 import { writeOciLayout } from '../../samples/oci-layout.ts'
 import { startOwnedRegistry } from '../support/owned-registry.ts'
 import type { OwnedRegistry } from '../support/owned-registry.ts'
@@ -13,18 +15,19 @@ import { ociManifest } from '../support/oci-image.ts'
 import { skopeoCopy } from '../support/skopeo.ts'
 
 const mb = 1_048_576
+const plenty: DiskSize = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
 /** What the registry holds in memory of a connection, and its directories. */
 const slackBytes = 2 * mb
 
 describe("the registry's owner", () => {
   let owned: OwnedRegistry
-  let freeBytes = 2 ** 40
+  let disk = plenty
   before(async () => {
-    owned = await startOwnedRegistry({ freeBytes: async () => freeBytes })
+    owned = await startOwnedRegistry({ disk: async () => disk })
   })
   after(() => owned.close())
   beforeEach(async () => {
-    freeBytes = 2 ** 40
+    disk = plenty
     for (const user of ['ann', 'bob']) owned.quotasMb.set(user, 20)
     await rm(path.join(owned.registry.storageDirectory, 'docker'), { recursive: true, force: true })
     await owned.restart()
@@ -226,10 +229,17 @@ describe("the registry's owner", () => {
     assert.equal((await pushed('ann/app:v1', { sizeMb: 19 })).complaint, '')
   })
 
-  it('takes nothing while the disk is nearly full', async () => {
-    freeBytes = mb
-    const { complaint } = await pushed('ann/app:v1', { sizeMb: 1 })
-    assert.match(complaint, /the disk of the registry is nearly full/)
+  it('takes nothing that the reserve of its disk is needed for, which is that of a host', async () => {
+    for (const totalBytes of [2 ** 40, 80 * mb]) {
+      const freeBytes = diskReserveBytes(totalBytes) + mb
+      disk = { freeBytes, totalBytes }
+      await owned.restart()
+      const { complaint } = await pushed('ann/app:large', { sizeMb: 2 })
+      assert.match(complaint, /the disk of the registry is nearly full/)
+      disk = { freeBytes: freeBytes + 2 * mb, totalBytes }
+      await owned.restart()
+      assert.equal((await pushed(`ann/app:small-${totalBytes}`, { sizeMb: 2 })).complaint, '')
+    }
   })
 
   it('gives back what an aborted push had announced', async () => {

@@ -40,7 +40,7 @@ export async function startOwnedRegistry(deps: Partial<RegistryOwnerDeps> = {}):
       quotaMb: async (user) => quotasMb.get(user),
       recordUsage: async (told) => void (usage = told),
       imagesInUse: async () => new Set(),
-      freeBytes: async () => plentyBytes,
+      disk: async () => ({ freeBytes: plentyBytes, totalBytes: plentyBytes }),
       nowMs: Date.now,
       delay: async () => undefined,
       onError: (error) => {

@@ -1,14 +1,8 @@
-import { stat, statfs } from 'node:fs/promises'
-import { freeBytesAt } from './free-bytes.ts'
+import { stat } from 'node:fs/promises'
+import { diskReserveBytes } from '../../domain/disk-reserve.ts'
+import { diskSizeAt } from './free-bytes.ts'
 
 const mebibyte = 1024 * 1024
-/**
- * Never given to instances: what PostgreSQL, Temporal and the agent's own files need to go on. It is compared with what the disk has
- * left, so it also holds against what nobody asked for here.
- */
-export const defaultReserveMb = 2_048
-/** Of a small disk: else nothing could be kept there at all. */
-const reservedShare = 1 / 8
 
 /** What somebody was promised of a disk and may write at any time. */
 export interface DiskPromise {
@@ -61,8 +55,9 @@ export class DiskFullError extends Error {
  *
  *   left = free - reserve - what is promised and not written yet
  *
- * Directories may be on different file systems; each has figures of its own. Nothing of it is on disk: an agent begins without
- * reservations, and what earlier work has written is missing from the free room.
+ * The reserve is that of `diskReserveBytes`, where the constructor is given no other. Directories may be on different file systems;
+ * each has figures of its own. Nothing of it is on disk: an agent begins without reservations, and what earlier work has written is
+ * missing from the free room.
  */
 export class DiskRoom implements DiskAdmission {
   readonly #reserveMb: number | undefined
@@ -107,17 +102,11 @@ export class DiskRoom implements DiskAdmission {
     const others = [...this.#promises].filter((promise) => promise !== except)
     const unwritten = await Promise.all(others.map(async (promise) => await unwrittenOn(dev, promise)))
     const promisedBytes = unwritten.reduce((sum, bytes) => sum + bytes, 0)
-    const freeBytes = await freeBytesAt(directory)
-    const reserveBytes = await this.#reserveOf(directory)
+    const { freeBytes, totalBytes } = await diskSizeAt(directory)
+    const reserveMb = this.#reserveMb
+    const reserveBytes = reserveMb === undefined ? diskReserveBytes(totalBytes) : reserveMb * mebibyte
     const leftBytes = Math.max(0, freeBytes - reserveBytes - promisedBytes)
     return { freeBytes, promisedBytes, reserveBytes, leftBytes }
-  }
-
-  async #reserveOf(directory: string): Promise<number> {
-    if (this.#reserveMb !== undefined) return this.#reserveMb * mebibyte
-    const { blocks, bsize } = await statfs(directory)
-    const shareMb = Math.floor((blocks * bsize * reservedShare) / mebibyte)
-    return Math.min(defaultReserveMb, shareMb) * mebibyte
   }
 }
 

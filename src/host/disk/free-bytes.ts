@@ -1,7 +1,12 @@
 import { statfs } from 'node:fs/promises'
+import type { DiskSize } from '../../domain/disk-reserve.ts'
 
-/** What a process without privileges can still write where `place` is. */
+/** Of the file system where `place` is. */
+export async function diskSizeAt(place: string): Promise<DiskSize> {
+  const { bavail, blocks, bsize } = await statfs(place)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
 export async function freeBytesAt(place: string): Promise<number> {
-  const { bavail, bsize } = await statfs(place)
-  return bavail * bsize
+  return (await diskSizeAt(place)).freeBytes
 }

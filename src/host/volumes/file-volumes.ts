@@ -190,7 +190,7 @@ export class FileVolumes implements Volumes {
   /** Within `counted`. */
   async #room(): Promise<VolumeRoom> {
     const { promisedBytes, reserveBytes } = await this.#disk.figures(this.#root, this.#promise)
-    return await readRoom(this.#root, { reserveMb: reserveBytes / mebibyte, othersBytes: promisedBytes })
+    return await readRoom(this.#root, { reserveBytes, othersBytes: promisedBytes })
   }
 
   /** What counts volumes, adds one or changes the name of one goes one after another: each is counted, and once. */

@@ -1,5 +1,5 @@
-import { defaultReserveMb } from '../disk/disk-room.ts'
-import { freeBytesAt } from '../disk/free-bytes.ts'
+import { diskReserveBytes } from '../../domain/disk-reserve.ts'
+import { diskSizeAt } from '../disk/free-bytes.ts'
 import { imageSize, stagedVolumes } from './volume-directory.ts'
 import { mebibyte } from './volume-format.ts'
 import type { VolumeRoom } from './volumes.ts'
@@ -28,13 +28,11 @@ export async function readPromises(root: string): Promise<VolumePromises> {
 /** What volumes have already counts as theirs; what others were promised of the disk does not. */
 export async function readRoom(
   root: string,
-  {
-    reserveMb = defaultReserveMb,
-    othersBytes = 0,
-  }: { readonly reserveMb?: number; readonly othersBytes?: number } = {},
+  { reserveBytes, othersBytes = 0 }: { readonly reserveBytes?: number; readonly othersBytes?: number } = {},
 ): Promise<VolumeRoom> {
   const { volumes, promisedBytes, allocatedBytes } = await readPromises(root)
-  const freeBytes = await freeBytesAt(root)
+  const { freeBytes, totalBytes } = await diskSizeAt(root)
+  const reserveMb = (reserveBytes ?? diskReserveBytes(totalBytes)) / mebibyte
   const usableBytes = freeBytes + allocatedBytes - othersBytes
   return {
     volumes,

@@ -1,19 +1,20 @@
-/** Kept free on the registry's disk, whatever the quotas promise: databases and hosts write there too. */
-const keptFreeBytes = 1_073_741_824
+import { diskReserveBytes } from '../../domain/disk-reserve.ts'
+import type { DiskSize } from '../../domain/disk-reserve.ts'
+
 /** How old a look at the disk may be. What passes meanwhile is counted. */
 const looksEveryMs = 1_000
 
-/** The room on the registry's disk that pushes may still take, all users together. */
+/** The room on the registry's disk that pushes may still take, all users together, whatever the quotas promise. */
 export class DiskRoom {
-  readonly #freeBytes: () => Promise<number>
+  readonly #disk: () => Promise<DiskSize>
   readonly #nowMs: () => number
   #leftBytes = 0
   #sinceLook = 0
   #lookedMs = Number.NEGATIVE_INFINITY
   #looking: Promise<void> | undefined
 
-  constructor(options: { readonly freeBytes: () => Promise<number>; readonly nowMs: () => number }) {
-    this.#freeBytes = options.freeBytes
+  constructor(options: { readonly disk: () => Promise<DiskSize>; readonly nowMs: () => number }) {
+    this.#disk = options.disk
     this.#nowMs = options.nowMs
   }
 
@@ -35,7 +36,8 @@ export class DiskRoom {
   async #lookNow(): Promise<void> {
     this.#lookedMs = this.#nowMs()
     const before = this.#sinceLook
-    this.#leftBytes = (await this.#freeBytes()) - keptFreeBytes
+    const { freeBytes, totalBytes } = await this.#disk()
+    this.#leftBytes = freeBytes - diskReserveBytes(totalBytes)
     this.#sinceLook -= before
   }
 }

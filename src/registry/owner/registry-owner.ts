@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import type { DiskSize } from '../../domain/disk-reserve.ts'
 import type { RegistrySigningKey } from '../signing-key.ts'
 import { createRegistryTokenIssuer } from '../token-issuer.ts'
 import { DigestGuard } from './digest-guard.ts'
@@ -22,8 +23,8 @@ export interface RegistryOwnerDeps {
   readonly quotaMb: (user: string) => Promise<number | undefined>
   /** Told what each user holds, in bytes, whenever that has changed. Who is not named holds nothing. */
   readonly recordUsage: (usage: ReadonlyMap<string, number>) => Promise<void>
-  /** On the disk of the storage. */
-  readonly freeBytes: () => Promise<number>
+  /** That of the storage. */
+  readonly disk: () => Promise<DiskSize>
   /** What instances run, as `<repository>@<digest>`. */
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
   /** Of the collection; absent: those that suit real users. */
@@ -67,7 +68,7 @@ export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
   const ledger = new PushLedger({
     quotaMb: deps.quotaMb,
     inventory: () => upkeep.fresh(),
-    room: new DiskRoom({ freeBytes: deps.freeBytes, nowMs }),
+    room: new DiskRoom({ disk: deps.disk, nowMs }),
     nowMs,
   })
   const permissions = createPushPermissions(deps.key, createRegistryTokenIssuer(deps.key, nowMs), nowMs)
