@@ -2,9 +2,10 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { PushHandlers } from './push-handlers.ts'
-import type { PushHandlersDeps } from './push-handlers.ts'
+import type { Answer, PushHandlersDeps } from './push-handlers.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
 import { parseRegistryRequest } from './registry-request.ts'
+import { discardRest } from './unread-body.ts'
 
 export interface OwnerServerDeps extends PushHandlersDeps {
   /** Told of what no client can be blamed for. */
@@ -15,8 +16,6 @@ const headersTimeoutMs = 10_000
 /** Between two pieces of a body. The registry may need minutes to read a large blob again before it answers. */
 const idleTimeoutMs = 300_000
 const maxConnections = 2_048
-/** A client that was refused in the middle of its body gets this long to notice. What it sends meanwhile is thrown away. */
-const lingerMs = 5_000
 
 /**
  * The registry as users reach it. Reads go through as they are. Writes go through with a token of the platform, after the user's own
@@ -26,34 +25,24 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
   const handlers = new PushHandlers(deps)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const call = parseRegistryRequest(request.method ?? '', request.url ?? '/')
-    try {
-      const answered = await handlers.handle(call, request)
-      response.writeHead(answered.status, answered.headers)
-      if ('text' in answered) response.end(answered.text)
-      else await pipeline(answered.body, response)
-    } catch (error) {
-      // Who has gone, or has got half of an answer, can not be told anything.
-      if (response.headersSent || response.destroyed) {
-        response.destroy()
-        return
-      }
-      refuse(response, error)
-    }
-    if (!request.complete) linger(request)
+    const answered = await answerTo(request)
+    // Who has gone, or has got half of an answer, can not be told anything.
+    if (request.destroyed && 'text' in answered) return
+    if (!request.complete && !request.destroyed) discardRest(request, response)
+    response.writeHead(answered.status, answered.headers)
+    if ('text' in answered) response.end(answered.text)
+    else await pipeline(answered.body, response).catch(() => response.destroy())
   }
 
-  function refuse(response: ServerResponse, error: unknown): void {
-    if (!(error instanceof RegistryRefusal)) deps.onError(error)
-    const refusal =
-      error instanceof RegistryRefusal
-        ? error
-        : new RegistryRefusal('UNAVAILABLE', 'this can not be done at the moment; try again')
-    response.writeHead(refusal.status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(refusal.body),
-    })
-    response.end(refusal.body)
+  async function answerTo(request: IncomingMessage): Promise<Answer> {
+    try {
+      return await handlers.handle(parseRegistryRequest(request.method ?? '', request.url ?? '/'), request)
+    } catch (error) {
+      if (error instanceof RegistryRefusal) return refusalAnswer(error)
+      if (!request.destroyed) deps.onError(error)
+      const words = 'this can not be done at the moment; try again'
+      return refusalAnswer(new RegistryRefusal('UNAVAILABLE', words))
+    }
   }
 
   const server = createServer((request, response) => {
@@ -68,9 +57,7 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
   return server
 }
 
-/** A connection that is closed while its client still writes would take the answer away from it. */
-function linger(request: IncomingMessage): void {
-  request.resume()
-  const timer = setTimeout(() => request.socket.destroy(), lingerMs)
-  request.once('close', () => clearTimeout(timer))
+function refusalAnswer({ status, body }: RegistryRefusal): Answer {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  return { status, headers, text: body }
 }

@@ -231,7 +231,9 @@ export class PushHandlers {
 async function readManifest(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Otherwise a refusal would close the connection, and nobody could read it.
+  const chunksOf = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+  for await (const chunk of chunksOf) {
     size += chunk.length
     if (size > maxManifestBytes) {
       throw new RegistryRefusal('MANIFEST_INVALID', `the manifest is larger than ${maxManifestBytes} bytes`)

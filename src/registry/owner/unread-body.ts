@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** How long the client of an answered request has to notice the answer. */
+const lingerMs = 5_000
+/** A client that sends everything before it reads anything gets its answer up to this size. */
+export const maxDiscardedBytes = 64 * 1_048_576
+
+/**
+ * For an answer that is given before its client has sent the whole request; called before its head is written. A connection that is closed
+ * while its client sends takes the answer away: the kernel answers what still comes with a reset, and a client such as Go's then tells of
+ * a broken pipe, although the answer has arrived. Node closes it at once where the client asked for that (`Connection: close`, as docker
+ * and some versions of skopeo do). So the connection stays open until the client closes it or has sent everything. What comes is thrown
+ * away. What is beyond the bound is not read and waits at the client, which may read the answer meanwhile.
+ */
+export function discardRest(request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request
+  const isLast = !response.shouldKeepAlive
+  response.shouldKeepAlive = true
+  let bytes = 0
+  request.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes > maxDiscardedBytes) request.pause()
+  })
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  request.once('close', () => {
+    clearTimeout(timer)
+    if (isLast) socket.end()
+  })
+}
