@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { OpenRequests } from './open-requests.ts'
 import { PushHandlers } from './push-handlers.ts'
 import type { Answer, PushHandlersDeps } from './push-handlers.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
@@ -10,12 +11,17 @@ import { discardRest } from './unread-body.ts'
 export interface OwnerServerDeps extends PushHandlersDeps {
   /** Told of what no client can be blamed for. */
   readonly onError: (error: unknown) => void
+  /** Of clients; absent: what suits real users. */
+  readonly maxConnections?: number | undefined
 }
 
 const headersTimeoutMs = 10_000
 /** Between two pieces of a body. The registry may need minutes to read a large blob again before it answers. */
 const idleTimeoutMs = 300_000
-const maxConnections = 2_048
+/** How often connections are looked at whose request has no end of its head. */
+const headersCheckMs = 5_000
+/** Asked of a client that has too many requests under way. */
+const retryAfterSeconds = '5'
 
 /**
  * The registry as users reach it. Reads go through as they are. Writes go through with a token of the platform, after the user's own
@@ -23,9 +29,10 @@ const maxConnections = 2_048
  */
 export function createOwnerServer(deps: OwnerServerDeps): Server {
   const handlers = new PushHandlers(deps)
+  const open = new OpenRequests(deps.maxConnections)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answered = await answerTo(request)
+    const answered = await answerTo(request, response)
     // Who has gone, or has got half of an answer, can not be told anything.
     if (request.destroyed && 'text' in answered) return
     if (!request.complete && !request.destroyed) discardRest(request, response)
@@ -34,8 +41,10 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
     else await pipeline(answered.body, response).catch(() => response.destroy())
   }
 
-  async function answerTo(request: IncomingMessage): Promise<Answer> {
+  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer> {
     try {
+      const user = await deps.permissions.userOf(request.headers.authorization)
+      if (user !== undefined) open.begin(user, request, response)
       return await handlers.handle(parseRegistryRequest(request.method ?? '', request.url ?? '/'), request)
     } catch (error) {
       if (error instanceof RegistryRefusal) return refusalAnswer(error)
@@ -45,19 +54,23 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
     }
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ connectionsCheckingInterval: headersCheckMs }, (request, response) => {
     request.on('error', () => undefined)
     answer(request, response).catch(deps.onError)
   })
+  server.on('connection', (socket) => open.connected(socket))
   // A push of one layer may take hours; what counts is that it goes on.
   server.requestTimeout = 0
   server.headersTimeout = headersTimeoutMs
   server.timeout = idleTimeoutMs
-  server.maxConnections = maxConnections
   return server
 }
 
-function refusalAnswer({ status, body }: RegistryRefusal): Answer {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+function refusalAnswer({ code, status, body }: RegistryRefusal): Answer {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...(code === 'TOOMANYREQUESTS' ? { 'retry-after': retryAfterSeconds } : {}),
+  }
   return { status, headers, text: body }
 }

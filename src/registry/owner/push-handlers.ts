@@ -62,7 +62,7 @@ export class PushHandlers {
     const { authorization } = request.headers
     const token = await this.#deps.permissions.permit(authorization, { repository: call.repository, action })
     // Nothing of the body is read: the registry refuses the token, and says where a client gets a better one.
-    if (token === undefined) return await this.#pass(request, { 'content-length': '0' })
+    if (token === undefined) return await this.#pass(request, {})
     return await this.#write(call, request, { authorization: `Bearer ${token}` })
   }
 
@@ -71,7 +71,7 @@ export class PushHandlers {
     if (call.kind === 'send' || call.kind === 'commit') return await this.#send(call, request, headers)
     if (call.kind === 'put-manifest') return await this.#putManifest(call, request, headers)
     if (call.kind === 'delete-manifest') return await this.#delete(call)
-    return await this.#pass(request, { ...headers, 'content-length': '0' })
+    return await this.#pass(request, headers)
   }
 
   /** Who pushes and asks for a blob leaves it out where it is there, so from then on it is part of a push. */
@@ -107,7 +107,7 @@ export class PushHandlers {
     await this.#deps.ledger.admit(account, mounted, () => undefined)
     const release = await this.#deps.guard.hold(mount === undefined ? [] : [mount])
     try {
-      const answer = await this.#pass(request, { ...headers, 'content-length': '0' })
+      const answer = await this.#pass(request, headers)
       if (mount !== undefined && answer.status === 201) account.storage.addBlob(mount, mounted)
       return answer
     } finally {
@@ -221,7 +221,12 @@ export class PushHandlers {
     const answer = await this.#deps.upstream.send({
       method: request.method ?? 'GET',
       path: request.url ?? '/',
-      headers: { ...passedHeaders(request.headers), ...headers },
+      // Without its body a request must not announce one: the registry would wait for it, in what comes next on this connection.
+      headers: {
+        ...passedHeaders(request.headers),
+        ...(body === undefined ? { 'content-length': '0' } : {}),
+        ...headers,
+      },
       body,
     })
     return { status: answer.statusCode ?? 502, headers: passedHeaders(answer.headers), body: answer }

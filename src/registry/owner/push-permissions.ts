@@ -6,8 +6,10 @@ import type { RegistryAction, RegistryScope } from '../registry-scope.ts'
 import type { RegistrySigningKey } from '../signing-key.ts'
 import type { RegistryTokenIssuer } from '../token-issuer.ts'
 
-/** Turns the token of a request into the one with which the registry itself may be written. */
+/** Knows the tokens of requests, and turns one into the token with which the registry itself may be written. */
 export interface PushPermissions {
+  /** Whose token it is, empty for one that was given without a login. Undefined where it is not valid. */
+  userOf(authorization: string | undefined): Promise<string | undefined>
   /**
    * A token that the registry takes, with the rights of the one in `authorization`. Undefined where that is not valid, or
    * does not permit `action` on the repository: the registry then refuses the request by itself.
@@ -41,7 +43,9 @@ export function createPushPermissions(
   const publicKey = createPublicKey(key.key)
   const remembered = new Map<string, Known>()
 
-  async function verified(token: string): Promise<Known | undefined> {
+  async function verified(authorization: string | undefined): Promise<Known | undefined> {
+    const [, token = ''] = /^Bearer +([\w.-]+)$/i.exec(authorization ?? '') ?? []
+    if (token === '' || token.length > maxTokenLength) return undefined
     const before = remembered.get(token)
     if (before !== undefined) return nowMs() < before.expiresMs ? before : undefined
     try {
@@ -68,10 +72,9 @@ export function createPushPermissions(
   }
 
   return {
+    userOf: async (authorization) => (await verified(authorization))?.subject,
     async permit(authorization, { repository, action }) {
-      const [, token = ''] = /^Bearer +([\w.-]+)$/i.exec(authorization ?? '') ?? []
-      if (token === '' || token.length > maxTokenLength) return undefined
-      const known = await verified(token)
+      const known = await verified(authorization)
       const isPermitted = known?.access.some(
         ({ type, name, actions }) => type === 'repository' && name === repository && actions.includes(action),
       )

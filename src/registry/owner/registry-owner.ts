@@ -29,6 +29,8 @@ export interface RegistryOwnerDeps {
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
   /** Of the collection; absent: those that suit real users. */
   readonly times?: Partial<CollectionTimes>
+  /** Of clients; absent: what suits real users. */
+  readonly maxConnections?: number
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>
   readonly onError: (error: unknown) => void
@@ -82,6 +84,7 @@ export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
     deletions,
     nowMs,
     onError,
+    maxConnections: deps.maxConnections,
   })
   let recording: NodeJS.Timeout | undefined
   let recorded: ReadonlyMap<string, number> | undefined
