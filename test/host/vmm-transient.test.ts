@@ -77,7 +77,7 @@ describe('a machine that lives for a moment', () => {
       agentDirectory: bench.directory,
       tryToEnter: async (directories) => await enterByKeeper(keeperPath, directories),
     })
-    const group = await groups.prepare()
+    const group = await groups.prepare('user-1')
     const tell = `cat /proc/self/oom_score_adj /proc/self/cgroup >&${keeperFd.control}`
     const machine = await start([shell, '-c', `${tell}; echo done >&${keeperFd.control}; sleep 1000`], {
       groups: group.directories,

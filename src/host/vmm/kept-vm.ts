@@ -230,3 +230,8 @@ export class KeptVm extends EventEmitter<{
     else this.emit('ended', exit)
   }
 }
+
+/** Of a wait for a VM whose time was over. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError'
+}

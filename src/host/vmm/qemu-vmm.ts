@@ -4,7 +4,7 @@ import type { ExitReport } from '../../domain/exit-report.ts'
 import type { HostMemory } from '../../domain/memory-room.ts'
 import type { StartReport } from '../../domain/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
-import { KeptVm } from './kept-vm.ts'
+import { isTimeout, KeptVm } from './kept-vm.ts'
 import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
@@ -397,8 +397,4 @@ export class QemuVmm implements Vmm {
       for (const listener of this.#exitListeners) listener(vm.name, exit)
     })
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'TimeoutError'
 }
