@@ -15,6 +15,7 @@ import { benchGateway } from './gateway/bench-gateway.ts'
 import { benchLifecycle } from './lifecycle-rate.ts'
 import { describeMachine } from './machine.ts'
 import { proportionalBytes, residentBytes } from './memory.ts'
+import { benchNeighbours } from './neighbours.ts'
 import { inMb, printSection } from './report.ts'
 import type { Section } from './report.ts'
 import { benchScale } from './scale.ts'
@@ -69,6 +70,11 @@ async function main(names: readonly string[]): Promise<void> {
   }
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
+  if (wants('neighbours')) {
+    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+      printSection(await benchNeighbours(stack))
+    })
+  }
   if (wants('scale')) {
     await withStack(pretended, async (stack) => {
       printSection(await benchScale(stack, await digestOf(stack, 'hello')))

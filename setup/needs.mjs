@@ -51,6 +51,7 @@ export const benchSections = {
   gateway: ['npmPackages', ...isolation, ...compiler, 'busybox-static', 'openssl', 'wrk', 'loadTools'],
   certificates: ['npmPackages', ...isolation],
   autoscale: stack,
+  neighbours: stack,
   scale: stackWithoutMachines,
 }
 

@@ -1,0 +1,87 @@
+import type { ApiClient } from '../../test/support/api-client.ts'
+
+/** What hostile instances of `official/busybox` do, and how many of each there are: as many as a new user's quota lets live, less the sleepers. */
+interface Kind {
+  readonly count: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const fillMb = 256
+const shell = (script: string, wishes: Readonly<Record<string, unknown>> = {}) => ({
+  image: 'busybox',
+  args: ['sh', '-c', script],
+  ...wishes,
+})
+
+export const sleeperCount = 12
+
+const kinds: Readonly<Record<string, Kind>> = {
+  spin: { count: 28, body: shell('while :; do :; done') },
+  memory: {
+    count: 4,
+    body: shell('while :; do dd if=/dev/zero of=/dev/shm/fill bs=1M; rm /dev/shm/fill; done', {
+      memory_mb: 512,
+    }),
+  },
+  disk: {
+    count: 4,
+    body: shell(`while :; do dd if=/dev/zero of=/data/fill bs=1M count=${fillMb}; sync; done`, {
+      volumes: [{ size_mb: 2 * fillMb, at: '/data' }],
+    }),
+  },
+  flows: {
+    count: 4,
+    // The nameserver of an instance is its host, by TCP too: each connection is a flow.
+    body: shell(
+      `host=$(awk '/nameserver/ {print $2}' /etc/resolv.conf); while :; do for i in 1 2 3 4 5 6 7 8; do nc -w 2 $host 53 < /dev/null & done; wait; done`,
+    ),
+  },
+  names: {
+    count: 4,
+    body: shell(
+      'n=0; while :; do n=$((n + 1)); nslookup n$n.example.com > /dev/null & [ $((n % 16)) = 0 ] && wait; done',
+    ),
+  },
+  shout: {
+    count: 4,
+    body: shell('while :; do echo +1; echo -1; done > "$ROOST_SCALE_TO_ZERO_FILE"'),
+  },
+  print: { count: 4, body: shell('yes "a line that nobody reads"') },
+}
+
+export interface HostileGuests {
+  readonly asked: number
+  /** What the platform said to those that it refused, each text once. */
+  readonly refusals: readonly string[]
+}
+
+/** Asks for all of them at once, and waits for none: that so many start together is a part of the attack. */
+export async function startHostileGuests(
+  api: ApiClient,
+  only: readonly string[] = Object.keys(kinds),
+): Promise<HostileGuests> {
+  const wanted = Object.entries(kinds).filter(([name]) => only.includes(name))
+  const refusals = await Promise.all(wanted.flatMap(([name, kind]) => callsOf(name, kind)).map(askFor))
+  const asked = wanted.reduce((sum, [, { count }]) => sum + count, 0)
+  return { asked, refusals: [...new Set(refusals.flat())] }
+
+  async function askFor(body: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+    const { entries, errors } = await api.attempt('createInstances', { body })
+    const refused = entries.flatMap((entry) => ('error' in entry ? [entry.message] : []))
+    return [...refused, ...errors.map(({ message }) => message)]
+  }
+}
+
+function callsOf(name: string, { count, body }: Kind): readonly Readonly<Record<string, unknown>>[] {
+  const call = (index: number, replicas: number) => {
+    return { name: `${name}-${letterOf(index)}`, autostart: true, replicas, ...body }
+  }
+  // A volume is one instance's.
+  return 'volumes' in body
+    ? Array.from({ length: count }, (_, index) => call(index, 0))
+    : [call(0, count - 1)]
+}
+
+function letterOf(index: number): string {
+  return String.fromCodePoint(97 + index)
+}
