@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
@@ -92,12 +93,19 @@ async function beginAttack(stack: Stack): Promise<Attack> {
   return { api, guests, clients }
 }
 
-/** The clients of a hostile user are elsewhere: here they take what processor time is left over. */
+/**
+ * The clients of a hostile user are elsewhere: here they take what processor time is left over. Where the kernel shares between sessions
+ * first, that takes a session of their own, which is nice as well.
+ */
 function startClients(input: HostileClientsInput): Attack['clients'] {
   const program = path.resolve(import.meta.dirname, 'neighbours/hostile-clients.ts')
   const child = spawn('nice', ['-n', '19', process.execPath, program], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
   })
+  if (child.pid !== undefined && existsSync('/proc/self/autogroup')) {
+    writeFileSync(`/proc/${child.pid}/autogroup`, '19')
+  }
   child.stdin.write(`${JSON.stringify(input)}\n`)
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => (said += String(chunk)))
