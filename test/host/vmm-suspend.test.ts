@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cp, readFile, readdir, truncate, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
@@ -290,6 +290,31 @@ describe('a QEMU guest that sleeps', () => {
       const next = { ...spec, boot: 2, restore: true }
       assert.equal((await vmm.start(next)).kind, suspended ? StartKind.Restore : StartKind.Boot)
       await end(next)
+    })
+  }
+
+  for (const [what, boot, isLost] of [
+    ['is its snapshot where that is complete', 1, false],
+    ['is lost where the snapshot there is of another boot', 7, true],
+  ] as const) {
+    it(`${what}, though its keeper dies before it can say so`, async () => {
+      const spec = await bench.spec({ argv: ['sleep', '1000000'] })
+      await vmm.start(spec)
+      const directory = path.join(spec.directory, 'snapshot')
+      mkdirSync(directory)
+      writeFileSync(
+        path.join(directory, 'snapshot.json'),
+        JSON.stringify({ schemaVersion: 1, uuid: 'of-it', boot }),
+      )
+      process.kill(await bench.pidOf(spec, 'keeper'), 'SIGKILL')
+      const isOver = async () => {
+        const status = await vmm.status(spec)
+        return status === undefined || status.exit !== undefined
+      }
+      await until('it is over', isOver, { limitMs: 30_000 })
+      assert.equal((await vmm.status(spec))?.exit?.cause, isLost ? ExitCause.VmmLost : undefined)
+      await vmm.forget(spec)
+      await vmm.dropSnapshot(spec.directory)
     })
   }
 })

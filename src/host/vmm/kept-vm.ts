@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ExitReport } from '../../domain/exit-report.ts'
 import { connectKeeper } from './keeper-link.ts'
 import type { KeeperLink } from './keeper-link.ts'
+import { hasSnapshotOf } from './snapshot-files.ts'
 import { isMissing } from './vm-record.ts'
 import type { VmRecord } from './vm-record.ts'
 import { exitReportOf, findEvent, parseVmEvents, startReportOf, wasSuspended } from './vm-events.ts'
@@ -183,7 +184,11 @@ export class KeptVm extends EventEmitter<{
     this.#readEvents()
     if (this.isOver || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
-    appendFileSync(this.#eventsPath, `\n${Date.now() * 1000} ended ${how} cpu_us 0\n`)
+    const atUs = Date.now() * 1000
+    // The snapshot is there before the keeper says so, and then the VM is the snapshot: it must not be a lost one as well.
+    const slept = hasSnapshotOf(path.dirname(this.directory), this.record.boot)
+    const suspended = slept ? `${atUs} suspended\n` : ''
+    appendFileSync(this.#eventsPath, `\n${suspended}${atUs} ended ${how} cpu_us 0\n`)
     this.#readEvents()
   }
 

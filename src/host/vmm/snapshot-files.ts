@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { isMissing } from './vm-record.ts'
@@ -64,6 +65,17 @@ export async function readSnapshot(instanceDirectory: string): Promise<SnapshotR
     return record.schemaVersion === 1 ? record : undefined
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** Whether the complete snapshot, if there is one, was made of this boot. */
+export function hasSnapshotOf(instanceDirectory: string, boot: number): boolean {
+  try {
+    const text = readFileSync(path.join(snapshotDirectory(instanceDirectory), recordName), 'utf8')
+    return (JSON.parse(text) as SnapshotRecord).boot === boot
+  } catch (error) {
+    if (isMissing(error) || error instanceof SyntaxError) return false
     throw error
   }
 }
