@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sectionsNamed } from '../setup/needs.mjs'
+import { defaultSleepsPerMinute } from '../src/domain/scale-to-zero.ts'
 import { readInstalled, requireInstalled } from '../src/launch/installed.ts'
 import { readGuestAssets } from '../src/host/vmm/guest-assets.ts'
 import { readHostFacts } from '../src/host/vmm/host-facts.ts'
@@ -71,7 +72,9 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('neighbours')) {
-    await withStack({ ROOST_ACCEL: accelerator }, async (stack) => {
+    // The bound that tests do without.
+    const bounded = { ROOST_SLEEPS_PER_MINUTE: String(defaultSleepsPerMinute) }
+    await withStack({ ROOST_ACCEL: accelerator, ...bounded }, async (stack) => {
       printSection(await benchNeighbours(stack))
     })
   }

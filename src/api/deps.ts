@@ -14,7 +14,7 @@ import type { DomainProofs } from './domain-proofs.ts'
 import type { FeedTimes } from './internal/feed-stream.ts'
 import type { NodeClient } from '../nodes/node-client.ts'
 import type { RegistryTokens } from './registry-tokens.ts'
-import type { BucketRate } from './token-bucket.ts'
+import type { BucketRate } from '../domain/token-bucket.ts'
 
 /** Everything that the API uses; the composition root and the tests decide what stands behind each. */
 export interface ApiDeps {

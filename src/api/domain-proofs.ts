@@ -3,8 +3,8 @@ import type { Problem } from '../contract/errors.ts'
 import { proofLookupsAtOnce, proofLookupsPerSecond } from '../contract/limits.ts'
 import type { ProofTokens } from '../db/proof-token.ts'
 import { hasProof, proofRecord, proofText, proofZones } from '../domain/domain-proof.ts'
-import { takePermit } from './token-bucket.ts'
-import type { Bucket } from './token-bucket.ts'
+import { takePermit } from '../domain/token-bucket.ts'
+import type { Bucket } from '../domain/token-bucket.ts'
 
 /** Whether custom domains are a user's to take. Outside every transaction: it asks DNS. */
 export interface DomainProofs {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import type { NodeInstance } from '../domain/node-protocol.ts'
 import { createHostActivities, createVolumeActivities } from '../../activities/host-activities.ts'
@@ -10,6 +11,7 @@ import { ApiClient } from '../host/agent/api-client.ts'
 import { ConsolePromises } from '../host/agent/console-promises.ts'
 import { DirectoryInUseError, lockDirectory } from '../host/agent/directory-lock.ts'
 import { EventOutbox } from '../host/agent/event-outbox.ts'
+import { EventPace } from '../host/agent/event-pace.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
 import { HaltMarker } from '../host/agent/halt-marker.ts'
 import { HostAgent } from '../host/agent/host-agent.ts'
@@ -153,7 +155,11 @@ const server = createAgentServer({
   },
 })
 
-const outbox = new EventOutbox({ entries: () => entries.values(), events: hostEvents.events, log })
+const pace = new EventPace({
+  sleepsPerMinute: settings.sleepsPerMinute * availableParallelism(),
+  nowMs: () => performance.now(),
+})
+const outbox = new EventOutbox({ entries: () => entries.values(), events: hostEvents.events, pace, log })
 agent.end.onNews(() => {
   outbox.wake()
 })

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { defaultRequestsPerSecond } from '../contract/limits.ts'
 import { DomainProofKind } from '../domain/domain-proof.ts'
+import { defaultSleepsPerMinute } from '../domain/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/order-pace.ts'
 import * as read from './setting-formats.ts'
 
@@ -198,6 +199,10 @@ export const settingsTable = {
     defaultText: 'no bound',
     meaning:
       'What one instance may send and what it may be sent, in Mbit/s each, from 1 to 100000. Only where the agent is root.',
+  }),
+  sleepsPerMinute: setting('ROOST_SLEEPS_PER_MINUTE', read.asAmount, defaultSleepsPerMinute, {
+    meaning:
+      'How often a minute the instances of one user may fall asleep on a host, for each of its processors. Beyond that they stay awake for longer. No wake waits for it.',
   }),
   memoryReserveMb: setting('ROOST_MEMORY_RESERVE_MB', read.asAmount, 1_024, {
     meaning:

@@ -142,22 +142,29 @@ function expireLeases(state: AttentionState, { nowMs }: Context): AttentionState
     : { ...state, leases }
 }
 
-function settleIdle(state: AttentionState, { nowMs, effects }: Context): AttentionState {
+/**
+ * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every word costs the workflow a
+ * decision: an instance that is asked for again and again would make one a second.
+ */
+function settleIdle(state: AttentionState, context: Context): AttentionState {
+  const { nowMs, effects } = context
   if (!couldIdle(state) || state.unsureUntilMs > nowMs || state.quietFromMs > nowMs) {
     const { idle: _over, ...rest } = state
     return rest
   }
-  const { boot } = state
-  if (state.idle !== undefined) {
-    if (state.idle.tellAtMs > nowMs) return state
-    effects.push({ kind: 'tell-idle', boot, epoch: state.idle.epoch, sinceMs: state.idle.sinceMs })
-    return { ...state, idle: { ...state.idle, tellAtMs: nowMs + idleRepeatMs } }
-  }
+  if (state.idle !== undefined) return tellIdleIfDue(state, state.idle, context)
   const epoch = Math.max(state.lastEpoch + 1, Math.floor(nowMs))
   const sinceMs = Math.max(state.quietFromMs, state.unsureUntilMs)
-  const idle: IdlePeriod = { epoch, sinceMs, tellAtMs: nowMs + idleRepeatMs }
-  effects.push({ kind: 'count-peers', epoch }, { kind: 'tell-idle', boot, epoch, sinceMs })
-  return { ...state, idle, lastEpoch: epoch }
+  const idle: IdlePeriod = { epoch, sinceMs, tellAtMs: sinceMs + state.settings.cooldownMs }
+  effects.push({ kind: 'count-peers', epoch })
+  return tellIdleIfDue({ ...state, idle, lastEpoch: epoch }, idle, context)
+}
+
+function tellIdleIfDue(state: AttentionState, idle: IdlePeriod, { nowMs, effects }: Context): AttentionState {
+  if (idle.tellAtMs > nowMs) return state
+  const { epoch, sinceMs } = idle
+  effects.push({ kind: 'tell-idle', boot: state.boot, epoch, sinceMs })
+  return { ...state, idle: { ...idle, tellAtMs: nowMs + idleRepeatMs } }
 }
 
 export function couldIdle(state: AttentionState): boolean {

@@ -131,6 +131,12 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
   }
   const cooldown = seconds(scaleToZero.cooldownMs)
   if (attention.noRoom !== undefined && attention.leases === 0) return withoutRoom(instance, attention.noRoom)
+  if (attention.idleSinceMs !== undefined && attention.heldBack === true) {
+    return {
+      now: `is awake, although nothing has asked for it since ${timeOf(attention.idleSinceMs)}: instances of its user fell asleep on host ${instance.nodeId} as often as they may in a minute`,
+      next: 'standby when it is its turn, unless something asks for it',
+    }
+  }
   if (attention.idleSinceMs !== undefined) {
     const dueMs = attention.idleSinceMs + scaleToZero.cooldownMs
     return {

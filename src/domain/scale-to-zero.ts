@@ -17,6 +17,9 @@ export interface ScaleToZero {
 
 export const defaultCooldownMs = 1_000
 
+/** How often a minute the instances of one user may fall asleep on a host, for each of its processors. */
+export const defaultSleepsPerMinute = 15
+
 export const noScaleToZero: ScaleToZero = {
   policy: ScaleToZeroPolicy.Off,
   cooldownMs: defaultCooldownMs,

@@ -141,6 +141,8 @@ export interface Attention {
   readonly disabled: boolean
   /** Nothing has happened since; absent while something does. */
   readonly idleSinceMs?: number
+  /** It could sleep now, but its user's instances fell asleep as often as they may lately. */
+  readonly heldBack?: boolean
   /** The boot that the host may start by itself. */
   readonly permit?: number
   /** Why the last wake failed and when the next try is permitted. */

@@ -14,6 +14,7 @@ import { endlessDisk } from '../../src/host/disk/disk-room.ts'
 import type { DiskAdmission } from '../../src/host/disk/disk-room.ts'
 import { dueEvents, EventOutbox } from '../../src/host/agent/event-outbox.ts'
 import type { HostEvents } from '../../src/host/agent/event-outbox.ts'
+import { EventPace } from '../../src/host/agent/event-pace.ts'
 import { HaltMarker } from '../../src/host/agent/halt-marker.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/agent/host-start-error.ts'
@@ -38,6 +39,8 @@ export interface AgentOptions {
   readonly images?: FakeImagesOptions
   /** Temporal: answers of the nth signal; after the last, `taken`. */
   readonly events?: readonly ('fail' | 'gone')[]
+  /** Of one user's instances; more than any test needs where absent. */
+  readonly sleepsPerMinute?: number
 }
 
 /** Nothing but a hang takes as long. */
@@ -164,7 +167,16 @@ export class LiveAgent {
     }
     this.agent = new HostAgent(this.ports)
     const events = wrap('events', this.#events(options.events ?? []))
-    this.outbox = new EventOutbox({ entries: () => this.agent.entries.values(), events, log: this.ports.log })
+    const pace = new EventPace({
+      sleepsPerMinute: options.sleepsPerMinute ?? 100_000,
+      nowMs: () => performance.now(),
+    })
+    this.outbox = new EventOutbox({
+      entries: () => this.agent.entries.values(),
+      events,
+      pace,
+      log: this.ports.log,
+    })
     this.agent.end.onNews(() => {
       this.outbox.wake()
     })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
-import { seen } from './agent-gateway.ts'
+import { AgentMetrics } from '../../src/host/agent/agent-metrics.ts'
+import { pass, seen, settleIn, TestGateway } from './agent-gateway.ts'
+import { uuid } from './agent-machine.ts'
 import { boot, cold, StandbyScene } from './agent-standby-scene.ts'
 
 describe('what an agent reports of an instance that changes its mind all the time', function () {
@@ -30,5 +32,40 @@ describe('what an agent reports of an instance that changes its mind all the tim
       return last?.kind === 'disabled' && last.disabled
     })
     await scene.live.reported()
+  })
+
+  it('is no idle period that was too short to fall asleep in', async () => {
+    await scene.running(cold)
+    const gateway = new TestGateway(scene.live).connect()
+    const idles = () => scene.machine.events.filter(({ kind }) => kind === 'idle')
+    for (let times = 0; times < 5; times += 1) {
+      await gateway.opened()
+      gateway.giveBack()
+      pass(scene.machine, scene.live, cold.cooldownMs - 1)
+      await scene.live.reported()
+    }
+    assert.deepEqual(idles(), [])
+    pass(scene.machine, scene.live, 1)
+    await scene.live.reported()
+    assert.equal(idles().length, 1)
+  })
+
+  it('is no more of its sleep than its user has a share of, and whoever asks hears why it is awake', async () => {
+    await scene.running(cold, { sleepsPerMinute: 1 })
+    settleIn(scene.machine, scene.live)
+    const idles = () => scene.machine.events.filter(({ kind }) => kind === 'idle')
+    const attention = () => scene.live.agent.gatekeeper.attention(uuid)
+    const gateway = new TestGateway(scene.live).connect()
+    await seen('the first idle period is told', () => idles().length === 1)
+    assert.equal(attention()?.heldBack, undefined)
+    await gateway.opened()
+    gateway.giveBack()
+    pass(scene.machine, scene.live, cold.cooldownMs)
+    await seen('the second is held back', () => attention()?.heldBack === true)
+    assert.equal(idles().length, 1)
+    const metrics = await new AgentMetrics(scene.live.agent.entries).registry.metrics()
+    assert.match(metrics, /^roost_agent_held_back_instances 1$/m)
+    await gateway.opened()
+    assert.equal(attention()?.heldBack, undefined)
   })
 })

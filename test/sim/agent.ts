@@ -6,6 +6,7 @@ import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-proto
 import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
 import { endlessDisk } from '../../src/host/disk/disk-room.ts'
 import { EventOutbox } from '../../src/host/agent/event-outbox.ts'
+import { EventPace } from '../../src/host/agent/event-pace.ts'
 import type { GatewayLine } from '../../src/host/agent/gatekeeper.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/agent/host-start-error.ts'
@@ -80,7 +81,8 @@ export class LiveAgent {
     this.core = new HostAgent(this.#ports)
     const events = own({ tell: async (_: string, event: HostEvent) => await options.tell(event) })
     const entries = () => this.core.entries.values()
-    this.#outbox = new EventOutbox({ entries, events, log: this.#ports.log })
+    const pace = new EventPace({ sleepsPerMinute: 100_000, nowMs: () => world.nowMs })
+    this.#outbox = new EventOutbox({ entries, events, pace, log: this.#ports.log })
     this.core.end.onNews(() => {
       if (this.alive) this.#outbox.wake()
     })

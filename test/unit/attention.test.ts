@@ -55,7 +55,7 @@ describe('what keeps an instance awake', () => {
     story.after(5_000, { kind: 'returned', gateway, epoch: 1, quietMs: 500 })
     assert.equal(story.isIdle, false)
     const told = story.after(1_000, { kind: 'returned', gateway: 'other', epoch: 1, quietMs: 100 })
-    assert.deepEqual(kinds(told), ['count-peers', 'tell-idle'])
+    assert.deepEqual(kinds(told), ['count-peers'])
     assert.equal(story.idle?.sinceMs, story.nowMs - 100)
   })
 
@@ -129,9 +129,23 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.sinceMs, story.nowMs)
   })
 
+  it('an idle period is told when it has lasted for the cooldown, and one that is shorter never', () => {
+    const story = new Story().run()
+    const { cooldownMs } = settings
+    assert.deepEqual(story.after(cooldownMs - 1), [])
+    assert.equal(nextDueMs(story.state), story.nowMs + 1)
+    story.tell(open(1))
+    story.after(10, { kind: 'returned', gateway, epoch: 1, quietMs: 4 })
+    const sinceMs = story.nowMs - 4
+    assert.deepEqual(story.after(cooldownMs - 5), [])
+    const [told] = story.after(1)
+    assert.deepEqual(told, { kind: 'tell-idle', boot: 1, epoch: story.idle?.epoch, sinceMs })
+  })
+
   it('an idle period is told again until something comes of it, under its number', () => {
     const story = new Story().run()
     const { idle } = story.state
+    assert.deepEqual(kinds(story.after(settings.cooldownMs)), ['tell-idle'])
     assert.deepEqual(story.after(idleRepeatMs - 1), [])
     assert.deepEqual(kinds(story.after(1)), ['tell-idle'])
     assert.equal(story.idle?.epoch, idle?.epoch)

@@ -111,6 +111,12 @@ const cases: readonly Case[] = [
     next: /^standby at any moment/,
   },
   {
+    title: 'idle, and held back because its user has had its share of standby',
+    attention: { idleSinceMs: ago(9), heldBack: true },
+    now: /although nothing has asked for it since 2030-01-01T09:59:51.000Z: instances of its user fell asleep on host \S+ as often as they may/,
+    next: /^standby when it is its turn/,
+  },
+  {
     title: 'asleep without memory, by the word of the host alone too',
     instance: { state: InstanceState.Running },
     attention: { phase: Phase.Asleep, permit: 4 },

@@ -2,8 +2,8 @@ import type { Counter } from 'prom-client'
 import { requestError } from '../../contract/errors.ts'
 import { identityOf } from '../request-state.ts'
 import type { ApiMiddleware } from '../request-state.ts'
-import { takePermit } from '../token-bucket.ts'
-import type { Bucket, BucketRate } from '../token-bucket.ts'
+import { takePermit } from '../../domain/token-bucket.ts'
+import type { Bucket, BucketRate } from '../../domain/token-bucket.ts'
 
 /** Buckets kept; the one unused for longest goes first, and is full again by then. */
 const maxBuckets = 10_000

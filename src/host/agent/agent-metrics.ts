@@ -4,6 +4,7 @@ import type { AgentObserver } from './agent-ports.ts'
 import type { NetworkLoad } from '../network/network.ts'
 import type { MemoryReading } from '../vmm/memory-ledger.ts'
 import type { VolumeRoom } from '../volumes/volumes.ts'
+import { isHeldBack } from './instance-entry.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { permitOf, runs } from './instance-record.ts'
 
@@ -123,6 +124,14 @@ export class AgentMetrics implements AgentObserver {
       registers: [this.registry],
       collect: () => {
         stalled.set([...entries.values()].filter(({ stalledSinceMs }) => stalledSinceMs !== undefined).length)
+      },
+    })
+    const heldBack: Gauge = new Gauge({
+      name: 'roost_agent_held_back_instances',
+      help: 'Instances that stay awake only because those of their user fell asleep as often as they may lately.',
+      registers: [this.registry],
+      collect: () => {
+        heldBack.set([...entries.values()].filter(isHeldBack).length)
       },
     })
     const { volumeRoom, memory } = sources

@@ -1,5 +1,6 @@
 import type { HostEvent } from '../../domain/host-work.ts'
 import type { AgentLog } from './agent-ports.ts'
+import type { EventPace } from './event-pace.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { permitOf, runs } from './instance-record.ts'
 import type { InstanceRecord, Standby } from './instance-record.ts'
@@ -15,10 +16,8 @@ const deliveriesAtOnce = 8
 /** Waits after the nth failed round, the last one for all further: 16 s of silence, then every 10 s. */
 const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
 
-/** An instance makes these as often as it likes: so many at once, then one a second. The last word is told all the same. */
-const whims: ReadonlySet<HostEvent['kind']> = new Set(['idle', 'disabled'])
-const whimsAtOnce = 8
-const whimPauseMs = 1_000
+/** When what `EventPace` did not let through is tried again. */
+const heldBackPauseMs = 1_000
 
 /**
  * Reports every event that is on disk and not yet taken, at least once, for as long as it takes. Level-triggered: `wake`
@@ -35,20 +34,21 @@ export class EventOutbox {
   #again = false
   /** The wait before the next attempt. */
   #timer: NodeJS.Timeout | undefined
-  /** Whims told of each instance, less one for every second since. */
-  readonly #whims = new Map<InstanceEntry, number>()
-  #whimTimer: NodeJS.Timeout | undefined
-  #whimsLeft = false
+  readonly #pace: EventPace
+  /** Runs while something is held back. */
+  #heldBackTimer: NodeJS.Timeout | undefined
   /** Nothing is reported after `close`, or before the first `wake`. */
   #closed = false
 
   constructor(options: {
     readonly entries: () => Iterable<InstanceEntry>
     readonly events: HostEvents
+    readonly pace: EventPace
     readonly log: AgentLog
   }) {
     this.#entries = options.entries
     this.#events = options.events
+    this.#pace = options.pace
     this.#log = options.log
   }
 
@@ -72,34 +72,21 @@ export class EventOutbox {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
-    clearTimeout(this.#whimTimer)
+    clearTimeout(this.#heldBackTimer)
     await this.#round
   }
 
   /** What may not be told now stays due. */
-  #mayTell(entry: InstanceEntry, { kind }: RecordedEvent): boolean {
-    if (!whims.has(kind)) return true
-    const told = this.#whims.get(entry) ?? 0
-    if (told >= whimsAtOnce) {
-      this.#whimsLeft = true
-      return false
+  #mayTell(entry: InstanceEntry, event: RecordedEvent): boolean {
+    const isHeldBack = !this.#pace.mayTell(entry, event)
+    if (event.kind === 'idle') entry.idleHeldBack = isHeldBack ? event.epoch : undefined
+    if (isHeldBack) {
+      this.#heldBackTimer ??= setTimeout(() => {
+        this.#heldBackTimer = undefined
+        this.wake()
+      }, heldBackPauseMs).unref()
     }
-    this.#whims.set(entry, told + 1)
-    this.#whimTimer ??= this.#forgiveLater()
-    return true
-  }
-
-  #forgiveLater(): NodeJS.Timeout {
-    return setTimeout(() => {
-      for (const [entry, told] of this.#whims) {
-        if (told > 1) this.#whims.set(entry, told - 1)
-        else this.#whims.delete(entry)
-      }
-      this.#whimTimer = this.#whims.size > 0 ? this.#forgiveLater() : undefined
-      if (!this.#whimsLeft) return
-      this.#whimsLeft = false
-      this.wake()
-    }, whimPauseMs).unref()
+    return !isHeldBack
   }
 
   #retryLater(): void {

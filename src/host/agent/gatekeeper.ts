@@ -8,6 +8,7 @@ import type { Attention, HostMessage, InstanceCounts, InstanceLoad } from '../..
 import { leaseKeptMs } from '../../domain/traffic-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { CountReports } from './count-reports.ts'
+import { isHeldBack } from './instance-entry.ts'
 import type { InstanceEntry } from './instance-entry.ts'
 import { standByResult } from './instance-record.ts'
 
@@ -158,6 +159,7 @@ export class Gatekeeper {
       ...entry.loads.now(),
       disabled,
       ...(idle === undefined ? {} : { idleSinceMs: idle.sinceMs }),
+      ...(isHeldBack(entry) ? { heldBack: true } : {}),
       ...(permit === undefined ? {} : { permit }),
       ...(wakeFailure === undefined
         ? {}

@@ -72,6 +72,8 @@ export class InstanceEntry {
     | undefined
   /** An idle period to be told of; worthless as soon as it is over, so not on disk. */
   idleDue: Extract<HostEvent, { kind: 'idle' }> | undefined
+  /** The idle period that may not be told yet; `EventOutbox` writes it. */
+  idleHeldBack: number | undefined
   #record: InstanceRecord | undefined
   readonly #store: InstanceStore
   readonly #endListeners = new Set<() => void>()
@@ -126,4 +128,9 @@ export class InstanceEntry {
       this.#endListeners.add(finish)
     })
   }
+}
+
+/** It could sleep now, and waits for its turn among the instances of its user. */
+export function isHeldBack({ attention, idleHeldBack }: InstanceEntry): boolean {
+  return attention.idle !== undefined && attention.idle.epoch === idleHeldBack
 }

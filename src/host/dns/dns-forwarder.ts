@@ -5,7 +5,7 @@ import { questionEnd } from './dns-answers.ts'
 import { FairSlots } from './fair-slots.ts'
 import type { SlotHolder } from './fair-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
-import { TokenBuckets } from './token-bucket.ts'
+import { TokenBuckets } from '../../domain/token-bucket.ts'
 
 /** Resolvers in guests ask again after 5 s: an answer that comes later is for nobody. */
 const answerTimeoutMs = 4_000
@@ -32,7 +32,7 @@ export class DnsForwarder {
   readonly #timeoutMs: number
   readonly #nowMs: () => number
   readonly #slots = new FairSlots({ total: maxPending, perInstance: maxPendingPerInstance })
-  readonly #buckets = new TokenBuckets({ perS: askedPerS, burst: askedBurst })
+  readonly #buckets = new TokenBuckets({ perSecond: askedPerS, burst: askedBurst })
 
   constructor(server: {
     readonly host: string

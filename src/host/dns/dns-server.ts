@@ -9,7 +9,7 @@ import { FairSlots } from './fair-slots.ts'
 import type { SlotHolder } from './fair-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import type { PrivateNames } from './private-names.ts'
-import { TokenBuckets } from './token-bucket.ts'
+import { TokenBuckets } from '../../domain/token-bucket.ts'
 
 /** An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends. */
 const questionsPerS = 2_000
@@ -44,7 +44,7 @@ export interface DnsServerOptions {
 export class DnsServer {
   readonly #options: DnsServerOptions
   readonly #network: string
-  readonly #buckets = new TokenBuckets({ perS: questionsPerS, burst: questionsBurst })
+  readonly #buckets = new TokenBuckets({ perSecond: questionsPerS, burst: questionsBurst })
   readonly #slots = new FairSlots({ total: maxConnections, perInstance: maxConnectionsPerAsker })
   readonly #connections = new Set<Socket>()
   readonly #nowMs: () => number

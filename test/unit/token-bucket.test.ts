@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { takePermit } from '../../../src/api/token-bucket.ts'
-import type { Bucket } from '../../../src/api/token-bucket.ts'
+import { takePermit } from '../../src/domain/token-bucket.ts'
+import type { Bucket } from '../../src/domain/token-bucket.ts'
 
 describe('a bucket of permits', () => {
   const rate = { perSecond: 2, burst: 3 }

@@ -22,3 +22,27 @@ export function takePermit(rate: BucketRate, bucket: Bucket | undefined, nowMs: 
   if (permits >= 1) return { bucket: { permits: permits - 1, atMs: nowMs }, retryAfterMs: 0 }
   return { bucket: { permits, atMs: nowMs }, retryAfterMs: ((1 - permits) / rate.perSecond) * 1_000 }
 }
+
+/** Buckets that are remembered; those that were made first are forgotten first, and begin full again. */
+const maxBuckets = 4_096
+
+/** A bucket for each instance or each user. */
+export class TokenBuckets {
+  readonly #rate: BucketRate
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(rate: BucketRate) {
+    this.#rate = rate
+  }
+
+  /** Whether there was a permit; `nowMs` is the caller's clock. */
+  take(key: string, nowMs: number): boolean {
+    const known = this.#buckets.get(key)
+    const { bucket, retryAfterMs } = takePermit(this.#rate, known, nowMs)
+    const oldest =
+      known === undefined && this.#buckets.size >= maxBuckets ? this.#buckets.keys().next().value : undefined
+    if (oldest !== undefined) this.#buckets.delete(oldest)
+    this.#buckets.set(key, bucket)
+    return retryAfterMs === 0
+  }
+}
