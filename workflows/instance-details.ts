@@ -3,6 +3,7 @@ import { Deletion, StartOrigin } from '../src/domain/lifecycle-state.ts'
 import type { Lifecycle } from '../src/domain/lifecycle-state.ts'
 import { problemFreeAtMs } from '../src/domain/lifecycle-moves.ts'
 import { speaksAgainstStandby } from '../src/domain/lifecycle-projection.ts'
+import type { ScaleToZero } from '../src/domain/scale-to-zero.ts'
 import { standbyDueAtMs, wakePatienceMs } from '../src/domain/lifecycle-standby.ts'
 
 /** What the Web UI shows of an instance: its state, why it is in it, and what comes next. */
@@ -56,7 +57,9 @@ function whyAwake(life: Lifecycle): string {
   if (speaksAgainstStandby(life)) return '; kept awake by itself: its scale_to_zero_disable count is above 0'
   if (life.order !== undefined) return '; idle, and being sent to standby'
   const idle = standbyDueAtMs(life) === undefined ? undefined : life.idle
-  return idle === undefined ? '; kept awake by traffic' : `; idle since ${timeOf(idle.sinceMs)}`
+  return idle === undefined
+    ? `; its host has not yet told that nothing asked for it for ${cooldownOf(life.scaleToZero)}`
+    : `; idle since ${timeOf(idle.sinceMs)}`
 }
 
 function whyAsleep({ sleep, stoppedAtMs }: Lifecycle): string {
@@ -94,9 +97,10 @@ const plans = {
     if (standby !== undefined && standby <= (problemFree ?? Infinity)) {
       return `standby at ${timeOf(standby)} unless traffic comes`
     }
-    return problemFree === undefined
+    if (problemFree !== undefined) return `the restart sequence ends at ${timeOf(problemFree)}`
+    return life.scaleToZero === undefined
       ? 'nothing, it runs'
-      : `the restart sequence ends at ${timeOf(problemFree)}`
+      : `standby when nothing has asked for it for ${cooldownOf(life.scaleToZero)}`
   },
   [InstanceState.Draining]: (life) =>
     `shut down when nothing is connected, at the latest ${timeOf(life.drainUntilMs)}${thenGoes(life)}`,
@@ -120,6 +124,10 @@ const plans = {
 
 function thenGoes({ retired }: Lifecycle): string {
   return retired === true ? '; then it is deleted' : ''
+}
+
+function cooldownOf({ cooldownMs }: ScaleToZero): string {
+  return `${cooldownMs / 1_000} s`
 }
 
 function timeOf(atMs: number | undefined): string {

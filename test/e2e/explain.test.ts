@@ -73,7 +73,9 @@ describe('`roost explain` and the Web UI', function () {
     await said(kept, {
       command: `kept is awake since ${time}, because of traffic: 1 request is there`,
       next: 'standby 400 ms after the last of it',
-      webUi: [`^kept: \\*\\*running\\*\\* since ${time}, .*; kept awake by traffic`],
+      webUi: [
+        `^kept: \\*\\*running\\*\\* since ${time}, .*; its host has not yet told that nothing asked for it for 0.4 s`,
+      ],
     })
     socket.close()
   })
@@ -94,7 +96,10 @@ describe('`roost explain` and the Web UI', function () {
     await said(patient, {
       command: `patient is awake, and nothing has asked for it since ${time}`,
       next: `standby at ${time}, unless something asks for it`,
-      webUi: [`; idle since ${time}`, `next: standby at ${time} unless traffic comes`],
+      webUi: [
+        '; its host has not yet told that nothing asked for it for 3600 s',
+        'next: standby when nothing has asked for it for 3600 s',
+      ],
     })
   })
 

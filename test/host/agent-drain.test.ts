@@ -66,9 +66,10 @@ describe('what an agent hears and tells of traffic', function () {
   })
 
   describe('telling its workflow', () => {
-    it('an idle period is told at once, and again as long as nothing comes of it', async () => {
+    it('an idle period is told when it has lasted for the cooldown, and again as long as nothing comes of it', async () => {
       await scene.running(cold)
       const idle = () => scene.machine.events.filter(({ kind }) => kind === 'idle')
+      pass(scene.machine, scene.live, cold.cooldownMs)
       await seen('it is told', () => idle().length === 1)
       pass(scene.machine, scene.live, 15_000)
       await seen('it is told again', () => idle().length === 2)

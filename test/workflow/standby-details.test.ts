@@ -51,7 +51,10 @@ describe('standby on the server that the stack runs', () => {
     const gate = Promise.withResolvers<void>()
     world = await beginWorld(env, { settings: { scaleToZero }, standByGate: () => gate.promise })
     const { nodeId } = world.settings
-    await says(/\*\*running\*\* .*kept awake by traffic/, /next: nothing, it runs/)
+    await says(
+      /\*\*running\*\* .*has not yet told that nothing asked for it for 0.5 s/,
+      /next: standby when nothing has asked for it for 0.5 s/,
+    )
     await world.tellsIdle(1)
     await says(
       /idle, and being sent to standby/,
