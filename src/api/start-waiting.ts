@@ -1,4 +1,5 @@
 import type { FailedEntry } from '../contract/envelope.ts'
+import { HostFailure } from '../domain/host-work.ts'
 import type { InstanceState } from '../domain/instance-state.ts'
 import type { InstanceRow } from '../db/instance-row.ts'
 import type { Call } from './call.ts'
@@ -31,7 +32,11 @@ export async function waitForStart(
   })
   if (seen.kind === 'gone') return missingEntry('instance', { by: 'uuid', value: uuid })
   if (seen.kind === 'timed-out') return failedInstance(seen.row, 'timedOut')
-  if (seen.row.failure !== null)
-    return failedInstance(seen.row, 'operationFailed', { reason: seen.row.failure })
+  const { failure: reason, failureKind } = seen.row
+  if (reason !== null) {
+    return failureKind === HostFailure.HostFull
+      ? failedInstance(seen.row, 'hostFull', { name, reason })
+      : failedInstance(seen.row, 'operationFailed', { reason })
+  }
   return { status: 'success', uuid, name, state: seen.row.state, row: seen.row }
 }

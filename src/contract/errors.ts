@@ -268,6 +268,7 @@ export const failures = {
     "Instance '{name}' needs {needed} MiB to start, but its host has {free} MiB of memory left: stop other instances, or try again later",
     true,
   ),
+  hostFull: failure(ErrorCode.NoneFree, 200, "Instance '{name}' could not be started: {reason}", true),
   instanceNotStopped: failure(
     ErrorCode.WrongState,
     200,

@@ -1,3 +1,4 @@
+import type { HostFailure } from '../domain/host-work.ts'
 import type { InstanceState } from '../domain/instance-state.ts'
 import type { RestartPolicy } from '../domain/restart-policy.ts'
 import type { ScaleToZero, ScaleToZeroPolicy } from '../domain/scale-to-zero.ts'
@@ -47,6 +48,7 @@ export interface InstanceRow {
   readonly exitCode: number | null
   readonly stopCode: number | null
   readonly failure: string | null
+  readonly failureKind: HostFailure | null
   readonly serviceUuid: string | null
   readonly standbyPolicy: ScaleToZeroPolicy
   readonly standbyCooldownMs: number
@@ -101,6 +103,7 @@ const columns: Readonly<Record<keyof InstanceRow, string>> = {
   exitCode: 'exit_code',
   stopCode: 'stop_code',
   failure: 'failure',
+  failureKind: 'failure_kind',
   serviceUuid: 'service_uuid',
   standbyPolicy: 'standby_policy',
   standbyCooldownMs: 'standby_cooldown_ms',

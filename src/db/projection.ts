@@ -49,6 +49,7 @@ const columnOf: Readonly<
   exitCode: ['exit_code', (p) => p.exitCode],
   stopCode: ['stop_code', (p) => p.stopCode],
   failure: ['failure', (p) => p.failure],
+  failureKind: ['failure_kind', (p) => p.failureKind],
   snapshotUuid: ['snapshot_uuid', (p) => p.snapshotUuid],
   standbyDisabled: ['standby_disabled', (p) => p.standbyDisabled ?? false],
 }

@@ -40,6 +40,7 @@ function projectionIn(row: InstanceRow): InstanceProjection {
     exitCode: row.exitCode ?? undefined,
     stopCode: row.stopCode ?? undefined,
     failure: row.failure ?? undefined,
+    failureKind: row.failureKind ?? undefined,
     snapshotUuid: row.snapshotUuid ?? undefined,
     standbyDisabled: row.standbyDisabled,
   } satisfies Record<keyof InstanceProjection, unknown>

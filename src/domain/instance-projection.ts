@@ -1,3 +1,4 @@
+import type { HostFailure } from './host-work.ts'
 import type { InstanceState } from './instance-state.ts'
 import type { StartKind } from './start-report.ts'
 
@@ -30,6 +31,8 @@ export interface InstanceProjection {
   readonly stopCode?: number
   /** Why the last start failed, for people; never a secret. */
   readonly failure?: string
+  /** Of which kind that was, where its host has a word for it. */
+  readonly failureKind?: HostFailure
   /** In standby with its memory kept. */
   readonly snapshotUuid?: string
   /** The instance itself speaks against standby at present. */

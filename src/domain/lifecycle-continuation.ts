@@ -48,6 +48,7 @@ export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife
     report: reportOf(projection, state),
     outcome: outcomeOf(projection),
     failure: projection.failure,
+    failureKind: projection.failureKind,
     asked: state === InstanceState.Stopping ? askedOf(projection) : undefined,
   }
   if (state === InstanceState.Standby) return inStandby(life, sleepOf(projection))

@@ -1,6 +1,7 @@
 import { ExitCause } from './exit-report.ts'
 import type { ExitReport } from './exit-report.ts'
 import { finalHostFailures } from './host-work.ts'
+import type { HostFailure } from './host-work.ts'
 import { InstanceState } from './instance-state.ts'
 import { Deletion, StartOrigin } from './lifecycle-state.ts'
 import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
@@ -31,6 +32,9 @@ export const nothingUnderWay = {
   wakingSinceMs: undefined,
 } as const
 
+/** Nothing has failed since. */
+export const noFailure = { failure: undefined, failureKind: undefined } as const
+
 export function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
   return {
     ...endOverdue(life),
@@ -42,7 +46,7 @@ export function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
     startCount: life.startCount + 1,
     stoppedAtMs: undefined,
     outcome: undefined,
-    failure: undefined,
+    ...noFailure,
   }
 }
 
@@ -71,7 +75,7 @@ export function startDeletion(life: Lifecycle): Lifecycle {
 
 export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   if (event.report.boot !== life.boot) return life
-  const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, failure: undefined }
+  const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, ...noFailure }
   return noteReport({ ...up, state: InstanceState.Running }, event)
 }
 
@@ -103,7 +107,7 @@ export function startFailed(
   nowMs: number,
 ): Lifecycle {
   if (event.boot !== life.boot || life.retryAtMs !== undefined) return life
-  const failed = { ...life, failure: failureText(event.message), wakingSinceMs: undefined }
+  const failed = { ...life, ...failureOf(event), wakingSinceMs: undefined }
   const final = event.failure !== undefined && finalHostFailures.includes(event.failure)
   if (!final && (life.startOrigin === StartOrigin.Platform || life.startTries < maxStartTries)) {
     const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (life.startTries - 1))
@@ -133,8 +137,12 @@ function orderAgain(life: Lifecycle): Lifecycle {
   return { ...life, order: { boot: life.boot, epoch: 0, permit: life.boot + 1 } }
 }
 
-export function failureText(message: string): string {
-  return message.slice(0, maxFailureLength)
+/** What readers see of a start or wake that failed. */
+export function failureOf(event: {
+  readonly message: string
+  readonly failure?: HostFailure
+}): Required<Pick<Lifecycle, 'failure'>> & Pick<Lifecycle, 'failureKind'> {
+  return { failure: event.message.slice(0, maxFailureLength), failureKind: event.failure }
 }
 
 /** The boot of the permit did not come up, so it never was one; the next attempt is for it again. */

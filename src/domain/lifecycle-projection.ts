@@ -25,6 +25,7 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
     exitCode: outcome?.exitCode,
     stopCode: outcome?.stopCode,
     failure: life.failure,
+    failureKind: life.failureKind,
     snapshotUuid: life.state === InstanceState.Standby ? life.sleep?.snapshotUuid : undefined,
     standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
   }

@@ -101,7 +101,7 @@ function woken(life: Lifecycle, boot: number, atMs: number): Lifecycle {
     startCount: life.startCount + 1,
     stoppedAtMs: undefined,
     outcome: undefined,
-    failure: undefined,
+    ...move.noFailure,
     sleep,
     wakingSinceMs: atMs,
   }
@@ -140,7 +140,7 @@ export function exitedByPermit(life: Lifecycle, exit: ExitReport, nowMs: number)
 
 /** It sleeps on. */
 export function wakeFailed(life: Lifecycle, event: EventOf<typeof EventKind.WakeFailed>): Lifecycle {
-  return isWake(life, event.boot) ? { ...life, failure: move.failureText(event.message) } : life
+  return isWake(life, event.boot) ? { ...life, ...move.failureOf(event) } : life
 }
 
 /** A start by hand hears of its failures itself, and decides itself what follows. */
@@ -149,7 +149,7 @@ export function wakeFailedStarting(life: Lifecycle, event: EventOf<typeof EventK
   const own =
     life.startOrigin === StartOrigin.Traffic && event.boot === life.boot && life.wakingSinceMs !== undefined
   if (!own || sleep === undefined) return life
-  return move.backToSleep({ ...life, failure: move.failureText(event.message) }, sleep)
+  return move.backToSleep({ ...life, ...move.failureOf(event) }, sleep)
 }
 
 /** The host was asked by the platform: how the application took it changes nothing of what this is. */
@@ -290,8 +290,8 @@ export function lostRunning(
 export function lostAsleep(life: Lifecycle, { boot }: EventOf<typeof EventKind.Lost>): Lifecycle {
   if (boot !== life.boot || life.order !== undefined || life.sleep === undefined) return life
   const { snapshotUuid, ...sleep } = life.sleep
-  const failure = snapshotUuid === undefined ? life.failure : lostMemory
-  return { ...life, ...orderOf(life, 0), sleep, failure }
+  const lost = snapshotUuid === undefined ? {} : { ...move.noFailure, failure: lostMemory }
+  return { ...life, ...orderOf(life, 0), sleep, ...lost }
 }
 
 export function orderAgainIfDue(life: Lifecycle, nowMs: number): Lifecycle {

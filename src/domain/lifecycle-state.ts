@@ -68,7 +68,10 @@ export interface Lifecycle {
   /** Of the runs that ended. */
   readonly uptimeMs: number
   readonly outcome?: StopOutcome
+  /** Why the last start or wake failed, for people. */
   readonly failure?: string
+  /** Of which kind that was, where its host has a word for it. */
+  readonly failureKind?: HostFailure
 
   /** Absent: it never goes to standby. */
   readonly scaleToZero?: ScaleToZero
@@ -162,7 +165,12 @@ export type LifecycleEvent =
       readonly sinceMs: number
     }
   | { readonly kind: typeof EventKind.Waking; readonly boot: number; readonly atMs: number }
-  | { readonly kind: typeof EventKind.WakeFailed; readonly boot: number; readonly message: string }
+  | {
+      readonly kind: typeof EventKind.WakeFailed
+      readonly boot: number
+      readonly failure?: HostFailure
+      readonly message: string
+    }
   | { readonly kind: typeof EventKind.Disabled; readonly boot: number; readonly disabled: boolean }
   | {
       readonly kind: typeof EventKind.Slept

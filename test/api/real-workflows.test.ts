@@ -179,6 +179,20 @@ describe('instances with their workflows', () => {
     assert.partialDeepStrictEqual(answer.entries, [{ name: 'a', state: 'stopped', error: 10 }])
   })
 
+  it('say that their host is full, in its own words, where the host refuses what the rows let through', async () => {
+    const call = { image: 'hello', name: 'a', autostart: true, wait_timeout_ms: 15_000 }
+    const again = [{ name: 'a', wait_timeout_ms: 15_000 }]
+    // Three boots of each start; then there is room.
+    hosts.behaviour = { failureOf: (boot) => (boot <= 6 ? HostFailure.HostFull : undefined) }
+    const created = await user.api.attempt('createInstances', { body: call })
+    const started = await user.api.attempt('startInstances', { body: again })
+    for (const { entries } of [created, started]) {
+      assert.partialDeepStrictEqual(entries, [{ name: 'a', state: 'stopped', error: 9 }])
+      assert.match(JSON.stringify(entries), /"Instance 'a' could not be started: /)
+    }
+    await user.api.one('startInstances', { body: again })
+  })
+
   it('are started and stopped by many at once, and end in one of the two', async () => {
     await create({ autostart: true, wait_timeout_ms: 15_000 })
     const calls = Array.from({ length: 6 }, (_, n) =>

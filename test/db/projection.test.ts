@@ -101,6 +101,7 @@ describe('the projection of an instance', () => {
       stopCode: 0xff_ff_ff,
       exitCode: 255,
       failure: 'the host is full',
+      failureKind: 'HostFull',
     }
     await recordInstance(database, { uuid: row!.uuid, revision: 8 }, crashed)
     const { restartNextAtMs, stoppedAtMs, ...more } = crashed

@@ -124,6 +124,7 @@ export const Instance = defineEntity({
     exitCode: p.integer().nullable(),
     stopCode: p.bigint('number').nullable(),
     failure: p.text().nullable(),
+    failureKind: p.text().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
     /** The last transaction whose change the route feed tells; a trigger keeps it. */

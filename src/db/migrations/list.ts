@@ -12,6 +12,7 @@ import { Migration20261123025500_registry_quota } from './20261123025500-registr
 import { Migration20261123032100_authority_orders } from './20261123032100-authority-orders.ts'
 import { Migration20261123033800_snapshot_quota } from './20261123033800-snapshot-quota.ts'
 import { Migration20261123053000_image_quota } from './20261123053000-image-quota.ts'
+import { Migration20261123125000_failure_kind } from './20261123125000-failure-kind.ts'
 
 /** In the order in which they run. Names stand in every database that ran them and never change. */
 export const migrationList: readonly MigrationObject[] = [
@@ -28,4 +29,5 @@ export const migrationList: readonly MigrationObject[] = [
   { name: 'Migration20261123032100_authority_orders', class: Migration20261123032100_authority_orders },
   { name: 'Migration20261123033800_snapshot_quota', class: Migration20261123033800_snapshot_quota },
   { name: 'Migration20261123053000_image_quota', class: Migration20261123053000_image_quota },
+  { name: 'Migration20261123125000_failure_kind', class: Migration20261123125000_failure_kind },
 ]

@@ -32,6 +32,7 @@ const recorded: InstanceProjection = {
   exitCode: 1,
   stopCode: 0,
   failure: 'once',
+  failureKind: 'HostFull',
 }
 const running = {
   ...recorded,

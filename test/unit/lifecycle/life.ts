@@ -71,6 +71,7 @@ export const waking = (boot: number, atMs: number): LifecycleEvent => ({ kind: E
 export const wakeFailed = (boot: number): LifecycleEvent => ({
   kind: EventKind.WakeFailed,
   boot,
+  failure: 'BootFailed',
   message: 'no wake',
 })
 export const disabled = (boot: number, now = true): LifecycleEvent => ({

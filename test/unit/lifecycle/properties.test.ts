@@ -158,6 +158,12 @@ describe('whatever happens to an instance', () => {
     },
   )
 
+  holds('a failure has the kind that its host told, and none of one before', ({ event, after }) => {
+    if (after.failure === undefined) assert.equal(after.failureKind, undefined)
+    const told = event.kind === EventKind.StartFailed || event.kind === EventKind.WakeFailed
+    if (told && after.failure === event.message) assert.equal(after.failureKind, event.failure)
+  })
+
   holds('what came up is never asked to start again', ({ before, after }) => {
     const { hostWork } = effectsOf(after)
     const ran = before.state === Phase.Running ? before.boot : before.report?.boot
