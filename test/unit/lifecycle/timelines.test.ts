@@ -164,6 +164,15 @@ describe('draining', () => {
 })
 
 describe('a start that fails', () => {
+  it('again as before changes nothing for readers, also where a life of before knows no kind of failure', () => {
+    const failed = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [1_000, tick])
+    const { failureKind, ...before } = failed
+    assert.equal(failureKind, 'HostFull')
+    const grownBy = (life: typeof failed) =>
+      after(life, [1_100, startFailed(2, 'HostFull')]).revision - life.revision
+    assert.equal(grownBy(before), grownBy(failed))
+  })
+
   it('is tried with new boots, three in all, and then stays stopped with the reason', () => {
     let life = created({ autostart: true })
     life = after(life, [0, startFailed(1, 'HostFull')])
