@@ -96,6 +96,7 @@ function asAwake(row: InstanceRow, { boot, state, started }: AwakeInstance): Ins
     exitCode: null,
     stopCode: null,
     failure: null,
+    failureKind: null,
     snapshotUuid: null,
     ...(started === undefined ? {} : startTimes(started)),
   }

@@ -285,7 +285,7 @@ function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {
   return one === other || shownOf(one) === shownOf(other)
 }
 
-/** Without the kind of a failure: lives of before have none, and a kind alone would make writes that their histories do not have. */
+/** This leaves out the kind of a failure. Older lives have none, and a kind alone would cause a write that their histories lack. */
 function shownOf(life: Lifecycle): string {
   const { failureKind: _, ...shown } = projectionOf(life)
   return JSON.stringify(shown)
