@@ -1,6 +1,6 @@
 import type { FailedEntry } from '../contract/envelope.ts'
 import type { Page, RequestObject, Target } from '../contract/parsed-request.ts'
-import { ControlUnavailable } from '../control/control-unavailable.ts'
+import { ControlBusy, ControlUnavailable } from '../control/control-unavailable.ts'
 import { InstanceGone } from '../control/instance-control.ts'
 import { findInstances, listInstances } from '../db/instances.ts'
 import type { InstanceFilter } from '../db/instances.ts'
@@ -68,6 +68,11 @@ function failureOf(
   if (error instanceof ControlUnavailable) {
     call.log.warn({ err: error, instance: row.uuid }, 'the instance could not be reached')
     return failedInstance(row, 'operationFailed', { reason: 'the control plane does not answer' })
+  }
+  if (error instanceof ControlBusy) {
+    const reason =
+      'too many starts and stops of this account are under way; wait for some of them, and try again'
+    return failedInstance(row, 'operationFailed', { reason })
   }
   throw error
 }

@@ -5,3 +5,8 @@ export const callDeadlineMs = 3_000
 export class ControlUnavailable extends Error {
   override readonly name = 'ControlUnavailable'
 }
+
+/** The user has too many other calls under way, and the turn of this one did not come. It was not carried out. */
+export class ControlBusy extends Error {
+  override readonly name = 'ControlBusy'
+}

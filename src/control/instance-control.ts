@@ -4,7 +4,7 @@ import type { StopRequest, TransitionAnswer } from '../../workflows/instance-mes
 /**
  * What the rest of Roost may ask of an instance's workflow. Every call ends within `callDeadlineMs`; it throws
  * `ControlUnavailable` where Temporal or the worker did not answer in time, and `InstanceGone` where the instance is
- * being deleted or deleted. All take the settings, because the workflow may not have been started yet (the creator
+ * being deleted or deleted. Starts and stops of one user wait for each other before, and throw `ControlBusy` where they wait too long. All take the settings, because the workflow may not have been started yet (the creator
  * crashed, Temporal was away): then the call starts it first, with the same effect as `ensureStarted`.
  */
 export interface InstanceControl {

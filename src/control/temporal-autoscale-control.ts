@@ -97,6 +97,7 @@ function startOptions(settings: AutoscaleSettings) {
   return {
     workflowId: autoscaleWorkflowId(serviceUuid),
     taskQueue: controlTaskQueue,
+    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: stateAttribute, value: newAutoscaleLife(settings).phase },

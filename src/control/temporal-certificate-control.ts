@@ -34,6 +34,7 @@ function startOptions({ certificateUuid, name, userUuid, commonName, recorded }:
   return {
     workflowId: certificateWorkflowId(certificateUuid),
     taskQueue: controlTaskQueue,
+    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: stateAttribute, value: recorded?.state ?? CertificateState.Pending },

@@ -20,9 +20,20 @@ import {
 import type { InstanceSettings } from '../domain/instance-settings.ts'
 import type { StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
+import { FairSemaphore } from '../turns/fair-semaphore.ts'
+import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
 import { InstanceGone } from './instance-control.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
+
+/**
+ * Starts and stops that may wait for a worker at a time. Temporal gives each user a turn only for the first step of a workflow: what
+ * comes after goes to the worker that has the workflow in memory, in the order in which it came. So who has many instances started and
+ * stopped over and over waits here, and not in front of everybody else.
+ */
+const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
+/** As long as the API takes for a request at most. */
+const longestTurnMs = 30_000
 
 /** The client wants at least one argument to be named; `start` ignores its. */
 type UpdateArgs = [StopRequest | undefined]
@@ -31,10 +42,27 @@ interface UpdateOptions {
   readonly updateId: string
 }
 
-export function createInstanceControl(client: Client): InstanceControl {
+export function createInstanceControl(client: Client, turnLimitMs = longestTurnMs): InstanceControl {
   const calls = createEntityCalls(client, { type: instanceWorkflowType, options: startOptions })
+  const turns = new FairSemaphore(updatesAtOnce)
 
   async function update(
+    settings: InstanceSettings,
+    name: string,
+    options: UpdateOptions,
+  ): Promise<TransitionAnswer> {
+    let isOn = false
+    try {
+      return await turns.run(settings.userUuid, AbortSignal.timeout(turnLimitMs), async () => {
+        isOn = true
+        return await updateNow(settings, name, options)
+      })
+    } catch (error) {
+      throw isOn ? error : new ControlBusy('the turn did not come', { cause: error })
+    }
+  }
+
+  async function updateNow(
     settings: InstanceSettings,
     name: string,
     options: UpdateOptions,
@@ -91,6 +119,7 @@ function startOptions(settings: InstanceSettings) {
   return {
     workflowId: instanceWorkflowId(instanceUuid),
     taskQueue: controlTaskQueue,
+    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: nodeAttribute, value: nodeId },

@@ -30,6 +30,7 @@ function startOptions(settings: VolumeSettings) {
   return {
     workflowId: volumeWorkflowId(volumeUuid),
     taskQueue: controlTaskQueue,
+    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: nodeAttribute, value: nodeId },

@@ -2,14 +2,19 @@ import assert from 'node:assert/strict'
 import { Client, Connection } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common'
+import { randomUUID } from 'node:crypto'
 import path from 'node:path'
+import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
+import { controlTaskQueue } from '../../src/domain/host-work.ts'
+import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
 import { registerNamespace, WrongAttributeType } from '../../src/launch/temporal-registration.ts'
 import { readNamespaceConfig } from '../../src/launch/temporal-config.ts'
 
 /** What both forms of Temporal have to do with the files of `temporal-config/`; one suite for the two. */
 const config = readNamespaceConfig()
 const namespace = 'roost'
-const echoLimitMs = 30_000
+const answerLimitMs = 30_000
 
 Runtime.install({ logger: new DefaultLogger('ERROR') })
 
@@ -71,13 +76,50 @@ export function itServesRoost(temporal: () => { readonly address: string }): voi
           taskQueue: 'echo',
           workflowId: 'echo/1',
           args: ['hello'],
-          workflowExecutionTimeout: echoLimitMs,
+          workflowExecutionTimeout: answerLimitMs,
           typedSearchAttributes: [{ key: state, value: 'running' }],
         }),
       )
       assert.equal(answer, 'hello')
     } finally {
       await native.close()
+    }
+  })
+
+  it('gives the users their turns where work waits for a worker', async () => {
+    const client = new Client({ connection, namespace })
+    const control = createInstanceControl(client)
+    const startedFor = async (userUuid: string): Promise<string> => {
+      const instanceUuid = randomUUID()
+      const more = {
+        nodeId: 'local',
+        autostart: false,
+        deleteOnStop: false,
+        restartPolicy: RestartPolicy.Never,
+      }
+      await control.ensureStarted({ instanceUuid, userUuid, name: 'hello', ...more })
+      return instanceWorkflowId(instanceUuid)
+    }
+    const [ann, bob] = [randomUUID(), randomUUID()]
+    const ofAnn = await Promise.all(Array.from({ length: 30 }, () => startedFor(ann)))
+    const ofBob = await startedFor(bob)
+    try {
+      const given = new Set<string>()
+      while (!given.has(ofBob)) {
+        const task = await connection.withDeadline(Date.now() + answerLimitMs, async () =>
+          connection.workflowService.pollWorkflowTaskQueue({
+            namespace,
+            taskQueue: { name: controlTaskQueue },
+            identity: 'a worker that does nothing',
+          }),
+        )
+        given.add(task.workflowExecution?.workflowId ?? '')
+      }
+      assert.ok(given.size < 10, `${given.size - 1} of 30 came before the only one of another user`)
+    } finally {
+      await Promise.all(
+        [...ofAnn, ofBob].map(async (workflowId) => client.workflow.getHandle(workflowId).terminate()),
+      )
     }
   })
 }

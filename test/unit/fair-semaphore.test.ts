@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { FairSemaphore } from '../../src/host/vmm/fair-semaphore.ts'
+import { FairSemaphore } from '../../src/turns/fair-semaphore.ts'
 
 const never = new AbortController().signal
 const longMs = 60_000

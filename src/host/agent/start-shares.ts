@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { StartReport } from '../../domain/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
-import { FairSemaphore } from '../vmm/fair-semaphore.ts'
+import { FairSemaphore } from '../../turns/fair-semaphore.ts'
 import { memoryWaits } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 
