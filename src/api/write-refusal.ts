@@ -22,6 +22,8 @@ const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Ki
   limit: ({ breach: { parameter, min, max } }) => rangeProblem({ name: parameter, min, max }),
   quota: ({ excess: { quota, value, bound } }) =>
     problem('quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound }),
+  'deleted-excess': ({ excess: { quota, value, bound } }) =>
+    problem('deletedNotGone', { quota: quotaNames[quota], wanted: value, limit: bound }),
   'no-user': () => {
     throw requestError('unauthenticated')
   },

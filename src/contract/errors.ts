@@ -284,6 +284,13 @@ export const failures = {
     200,
     "Quota '{quota}' exceeded: {wanted} with this request, {limit} allowed",
   ),
+  deletedNotGone: failure(
+    ErrorCode.Quota,
+    200,
+    "Too much that you deleted is not gone yet: '{quota}' would be {wanted} with it and this request, and {limit} are allowed, " +
+      'which is the double of your quota; try again in a moment',
+    true,
+  ),
   noHost: failure(ErrorCode.NoneFree, 200, 'No host has joined this installation yet: try again later', true),
   noHostAnswers: failure(
     ErrorCode.OperationFailed,

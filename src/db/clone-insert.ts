@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { nameSuffixLength, replicaName } from '../domain/object-name.ts'
-import { findLimitBreach, findQuotaExcess, liveDemand } from '../domain/quotas.ts'
+import { findLimitBreach, liveDemand } from '../domain/quotas.ts'
 import { Instance } from './entities/instance.ts'
 import type { UserEntity } from './entities/user.ts'
 import { instanceColumns, openEnv, scaleToZeroOf } from './instance-row.ts'
@@ -9,7 +9,7 @@ import { chooseNames, newInstanceRow } from './new-instances.ts'
 import type { NewInstances } from './new-instances.ts'
 import type { StartRefusal } from './instances.ts'
 import { placeWithRoom } from './placement.ts'
-import { quotasOf } from './quotas.ts'
+import { quotasOf, refuseExcess } from './quotas.ts'
 import type { RandomSuffix } from './random-suffix.ts'
 import { Refused } from './refused.ts'
 import type { WriteRefusal } from './refused.ts'
@@ -95,8 +95,7 @@ async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInsta
   const quotas = await quotasOf(em, user)
   const breach = findLimitBreach(quotas.limits, wanted)
   if (breach) throw new Refused({ kind: 'limit', breach })
-  const excess = findQuotaExcess(quotas, { instances: 1, ...liveDemand(wanted, 1) })
-  if (excess) throw new Refused({ kind: 'quota', excess })
+  await refuseExcess(em, quotas, { instances: 1, ...liveDemand(wanted, 1) })
 }
 
 /** Why no clone was made, or no master started. */
@@ -105,6 +104,7 @@ export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
     const { quota, value, bound } = refusal.excess
     return `quota '${fieldName(quota)}' exceeded: ${value} with one more, ${bound} allowed`
   }
+  if (refusal.kind === 'deleted-excess') return 'too much that the account deleted is not gone yet'
   if (refusal.kind === 'limit') {
     const { parameter, value, min, max } = refusal.breach
     return `the account allows '${parameter}' from ${min} to ${max}, and the master has ${value}`

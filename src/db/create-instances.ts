@@ -1,13 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
 import { InstanceState } from '../domain/instance-state.ts'
 import { generatedInstanceName, nameSuffixLength, replicaName } from '../domain/object-name.ts'
-import {
-  findLimitBreach,
-  findQuotaExcess,
-  findVolumeLimitBreach,
-  liveDemand,
-  volumeDemand,
-} from '../domain/quotas.ts'
+import { findLimitBreach, findVolumeLimitBreach, liveDemand, volumeDemand } from '../domain/quotas.ts'
 import { serviceDemand } from './create-services.ts'
 import type { Database } from './database.ts'
 import { Instance } from './entities/instance.ts'
@@ -20,7 +14,7 @@ import { lockVolume, refuseUnavailable } from './locked-volume.ts'
 import { chooseNames, firstState, newInstanceRow } from './new-instances.ts'
 import type { NewInstances } from './new-instances.ts'
 import { placeInstances } from './placement.ts'
-import { quotasOf } from './quotas.ts'
+import { quotasOf, refuseExcess } from './quotas.ts'
 import { randomSuffix } from './random-suffix.ts'
 import type { RandomSuffix } from './random-suffix.ts'
 import { Refused, orRefusal } from './refused.ts'
@@ -145,8 +139,7 @@ async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInsta
   const made = wanted.service !== undefined && 'made' in wanted.service ? wanted.service.made : undefined
   const service = made === undefined ? {} : serviceDemand(made)
   const volumes = sizeMb === undefined ? {} : volumeDemand(sizeMb, count)
-  const excess = findQuotaExcess(quotas, { instances: count, ...live, ...service, ...volumes })
-  if (excess) throw new Refused({ kind: 'quota', excess })
+  await refuseExcess(em, quotas, { instances: count, ...live, ...service, ...volumes })
 }
 
 function proposeName(wanted: NewInstances, suffix: string): string {

@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert'
-import { findQuotaExcess, findVolumeLimitBreach, volumeDemand } from '../domain/quotas.ts'
+import { findVolumeLimitBreach, volumeDemand } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
 import { insertVolumes } from './insert-volumes.ts'
 import { placeVolume } from './placement.ts'
-import { quotaReport, usedQuotasSql } from './quotas.ts'
-import type { UsedQuotas } from './quotas.ts'
+import { quotasOf, refuseExcess } from './quotas.ts'
 import { randomSuffix } from './random-suffix.ts'
 import type { RandomSuffix } from './random-suffix.ts'
 import { Refused, orRefusal } from './refused.ts'
@@ -28,12 +27,10 @@ export async function createVolume(
   const written = await orRefusal(() =>
     deps.database.em().transactional(async (em) => {
       const user = await lockUser(em, userUuid)
-      const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
-      const quotas = quotaReport(user, used)
+      const quotas = await quotasOf(em, user)
       const breach = findVolumeLimitBreach(quotas.limits, sizeMb)
       if (breach) throw new Refused({ kind: 'limit', breach })
-      const excess = findQuotaExcess(quotas, volumeDemand(sizeMb, 1))
-      if (excess) throw new Refused({ kind: 'quota', excess })
+      await refuseExcess(em, quotas, volumeDemand(sizeMb, 1))
       const nodeIds = [await placeVolume(em, sizeMb)]
       const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
       const [uuid] = await insertVolumes(em, writer, {

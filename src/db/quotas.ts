@@ -1,7 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { QuotaAmounts, QuotaReport } from '../domain/quotas.ts'
+import { findDeletedExcess, findQuotaExcess } from '../domain/quotas.ts'
+import type { DeletedQuotas, QuotaAmounts, QuotaReport } from '../domain/quotas.ts'
 import type { Database } from './database.ts'
 import { User } from './entities/user.ts'
+import { Refused } from './refused.ts'
 import { hardQuotasOf, quotaLimitsOf } from './users.ts'
 import type { UserEntity } from './entities/user.ts'
 
@@ -14,27 +16,37 @@ export const liveCondition = `(state <> 'stopped' or restart_next_at is not null
 /** A live one that keeps its memory in standby may need the room for it at any moment. */
 const keepsMemory = `${liveCondition} and standby_policy <> 'off' and standby_stateful`
 
-/** With `?` for the user. Deleted instances and volumes give their quota back at once. */
-export const usedQuotasSql = `
-  with owner as (select ?::uuid as uuid)
-  select held.*, published.*, kept.*, pushed.*, unpacked.* from owner,
-    lateral (select count(*)::int as "instances",
+const heldByInstances = `select count(*)::int as "instances",
         (count(*) filter (where ${liveCondition}))::int as "liveInstances",
         coalesce(sum(vcpus) filter (where ${liveCondition}), 0)::int as "liveVcpus",
         coalesce(sum(memory_mb) filter (where ${liveCondition}), 0)::int as "liveMemoryMb",
         coalesce(sum(memory_mb) filter (where ${keepsMemory}), 0)::int as "snapshotMb"
-      from instances where user_uuid = owner.uuid and deleted_at is null) as held,
+      from instances`
+
+const heldByVolumes = `select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb" from volumes`
+
+/** With `?` for the user. Deleted instances and volumes give their quota back at once; but see `deletedSql`. */
+export const usedQuotasSql = `
+  with owner as (select ?::uuid as uuid)
+  select held.*, published.*, kept.*, pushed.*, unpacked.* from owner,
+    lateral (${heldByInstances} where user_uuid = owner.uuid and deleted_at is null) as held,
     lateral (select count(*)::int as "serviceGroups",
         coalesce(sum(jsonb_array_length(ports)), 0)::int as "services"
       from services where user_uuid = owner.uuid) as published,
-    lateral (select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb"
-      from volumes where user_uuid = owner.uuid and deleted_at is null) as kept,
+    lateral (${heldByVolumes} where user_uuid = owner.uuid and deleted_at is null) as kept,
     lateral (select ceil(registry_bytes / 1048576.0)::int as "registryMb"
       from users where uuid = owner.uuid) as pushed,
     lateral (select coalesce(max(ceil((image_bytes->>owner.uuid::text)::bigint / 1048576.0)), 0)::int as "imageMb"
       from nodes) as unpacked`
 
 export type UsedQuotas = QuotaAmounts
+
+/** What is deleted and not yet gone from its host: until then it holds an address, a place on a disk and work to be done. */
+const deletedSql = `
+  with owner as (select ?::uuid as uuid)
+  select deleted.*, emptied.* from owner,
+    lateral (${heldByInstances} where user_uuid = owner.uuid and deleted_at is not null) as deleted,
+    lateral (${heldByVolumes} where user_uuid = owner.uuid and deleted_at is not null) as emptied`
 
 /** Undefined where there is no such user. */
 export async function readQuotas(database: Database, userUuid: string): Promise<QuotaReport | undefined> {
@@ -52,6 +64,22 @@ export async function readQuotas(database: Database, userUuid: string): Promise<
 export async function quotasOf(em: EntityManager, user: UserEntity): Promise<QuotaReport> {
   const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [user.uuid])
   return quotaReport(user, used)
+}
+
+/**
+ * Throws where `added` would pass a quota, or what the account has and what it deleted would pass the double of one before hosts are
+ * done with it. In a transaction that has the user's row locked.
+ */
+export async function refuseExcess(
+  em: EntityManager,
+  quotas: QuotaReport,
+  added: Partial<QuotaAmounts>,
+): Promise<void> {
+  const excess = findQuotaExcess(quotas, added)
+  if (excess) throw new Refused({ kind: 'quota', excess })
+  const [deleted] = await em.execute<DeletedQuotas[]>(deletedSql, [quotas.userUuid])
+  const tooMuch = deleted && findDeletedExcess(quotas, deleted, added)
+  if (tooMuch) throw new Refused({ kind: 'deleted-excess', excess: tooMuch })
 }
 
 export function quotaReport(user: UserEntity, used: UsedQuotas | undefined): QuotaReport {

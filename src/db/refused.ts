@@ -16,6 +16,8 @@ interface Placed {
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
+  /** Too much of what the account deleted is not gone yet. */
+  | { readonly kind: 'deleted-excess'; readonly excess: QuotaExcess }
   | { readonly kind: 'name-taken'; readonly name: string }
   /** No host has been heard of lately: the last one at `heardAt`, which is absent where none has ever joined. */
   | { readonly kind: 'no-node'; readonly heardAt?: Date }

@@ -107,6 +107,30 @@ export function findQuotaExcess(
   return undefined
 }
 
+/** What deleted instances and volumes hold of an account until they are gone. */
+export type DeletedQuotas = Pick<
+  QuotaAmounts,
+  'instances' | 'liveInstances' | 'liveVcpus' | 'liveMemoryMb' | 'snapshotMb' | 'volumes' | 'totalVolumeMb'
+>
+
+/**
+ * What is deleted gives its quota back at once, so that it can be made anew. But who deletes faster than hosts clean up would hold more
+ * and more of them: together with what is deleted and not gone an account has at most the double of each quota.
+ */
+export function findDeletedExcess(
+  { used, hard }: Pick<QuotaReport, 'used' | 'hard'>,
+  deleted: DeletedQuotas,
+  added: Partial<QuotaAmounts>,
+): QuotaExcess | undefined {
+  const held: Record<keyof QuotaAmounts, number> = { ...used }
+  const bounds: Record<keyof QuotaAmounts, number> = { ...hard }
+  for (const quota of Object.keys(deleted) as (keyof DeletedQuotas)[]) {
+    held[quota] += deleted[quota]
+    bounds[quota] *= 2
+  }
+  return findQuotaExcess({ used: held, hard: bounds }, added)
+}
+
 /** The first bound of a single instance that `demand` does not keep. */
 export function findLimitBreach(
   limits: QuotaLimits,

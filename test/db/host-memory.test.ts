@@ -83,6 +83,15 @@ describe('the memory of hosts, by rows', () => {
     }
   })
 
+  it('is not held by what was deleted before it had a VM, and by what runs until it is gone', async () => {
+    await addNode(database, { memoryMb: 1_000 })
+    await created()
+    await write('update instances set deleted_at = now()')
+    await created()
+    await write("update instances set deleted_at = now(), state = 'running'")
+    assert.deepEqual(refusalOf(await create({})), full(1, 0))
+  })
+
   it('is asked for by the start of what has no VM, and not by that of what runs', async () => {
     await addNode(database, { memoryMb: 1_500 })
     const [stopped] = await created({ autostart: false })

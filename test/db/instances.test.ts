@@ -296,6 +296,25 @@ describe('instances', () => {
     await removeInstanceRow(database, row!.uuid)
   })
 
+  it('are not made and deleted faster than hosts are done with them', async () => {
+    const user = await newUser({ instances: 2 })
+    const made: string[] = []
+    const makeAndDelete = async () => {
+      const outcome = await create(wantedInstance(user, { autostart: true }))
+      if (!outcome.ok) return outcome.refusal
+      const [{ uuid } = { uuid: '' }] = outcome.instances
+      made.push(uuid)
+      await markDeleted(database, user.uuid, uuid)
+      return undefined
+    }
+    for (let times = 0; times < 4; times++) assert.equal(await makeAndDelete(), undefined)
+    const excess = { quota: 'instances', value: 5, bound: 4 }
+    assert.deepEqual(await makeAndDelete(), { kind: 'deleted-excess', excess })
+    assert.equal((await readQuotas(database, user.uuid))?.used.instances, 0)
+    await removeInstanceRow(database, made[0]!)
+    assert.equal(await makeAndDelete(), undefined)
+  })
+
   it('keep no environment in clear in any column', async () => {
     const user = await newUser()
     const secret = 'correct-horse-battery'

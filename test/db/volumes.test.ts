@@ -55,6 +55,15 @@ describe('volumes', () => {
     assert.deepEqual(await find(user, { uuid }), volume)
   })
 
+  it('are not made and deleted faster than hosts are done with them', async () => {
+    const user = await newUser({ volumes: 1 })
+    for (let times = 0; times < 2; times++) await remove(user, await created(user))
+    assert.deepEqual(refusalOf(await create(user)), {
+      kind: 'deleted-excess',
+      excess: { quota: 'volumes', value: 3, bound: 2 },
+    })
+  })
+
   it('without a name get one, and another where that is taken', async () => {
     const user = await newUser()
     assert.match((await created(user)).name, /^vol-[a-z0-9]{5}$/)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   defaultHardQuotas,
   defaultQuotaLimits,
+  findDeletedExcess,
   findLimitBreach,
   findQuotaExcess,
   liveDemand,
@@ -39,6 +40,18 @@ describe('quotas', () => {
     assert.equal(findQuotaExcess({ used, hard: defaultHardQuotas }, {}), undefined)
     const excess = findQuotaExcess({ used, hard: defaultHardQuotas }, { instances: 1 })
     assert.deepEqual(excess, { quota: 'instances', value: 66, bound: 64 })
+  })
+
+  it('hold the double with what is deleted and not gone, so that all of it can be made anew once', () => {
+    const full = defaultHardQuotas
+    const none = Object.fromEntries(quotaNames.map((name) => [name, 0])) as unknown as QuotaAmounts
+    assert.equal(findDeletedExcess({ used: none, hard: full }, full, full), undefined)
+    assert.deepEqual(findDeletedExcess({ used: full, hard: full }, full, { volumes: 1 }), {
+      quota: 'volumes',
+      value: 2 * full.volumes + 1,
+      bound: 2 * full.volumes,
+    })
+    assert.equal(findDeletedExcess({ used: full, hard: full }, full, {}), undefined)
   })
 
   it('of new accounts are never 0, because clients divide by them', () => {
