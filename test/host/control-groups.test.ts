@@ -209,7 +209,8 @@ describe('control groups of this machine', () => {
     const hierarchy = (await findGroupHierarchies()).find(({ controllers }) => controllers.includes('cpu'))
     if (hierarchy === undefined) this.skip()
     const { version, directory } = hierarchy
-    const vmm = bench.open({ groups: await open() })
+    // More than an equal part of this machine is more than the one that spins may get beside other tests.
+    const vmm = bench.open({ groups: await open(), processors: 0.5 })
     const spinning = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
     const second = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
     const resting = await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'], userUuid: 'bob' })
@@ -227,7 +228,7 @@ describe('control groups of this machine', () => {
       const usual = version === 1 ? 1_024 : 100
       await until('the one that spins weighs less', async () => (await weightOf(spinning)) < usual, limit)
       assert.equal(await weightOf(second), await weightOf(spinning))
-      assert.equal(await weightOf(resting), usual)
+      await until('the other is as it was', async () => (await weightOf(resting)) === usual, limit)
     } finally {
       for (const spec of [spinning, second, resting]) {
         await vmm.kill(spec, 'forced')

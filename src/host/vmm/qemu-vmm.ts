@@ -35,8 +35,8 @@ export interface QemuVmmOptions extends PlanContext {
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
   readonly templateLimitMs?: number
-  /** Of one user. */
-  readonly bootsAtOnce?: number
+  /** Absent: the machine's. */
+  readonly processors?: number
   /** Told of what did not work out and was worked around. */
   readonly onProblem?: (message: string) => void
 }
@@ -80,6 +80,7 @@ export class QemuVmm implements Vmm {
   readonly #boots: FairSemaphore
 
   constructor(options: QemuVmmOptions) {
+    const { processors = availableParallelism() } = options
     this.#options = options
     this.accelerator = options.accelerator
     this.#memory = options.memory && openLedger(options.memory, this.#vms, options.templates)
@@ -88,10 +89,9 @@ export class QemuVmm implements Vmm {
       vmmPath: options.facts.qemuPath,
       ...(options.groups === undefined ? {} : { groups: options.groups }),
     })
-    this.#weights = options.groups && new UserWeights(options.groups, this.#vms)
-    const perUser = options.bootsAtOnce ?? availableParallelism()
-    const size = perUser + Math.ceil(perUser / 2)
-    this.#boots = new FairSemaphore({ size, perUser, countsForMs: bootCountsForMs })
+    this.#weights = options.groups && new UserWeights(options.groups, this.#vms, processors)
+    const perUser = Math.ceil(processors)
+    this.#boots = new FairSemaphore({ size: Math.ceil(1.5 * perUser), perUser, countsForMs: bootCountsForMs })
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {

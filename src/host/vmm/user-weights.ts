@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { meanBusy, processorWeights } from '../../domain/processor-weights.ts'
 import type { ControlGroups } from './control-groups.ts'
@@ -16,6 +15,7 @@ const leastChange = 0.05
 export class UserWeights {
   readonly #groups: Pick<ControlGroups, 'weigh'>
   readonly #vms: ReadonlyMap<string, KeptVm>
+  readonly #processors: number
   #lookedAtMs: number | undefined
   #timesMs: ReadonlyMap<KeptVm, number> = new Map()
   /** By user group, as all that follows. */
@@ -23,7 +23,8 @@ export class UserWeights {
   #written = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(groups: Pick<ControlGroups, 'weigh'>, vms: ReadonlyMap<string, KeptVm>) {
+  constructor(groups: Pick<ControlGroups, 'weigh'>, vms: ReadonlyMap<string, KeptVm>, processors: number) {
+    this.#processors = processors
     this.#groups = groups
     this.#vms = vms
   }
@@ -54,7 +55,7 @@ export class UserWeights {
       return [group, meanBusy(this.#busy.get(group) ?? 0, latest)] as const
     })
     this.#busy = new Map(busy)
-    await this.#write(processorWeights(this.#busy, availableParallelism()))
+    await this.#write(processorWeights(this.#busy, this.#processors))
   }
 
   #userGroups(): ReadonlyMap<string, readonly KeptVm[]> {
