@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sectionsNamed } from '../setup/needs.mjs'
+import { defaultChangesPerMinute } from '../src/contract/limits.ts'
 import { defaultSleepsPerMinute } from '../src/domain/scale-to-zero.ts'
 import { readInstalled, requireInstalled } from '../src/launch/installed.ts'
 import { readGuestAssets } from '../src/host/vmm/guest-assets.ts'
@@ -72,8 +73,11 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('neighbours')) {
-    // The bound that tests do without.
-    const bounded = { ROOST_SLEEPS_PER_MINUTE: String(defaultSleepsPerMinute) }
+    // The bounds that tests do without.
+    const bounded = {
+      ROOST_SLEEPS_PER_MINUTE: String(defaultSleepsPerMinute),
+      ROOST_CHANGES_PER_MINUTE: String(defaultChangesPerMinute),
+    }
     await withStack({ ROOST_ACCEL: accelerator, ...bounded }, async (stack) => {
       printSection(await benchNeighbours(stack))
     })

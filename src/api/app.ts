@@ -4,6 +4,7 @@ import { operations } from '../contract/operations.ts'
 import type { OperationId, Operations } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
 import type { Handler } from './call.ts'
+import { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
 import { feedRouter } from './internal/feed-endpoints.ts'
 import { internalRouter } from './internal/node-endpoints.ts'
@@ -122,9 +123,14 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })
   const handlers = handlersOf(deps)
   const table = Object.values(operations) as readonly Operation[]
+  const { nowMs, settings } = deps
+  const changePace = new ChangePace({ perMinute: settings.changesPerMinute, nowMs })
   const endpoints = table.map((operation) => ({
     operation,
-    endpoint: operationEndpoint(operation, handlers[operation.id as OperationId] as Handler<Operation>, deps),
+    endpoint: operationEndpoint(operation, handlers[operation.id as OperationId] as Handler<Operation>, {
+      ...deps,
+      changePace,
+    }),
   }))
   // Fixed paths come first: `/v1/instances/list` is no instance called `list`.
   for (const { operation, endpoint } of endpoints) {

@@ -42,6 +42,8 @@ export interface ApiDeps {
 
 export interface ApiSettings {
   readonly rate: BucketRate
+  /** Of one account; see `ChangePace`. */
+  readonly changesPerMinute: number
   /** What hosts join with. */
   readonly joinToken: string
   /** What gateways ask for routes with. */

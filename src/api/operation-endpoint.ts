@@ -4,6 +4,7 @@ import { reservedObjectNames } from '../contract/operations.ts'
 import { requestParser } from '../contract/request-parser.ts'
 import { answerEnvelope } from './answer-envelope.ts'
 import type { Handler } from './call.ts'
+import type { ChangePace } from './change-pace.ts'
 import type { ApiDeps } from './deps.ts'
 import { withinTime } from './middleware/handling-timeout.ts'
 import { identityOf } from './request-state.ts'
@@ -18,7 +19,7 @@ interface PathParameters {
 export function operationEndpoint<O extends Operation>(
   operation: O,
   handler: Handler<O>,
-  deps: Pick<ApiDeps, 'settings' | 'stopping'>,
+  deps: Pick<ApiDeps, 'settings' | 'stopping'> & { readonly changePace: ChangePace },
 ): ApiMiddleware {
   const parse = requestParser(operation)
   const { handlingTimeoutMs } = deps.settings
@@ -39,6 +40,7 @@ export function operationEndpoint<O extends Operation>(
       ...(object === undefined ? {} : { object }),
       ...(body === undefined ? {} : { body }),
     })
+    deps.changePace.admit(identityOf(ctx).userUuid, operation, request.objects)
     const answer = await withinTime(ctx, { timeoutMs, stopping: deps.stopping }, (signal) =>
       handler(request, { identity: identityOf(ctx), accept: ctx.get('Accept'), signal, log: ctx.state.log }),
     )

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { pino } from 'pino'
 import { createApiMetrics } from '../api/api-metrics.ts'
 import { createApp } from '../api/app.ts'
@@ -102,6 +103,7 @@ const app = createApp({
       perSecond: settings.requestsPerSecond,
       burst: settings.requestsPerSecond * requestBurstSeconds,
     },
+    changesPerMinute: settings.changesPerMinute * availableParallelism(),
     joinToken: files.joinToken,
     gatewayToken: files.gatewayToken,
     firstSubnet: settings.vmSubnet,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { defaultRequestsPerSecond } from '../contract/limits.ts'
+import { changesAtOnce, defaultChangesPerMinute, defaultRequestsPerSecond } from '../contract/limits.ts'
 import { DomainProofKind } from '../domain/domain-proof.ts'
 import { defaultSleepsPerMinute } from '../domain/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/order-pace.ts'
@@ -145,6 +145,11 @@ export const settingsTable = {
   requestsPerSecond: setting('ROOST_REQUESTS_PER_SECOND', read.asCount, defaultRequestsPerSecond, {
     meaning:
       'Requests that one token may make per second in the long run, at each API process; five times as many at once.',
+  }),
+  changesPerMinute: setting('ROOST_CHANGES_PER_MINUTE', read.asAmount, defaultChangesPerMinute, {
+    meaning:
+      'Objects that one account may make or change per minute in the long run (creates, starts, stops, attaches and the like; not deletes), at each API ' +
+      `process and for each processor of its machine; at least ${changesAtOnce} at once after a rest.`,
   }),
   apiUrl: setting('ROOST_API_URL', read.asUrl, (base) => `http://${base.apiHost}:${base.apiPort}`, {
     defaultText: '`http://<API host>:<API port>`',

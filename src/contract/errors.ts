@@ -138,6 +138,13 @@ export const failures = {
   headersTooLarge: failure(ErrorCode.TooLong, 431, 'The request headers are too large'),
   receiveTimeout: failure(ErrorCode.TimedOut, 408, 'The request took too long to arrive', true),
   rateLimited: failure(ErrorCode.TooMany, 429, 'Too many requests; try again in {seconds} s', true),
+  tooManyChanges: failure(
+    ErrorCode.TooMany,
+    429,
+    'This account makes and changes too much at a time: {perMinute} objects per minute in the long run, {atOnce} at once after a rest; ' +
+      'try again in {seconds} s',
+    true,
+  ),
   internal: failure(ErrorCode.Unknown, 500, 'Internal error; the request id is {requestId}', true),
   unavailable: failure(ErrorCode.OperationFailed, 503, 'The service is temporarily unavailable', true),
   handlingTimeout: failure(ErrorCode.TimedOut, 503, 'The request could not be completed in time', true),

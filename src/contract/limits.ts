@@ -83,6 +83,13 @@ export const defaultRequestsPerSecond = 1_000
 /** How many seconds' worth may come at once after a pause. */
 export const requestBurstSeconds = 5
 /**
+ * 429 with `Retry-After`. Objects that one account makes or changes per minute for ever, for each processor of the API's machine, and how
+ * many at once after a rest: all the instances of a new account, and a start of each. `ROOST_CHANGES_PER_MINUTE`
+ * changes the first.
+ */
+export const defaultChangesPerMinute = 60
+export const changesAtOnce = 128
+/**
  * An entry with code 5. Look-ups in DNS for proofs of domains, of one user in the long run and at once, so that nobody has the platform
  * ask somebody's servers without an end. A request with 100 names of three labels comes through at once.
  */

@@ -225,7 +225,7 @@ describe('HTTP under pressure', () => {
   before(async () => {
     api = await startTestApi({
       nowMs: () => nowMs,
-      settings: { rate: { perSecond: 1, burst: 3 }, handlingTimeoutMs: 2_000 },
+      settings: { rate: { perSecond: 1, burst: 3 }, changesPerMinute: 60, handlingTimeoutMs: 2_000 },
     })
   })
   after(() => api.close())
@@ -245,6 +245,27 @@ describe('HTTP under pressure', () => {
     nowMs += 1_000
     assert.equal((await ask(user.token)).status, 200)
     assert.equal((await ask(user.token)).status, 429)
+  })
+
+  it('answers 429 to an account that makes and changes too much at a time, and lets it read and delete', async () => {
+    const ask = async (sent: object) => {
+      nowMs += 1_000
+      return await api.send({ path: '/v1/instances', token: user.token, ...sent })
+    }
+    const body = (replicas: number) => ({ image: 'hello', name: 'a', replicas })
+    // All at once, although only 128 are: what is too much is made up for later.
+    assert.equal((await ask({ method: 'POST', body: body(99) })).status, 200)
+    assert.equal((await ask({ method: 'POST', body: [body(99), body(99)] })).status, 200)
+    const refused = await ask({ method: 'PUT', path: '/v1/instances/start', body: [{ name: 'a' }] })
+    assert.equal(refused.status, 429)
+    assert.equal(refused.headers['retry-after'], '171')
+    assert.match(refused.json.errors[0].message, /60 objects per minute in the long run, 128 at once/)
+    assert.equal((await ask({})).status, 200)
+    assert.equal((await ask({ method: 'DELETE', body: [{ name: 'a' }] })).status, 200)
+    nowMs += 168_000
+    assert.equal((await ask({ method: 'POST', body: body(0) })).status, 200)
+    const other = await api.addUser()
+    assert.equal((await ask({ method: 'POST', body: body(0), token: other.token })).status, 200)
   })
 
   it('answers 503 to a request that takes too long', async () => {

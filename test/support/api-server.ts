@@ -148,6 +148,7 @@ export async function startTestApi(
     stopping: stopping.signal,
     settings: {
       rate: { perSecond: 10_000, burst: 100_000 },
+      changesPerMinute: 1_000_000,
       joinToken: 'the-join-token-of-the-tests',
       gatewayToken: testGatewayToken,
       firstSubnet: '10.64.0.0/16',

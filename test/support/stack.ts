@@ -64,8 +64,9 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
         ROOST_DATA_DIR: dataDir,
         ROOST_API_PORT: String(ports.api),
         ROOST_TEMPORAL_UI_PORT: String(ports.ui),
-        // Tests send the same few instances to sleep over and over.
+        // Tests do the same to a few instances over and over.
         ROOST_SLEEPS_PER_MINUTE: '100000',
+        ROOST_CHANGES_PER_MINUTE: '100000',
         ...env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

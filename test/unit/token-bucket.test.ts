@@ -16,6 +16,13 @@ describe('a bucket of permits', () => {
     assert.deepEqual(taken, [0, 0, 0, 500, 400, 0, 500, 0, 0, 0, 0, 500])
   })
 
+  it('gives more than there is where there is one, and none until that is made up for', () => {
+    const { bucket, retryAfterMs } = takePermit(rate, undefined, 0, 10)
+    assert.equal(retryAfterMs, 0)
+    assert.equal(takePermit(rate, bucket, 1_000).retryAfterMs, 3_000)
+    assert.equal(takePermit(rate, bucket, 4_000).retryAfterMs, 0)
+  })
+
   it('is not filled by a clock that goes back', () => {
     const { bucket } = takePermit(rate, { permits: 0, atMs: 1_000 }, 0)
     assert.equal(bucket.permits, 0)
