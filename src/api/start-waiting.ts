@@ -34,9 +34,10 @@ export async function waitForStart(
   if (seen.kind === 'timed-out') return failedInstance(seen.row, 'timedOut')
   const { failure: reason, failureKind } = seen.row
   if (reason !== null) {
-    return failureKind === HostFailure.HostFull
-      ? failedInstance(seen.row, 'hostFull', { name, reason })
-      : failedInstance(seen.row, 'operationFailed', { reason })
+    if (failureKind === HostFailure.HostFull) return failedInstance(seen.row, 'hostFull', { name, reason })
+    if (failureKind === HostFailure.QuotaExceeded)
+      return failedInstance(seen.row, 'overQuotaOnHost', { name, reason })
+    return failedInstance(seen.row, 'operationFailed', { reason })
   }
   return { status: 'success', uuid, name, state: seen.row.state, row: seen.row }
 }

@@ -276,6 +276,7 @@ export const failures = {
     true,
   ),
   hostFull: failure(ErrorCode.NoneFree, 200, "Instance '{name}' could not be started: {reason}", true),
+  overQuotaOnHost: failure(ErrorCode.Quota, 200, "Instance '{name}' could not be started: {reason}"),
   instanceNotStopped: failure(
     ErrorCode.WrongState,
     200,

@@ -144,6 +144,8 @@ export const HostFailure = {
   ImageUnavailable: 'ImageUnavailable',
   /** The image is there but can not run (no command, unknown user, unsupported architecture, over a limit). */
   ImageUnusable: 'ImageUnusable',
+  /** The images of its user may not take as much of a host. */
+  QuotaExceeded: 'QuotaExceeded',
   /** The host has no memory, disk or address left. */
   HostFull: 'HostFull',
   /** The VM did not reach its application within the boot limit, or the VMM did not start. */
@@ -160,6 +162,7 @@ export type HostFailure = (typeof HostFailure)[keyof typeof HostFailure]
 /** Failures that another attempt can not mend. */
 export const finalHostFailures: readonly HostFailure[] = [
   HostFailure.ImageUnusable,
+  HostFailure.QuotaExceeded,
   HostFailure.VolumeUnusable,
   HostFailure.UnknownInstance,
 ]

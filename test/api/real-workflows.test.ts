@@ -179,6 +179,13 @@ describe('instances with their workflows', () => {
     assert.partialDeepStrictEqual(answer.entries, [{ name: 'a', state: 'stopped', error: 10 }])
   })
 
+  it('say with the code of quotas that their image takes too much of the host for their account', async () => {
+    hosts.behaviour = { failureOf: () => HostFailure.QuotaExceeded }
+    const call = { image: 'hello', name: 'a', autostart: true, wait_timeout_ms: 15_000 }
+    const { entries } = await user.api.attempt('createInstances', { body: call })
+    assert.partialDeepStrictEqual(entries, [{ name: 'a', state: 'stopped', error: 19 }])
+  })
+
   it('say that their host is full, in its own words, where the host refuses what the rows let through', async () => {
     const call = { image: 'hello', name: 'a', autostart: true, wait_timeout_ms: 15_000 }
     const again = [{ name: 'a', wait_timeout_ms: 15_000 }]

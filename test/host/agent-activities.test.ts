@@ -37,6 +37,7 @@ describe('the activities of a host', () => {
   it('a failure carries its kind as the type, and is not repeated when that can not mend it', async () => {
     for (const [failure, nonRetryable] of [
       [HostFailure.ImageUnusable, true],
+      [HostFailure.QuotaExceeded, true],
       [HostFailure.ImageUnavailable, false],
     ] as const) {
       const { agent } = await machine.readyAgent({ images: { fail: { nth: 1, failure } } })

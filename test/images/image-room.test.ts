@@ -80,7 +80,7 @@ describe('the room for images on a host', () => {
     pin(first, second, third)
     await assertFails(
       images.prepare(fourth),
-      'HostFull',
+      'QuotaExceeded',
       /'image_mb' exceeded: .* take 2 MiB of this host, and this one needs 1 MiB more, of 2 MiB .* stop instances of other images/,
     )
     await prepare({ ...fourth, userUuid: bobUuid })
@@ -93,7 +93,7 @@ describe('the room for images on a host', () => {
     const { images } = await open({ quotaBytes: 500_000 })
     await assertFails(
       images.prepare(await image()),
-      'ImageUnusable',
+      'QuotaExceeded',
       /'image_mb' exceeded: the image takes 1 MiB of a host while .* may take 1 MiB/,
     )
     assert.deepEqual(await leftovers(host.directory), [])

@@ -30,6 +30,7 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
 const publicReasons: Readonly<Record<HostFailure, string>> = {
   [HostFailure.ImageUnavailable]: 'its image is not available',
   [HostFailure.ImageUnusable]: 'its image can not run',
+  [HostFailure.QuotaExceeded]: 'its image takes more than its account may have',
   [HostFailure.HostFull]: 'its host has no room',
   [HostFailure.BootFailed]: 'it did not come up',
   [HostFailure.VolumeUnusable]: 'its volume can not be used',

@@ -65,10 +65,10 @@ export interface KernelImage {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** An image could not be made ready; `failure` is `ImageUnavailable`, `ImageUnusable` or `HostFull`. */
+/** An image could not be made ready; by `failure`. */
 export class ImageError extends Error {
   override readonly name = 'ImageError'
-  readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'HostFull'
+  readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'QuotaExceeded' | 'HostFull'
   constructor(failure: ImageError['failure'], message: string, options?: ErrorOptions) {
     super(message, options)
     this.failure = failure

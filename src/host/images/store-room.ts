@@ -116,7 +116,7 @@ export class StoreRoom {
     if (holder === officialHolder) return
     if (whole > quotaBytes) {
       throw new ImageError(
-        'ImageUnusable',
+        'QuotaExceeded',
         `Quota 'image_mb' exceeded: the image takes ${mib(whole)} MiB of a host while it is made ready, and ` +
           `all images of the account may take ${mib(quotaBytes)} MiB`,
       )
@@ -137,7 +137,7 @@ export class StoreRoom {
     }
     if (charged + more <= quotaBytes) return
     throw new ImageError(
-      'HostFull',
+      'QuotaExceeded',
       `Quota 'image_mb' exceeded: images of instances that run, sleep or start take ${mib(charged)} MiB of this host, and this one ` +
         `needs ${mib(more)} MiB more, of ${mib(quotaBytes)} MiB for all images of the account; stop instances of other images`,
     )
