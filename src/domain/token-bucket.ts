@@ -31,16 +31,18 @@ export function takePermit(
   return { bucket: { permits, atMs: nowMs }, retryAfterMs: ((1 - permits) / rate.perSecond) * 1_000 }
 }
 
-/** Buckets that are remembered; those that were made first are forgotten first, and begin full again. */
-const maxBuckets = 4_096
+const defaultMaxBuckets = 4_096
 
-/** A bucket for each instance or each user. */
+/** A bucket for each instance, user or token. Of too many, the one that was unused for longest is forgotten, and begins full again. */
 export class TokenBuckets {
   readonly #rate: BucketRate
+  readonly #maxBuckets: number
+  /** The one that was unused for longest comes first. */
   readonly #buckets = new Map<string, Bucket>()
 
-  constructor(rate: BucketRate) {
+  constructor(rate: BucketRate, maxBuckets = defaultMaxBuckets) {
     this.#rate = rate
+    this.#maxBuckets = maxBuckets
   }
 
   /** Whether there was a permit; `nowMs` is the caller's clock. */
@@ -50,12 +52,11 @@ export class TokenBuckets {
 
   /** How long until there is a permit; 0 where there was one, and `count` were taken. */
   waitFor(key: string, nowMs: number, count = 1): number {
-    const known = this.#buckets.get(key)
-    const { bucket, retryAfterMs } = takePermit(this.#rate, known, nowMs, count)
-    const oldest =
-      known === undefined && this.#buckets.size >= maxBuckets ? this.#buckets.keys().next().value : undefined
-    if (oldest !== undefined) this.#buckets.delete(oldest)
+    const { bucket, retryAfterMs } = takePermit(this.#rate, this.#buckets.get(key), nowMs, count)
+    // Deleted and set again: a map keeps the order of insertion.
+    this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
+    if (this.#buckets.size > this.#maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value!)
     return retryAfterMs
   }
 }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { takePermit } from '../../src/domain/token-bucket.ts'
+import { TokenBuckets, takePermit } from '../../src/domain/token-bucket.ts'
 import type { Bucket } from '../../src/domain/token-bucket.ts'
 
 describe('a bucket of permits', () => {
@@ -43,5 +43,13 @@ describe('a bucket of permits', () => {
         assert.ok(given <= rate.burst + (nowMs / 1_000) * rate.perSecond + 1e-6)
       }),
     )
+  })
+})
+
+describe('buckets of many', () => {
+  it('are forgotten and full again when there are too many, first the one that was unused for longest', () => {
+    const buckets = new TokenBuckets({ perSecond: 1, burst: 1 }, 2)
+    const took = ['ann', 'bob', 'ann', 'eve', 'ann', 'bob'].map((key) => buckets.take(key, 0))
+    assert.deepEqual(took, [true, true, false, true, false, true])
   })
 })

@@ -2,10 +2,10 @@ import type { Counter } from 'prom-client'
 import { requestError } from '../../contract/errors.ts'
 import { identityOf } from '../request-state.ts'
 import type { ApiMiddleware } from '../request-state.ts'
-import { takePermit } from '../../domain/token-bucket.ts'
-import type { Bucket, BucketRate } from '../../domain/token-bucket.ts'
+import { TokenBuckets } from '../../domain/token-bucket.ts'
+import type { BucketRate } from '../../domain/token-bucket.ts'
 
-/** Buckets kept; the one unused for longest goes first, and is full again by then. */
+/** The one that was unused for longest is full again when it is forgotten. */
 const maxBuckets = 10_000
 
 /** Bounds the requests of one token. Each API process counts for itself. */
@@ -14,14 +14,9 @@ export function rateLimit(options: {
   readonly refused: Counter
   readonly nowMs: () => number
 }): ApiMiddleware {
-  const buckets = new Map<string, Bucket>()
+  const buckets = new TokenBuckets(options.rate, maxBuckets)
   return async (ctx, next) => {
-    const { tokenUuid } = identityOf(ctx)
-    const { bucket, retryAfterMs } = takePermit(options.rate, buckets.get(tokenUuid), options.nowMs())
-    // Deleted and set again: a map keeps the order of insertion, so the first one is the longest unused.
-    buckets.delete(tokenUuid)
-    buckets.set(tokenUuid, bucket)
-    if (buckets.size > maxBuckets) buckets.delete(buckets.keys().next().value!)
+    const retryAfterMs = buckets.waitFor(identityOf(ctx).tokenUuid, options.nowMs())
     if (retryAfterMs > 0) {
       options.refused.inc()
       const seconds = Math.ceil(retryAfterMs / 1_000)
