@@ -10,7 +10,6 @@ import {
 import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import { newAutoscaleLife } from '../domain/autoscale-life.ts'
 import type { AutoscaleSettings } from '../domain/autoscale-settings.ts'
-import { controlTaskQueue } from '../domain/host-work.ts'
 import type { AutoscaleView } from '../domain/autoscale-watch.ts'
 import type { AutoscaleControl, SeenAutoscale } from './autoscale-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
@@ -96,8 +95,6 @@ function startOptions(settings: AutoscaleSettings) {
   const { serviceUuid, serviceName, userUuid } = settings
   return {
     workflowId: autoscaleWorkflowId(serviceUuid),
-    taskQueue: controlTaskQueue,
-    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: stateAttribute, value: newAutoscaleLife(settings).phase },

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client'
 import type { Client, WorkflowStartOptions } from '@temporalio/client'
 import type { SignalDefinition } from '@temporalio/common'
+import { controlTaskQueue } from '../domain/host-work.ts'
 import { deleteSignal, refreshSignal } from '../../workflows/entity-messages.ts'
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 
@@ -18,10 +19,15 @@ const workflowTaskTimeoutMs = 5_000
 /** gRPC's codes for "not now": cancelled, deadline exceeded, resource exhausted, aborted, unavailable. */
 const passingCodes: readonly number[] = [1, 4, 8, 10, 14]
 
+/** Everything that has a workflow is some user's. */
+interface Owned {
+  readonly userUuid: string
+}
+
 /** How the workflow of one kind of thing is begun. */
-export interface EntityWorkflow<Settings> {
+export interface EntityWorkflow<Settings extends Owned> {
   readonly type: string
-  readonly options: (settings: Settings) => Omit<WorkflowStartOptions, 'args'>
+  readonly options: (settings: Settings) => Omit<WorkflowStartOptions, 'args' | 'taskQueue' | 'priority'>
 }
 
 /** What is asked of the workflow of anything that has one for as long as it exists. */
@@ -40,7 +46,7 @@ export interface EntityCalls<Settings> {
   tellHostGone(workflowId: string, signalName: string): Promise<void>
 }
 
-export function createEntityCalls<Settings>(
+export function createEntityCalls<Settings extends Owned>(
   client: Client,
   { type, options }: EntityWorkflow<Settings>,
 ): EntityCalls<Settings> {
@@ -48,6 +54,9 @@ export function createEntityCalls<Settings>(
   /** One that ended by itself is not started again; one that a person terminated is, and goes on from what its row says. */
   const startOptions = (settings: Settings): WorkflowStartOptions => ({
     args: [settings],
+    taskQueue: controlTaskQueue,
+    // Temporal gives each key its turn.
+    priority: { fairnessKey: settings.userUuid },
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     workflowTaskTimeout: workflowTaskTimeoutMs,
     ...options(settings),

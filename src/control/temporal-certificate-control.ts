@@ -7,7 +7,6 @@ import {
 import { deleteSignal } from '../../workflows/entity-messages.ts'
 import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import type { CertificateSettings } from '../domain/certificate-settings.ts'
-import { controlTaskQueue } from '../domain/host-work.ts'
 import { CertificateState } from '../domain/service.ts'
 import type { CertificateControl } from './certificate-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
@@ -33,8 +32,6 @@ export function createCertificateControl(client: Client): CertificateControl {
 function startOptions({ certificateUuid, name, userUuid, commonName, recorded }: CertificateSettings) {
   return {
     workflowId: certificateWorkflowId(certificateUuid),
-    taskQueue: controlTaskQueue,
-    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: stateAttribute, value: recorded?.state ?? CertificateState.Pending },

@@ -6,7 +6,7 @@ import {
 import type { Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import type { Workflow } from '@temporalio/common'
-import { controlTaskQueue, hostEventSignalName } from '../domain/host-work.ts'
+import { hostEventSignalName } from '../domain/host-work.ts'
 import { newLifecycle } from '../domain/instance-lifecycle.ts'
 import { InstanceState } from '../domain/instance-state.ts'
 import {
@@ -51,14 +51,14 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
     name: string,
     options: UpdateOptions,
   ): Promise<TransitionAnswer> {
-    let isOn = false
+    let hasBegun = false
     try {
       return await turns.run(settings.userUuid, AbortSignal.timeout(turnLimitMs), async () => {
-        isOn = true
+        hasBegun = true
         return await updateNow(settings, name, options)
       })
     } catch (error) {
-      throw isOn ? error : new ControlBusy('the turn did not come', { cause: error })
+      throw hasBegun ? error : new ControlBusy('the turn did not come', { cause: error })
     }
   }
 
@@ -118,8 +118,6 @@ function startOptions(settings: InstanceSettings) {
   const { instanceUuid, name, userUuid, nodeId } = settings
   return {
     workflowId: instanceWorkflowId(instanceUuid),
-    taskQueue: controlTaskQueue,
-    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: nodeAttribute, value: nodeId },

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client'
 import { repairSignal, volumeWorkflowId, volumeWorkflowType } from '../../workflows/volume-messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
-import { controlTaskQueue, volumeEventSignalName } from '../domain/host-work.ts'
+import { volumeEventSignalName } from '../domain/host-work.ts'
 import { newVolumeLife } from '../domain/volume-lifecycle.ts'
 import type { VolumeSettings } from '../domain/volume-settings.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
@@ -29,8 +29,6 @@ function startOptions(settings: VolumeSettings) {
   const { volumeUuid, name, userUuid, nodeId, sizeMb, recorded } = settings
   return {
     workflowId: volumeWorkflowId(volumeUuid),
-    taskQueue: controlTaskQueue,
-    priority: { fairnessKey: userUuid },
     typedSearchAttributes: [
       { key: userAttribute, value: userUuid },
       { key: nodeAttribute, value: nodeId },
