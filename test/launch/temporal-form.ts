@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
 import { controlTaskQueue } from '../../src/domain/host-work.ts'
-import { RestartPolicy } from '../../src/domain/restart-policy.ts'
 import { instanceWorkflowId } from '../../workflows/instance-messages.ts'
 import { registerNamespace, WrongAttributeType } from '../../src/launch/temporal-registration.ts'
 import { readNamespaceConfig } from '../../src/launch/temporal-config.ts'
+import { instanceSettings } from '../support/instance-settings.ts'
 
 /** What both forms of Temporal have to do with the files of `temporal-config/`; one suite for the two. */
 const config = readNamespaceConfig()
@@ -90,15 +90,9 @@ export function itServesRoost(temporal: () => { readonly address: string }): voi
     const client = new Client({ connection, namespace })
     const control = createInstanceControl(client)
     const startedFor = async (userUuid: string): Promise<string> => {
-      const instanceUuid = randomUUID()
-      const more = {
-        nodeId: 'local',
-        autostart: false,
-        deleteOnStop: false,
-        restartPolicy: RestartPolicy.Never,
-      }
-      await control.ensureStarted({ instanceUuid, userUuid, name: 'hello', ...more })
-      return instanceWorkflowId(instanceUuid)
+      const settings = instanceSettings({ userUuid, autostart: false })
+      await control.ensureStarted(settings)
+      return instanceWorkflowId(settings.instanceUuid)
     }
     const [ann, bob] = [randomUUID(), randomUUID()]
     const ofAnn = await Promise.all(Array.from({ length: 30 }, () => startedFor(ann)))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '@temporalio/client'
 import { ControlBusy } from '../../src/control/control-unavailable.ts'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
-import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import { instanceSettings } from '../support/instance-settings.ts'
 
 describe('starts and stops', () => {
   /** Temporal's client, as far as an update needs it: each waits until the test lets it end. */
@@ -16,16 +16,8 @@ describe('starts and stops', () => {
       workflow: { getHandle: () => ({ executeUpdate }) },
     } as unknown as Client
     const control = createInstanceControl(client, turnLimitMs)
-    const start = async (userUuid: string) => {
-      const more = {
-        nodeId: 'local',
-        autostart: false,
-        deleteOnStop: false,
-        restartPolicy: RestartPolicy.Never,
-      }
-      const settings = { instanceUuid: randomUUID(), userUuid, name: 'hello', ...more }
-      return await control.start(settings, randomUUID())
-    }
+    const start = async (userUuid: string) =>
+      await control.start(instanceSettings({ userUuid }), randomUUID())
     return { start, under }
   }
   const settled = async () => await new Promise((resolve) => setImmediate(resolve))

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import type { ControlActivities } from '../../activities/control-activities.ts'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
@@ -6,11 +5,11 @@ import type { InstanceControl } from '../../src/control/instance-control.ts'
 import type { HostEvent } from '../../src/domain/host-work.ts'
 import type { InstanceProjection } from '../../src/domain/instance-projection.ts'
 import { InstanceState } from '../../src/domain/instance-state.ts'
-import { RestartPolicy } from '../../src/domain/restart-policy.ts'
 import { hostEventSignal, instanceWorkflowId } from '../../workflows/instance-messages.ts'
 import type { InstanceSettings } from '../../src/domain/instance-settings.ts'
 import { FakeHost } from '../support/fake-host.ts'
 import type { FakeHostOptions } from '../support/fake-host.ts'
+import { instanceSettings } from '../support/instance-settings.ts'
 import { runWorkers } from '../support/temporal.ts'
 import type { RunningWorkers } from '../support/temporal.ts'
 
@@ -56,7 +55,7 @@ export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
 }
 
 export async function createWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
-  const settings = settingsOf(options.settings)
+  const settings = instanceSettings(options.settings)
   const row: FakeRow = { revision: 0, projection: undefined, hidden: false, written: [] }
   const watchers = new Set<() => void>()
   const deleted = Promise.withResolvers<void>()
@@ -137,17 +136,4 @@ export async function beginWorld(env: TestWorkflowEnvironment, options: WorldOpt
   await world.control.ensureStarted(world.settings)
   if (world.settings.autostart) await world.reachesState(InstanceState.Running)
   return world
-}
-
-function settingsOf(given: Partial<InstanceSettings> | undefined): InstanceSettings {
-  return {
-    instanceUuid: randomUUID(),
-    name: 'hello',
-    userUuid: randomUUID(),
-    nodeId: `node-${randomUUID().slice(0, 8)}`,
-    autostart: true,
-    deleteOnStop: false,
-    restartPolicy: RestartPolicy.Never,
-    ...given,
-  }
 }

@@ -1,0 +1,17 @@
+import { randomUUID } from 'node:crypto'
+import type { InstanceSettings } from '../../src/domain/instance-settings.ts'
+import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+
+/** What the workflow of an instance is begun with: one that starts by itself, on a host and of a user of its own. */
+export function instanceSettings(given: Partial<InstanceSettings> = {}): InstanceSettings {
+  return {
+    instanceUuid: randomUUID(),
+    name: 'hello',
+    userUuid: randomUUID(),
+    nodeId: `node-${randomUUID().slice(0, 8)}`,
+    autostart: true,
+    deleteOnStop: false,
+    restartPolicy: RestartPolicy.Never,
+    ...given,
+  }
+}
