@@ -123,13 +123,14 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })
   const handlers = handlersOf(deps)
   const table = Object.values(operations) as readonly Operation[]
-  const { nowMs, settings } = deps
+  const { nowMs, settings, stopping } = deps
   const changePace = new ChangePace({ perMinute: settings.changesPerMinute, nowMs })
   const endpoints = table.map((operation) => ({
     operation,
     endpoint: operationEndpoint(operation, handlers[operation.id as OperationId] as Handler<Operation>, {
-      ...deps,
       changePace,
+      settings,
+      stopping,
     }),
   }))
   // Fixed paths come first: `/v1/instances/list` is no instance called `list`.

@@ -65,7 +65,7 @@ export interface KernelImage {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** An image could not be made ready; by `failure`. */
+/** An image could not be made ready. */
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'QuotaExceeded' | 'HostFull'
