@@ -34,7 +34,11 @@ export async function keepCopies(
     }
   }
   await copyAll()
-  const timer = setInterval(() => void copyAll(), everyMs).unref()
+  let copying: Promise<void> | undefined
+  // Never two at once: a copy is written under one name before it is renamed, and the second would take that from the first.
+  const timer = setInterval(() => {
+    copying ??= copyAll().finally(() => (copying = undefined))
+  }, everyMs).unref()
   signal?.addEventListener('abort', () => clearInterval(timer))
 }
 
