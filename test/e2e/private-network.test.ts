@@ -37,6 +37,9 @@ describe('instances of one user', function () {
       runInstance(stack.api, { name: 'sleeper', image: 'counter', scale_to_zero: stateful }),
     ])
     await Promise.all([one, theirs].map(shellAnswers))
+    // It sleeps as soon as it runs, and its application listens only after that.
+    const listens = async (): Promise<boolean> => (await line('sleeper.internal')).includes('hello\n')
+    await until('the sleeper listens', listens, { limitMs: commandLimitMs })
     onHost = createServer((socket) => socket.end('the host\n')).listen(0, '0.0.0.0')
     await once(onHost, 'listening')
   })
