@@ -73,7 +73,7 @@ describe('control groups, where they are laid out', () => {
     assert.deepEqual(values, {
       'memory.max': String(1_000 * mebibyte),
       'memory.swap.max': '0',
-      'cpu.weight': '25',
+      'cpu.weight': '50',
       'cgroup.subtree_control': '+cpu',
     })
     assert.equal(Number(pids), Math.floor(Number(await readFile('/proc/sys/kernel/pid_max', 'utf8')) / 2))
@@ -95,7 +95,7 @@ describe('control groups, where they are laid out', () => {
       'memory.limit_in_bytes': String(1_000 * mebibyte),
       'memory.memsw.limit_in_bytes': String(1_000 * mebibyte),
     })
-    assert.deepEqual(await valuesIn(path.dirname(path.dirname(cpu))), { 'cpu.shares': '256' })
+    assert.deepEqual(await valuesIn(path.dirname(path.dirname(cpu))), { 'cpu.shares': '512' })
     assert.match(problems.join(), /^control groups do not bound pids of virtual machines; 'roost doctor'/)
   })
 

@@ -36,8 +36,8 @@ export const groupRoot = '/sys/fs/cgroup'
 const pageCacheMb = 192
 /** QEMU has a few threads of its own, one per CPU of the guest, and up to 64 that read and write its disks. */
 const vmProcesses = 128
-/** A quarter of what a group or process beside it has. */
-const parentShare = { 1: 256, 2: 25 } as const
+/** Half of what a group or process beside it has. */
+const parentShare = { 1: 512, 2: 50 } as const
 const cpuShare = { 1: 1_024, 2: 100 } as const
 const shareFile = { 1: 'cpu.shares', 2: 'cpu.weight' } as const
 /** The kernel refuses more. */
@@ -91,7 +91,7 @@ export interface GroupsOptions {
 /**
  * The control groups of all VMs of an agent:
  *
- *   roost-<agent>       memory.max: what VMs may have, swap none; pids.max: half of the machine's; cpu.weight: a quarter of a neighbour's
+ *   roost-<agent>       memory.max: what VMs may have, swap none; pids.max: half of the machine's; cpu.weight: half of a neighbour's
  *     user-<random>     cpu.weight: as every other user's, however many VMs the user has (but see `UserWeights`)
  *       vm-<random>     memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
  *
