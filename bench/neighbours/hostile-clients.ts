@@ -76,6 +76,8 @@ async function occupy(signal: AbortSignal): Promise<void> {
       counts.connectionsOpened += 1
       open.add(socket)
       socket.on('error', () => undefined)
+      // Without being read from, it would not notice that the gateway ended it.
+      socket.resume()
       socket.once('connect', () => socket.write('GET / HTTP/1.1\r\nHost: '))
       socket.once('close', () => {
         open.delete(socket)
