@@ -67,8 +67,12 @@ describe('an application that ends while no agent looks', () => {
       args: ['sh', '-c', 'sleep 4; exit 7'],
     })
     process.kill(stack.pidOf('agent'), 'SIGSTOP')
-    await until('its VM is gone', () => virtualMachinesOf(uuid).length === 0, { limitMs: 30_000 })
-    await stack.killPart('agent')
+    try {
+      await until('its VM is gone', () => virtualMachinesOf(uuid).length === 0, { limitMs: 30_000 })
+    } finally {
+      // In any case: the tests that follow need an agent that is not halted.
+      await stack.killPart('agent')
+    }
     const view = await waitFor(stack.api, uuid, 'stopped')
     assert.equal(view.stop_reason, 3)
     assert.equal(view.exit_code, 7)
