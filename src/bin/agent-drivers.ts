@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { totalmem } from 'node:os'
 import type { HostMemory } from '../domain/memory-room.ts'
 import type { AgentLog } from '../host/agent/agent-ports.ts'
 import type { ApiClient } from '../host/agent/api-client.ts'
@@ -23,6 +22,7 @@ import type { HeldVolume, VolumeHold, Volumes } from '../host/volumes/volumes.ts
 import { readInstalled, requireInstalled } from '../launch/installed.ts'
 import { createRegistryClient } from '../registry/registry-client.ts'
 import { createRegistryHttp } from '../registry/registry-http.ts'
+import { machineMemoryBytes } from './machine-memory.ts'
 import type { Settings } from './settings.ts'
 
 export interface Drivers {
@@ -104,12 +104,9 @@ class PretendedVolumes extends FakeVolumes {
   }
 }
 
-/** Within a container the machine's memory is not all that there is to be had. */
 function hostMemory({ memoryReserveMb, memoryOvercommit }: Settings): HostMemory {
-  const allowed = process.constrainedMemory()
-  const bytes = allowed === 0 ? totalmem() : Math.min(totalmem(), allowed)
   return {
-    totalMb: Math.floor(bytes / 1024 / 1024),
+    totalMb: Math.floor(machineMemoryBytes() / 1024 / 1024),
     reserveMb: memoryReserveMb,
     overcommit: memoryOvercommit,
   }

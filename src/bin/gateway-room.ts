@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { totalmem } from 'node:os'
-import process from 'node:process'
 import { connectionsFor, heldBytesFor, heldLimits } from '../gateway/clients/client-limits.ts'
 import type { ClientLimits } from '../gateway/clients/client-limits.ts'
+import { machineMemoryBytes } from './machine-memory.ts'
 
 /** Of a kernel that does not tell: what most set at least. */
 const commonOpenFiles = 4_096
@@ -16,7 +15,8 @@ export async function clientRoom(settings: {
 }): Promise<Partial<ClientLimits>> {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const { gatewayHeldMb } = settings
-  const heldBytes = gatewayHeldMb === undefined ? heldBytesFor(memoryBytes()) : gatewayHeldMb * mebibyte
+  const heldBytes =
+    gatewayHeldMb === undefined ? heldBytesFor(machineMemoryBytes()) : gatewayHeldMb * mebibyte
   return {
     connectionsPerSource: settings.connectionsPerSource,
     connections: settings.gatewayConnections ?? connectionsFor(openFilesOf(limits)),
@@ -29,10 +29,4 @@ export function openFilesOf(limits: string): number {
   const [, files] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []
   if (files === undefined) return commonOpenFiles
   return files === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(files)
-}
-
-/** What the group of processes may have, where that is less than the machine has. */
-function memoryBytes(): number {
-  const constrained = process.constrainedMemory()
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
 }

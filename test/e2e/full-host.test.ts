@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { totalmem } from 'node:os'
 import process from 'node:process'
+import { machineMemoryBytes } from '../../src/bin/machine-memory.ts'
 import { footprintMb } from '../../src/domain/memory-room.ts'
 import { viewOf, waitFor } from '../support/instances.ts'
 import { openPublicNames } from '../support/public-names.ts'
@@ -16,17 +16,11 @@ const memoryMb = 128
 const startLimitMs = 60_000
 const asleepAtOnce = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 
-/** As the agent finds it. */
-function machineMemoryMb(): number {
-  const allowed = process.constrainedMemory()
-  return Math.floor((allowed === 0 ? totalmem() : Math.min(totalmem(), allowed)) / 1024 ** 2)
-}
-
 describe('a host with memory for one instance', () => {
   let stack: Stack
   let names: PublicNames
   before(async () => {
-    const reserveMb = machineMemoryMb() - footprintMb(memoryMb)
+    const reserveMb = Math.floor(machineMemoryBytes() / 1024 ** 2) - footprintMb(memoryMb)
     stack = await startStack({ ROOST_MEMORY_RESERVE_MB: String(reserveMb) })
     names = openPublicNames(stack)
   })
