@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import process from 'node:process'
+import type { TLSSocket } from 'node:tls'
 import { machineMemoryBytes } from '../../src/bin/machine-memory.ts'
 import { footprintMb } from '../../src/domain/memory-room.ts'
 import { viewOf, waitFor } from '../support/instances.ts'
@@ -56,8 +57,9 @@ describe('a host with memory for one instance', () => {
     // With the worker halted nobody writes down what the host tells: the sleeper wakes, and its row goes on saying that it sleeps.
     const worker = stack.pidOf('worker')
     process.kill(worker, 'SIGSTOP')
-    const connection = await names.connect(sleeper.host, linePort)
+    let connection: TLSSocket | undefined
     try {
+      connection = await names.connect(sleeper.host, linePort)
       await until('it is awake', () => virtualMachinesOf(sleeper.uuid).length > 0, { limitMs: startLimitMs })
       const creating = create('late')
       const isThere = async () => (await stack.api.call('listInstances')).some(({ name }) => name === 'late')
@@ -70,7 +72,7 @@ describe('a host with memory for one instance', () => {
       assert.equal((await viewOf(stack.api, sleeper.uuid)).state, 'running')
     } finally {
       process.kill(worker, 'SIGCONT')
-      connection.destroy()
+      connection?.destroy()
     }
   })
 })
