@@ -52,6 +52,16 @@ describe('copies of the files that an operator gives to a part', () => {
     assert.deepEqual(told, [`${file.from} can not be read`])
   })
 
+  it('are made one at a time, also where a copy takes longer than the time between two', async () => {
+    const large = (letter: string) => letter.repeat(32 << 20)
+    const told: string[] = []
+    writeFileSync(file.from, large('a'))
+    await keepCopies([file], me, (message) => told.push(message), { everyMs: 1, signal: stopping.signal })
+    writeFileSync(file.from, large('b'))
+    await until('the copy is the new one', () => copied() === large('b'), { limitMs: 5_000 })
+    assert.deepEqual(told, [])
+  })
+
   it('are not made where nothing is given', async () => {
     await keepCopies([], me, assert.fail, often())
     assert.ok(!existsSync(path.dirname(file.to)))
