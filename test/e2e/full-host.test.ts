@@ -44,7 +44,7 @@ describe('a host with memory for one instance', () => {
     assert.equal(first?.status, 'success', JSON.stringify(first))
     const refused = (await create('second')).entries[0]
     assert.ok(refused?.status === 'error' && refused.error === 9, JSON.stringify(refused))
-    assert.match(refused.message, /192 MiB/)
+    assert.match(refused.message, /^No host has memory for an instance of 192 MiB.*has left is 0 MiB/)
     await stop('first')
     const second = (await create('second')).entries[0]
     assert.equal(second?.status, 'success', JSON.stringify(second))
