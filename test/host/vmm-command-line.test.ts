@@ -72,6 +72,14 @@ describe('the command line of the VMM', () => {
     assert.doesNotMatch(buildCommandLine({ ...machine, accelerator: 'kvm' }).join(' '), /pit=off/)
   })
 
+  it('under emulation has room for a second processor, without which QEMU leaves out the barriers of a guest', () => {
+    const processors = (vcpus: number, accelerator: Machine['accelerator'] = 'tcg') =>
+      valuesOf(buildCommandLine({ ...machine, vcpus, accelerator }), '-smp')
+    assert.deepEqual(processors(1), ['1,maxcpus=2'])
+    assert.deepEqual(processors(4), ['4,maxcpus=4'])
+    assert.deepEqual(processors(1, 'kvm'), ['1'])
+  })
+
   it('under KVM has all of the processor but its virtual machines', () => {
     const [cpu] = valuesOf(buildCommandLine({ ...machine, accelerator: 'kvm' }), '-cpu')
     assert.equal(cpu, 'host,-vmx,-svm')

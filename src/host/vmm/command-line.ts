@@ -52,6 +52,13 @@ export const maxFileFd = keeperFd.console - 1
 /** All that this processor can do, but for virtual machines of its own: no instance needs them, and much of KVM only serves them. */
 export const kvmCpu = 'host,-vmx,-svm'
 
+/**
+ * An emulated machine has room for a second processor, also where it has one. QEMU leaves the memory barriers out of what a guest runs
+ * if there can never be another processor, but its devices work in a thread beside the guest. Without barriers the guest and a
+ * device can each miss what the other one has just written, and then both wait for ever.
+ */
+const emulatedProcessorsAtLeast = 2
+
 /** Translated code of the guest; 32 MiB cost nothing measurable against the default of a gigabyte. */
 const translationCacheMb = 32
 
@@ -81,7 +88,7 @@ function machineArguments(machine: Machine): readonly string[] {
     '-cpu',
     emulated ? 'qemu64' : kvmCpu,
     '-smp',
-    `${vcpus}`,
+    emulated ? `${vcpus},maxcpus=${Math.max(vcpus, emulatedProcessorsAtLeast)}` : `${vcpus}`,
     '-m',
     `${memoryMb}`,
     '-nodefaults',
