@@ -17,7 +17,7 @@ import { findEvent } from './vm-events.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
 import { killVm, spawnVm } from './vm-spawn.ts'
-import { processorTimeMs, usageOf } from './vm-usage.ts'
+import { processorTimeMs, progressOf, usageOf } from './vm-usage.ts'
 import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { VmmError } from './vmm.ts'
@@ -285,8 +285,7 @@ export class QemuVmm implements Vmm {
     if (vm.record.boot !== spec.boot) {
       throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
     }
-    const limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs
-    return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
+    return await this.#awaitStart(vm, spec, signal, this.#options.bootLimitMs ?? defaultBootLimitMs)
   }
 
   /** Undefined when there is no snapshot that fits, or it did not work out; it is used up then all the same. */
@@ -340,25 +339,22 @@ export class QemuVmm implements Vmm {
     const shared = { options: this.#options, groups: this.#options.groups, keepers: this.#keepers }
     const vm = await spawnVm({ ...shared, spec, plan, askedAtUs })
     this.#follow(vm)
-    return await this.#awaitStart(vm, spec, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
+    return await this.#awaitStart(vm, spec, signal, limitMs)
   }
 
   /** Whatever keeps the VM from its application also ends it: a start that fails leaves nothing. */
-  async #awaitStart(vm: KeptVm, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
+  async #awaitStart(vm: KeptVm, spec: VmSpec, signal: AbortSignal, limitMs: number): Promise<StartReport> {
     try {
-      await vm.until(() => vm.status.started !== undefined, signal)
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+      await vm.until(() => vm.status.started !== undefined, inTime)
     } catch (error) {
       const { stalled } = vm.status
+      const late = `no application within ${limitMs / 1000} s (${progressOf(vm)})`
       await this.#discard(vm)
       if (!isTimeout(error)) throw error
       if (stalled === true)
         throw new VmmError('HostFull', 'the disk of the host is full: the volume could not be mounted')
-      const seconds = Math.round((this.#options.bootLimitMs ?? defaultBootLimitMs) / 1000)
-      throw new VmmError(
-        'BootFailed',
-        `no application within ${seconds} s${consoleTail(spec.consoleDirectory)}`,
-        { cause: error },
-      )
+      throw new VmmError('BootFailed', `${late}${consoleTail(spec.consoleDirectory)}`, { cause: error })
     }
     const { started } = vm.status
     const complaint = spec.volume && volumeComplaint(vm.events, spec.volume)

@@ -19,6 +19,12 @@ export function processorTimeMs(vm: KeptVm): number | undefined {
   return live ?? cpuTimeMsOf(vm.events) ?? 0
 }
 
+/** How far a start came, for its message: a VM that stands still and one that gets no processor are different faults. */
+export function progressOf(vm: KeptVm): string {
+  const seconds = ((processorTimeMs(vm) ?? 0) / 1000).toFixed(1)
+  return `its last step was "${vm.events.at(-1)?.what ?? 'none'}", and it used ${seconds} s of processor time`
+}
+
 function processOf(vm: KeptVm): { readonly pid: number; readonly startTime: string } | undefined {
   const [pid, startTime] = findEvent(vm.events, 'qemu')?.words ?? []
   return pid === undefined || startTime === undefined ? undefined : { pid: Number(pid), startTime }
