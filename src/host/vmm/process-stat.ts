@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 /** Linux counts CPU time for programs in hundredths of a second on every machine. */
@@ -38,6 +38,35 @@ export function readCpuTimeMs(pid: number, startTime: string): number | undefine
   }
 }
 
+export interface ProcessRest {
+  readonly cpuTimeMs: number
+  /** No thread runs, and none waits for a processor or a disk, or was stopped. */
+  readonly isAsleep: boolean
+}
+
+/** Of a process and all that it started, at once. Undefined where one of them is gone, or the kernel does not tell children. */
+export function readRest(pid: number): ProcessRest | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
+    const children = threads.flatMap(
+      (thread) => readFileSync(`${thread}/children`, 'utf8').match(/\d+/g) ?? [],
+    )
+    const rests = children.map((child) => readRest(Number(child)))
+    const own = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    if (own === undefined) return undefined
+    let cpuTimeMs = own.cpuTicks * msPerTick
+    let isAsleep = threads.every((thread) => parseStat(readFileSync(`${thread}/stat`, 'utf8'))?.state === 'S')
+    for (const rest of rests) {
+      if (rest === undefined) return undefined
+      cpuTimeMs += rest.cpuTimeMs
+      isAsleep &&= rest.isAsleep
+    }
+    return { cpuTimeMs, isAsleep }
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Whether the process of that number is still the one that started at that time, and has this user, or this among its arguments. A
  * keeper that a guest has taken over may name any process as its VM's or as itself.
@@ -55,6 +84,8 @@ export async function isSameProcess(
 }
 
 interface StatFields {
+  /** One letter of `proc(5)`: S sleeps, R runs or would like to. */
+  readonly state: string | undefined
   readonly startTime: string
   readonly cpuTicks: number
   readonly rssPages: number
@@ -66,7 +97,12 @@ export function parseStat(stat: string | undefined): StatFields | undefined {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [userTicks, systemTicks, startTime, rssPages] = [fields[11], fields[12], fields[19], fields[21]]
   if (startTime === undefined) return undefined
-  return { startTime, cpuTicks: Number(userTicks) + Number(systemTicks), rssPages: Number(rssPages) }
+  return {
+    state: fields[0],
+    startTime,
+    cpuTicks: Number(userTicks) + Number(systemTicks),
+    rssPages: Number(rssPages),
+  }
 }
 
 /** Undefined once the process is gone. */

@@ -16,7 +16,8 @@ import { UserWeights } from './user-weights.ts'
 import { findEvent } from './vm-events.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
-import { killVm, spawnVm } from './vm-spawn.ts'
+import { killVm, spawnVm, untilStarted } from './vm-spawn.ts'
+import { bootAgainIfStill } from './still-guest.ts'
 import { processorTimeMs, progressOf, usageOf } from './vm-usage.ts'
 import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
@@ -273,7 +274,9 @@ export class QemuVmm implements Vmm {
     }
     return await this.#boots.run(spec.userUuid, signal, async () => {
       signal.throwIfAborted()
-      const report = await this.#bringUp(spec, planMachine(spec, this.#options), askedAtUs, signal)
+      const plan = planMachine(spec, this.#options)
+      const boot = async () => await this.#bringUp(spec, plan, askedAtUs, signal)
+      const report = await bootAgainIfStill(boot, this.#options.onProblem)
       // Not earlier: beside the boot that somebody waits for, it would take half of its processor.
       this.#options.templates?.provide(spec)
       return report
@@ -285,7 +288,7 @@ export class QemuVmm implements Vmm {
     if (vm.record.boot !== spec.boot) {
       throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
     }
-    return await this.#awaitStart(vm, spec, signal, this.#options.bootLimitMs ?? defaultBootLimitMs)
+    return await this.#awaitStart(vm, spec, signal)
   }
 
   /** Undefined when there is no snapshot that fits, or it did not work out; it is used up then all the same. */
@@ -334,7 +337,7 @@ export class QemuVmm implements Vmm {
     plan: MachinePlan,
     askedAtUs: number,
     signal: AbortSignal,
-    limitMs = this.#options.bootLimitMs ?? defaultBootLimitMs,
+    limitMs?: number,
   ): Promise<StartReport> {
     const shared = { options: this.#options, groups: this.#options.groups, keepers: this.#keepers }
     const vm = await spawnVm({ ...shared, spec, plan, askedAtUs })
@@ -343,10 +346,10 @@ export class QemuVmm implements Vmm {
   }
 
   /** Whatever keeps the VM from its application also ends it: a start that fails leaves nothing. */
-  async #awaitStart(vm: KeptVm, spec: VmSpec, signal: AbortSignal, limitMs: number): Promise<StartReport> {
+  async #awaitStart(vm: KeptVm, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
+    const limitMs = given ?? this.#options.bootLimitMs ?? defaultBootLimitMs
     try {
-      const inTime = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
-      await vm.until(() => vm.status.started !== undefined, inTime)
+      await untilStarted(vm, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
     } catch (error) {
       const { stalled } = vm.status
       const late = `no application within ${limitMs / 1000} s (${progressOf(vm)})`

@@ -8,6 +8,7 @@ import { guestMemoryMb } from '../../domain/memory-room.ts'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
 import type { PlanContext, TemplateFiles, TemplateShape } from './machine-plan.ts'
 import type { QmpClient } from './qmp-client.ts'
+import { unlessStill } from './still-guest.ts'
 import { makeTemplateRam } from './template-ram.ts'
 import type { TemplateRam } from './template-ram.ts'
 import { startTransientMachine } from './transient-machine.ts'
@@ -122,7 +123,11 @@ async function freeze(
     await machine.monitor.execute('migrate-set-capabilities', {
       capabilities: [{ capability: 'x-ignore-shared', state: true }],
     })
-    await machine.line('ready', signal)
+    await unlessStill(
+      () => machine.rest(),
+      signal,
+      async (unended) => await machine.line('ready', unended),
+    )
     await machine.monitor.execute('migrate', { uri: `unix:/dev/fd/${fd.socket}/state.sock` })
     const [state] = await Promise.all([socket.received, migrationDone(machine.monitor, signal)])
     return state

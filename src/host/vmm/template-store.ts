@@ -5,6 +5,7 @@ import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { templateKey } from './machine-plan.ts'
 import type { PlanContext, TemplateFiles } from './machine-plan.ts'
+import { bootAgainIfStill } from './still-guest.ts'
 import { buildTemplate } from './template-build.ts'
 import type { Template } from './template-build.ts'
 import type { VmSpec } from './vmm.ts'
@@ -134,11 +135,9 @@ export class TemplateStore {
     try {
       if (group !== undefined) await this.#groups?.limit(group, spec)
       const groups = group?.directories ?? []
-      const template = await buildTemplate(spec, this.#context, {
-        statePath,
-        signal: building.signal,
-        groups,
-      })
+      const work = { statePath, signal: building.signal, groups }
+      const build = async () => await buildTemplate(spec, this.#context, work)
+      const template = await bootAgainIfStill(build, this.#onProblem)
       entry.template = template
       entry.heldMb = template.heldMb
       await this.#dropOldest()

@@ -6,6 +6,8 @@ import type { Duplex } from 'node:stream'
 import { firstFileFd, keeperFd } from './command-line.ts'
 import { jailArguments } from './keeper-process.ts'
 import type { InheritedFile } from './keeper-process.ts'
+import { readRest } from './process-stat.ts'
+import type { ProcessRest } from './process-stat.ts'
 import { QmpClient } from './qmp-client.ts'
 import type { VmOwner } from './vm-owner.ts'
 
@@ -43,6 +45,11 @@ export class TransientMachine {
   /** The VMM's exit code, or 128 and the number of the signal that ended it; undefined where its keeper was killed. */
   get exited(): Promise<number | undefined> {
     return this.#exited
+  }
+
+  /** Of its VMM and what the jail put above it; undefined once that is over. */
+  rest(): ProcessRest | undefined {
+    return this.#child.pid === undefined ? undefined : readRest(this.#child.pid)
   }
 
   /** Resolves with the first line of the guest that starts with `prefix`. */

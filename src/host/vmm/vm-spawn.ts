@@ -9,9 +9,11 @@ import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { kernelLineFile } from './own-kernel-line.ts'
 import { isSameProcess } from './process-stat.ts'
+import { unlessStill } from './still-guest.ts'
 import { findEvent } from './vm-events.ts'
 import { vmOwner } from './vm-owner.ts'
 import { removeVmDirectory, vmDirectory, writeVmRecord } from './vm-record.ts'
+import { restOfBoot } from './vm-usage.ts'
 import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
 import type { WaitingKeeper, WaitingKeepers } from './waiting-keepers.ts'
@@ -102,6 +104,16 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
     await removeVmDirectory(directory)
     throw new VmmError('BootFailed', `the VM could not be started: ${String(error)}`, { cause: error })
   }
+}
+
+/** Resolves when its application is entered, or the VM has ended. Rejects when the signal aborts, and when the guest stands still. */
+export async function untilStarted(vm: KeptVm, signal: AbortSignal): Promise<void> {
+  const isStarted = () => vm.status.started !== undefined
+  await unlessStill(
+    () => restOfBoot(vm),
+    signal,
+    async (unended) => await vm.until(isStarted, unended),
+  )
 }
 
 /** After SIGKILL only the host's kernel has work left. */

@@ -1,5 +1,7 @@
+import { StartKind } from '../../domain/start-report.ts'
 import type { KeptVm } from './kept-vm.ts'
-import { readCpuTimeMs, readProcessUsage } from './process-stat.ts'
+import { readCpuTimeMs, readProcessUsage, readRest } from './process-stat.ts'
+import type { ProcessRest } from './process-stat.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'
 import type { VmUsage } from './vmm.ts'
 
@@ -17,6 +19,17 @@ export function processorTimeMs(vm: KeptVm): number | undefined {
   if (process === undefined) return undefined
   const live = vm.isOver ? undefined : readCpuTimeMs(process.pid, process.startTime)
   return live ?? cpuTimeMsOf(vm.events) ?? 0
+}
+
+/**
+ * Of a VM with its keeper while the platform's kernel boots; undefined at any other time. The kernel waits for no disk and no network
+ * there. The keeper counts because it may be what is late: the guest waits for it, and we hear of the guest by it.
+ */
+export function restOfBoot({ events, record }: KeptVm): ProcessRest | undefined {
+  if (record.guest !== 'container' || record.kind !== StartKind.Boot) return undefined
+  const boots = findEvent(events, 'running') !== undefined && findEvent(events, 'ready') === undefined
+  const pid = boots ? findEvent(events, 'keeper')?.words[0] : undefined
+  return pid === undefined ? undefined : readRest(Number(pid))
 }
 
 /** How far a start came, for its message: a VM that stands still and one that gets no processor are different faults. */
