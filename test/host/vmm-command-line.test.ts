@@ -151,6 +151,7 @@ describe('what is read of the host', () => {
       '55',
     ]
     assert.deepEqual(parseStat(`42 (a) b) ${fields.join(' ')}`), {
+      state: 'S',
       startTime: '777',
       cpuTicks: 46,
       rssPages: 55,
