@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { packCpio } from '../../guest/cpio.mjs'
 import { StartKind } from '../../src/domain/start-report.ts'
@@ -30,32 +30,33 @@ describe('a guest that stands still while its kernel boots', () => {
   })
 
   /** The next guest sleeps where ours would say that it is ready. */
-  async function letGuestSleep(): Promise<void> {
-    const busybox = await readFile('/bin/busybox')
+  function letGuestSleep(): void {
+    const busybox = readFileSync('/bin/busybox')
     const sleeper = packCpio([
       { name: 'init', mode: 0o100755, data: Buffer.from('#!/busybox sh\nexec /busybox sleep 1000000\n') },
       { name: 'busybox', mode: 0o100755, data: busybox },
     ])
-    await writeFile(context.assets.initrdPath, sleeper)
+    writeFileSync(context.assets.initrdPath, sleeper)
   }
 
-  async function letGuestBoot(): Promise<void> {
-    await copyFile(bench.context.assets.initrdPath, context.assets.initrdPath)
+  /** At once, because the next boot follows at once. */
+  function letGuestBoot(): void {
+    copyFileSync(bench.context.assets.initrdPath, context.assets.initrdPath)
   }
 
-  /** Problems are kept, and `mend` is done at the first one. */
-  function open(mend: () => Promise<void>): { readonly vmm: QemuVmm; readonly problems: string[] } {
+  /** Problems are kept, and `mend` is done at each. */
+  function open(mend: () => void): { readonly vmm: QemuVmm; readonly problems: string[] } {
     const problems: string[] = []
     const onProblem = (message: string) => {
       problems.push(message)
-      void mend()
+      mend()
     }
     const { instancesDirectory } = bench
     return { vmm: new QemuVmm({ instancesDirectory, ...context, onProblem }), problems }
   }
 
   it('is booted again, and that is told', async () => {
-    await letGuestSleep()
+    letGuestSleep()
     const { vmm, problems } = open(letGuestBoot)
     const spec = await bench.spec({ argv: ['true'] })
     const started = await vmm.start(spec)
@@ -68,8 +69,8 @@ describe('a guest that stands still while its kernel boots', () => {
   })
 
   it('is a failed boot when it does so each time, and leaves no VM', async () => {
-    await letGuestSleep()
-    const { vmm, problems } = open(letGuestSleep)
+    letGuestSleep()
+    const { vmm, problems } = open(() => undefined)
     const spec = await bench.spec({ argv: ['true'] })
     await assert.rejects(vmm.start(spec), { failure: 'BootFailed', message: /^the guest stood still/ })
     assert.equal(problems.length, 2)
@@ -78,11 +79,11 @@ describe('a guest that stands still while its kernel boots', () => {
   })
 
   it('does not keep a template from being made', async () => {
-    await letGuestSleep()
+    letGuestSleep()
     const problems: string[] = []
     const templates = new TemplateStore(context, path.join(bench.directory, 'still'), (message) => {
       problems.push(message)
-      void letGuestBoot()
+      letGuestBoot()
     })
     const spec = await bench.spec({ argv: ['true'] })
     templates.provide(spec)
