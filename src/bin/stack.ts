@@ -10,6 +10,8 @@ import type { StackLog } from '../launch/part-log.ts'
 import { UnreachableProgram } from '../launch/part-confinement.ts'
 import { UserNotMade } from '../launch/part-users.ts'
 import { PortInUse } from '../launch/ports.ts'
+import { openPlatformGroup } from '../launch/platform-group.ts'
+import type { PlatformGroup } from '../launch/platform-group.ts'
 import { seedImages } from '../launch/seed-images.ts'
 import { endStaleProcesses } from '../launch/stale-processes.ts'
 import { planStack } from '../launch/stack-plan.ts'
@@ -24,15 +26,17 @@ import type { Settings } from './settings.ts'
 async function main(): Promise<void> {
   const settings = readSettings(process.env)
   const release = await lockDirectory(settings.dataDir)
+  const group = openPlatformGroup(settings.dataDir)
   try {
     keepFromKiller(process.pid)
-    await runStack(settings)
+    await runStack(settings, group)
   } finally {
+    await group?.close()
     await release()
   }
 }
 
-async function runStack(settings: Settings): Promise<void> {
+async function runStack(settings: Settings, group: PlatformGroup | undefined): Promise<void> {
   const stackLog = createStackLog({ level: settings.logLevel, pretty: process.stderr.isTTY })
   const { log, onLine } = stackLog
   const runDirectory = path.join(settings.dataDir, 'run')
@@ -43,10 +47,12 @@ async function runStack(settings: Settings): Promise<void> {
     afterDatabase: (url) => prepareDatabase({ url, tokenFile: path.join(settings.dataDir, 'token') }),
     afterApi: (addresses) => seed(settings, addresses.registryUrl, stackLog.log),
   })
+  if (group === undefined) log.info(noGroup)
   const supervisor = createSupervisor({
     parts: plan.parts,
     runDirectory,
     environment: process.env,
+    enterGroup: group?.enter,
     log,
     onLine,
   })
@@ -70,6 +76,9 @@ async function runStack(settings: Settings): Promise<void> {
   if (left > 0) log.warn({ left }, 'ended virtual machines that the agent had left running')
   log.info('stopped')
 }
+
+const noGroup =
+  'the parts of the stack have no control group of their own: docs/operations.md says when they have one, and what to set where they have none'
 
 /** Whoever called sudo to start the stack. */
 function personBehind(env: NodeJS.ProcessEnv): readonly number[] {

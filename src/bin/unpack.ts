@@ -1,3 +1,6 @@
 import { runUnpackProcess } from '../host/images/unpack-process.ts'
+import { leavePlatformGroup } from '../launch/platform-group.ts'
 
+// While it is root still.
+leavePlatformGroup()
 await runUnpackProcess()

@@ -35,6 +35,8 @@ export interface PartProcessOptions {
   readonly onLine: (line: string) => void
   /** What parts inherit, all or a part of it. */
   readonly environment: NodeJS.ProcessEnv
+  /** See `PlatformGroup`; a part that gives way does not enter. */
+  readonly enterGroup?: ((pid: number) => void) | undefined
   /** Tests look on. */
   readonly keepFromKiller?: (pid: number) => void
 }
@@ -48,9 +50,12 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  if (part.givesWay === true && child.pid !== undefined) giveWay(child.pid)
   // Before it can start anything itself.
-  if (child.pid !== undefined) (options.keepFromKiller ?? keepFromKiller)(child.pid)
+  if (child.pid !== undefined) {
+    ;(options.keepFromKiller ?? keepFromKiller)(child.pid)
+    if (part.givesWay === true) giveWay(child.pid)
+    else options.enterGroup?.(child.pid)
+  }
   const ended = endOf(child)
   const pid = await pidOf(child)
   const file = path.join(options.runDirectory, `${part.name}.json`)

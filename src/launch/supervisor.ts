@@ -23,6 +23,8 @@ export interface SupervisorOptions {
   readonly runDirectory: string
   /** What parts inherit, all or a part of it. */
   readonly environment: NodeJS.ProcessEnv
+  /** See `PlatformGroup`; absent: parts are where the supervisor is. */
+  readonly enterGroup?: ((pid: number) => void) | undefined
   readonly log: Logger
   /** Takes every line that a part writes. */
   readonly onLine: (part: string, line: string) => void
@@ -112,6 +114,7 @@ class SupervisedPart {
     return startPartProcess(this.#part, {
       runDirectory: this.#options.runDirectory,
       environment: this.#options.environment,
+      enterGroup: this.#options.enterGroup,
       onLine: (line) => {
         this.#lastLines.push(line)
         if (this.#lastLines.length > keptLines) this.#lastLines.shift()
