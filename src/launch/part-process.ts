@@ -50,12 +50,7 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  // Before it can start anything itself.
-  if (child.pid !== undefined) {
-    ;(options.keepFromKiller ?? keepFromKiller)(child.pid)
-    if (part.givesWay === true) giveWay(child.pid)
-    else options.enterGroup?.(child.pid)
-  }
+  if (child.pid !== undefined) setPriority(part, child.pid, options)
   const ended = endOf(child)
   const pid = await pidOf(child)
   const file = path.join(options.runDirectory, `${part.name}.json`)
@@ -91,6 +86,14 @@ function commandOf(part: Part): [string, ...string[]] {
   const nice = part.givesWay === true ? ['nice', '-n', String(niceness)] : []
   const [program = part.program, ...args] = [...nice, ...before, part.program, ...part.args]
   return [program, ...args]
+}
+
+/** Of memory and of processors, before the part can start anything itself. */
+function setPriority(part: Part, pid: number, options: PartProcessOptions): void {
+  const keep = options.keepFromKiller ?? keepFromKiller
+  keep(pid)
+  if (part.givesWay === true) giveWay(pid)
+  else options.enterGroup?.(pid)
 }
 
 /** Where the kernel shares processors between sessions first, niceness counts within a session only: so the session's is set as well. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { groupRoot, neighbourShare, shareFile } from '../domain/processor-shares.ts'
 
 /**
  * The control group of a stack's parts, for processors alone: `roost-platform-<data directory>`, with eight times the weight of a
@@ -21,14 +22,14 @@ export interface GroupFiles {
   readonly ownGroups: string
 }
 
-const kernelFiles: GroupFiles = { root: '/sys/fs/cgroup', ownGroups: '/proc/self/cgroup' }
+const kernelFiles: GroupFiles = { root: groupRoot, ownGroups: '/proc/self/cgroup' }
 const namePrefix = 'roost-platform-'
 const members = 'cgroup.procs'
 /** A process that was killed is in its group for a moment longer. */
 const removalTries = 20
 const removalPauseMs = 50
-/** A neighbour has 1 024 and 100. */
-const weightOf = { 1: ['cpu.shares', 8_192], 2: ['cpu.weight', 800] } as const
+/** As much as so many neighbours have together. */
+const weight = 8
 
 /**
  * Undefined where it takes more than we have (root, a kernel with control groups that can be written), and where a service manager has
@@ -42,11 +43,11 @@ export function openPlatformGroup(
   if (own?.name !== '/') return undefined
   const hash = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 12)
   const directory = path.join(own.hierarchy, `${namePrefix}${hash}`)
-  const [file, weight] = weightOf[own.version]
+  const share = weight * neighbourShare[own.version]
   try {
     if (own.version === 2) writeFileSync(path.join(own.hierarchy, 'cgroup.subtree_control'), '+cpu')
     mkdirSync(directory, { recursive: true })
-    writeFileSync(path.join(directory, file), String(weight))
+    writeFileSync(path.join(directory, shareFile[own.version]), String(share))
   } catch {
     remove(directory)
     return undefined

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import {
-  ControlGroups,
-  enterByKeeper,
-  findGroupHierarchies,
-  groupRoot,
-} from '../../src/host/vmm/control-groups.ts'
+import { ControlGroups, enterByKeeper, findGroupHierarchies } from '../../src/host/vmm/control-groups.ts'
+import { groupRoot } from '../../src/domain/processor-shares.ts'
 import type { VmSpec } from '../../src/host/vmm/vmm.ts'
 import { ExitCause } from '../../src/domain/exit-report.ts'
-import { familyOf } from '../support/processes.ts'
+import { commandLineOf, familyOf, groupsOf } from '../support/processes.ts'
 import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
@@ -139,11 +135,6 @@ describe('control groups of this machine', () => {
       tryToEnter: async (directories) => await enterByKeeper(bench.context.assets.keeperPath, directories),
     })
 
-  async function groupsOf(pid: number): Promise<readonly string[]> {
-    return (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(() => ''))
-      .split('\n')
-      .filter((line) => line.includes('/roost-'))
-  }
   const scoreOf = async (pid: number) => Number(await readFile(`/proc/${pid}/oom_score_adj`, 'utf8'))
 
   it('hold a VM and its keeper from their beginning to their end, and go with them', async () => {
@@ -153,8 +144,8 @@ describe('control groups of this machine', () => {
     try {
       await vmm.start({ ...spec, vcpus: 2 })
       const [qemu, keeper] = [await bench.pidOf(spec, 'qemu'), await bench.pidOf(spec, 'keeper')]
-      const lines = await groupsOf(qemu)
-      assert.deepEqual(await groupsOf(keeper), lines)
+      const lines = groupsOf(qemu)
+      assert.deepEqual(groupsOf(keeper), lines)
       const hierarchies = await findGroupHierarchies()
       assert.equal(lines.length, hierarchies.length)
       const name = lines[0]?.split('/').slice(-3).join('/') ?? ''
@@ -182,7 +173,9 @@ describe('control groups of this machine', () => {
       ),
     )
     const userGroupOf = async (spec: VmSpec) =>
-      (await groupsOf(await bench.pidOf(spec, 'qemu'))).map((line) => path.dirname(line)).join()
+      groupsOf(await bench.pidOf(spec, 'qemu'))
+        .map((line) => path.dirname(line))
+        .join()
     const [first, second, others, third] = specs as [VmSpec, VmSpec, VmSpec, VmSpec]
     let vmm = bench.open({ groups: await open() })
     try {
@@ -215,9 +208,7 @@ describe('control groups of this machine', () => {
     const second = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
     const resting = await bench.spec({ argv: ['sh', '-c', 'exec sleep 1000'], userUuid: 'bob' })
     const weightOf = async (spec: VmSpec): Promise<number> => {
-      const line = (await groupsOf(await bench.pidOf(spec, 'qemu'))).find((one) =>
-        /[:,]cpu[,:]|^0::/.test(one),
-      )
+      const line = groupsOf(await bench.pidOf(spec, 'qemu')).find((one) => /[:,]cpu[,:]|^0::/.test(one))
       const group = path.dirname(line?.replace(/^[^/]*/, '') ?? '')
       const file = version === 1 ? 'cpu.shares' : 'cpu.weight'
       return Number(await readFile(path.join(directory, group, file), 'utf8'))
@@ -246,17 +237,17 @@ describe('control groups of this machine', () => {
     try {
       const first = await keepers.take('ann')
       const ofAnn = first.group?.userGroup ?? ''
-      const inGroupOfAnn = async () => {
-        const lines = await Promise.all(waiting().map(groupsOf))
+      const inGroupOfAnn = () => {
+        const lines = waiting().map(groupsOf)
         return lines.filter(([line]) => line?.includes(`/${ofAnn}/`)).length
       }
       // One that was taken still looks as if it waited, because it has no order.
-      await until('two more wait there', async () => (await inGroupOfAnn()) === 3, limit)
+      await until('two more wait there', () => inGroupOfAnn() === 3, limit)
       assert.equal((await keepers.take('ann')).group?.userGroup, ofAnn)
       const taken = []
       for (let user = 0; user < 8; user++) taken.push((await keepers.take(`user ${user}`)).group?.userGroup)
       assert.equal(new Set([...taken, ofAnn]).size, 9, 'each user has a group')
-      await until('none waits for ann', async () => (await inGroupOfAnn()) === 2, limit)
+      await until('none waits for ann', () => inGroupOfAnn() === 2, limit)
       assert.equal((await keepers.take('ann')).group?.userGroup, ofAnn, 'which is still hers')
     } finally {
       await keepers.close()
@@ -292,11 +283,7 @@ describe('control groups of this machine', () => {
 })
 
 function isWaitingKeeper(pid: number): boolean {
-  try {
-    return /keeper\0wait\0/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-  } catch {
-    return false
-  }
+  return /keeper wait( |$)/.test(commandLineOf(pid))
 }
 
 /** Those that are still there. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { KeeperGone, startKeeper } from '../../src/host/vmm/keeper-process.ts'
 import { WaitingKeepers } from '../../src/host/vmm/waiting-keepers.ts'
-import { familyOf } from '../support/processes.ts'
+import { commandLineOf, familyOf } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
@@ -19,16 +18,8 @@ let others: readonly number[] = []
 /** Those of this file that are not told yet what to be. */
 function waiting(): readonly number[] {
   return familyOf(process.pid).filter(
-    (pid) => /keeper\0wait\0/.test(commandLineOf(pid)) && !others.includes(pid),
+    (pid) => /keeper wait( |$)/.test(commandLineOf(pid)) && !others.includes(pid),
   )
-}
-
-function commandLineOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
 }
 
 describe('keepers that were started ahead', () => {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import type { Part } from '../../src/launch/part.ts'
-import { startPartProcess } from '../../src/launch/part-process.ts'
+import { runPart } from './run-part.ts'
 
 const own = {
   PATH: process.env['PATH'] ?? '',
@@ -19,33 +16,11 @@ const own = {
 }
 
 describe('what a part inherits', () => {
-  let runDirectory: string
-
-  before(async () => {
-    runDirectory = await mkdtemp(path.join(tmpdir(), 'roost-environment-'))
-  })
-  after(async () => {
-    await rm(runDirectory, { recursive: true })
-  })
-
   /** The environment of a process that was started as a part. */
   async function seenBy(
     part: Pick<Part, 'readsSettings' | 'env'>,
   ): Promise<Readonly<Record<string, string>>> {
-    const lines: string[] = []
-    const running = await startPartProcess(
-      {
-        name: 'one',
-        program: 'env',
-        args: [],
-        stopSignal: 'SIGTERM',
-        stopLimitMs: 1_000,
-        ready: async () => await Promise.resolve(),
-        ...part,
-      },
-      { runDirectory, onLine: (line) => lines.push(line), environment: own },
-    )
-    await running.exited
+    const lines = await runPart({ program: 'env', args: [], ...part }, { environment: own })
     return Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [string, string]))
   }
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { startPartProcess } from '../../src/launch/part-process.ts'
+import { groupRoot } from '../../src/domain/processor-shares.ts'
 import { leavePlatformGroup, openPlatformGroup } from '../../src/launch/platform-group.ts'
+import { runPart } from './run-part.ts'
 
 const version1 = '5:memory:/somewhere\n4:cpu,cpuacct:/\n0::/\n'
 const version2 = '0::/\n'
@@ -77,49 +79,30 @@ describe('the control group of the platform, where it is laid out', () => {
     const members = path.join(root, 'cpu', 'cgroup.procs')
     leavePlatformGroup(own('4:cpu:/unit\n'))
     assert.equal(existsSync(members), false)
-    leavePlatformGroup(own('4:cpu:/roost-platform-0123456789ab/agent\n0::/\n'))
+    leavePlatformGroup(own('4:cpu:/roost-platform-0123456789ab\n0::/\n'))
     assert.equal(readFileSync(members, 'utf8'), String(process.pid))
   })
 })
 
 describe('a part', () => {
   it('runs in its group with what it starts, unless it gives way; the group goes when it has ended', async function () {
-    const runDirectory = mkdtempSync(path.join(tmpdir(), 'roost-in-group-'))
-    const group = openPlatformGroup(runDirectory)
-    if (group === undefined) {
-      rmSync(runDirectory, { recursive: true })
-      this.skip()
-    }
+    const group = openPlatformGroup(`/${randomUUID()}`)
+    if (group === undefined) this.skip()
+    const show = 'sleep 0.2; (grep -oE "roost-platform-.*" /proc/self/cgroup || echo none)'
+    const part = { program: 'sh', args: ['-c', show] }
     const lines: string[] = []
-    const options = {
-      runDirectory,
-      environment: process.env,
-      enterGroup: group.enter,
-      onLine: (line: string) => lines.push(line),
-    }
-    const part = {
-      name: 'one',
-      program: 'sh',
-      args: ['-c', 'sleep 0.2; (grep -oE "roost-platform-.*" /proc/self/cgroup || echo none)'],
-      stopSignal: 'SIGTERM',
-      stopLimitMs: 1_000,
-      ready: async () => await Promise.resolve(),
-    } as const
     try {
-      await (
-        await startPartProcess(part, options)
-      ).exited
-      await (
-        await startPartProcess({ ...part, givesWay: true }, options)
-      ).exited
+      for (const givesWay of [false, true]) {
+        lines.push(...(await runPart({ ...part, givesWay }, { enterGroup: group.enter })))
+      }
     } finally {
       await group.close()
-      rmSync(runDirectory, { recursive: true })
     }
-    assert.match(lines[0] ?? '', /^roost-platform-[0-9a-f]{12}$/)
-    assert.equal(lines[1], 'none')
-    const [name = ''] = lines
-    for (const hierarchy of ['', 'cpu'])
-      assert.equal(existsSync(path.join('/sys/fs/cgroup', hierarchy, name)), false)
+    const [name = '', other] = lines
+    assert.match(name, /^roost-platform-[0-9a-f]{12}$/)
+    assert.equal(other, 'none')
+    for (const hierarchy of ['', 'cpu']) {
+      assert.equal(existsSync(path.join(groupRoot, hierarchy, name)), false)
+    }
   })
 })

@@ -78,6 +78,18 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
+/** Its arguments with a space between each two; empty for one that has ended. */
+export function commandLineOf(pid: number): string {
+  return read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
+}
+
+/** The control groups of ours that a process is in, a line for each hierarchy. */
+export function groupsOf(pid: number): readonly string[] {
+  return read(`/proc/${pid}/cgroup`)
+    .split('\n')
+    .filter((line) => line.includes('/roost-'))
+}
+
 /** The command's name, in parentheses, may hold anything; the parent is the second field after it. */
 function parentOf(pid: number): number {
   return Number(/\) \S+ (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1])
@@ -88,7 +100,7 @@ function allProcesses(): readonly ProcessSeen[] {
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map((name) => ({
       pid: Number(name),
-      commandLine: read(`/proc/${name}/cmdline`).replaceAll('\0', ' ').trim(),
+      commandLine: commandLineOf(Number(name)),
     }))
     .filter(({ commandLine }) => commandLine !== '')
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { guestMemoryMb, vmmMemoryMb } from '../../domain/memory-room.ts'
+import { groupRoot, neighbourShare, shareFile } from '../../domain/processor-shares.ts'
 
 /** What control groups are to do here. */
 export const groupControllers = ['memory', 'pids', 'cpu'] as const
@@ -27,8 +28,6 @@ export interface VmGroup {
   readonly directories: readonly string[]
 }
 
-export const groupRoot = '/sys/fs/cgroup'
-
 /**
  * What a VM may take beyond its guest and its VMM: the page cache of its disks and of the snapshot that it is written into. The kernel
  * takes that back where the parent group needs it, so it is not counted at admission.
@@ -37,9 +36,7 @@ const pageCacheMb = 192
 /** QEMU has a few threads of its own, one per CPU of the guest, and up to 64 that read and write its disks. */
 const vmProcesses = 128
 /** Half of what a group or process beside it has. */
-const parentShare = { 1: 512, 2: 50 } as const
-const cpuShare = { 1: 1_024, 2: 100 } as const
-const shareFile = { 1: 'cpu.shares', 2: 'cpu.weight' } as const
+const parentShare = { 1: neighbourShare[1] / 2, 2: neighbourShare[2] / 2 } as const
 /** The kernel refuses more. */
 const largestShare = { 1: 262_144, 2: 10_000 } as const
 const mebibyte = 1024 * 1024
@@ -138,7 +135,7 @@ export class ControlGroups {
     await Promise.all(
       this.#parents.flatMap(({ version, directory, controllers }) => {
         const at = path.join(directory, group.name)
-        const share = Math.min(largestShare[version], cpuShare[version] * vm.vcpus)
+        const share = Math.min(largestShare[version], neighbourShare[version] * vm.vcpus)
         const values: Record<GroupController, readonly [string, number]> = {
           memory: [version === 1 ? 'memory.limit_in_bytes' : 'memory.max', bytes],
           pids: ['pids.max', vmProcesses + vm.vcpus],
@@ -154,7 +151,7 @@ export class ControlGroups {
     const weighing = this.#parents.filter(({ controllers }) => controllers.includes('cpu'))
     await Promise.all(
       weighing.map(async ({ version, directory }) => {
-        const share = Math.round(cpuShare[version] * weight)
+        const share = Math.round(neighbourShare[version] * weight)
         // It may have gone with its last VM.
         await write(path.join(directory, userGroup, shareFile[version]), share).catch(() => undefined)
       }),
