@@ -1,11 +1,11 @@
-import type { InstanceProjection } from '../src/domain/instance-projection.ts'
+import type { InstanceProjection } from '../src/domain/instance/projection.ts'
 import type { Database } from '../src/db/database.ts'
-import { recordCertificate } from '../src/db/certificate-records.ts'
-import type { CertificateLife } from '../src/domain/certificate-lifecycle.ts'
-import { recordInstance } from '../src/db/projection.ts'
-import { markEphemeralDeleted, removeInstanceRow } from '../src/db/sweep.ts'
-import { recordVolume, removeVolumeRow } from '../src/db/volume-records.ts'
-import type { VolumeRecord } from '../src/db/volume-records.ts'
+import { recordCertificate } from '../src/db/certificate/records.ts'
+import type { CertificateLife } from '../src/domain/certificate/lifecycle.ts'
+import { recordInstance } from '../src/db/instance/projection.ts'
+import { markEphemeralDeleted, removeInstanceRow } from '../src/db/instance/records.ts'
+import { recordVolume, removeVolumeRow } from '../src/db/volume/records.ts'
+import type { VolumeRecord } from '../src/db/volume/records.ts'
 
 /** What the workflows of instances, volumes and certificates do in PostgreSQL, as local activities of the worker. All are idempotent. */
 export interface ControlActivities {

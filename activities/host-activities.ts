@@ -1,9 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import { CancelledFailure } from '@temporalio/common'
-import type { HostActivities, VolumeActivities } from '../src/domain/host-work.ts'
+import type { HostActivities, VolumeActivities } from '../src/domain/instance/host-work.ts'
 import type { HostAgent } from '../src/host/agent/host-agent.ts'
-import type { HostVolumes } from '../src/host/agent/host-volumes.ts'
-import { asHostStartError } from '../src/host/agent/host-start-error.ts'
+import type { HostVolumes } from '../src/host/volumes/host-volumes.ts'
+import { asHostStartError } from '../src/host/instance/host-start-error.ts'
 
 /** Often enough for a heartbeat timeout of a few seconds; the SDK sends only as many as that timeout needs. */
 const heartbeatEveryMs = 1_000

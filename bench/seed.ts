@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInstances } from '../src/db/create-instances.ts'
+import { createInstances } from '../src/db/instance/create.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../src/db/secret-box.ts'
 import type { SecretBox } from '../src/db/secret-box.ts'
-import { createToken } from '../src/db/tokens.ts'
-import { createUser } from '../src/db/users.ts'
-import { RestartPolicy } from '../src/domain/restart-policy.ts'
+import { createToken } from '../src/db/account/tokens.ts'
+import { createUser } from '../src/db/account/users.ts'
+import { RestartPolicy } from '../src/domain/instance/restart-policy.ts'
 import type { Stack } from '../test/support/stack.ts'
 
 export interface Account {

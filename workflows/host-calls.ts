@@ -1,132 +1,50 @@
-import { proxyActivities } from '@temporalio/workflow'
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow'
 import type { ActivityOptions } from '@temporalio/workflow'
-import { HostFailure, StandByRefusal, finalHostFailures } from '../src/domain/host-work.ts'
-import type { HostActivities } from '../src/domain/host-work.ts'
-import { HostWorkKind } from '../src/domain/lifecycle-effects.ts'
-import type { HostWork } from '../src/domain/lifecycle-effects.ts'
-import { EventKind } from '../src/domain/lifecycle-state.ts'
-import type { LifecycleEvent } from '../src/domain/lifecycle-state.ts'
-import { hostFailureOf, nodeCallOptions, patiently } from './node-calls.ts'
-import type { NodeAddress } from './node-calls.ts'
+import { HostFailure, nodeTaskQueue } from '../src/domain/instance/host-work.ts'
 
-/** A start may have to fetch an image of many gigabytes. */
-const longestStartMs = 900_000
-const longestRemoveMs = 120_000
-/** Beyond the shutdown grace: for the VMM to end and the host to write it down. */
-const stopMarginMs = 60_000
-/** Memory may be many gigabytes, and goes to disk. */
-const longestSnapshotMs = 300_000
-/** The API allows less; how long it really lasts the lifecycle decides, and calls the rest off. */
-const longestDrainMs = 7 * 86_400_000
-/** Of one boot, where the host says that the same boot may still come up: over 3.5 s. Then the lifecycle decides. */
-const attemptsOfOneBoot = 4
+/** A host that takes no work for this long is away. */
+const nodeSilentMs = 10_000
+/** How long one call waits for a host that is known to be away. It is taken at once when the host is back. */
+const nodeAwayWaitMs = 600_000
+/** An agent that was killed while it worked is noticed after this. */
+const heartbeatTimeoutMs = 10_000
 
-const forOneBoot = {
-  ...patiently,
-  maximumAttempts: attemptsOfOneBoot,
-  nonRetryableErrorTypes: [...finalHostFailures],
-}
-/** Only a host that does not know the instance needs no more asking to end or to remove it. */
-const untilDone = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownInstance] }
+/** A failure that is not meant to be repeated, of work that has to be done all the same: a defect of the host's. */
+export const unexpectedPauseMs = 10_000
 
-type WorkOf<K extends HostWorkKind> = Extract<HostWork, { readonly kind: K }>
+export const patiently = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' } as const
 
-export interface HostAddress extends NodeAddress {
-  readonly instanceUuid: string
+export interface NodeAddress {
+  readonly nodeId: string
+  /** The host took no work when it was last asked. */
+  readonly nodeAway: boolean
 }
 
-/** One call of the host, and what it tells the lifecycle. Throws what the activity failed with. */
-export async function perform(work: HostWork, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  switch (work.kind) {
-    case HostWorkKind.Start:
-      return start(work, at)
-    case HostWorkKind.Stop:
-      return stop(work, at)
-    case HostWorkKind.StandBy:
-      return standBy(work, at)
-    case HostWorkKind.Drain:
-      return drain(work, at)
-    case HostWorkKind.Remove:
-      break
+/** Whatever is asked of a host goes through its own queue, and is waited for as long as it is away. */
+export function nodeCallOptions(at: NodeAddress, summary: string): ActivityOptions {
+  return {
+    taskQueue: nodeTaskQueue(at.nodeId),
+    scheduleToStartTimeout: at.nodeAway ? nodeAwayWaitMs : nodeSilentMs,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    summary,
   }
-  return remove(work, at)
 }
 
-async function remove(work: WorkOf<'remove'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const host = hostFor(work, at, { startToCloseTimeout: longestRemoveMs, retry: untilDone })
-  await host.removeInstance({ instanceUuid: at.instanceUuid })
-  return [{ kind: EventKind.Removed }]
+/** Nobody took the call from the host's queue. Temporal does not repeat that by itself. */
+export function isNodeAway(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined
+  return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START'
 }
 
-/** Repeated until it is answered: what the host made of an order whose answer was lost is told by the next answer. */
-async function standBy(work: WorkOf<'stand-by'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const { kind: _kind, ...order } = work
-  const startToCloseTimeout = work.graceMs + stopMarginMs + (work.stateful ? longestSnapshotMs : 0)
-  const host = hostFor(work, at, { startToCloseTimeout, retry: untilDone })
-  const result = await host.standByInstance({ instanceUuid: at.instanceUuid, ...order })
-  const { boot, epoch, permit } = work
-  if (!result.slept) return [{ kind: EventKind.StandByRefused, boot, epoch, reason: result.reason }]
-  const { slept: _slept, ...sleep } = result
-  return [{ kind: EventKind.Slept, boot, permit, ...sleep }]
-}
-
-async function drain(work: WorkOf<'drain'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const host = hostFor(work, at, { startToCloseTimeout: longestDrainMs, retry: untilDone })
-  await host.drainInstance({ instanceUuid: at.instanceUuid, boot: work.boot })
-  return [{ kind: EventKind.ConnectionsClosed }]
-}
-
-async function start(work: WorkOf<'start'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const host = hostFor(work, at, { startToCloseTimeout: longestStartMs, retry: forOneBoot })
-  const { boot } = work
-  const { started, exit, slept } = await host.startInstance({ instanceUuid: at.instanceUuid, boot })
-  const up: LifecycleEvent = { kind: EventKind.Started, report: started }
-  if (slept !== undefined) return [up, { kind: EventKind.Slept, boot, ...slept }]
-  return exit === undefined ? [up] : [up, { kind: EventKind.Exited, exit }]
-}
-
-async function stop(work: WorkOf<'stop'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  const { boot, forced, graceMs } = work
-  const host = hostFor(work, at, { startToCloseTimeout: graceMs + stopMarginMs, retry: untilDone })
-  const { exit } = await host.stopInstance({ instanceUuid: at.instanceUuid, boot, forced, graceMs })
-  if (exit?.boot === boot) return [{ kind: EventKind.Exited, exit }]
-  // That boot was only permitted: the host can not start it any more, and what ended was the boot before it.
-  const absent: LifecycleEvent = { kind: EventKind.Absent, boot }
-  return exit === undefined ? [absent] : [{ kind: EventKind.Exited, exit }, absent]
-}
-
-function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): HostActivities {
-  return proxyActivities<HostActivities>({ ...nodeCallOptions(at, nameOfWork(work)), ...options })
-}
-
-/** Also the identity of a call: there is never a second one of a name under way. */
-export function nameOfWork(work: HostWork): string {
-  if (work.kind === HostWorkKind.Remove) return 'remove'
-  if (work.kind === HostWorkKind.StandBy) {
-    return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
+/** What the host failed with; `failure` is undefined where it has no word for it. */
+export function hostFailureOf(error: unknown): {
+  readonly failure: HostFailure | undefined
+  readonly message: string | undefined
+} {
+  const cause = error instanceof ActivityFailure ? error.cause : error
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined
+  return {
+    failure: Object.values(HostFailure).find((failure) => failure === type),
+    message: cause instanceof Error ? cause.message : undefined,
   }
-  const name = `${work.kind} boot ${work.boot}`
-  return work.kind === HostWorkKind.Stop && work.forced ? `${name} by force` : name
 }
-
-/** What a failure means to the lifecycle; undefined where the work has to be done all the same. */
-export function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefined {
-  const { failure, message = 'the host failed' } = hostFailureOf(error)
-  if (work.kind === HostWorkKind.Start) {
-    return { kind: EventKind.StartFailed, boot: work.boot, failure, message }
-  }
-  return failure === HostFailure.UnknownInstance ? unknownTo[work.kind](work as never) : undefined
-}
-
-/** The host does not know the instance: there is nothing that could end, sleep or be waited for. */
-const unknownTo = {
-  [HostWorkKind.Stop]: ({ boot }) => ({ kind: EventKind.Absent, boot }),
-  [HostWorkKind.Remove]: () => ({ kind: EventKind.Removed }),
-  [HostWorkKind.Drain]: () => ({ kind: EventKind.ConnectionsClosed }),
-  [HostWorkKind.StandBy]: ({ boot, epoch }) => ({
-    kind: EventKind.StandByRefused,
-    boot,
-    epoch,
-    reason: StandByRefusal.NotRunning,
-  }),
-} satisfies { readonly [K in Exclude<HostWorkKind, 'start'>]: (work: WorkOf<K>) => LifecycleEvent }

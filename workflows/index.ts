@@ -1,4 +1,4 @@
-export { autoscale } from './autoscale.ts'
-export { certificate } from './certificate.ts'
-export { instance } from './instance.ts'
-export { volume } from './volume.ts'
+export { autoscale } from './autoscale/workflow.ts'
+export { certificate } from './certificate/workflow.ts'
+export { instance } from './instance/workflow.ts'
+export { volume } from './volume/workflow.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { autoscaleWorkflowId } from '../../workflows/autoscale-messages.ts'
+import { autoscaleWorkflowId } from '../../workflows/autoscale/messages.ts'
 import { autoscale, publishMaster } from '../../test/support/autoscaled-service.ts'
 import type { AutoscaledService, Policy } from '../../test/support/autoscaled-service.ts'
 import { openPublicNames } from '../../test/support/public-names.ts'

@@ -1,4 +1,4 @@
-import type { RouteLine } from '../../src/domain/route-feed.ts'
+import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { nameOf } from './quick-issuer.ts'
 import type { IssuedCertificate } from './quick-issuer.ts'
 

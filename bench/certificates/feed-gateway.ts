@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { RouteLine } from '../../src/domain/route-feed.ts'
+import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { rememberedPorts } from '../../src/launch/ports.ts'
-import { jsonLine } from '../../src/lines/json-lines.ts'
+import { jsonLine } from '../../src/primitives/json-lines.ts'
 import { untilListens } from '../gateway/listening.ts'
 
 /** The real process of the gateway, and the API's feed of routes, told by us. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
-import type { RouteNode } from '../../src/domain/route-feed.ts'
+import type { RouteNode } from '../../src/domain/service/route-feed.ts'
 import { createGateway } from '../../src/gateway/gateway.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import process from 'node:process'
-import { beatIntervalMs } from '../../src/domain/traffic-protocol.ts'
+import { beatIntervalMs } from '../../src/domain/standby/lease-protocol.ts'
 import { GatewayHost } from '../../test/support/gateway-host.ts'
 import { applicationPorts, publishedTcp } from './gateway-process.ts'
 import type { GatewayTask } from './gateway-process.ts'

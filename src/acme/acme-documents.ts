@@ -1,4 +1,4 @@
-import { ChallengeKind } from '../domain/route-feed.ts'
+import { ChallengeKind } from '../domain/service/route-feed.ts'
 import { readProblem } from './authority-problem.ts'
 import type { ProblemFound } from './authority-problem.ts'
 import type { OrderState } from './issuer.ts'

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ChallengeKind } from '../domain/route-feed.ts'
+import type { ChallengeKind } from '../domain/service/route-feed.ts'
 import { createAcmeAccount } from './acme-account.ts'
 import type { AccountOptions, AcmeAccount } from './acme-account.ts'
 import { readAuthorization, readOrder } from './acme-documents.ts'

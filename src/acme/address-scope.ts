@@ -1,5 +1,5 @@
 import { BlockList, isIPv4 } from 'node:net'
-import { AddressScope } from '../domain/attempt-report.ts'
+import { AddressScope } from '../domain/certificate/attempt-report.ts'
 
 /**
  * Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC 6890;

@@ -1,5 +1,5 @@
-import { AddressScope, PortState } from '../domain/attempt-report.ts'
-import type { AttemptReport, DnsSeen, PortSeen, WebSeen } from '../domain/attempt-report.ts'
+import { AddressScope, PortState } from '../domain/certificate/attempt-report.ts'
+import type { AttemptReport, DnsSeen, PortSeen, WebSeen } from '../domain/certificate/attempt-report.ts'
 import { scopeOf as registeredScopeOf } from './address-scope.ts'
 import { openNameLookups } from './name-lookups.ts'
 import type { NameLookups } from './name-lookups.ts'

@@ -1,4 +1,4 @@
-import type { ChallengeKind } from '../domain/route-feed.ts'
+import type { ChallengeKind } from '../domain/service/route-feed.ts'
 
 /**
  * An authority that issues certificates, as ACME (RFC 8555) has it: an order for names, a proof of control for each, a signing

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
-import { LookupFailure } from '../domain/attempt-report.ts'
-import type { CaaRecord, CaaSeen, DnsSeen, LookupSeen } from '../domain/attempt-report.ts'
+import { LookupFailure } from '../domain/certificate/attempt-report.ts'
+import type { CaaRecord, CaaSeen, DnsSeen, LookupSeen } from '../domain/certificate/attempt-report.ts'
 import { printable } from './authority-problem.ts'
 
 /** Questions to DNS, for one look at a name. None rejects. */

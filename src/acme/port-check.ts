@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { PortState } from '../domain/attempt-report.ts'
+import { PortState } from '../domain/certificate/attempt-report.ts'
 
 export const connectTimeoutMs = 3_000
 

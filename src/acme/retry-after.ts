@@ -1,4 +1,4 @@
-import { longestDelayMs } from '../domain/certificate-schedule.ts'
+import { longestDelayMs } from '../domain/certificate/schedule.ts'
 
 const digits = /^\d{1,10}$/
 

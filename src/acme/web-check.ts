@@ -1,8 +1,8 @@
 import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { isIP, isIPv6 } from 'node:net'
-import { AddressScope, PortState, RedirectStop, WebAnswer } from '../domain/attempt-report.ts'
-import type { WebSeen } from '../domain/attempt-report.ts'
+import { AddressScope, PortState, RedirectStop, WebAnswer } from '../domain/certificate/attempt-report.ts'
+import type { WebSeen } from '../domain/certificate/attempt-report.ts'
 import { printable } from './authority-problem.ts'
 import { closedStateOf, connectTimeoutMs } from './port-check.ts'
 

@@ -1,7 +1,7 @@
 import type { Problem } from '../contract/errors.ts'
-import { canonicalTarget, takeIdentifier } from '../contract/request-objects.ts'
-import type { Identifier } from '../db/instances.ts'
-import { identifierOf } from './instance-objects.ts'
+import { canonicalTarget, takeIdentifier } from '../contract/request/objects.ts'
+import type { Identifier } from '../db/instance/instances.ts'
+import { identifierOf } from './instance/objects.ts'
 
 /** A part of a body as the platform understands it, or everything that is wrong with it. */
 export type Read<T> =

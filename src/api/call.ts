@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { FailedEntry } from '../contract/envelope.ts'
 import type { Operation, OperationBody, OperationEntry, OperationQuery } from '../contract/operation.ts'
-import type { ParsedRequest } from '../contract/parsed-request.ts'
-import type { Identity } from '../db/tokens.ts'
+import type { ParsedRequest } from '../contract/request/parsed-request.ts'
+import type { Identity } from '../db/account/tokens.ts'
 
 /** Who calls, and how long it matters to them. */
 export interface Call {

@@ -1,8 +1,8 @@
 import type { FailedEntry } from '../contract/envelope.ts'
 import { problem } from '../contract/errors.ts'
 import type { FailureName, Problem } from '../contract/errors.ts'
-import type { Target } from '../contract/parsed-request.ts'
-import type { InstanceRow } from '../db/instance-row.ts'
+import type { Target } from '../contract/request/parsed-request.ts'
+import type { InstanceRow } from '../db/instance/row.ts'
 
 /** The entry of an object that could not be found: it is named as the request named it. */
 export function missingEntry(kind: string, target: Target): FailedEntry {

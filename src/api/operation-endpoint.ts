@@ -1,7 +1,7 @@
 import { maxWaitMs } from '../contract/limits.ts'
 import type { Operation } from '../contract/operation.ts'
 import { reservedObjectNames } from '../contract/operations.ts'
-import { requestParser } from '../contract/request-parser.ts'
+import { requestParser } from '../contract/request/parser.ts'
 import { answerEnvelope } from './answer-envelope.ts'
 import type { Handler } from './call.ts'
 import type { ChangePace } from './change-pace.ts'

@@ -1,6 +1,6 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
-import type { Identity } from '../db/tokens.ts'
+import type { Identity } from '../db/account/tokens.ts'
 
 /** What the middlewares know of a request; each field is set by the middleware of its name. */
 export interface RequestState {

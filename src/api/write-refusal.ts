@@ -1,13 +1,13 @@
 import { problem, rangeProblem, requestError } from '../contract/errors.ts'
 import type { Problem } from '../contract/errors.ts'
 import type { WriteRefusal } from '../db/refused.ts'
-import { InstanceState } from '../domain/instance-state.ts'
-import { VolumeState } from '../domain/volume.ts'
-import { policyKind } from './policy-kind.ts'
-import { quotaNames } from './present/quotas.ts'
-import { timestamp } from './present/timestamp.ts'
-import { serviceKind } from './service-objects.ts'
-import { volumeKind } from './volume-objects.ts'
+import { InstanceState } from '../domain/instance/state.ts'
+import { VolumeState } from '../domain/volume/state.ts'
+import { policyKind } from './autoscale/policy-kind.ts'
+import { quotaNames } from './account/view.ts'
+import { timestamp } from './timestamp.ts'
+import { serviceKind } from './service/objects.ts'
+import { volumeKind } from './volume/objects.ts'
 
 /** What the user reads of why something was not made or changed. */
 export function writeRefusalProblem(refusal: WriteRefusal): Problem {

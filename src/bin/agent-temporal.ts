@@ -1,9 +1,9 @@
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
-import type { HostActivities, VolumeActivities } from '../domain/host-work.ts'
-import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../domain/host-work.ts'
+import type { HostActivities, VolumeActivities } from '../domain/instance/host-work.ts'
+import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../domain/instance/host-work.ts'
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
-import type { HostEvents } from '../host/agent/event-outbox.ts'
+import type { HostEvents } from '../host/instance/event-outbox.ts'
 
 export interface TemporalPlace {
   readonly address: string

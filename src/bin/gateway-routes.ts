@@ -4,8 +4,8 @@ import type { FeedClient } from '../gateway/feed-client.ts'
 import { RouteTable } from '../gateway/route-table.ts'
 import { openTableFile } from '../gateway/table-file.ts'
 import type { BuiltInApi } from '../gateway/built-in-api.ts'
-import type { LineStreamChange } from '../lines/line-stream.ts'
-import type { Settings } from './settings.ts'
+import type { LineStreamChange } from '../primitives/line-stream.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** The table of routes with what keeps it: the file from the last time, and the feed. */
 export interface KeptRoutes {

@@ -3,14 +3,14 @@ import { pino } from 'pino'
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import { builtInApi } from '../gateway/built-in-api.ts'
 import { createGateway } from '../gateway/gateway.ts'
-import { openMetroCertificate } from '../launch/metro-certificate.ts'
+import { openMetroCertificate } from '../launch/services/metro-certificate.ts'
 import { UnusableCertificate } from '../x509/key-pair.ts'
 import { createHealthServer } from './gateway-health.ts'
 import { clientRoom } from './gateway-room.ts'
 import { openRoutes } from './gateway-routes.ts'
-import { platformPorts } from './platform-ports.ts'
-import { readSettingFile, startWith } from './part-settings.ts'
-import { readSettings } from './settings.ts'
+import { platformPorts } from '../settings/platform-ports.ts'
+import { readSettingFile, startWith } from '../settings/part-settings.ts'
+import { readSettings } from '../settings/settings.ts'
 
 /** What is under way at a stop; WebSockets and TCP connections have no end of their own. */
 const closeGraceMs = 1_000

@@ -2,10 +2,10 @@ import { createAcmeIssuer } from '../acme/acme-issuer.ts'
 import type { Issuer } from '../acme/issuer.ts'
 import { createLocalIssuer, localDirectory } from '../acme/local-issuer.ts'
 import type { AuthorityStore } from '../acme/authority-store.ts'
-import type { OrderPace } from '../domain/order-pace.ts'
-import { readSettingFile } from './part-settings.ts'
-import { SettingError } from './setting-formats.ts'
-import type { Settings } from './settings.ts'
+import type { OrderPace } from '../domain/certificate/order-pace.ts'
+import { readSettingFile } from '../settings/part-settings.ts'
+import { SettingError } from '../settings/setting-formats.ts'
+import type { Settings } from '../settings/settings.ts'
 
 export interface ConfiguredIssuer {
   readonly issuer: Issuer

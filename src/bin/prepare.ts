@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { ensureKeys } from '../launch/keys.ts'
-import { readNamespaceConfig } from '../launch/temporal-config.ts'
-import { registerNamespace } from '../launch/temporal-registration.ts'
+import { readNamespaceConfig } from '../launch/services/temporal-config.ts'
+import { registerNamespace } from '../launch/services/temporal-registration.ts'
 import { registryConfig } from '../registry/registry-config.ts'
-import { required, startWith } from './part-settings.ts'
-import { readSettings } from './settings.ts'
+import { required, startWith } from '../settings/part-settings.ts'
+import { readSettings } from '../settings/settings.ts'
 
 /**
  * What the embedded stack does between its services and its parts, for an installation on real ones: keys, the registry's

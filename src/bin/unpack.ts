@@ -1,5 +1,5 @@
 import { runUnpackProcess } from '../host/images/unpack-process.ts'
-import { leavePlatformGroup } from '../launch/platform-group.ts'
+import { leavePlatformGroup } from '../launch/parts/platform-group.ts'
 
 // While it is root still.
 leavePlatformGroup()

@@ -1,12 +1,12 @@
 import path from 'node:path'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import type { AutoscaleActivities } from '../../activities/autoscale-activities.ts'
-import type { CertificateActivities } from '../../activities/certificate-activities.ts'
+import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
+import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
 import type { TemporalPlace } from '../control/temporal-control.ts'
-import { autoscaleTaskQueue } from '../domain/autoscale-settings.ts'
-import { controlTaskQueue } from '../domain/host-work.ts'
+import { autoscaleTaskQueue } from '../domain/autoscale/settings.ts'
+import { controlTaskQueue } from '../domain/instance/host-work.ts'
 import { KeptWorker } from './kept-worker.ts'
 
 /** What runs when the worker is told to stop gets this long; then Temporal gives it to the next worker. */

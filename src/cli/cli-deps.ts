@@ -4,9 +4,9 @@ import type { CertificateControl } from '../control/certificate-control.ts'
 import type { InstanceControl } from '../control/instance-control.ts'
 import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
-import type { ProofTokens } from '../db/proof-token.ts'
-import type { Attention } from '../domain/traffic-protocol.ts'
-import type { DoctorReport } from '../launch/doctor.ts'
+import type { ProofTokens } from '../db/service/proof-token.ts'
+import type { Attention } from '../domain/standby/lease-protocol.ts'
+import type { DoctorReport } from '../launch/doctor/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
 export interface CliDeps {

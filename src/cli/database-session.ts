@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/database.ts'
 import type { Database } from '../db/database.ts'
-import { migrate } from '../db/migrate.ts'
+import { migrate } from '../db/schema/migrate.ts'
 import { CliFailure } from './cli-failure.ts'
 
 /** One command's connection; a new database gets its schema, so that users can be made before the first start. */

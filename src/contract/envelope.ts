@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { ErrorCode } from './failure.ts'
 import { closed, uuidField, vocabulary } from './fields.ts'
-import { instanceStates } from '../domain/instance-state.ts'
+import { instanceStates } from '../domain/instance/state.ts'
 import type { Operation } from './operation.ts'
 
 /** What every answer looks like: `data` has exactly one key, which holds the entries in the order of the request. */

@@ -1,6 +1,6 @@
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
 import { visibleText } from '../domain/plain-text.ts'
-import { autoscaleFailures } from './autoscale-failures.ts'
+import { autoscaleFailures } from './autoscale/failures.ts'
 import { ErrorCode, failure } from './failure.ts'
 import type { Failure } from './failure.ts'
 import { maxReportedErrors } from './limits.ts'

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { TProperties, TSchema, TSchemaOptions } from 'typebox'
 import { maxLabelLength, maxNameLength } from '../domain/object-name.ts'
-import { quotaRange } from '../domain/quotas.ts'
-import { exactlyOne } from './published-rules.ts'
+import { quotaRange } from '../domain/account/quotas.ts'
+import { exactlyOne } from './openapi/published-rules.ts'
 
 /**
  * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a request

@@ -3,7 +3,7 @@ import {
   deleteCertificates,
   getCertificates,
   listCertificates,
-} from './certificate-operations.ts'
+} from './certificate/operations.ts'
 import {
   addAutoscalePolicies,
   createAutoscale,
@@ -11,9 +11,9 @@ import {
   deleteAutoscalePolicies,
   getAutoscale,
   getAutoscalePolicies,
-} from './autoscale-operations.ts'
+} from './autoscale/operations.ts'
 import { noParameters } from './fields.ts'
-import { imageEntry, imageFilterBody, imageQuery } from './image-schemas.ts'
+import { imageEntry, imageFilterBody, imageQuery } from './image/schemas.ts'
 import {
   createInstances,
   deleteInstances,
@@ -24,11 +24,11 @@ import {
   startInstances,
   stopInstances,
   waitInstances,
-} from './instance-operations.ts'
-import { createServices, deleteServices, getServices, listServices } from './service-operations.ts'
+} from './instance/operations.ts'
+import { createServices, deleteServices, getServices, listServices } from './service/operations.ts'
 import { DataKey, Scope, defineOperation } from './operation.ts'
 import type { Operation } from './operation.ts'
-import { quotaEntry } from './quota-schemas.ts'
+import { quotaEntry } from './account/quota-schemas.ts'
 import {
   attachVolumes,
   createVolumes,
@@ -36,7 +36,7 @@ import {
   detachVolumes,
   getVolumes,
   listVolumes,
-} from './volume-operations.ts'
+} from './volume/operations.ts'
 
 export const listImages = defineOperation({
   id: 'listImages',

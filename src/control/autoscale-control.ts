@@ -1,6 +1,6 @@
-import type { AutoscaleLife } from '../domain/autoscale-life.ts'
-import type { AutoscaleSettings } from '../domain/autoscale-settings.ts'
-import type { AutoscaleView } from '../domain/autoscale-watch.ts'
+import type { AutoscaleLife } from '../domain/autoscale/life.ts'
+import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
+import type { AutoscaleView } from '../domain/autoscale/watch.ts'
 
 /**
  * What the rest of Roost may ask of the workflow of an autoscale configuration. As with instances, every call ends within

@@ -1,4 +1,4 @@
-import type { CertificateSettings } from '../domain/certificate-settings.ts'
+import type { CertificateSettings } from '../domain/certificate/settings.ts'
 
 /**
  * What the rest of Roost may ask of the workflow of a requested certificate. As with instances, every call ends within

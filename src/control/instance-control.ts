@@ -1,5 +1,5 @@
-import type { InstanceSettings } from '../domain/instance-settings.ts'
-import type { StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
+import type { InstanceSettings } from '../domain/instance/settings.ts'
+import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 
 /**
  * What the rest of Roost may ask of an instance's workflow. Every call ends within `callDeadlineMs`; it throws

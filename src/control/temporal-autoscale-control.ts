@@ -6,11 +6,11 @@ import {
   autoscaleWorkflowId,
   autoscaleWorkflowType,
   configuredSignal,
-} from '../../workflows/autoscale-messages.ts'
+} from '../../workflows/autoscale/messages.ts'
 import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
-import { newAutoscaleLife } from '../domain/autoscale-life.ts'
-import type { AutoscaleSettings } from '../domain/autoscale-settings.ts'
-import type { AutoscaleView } from '../domain/autoscale-watch.ts'
+import { newAutoscaleLife } from '../domain/autoscale/life.ts'
+import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
+import type { AutoscaleView } from '../domain/autoscale/watch.ts'
 import type { AutoscaleControl, SeenAutoscale } from './autoscale-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 

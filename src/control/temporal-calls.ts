@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client'
 import type { Client, WorkflowStartOptions } from '@temporalio/client'
 import type { SignalDefinition } from '@temporalio/common'
-import { controlTaskQueue } from '../domain/host-work.ts'
+import { controlTaskQueue } from '../domain/instance/host-work.ts'
 import { deleteSignal, refreshSignal } from '../../workflows/entity-messages.ts'
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 

@@ -3,11 +3,11 @@ import {
   certificateWorkflowId,
   certificateWorkflowType,
   retrySignal,
-} from '../../workflows/certificate-messages.ts'
+} from '../../workflows/certificate/messages.ts'
 import { deleteSignal } from '../../workflows/entity-messages.ts'
 import { stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
-import type { CertificateSettings } from '../domain/certificate-settings.ts'
-import { CertificateState } from '../domain/service.ts'
+import type { CertificateSettings } from '../domain/certificate/settings.ts'
+import { CertificateState } from '../domain/service/handler.ts'
 import type { CertificateControl } from './certificate-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 

@@ -6,9 +6,9 @@ import {
 import type { Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import type { Workflow } from '@temporalio/common'
-import { hostEventSignalName } from '../domain/host-work.ts'
-import { newLifecycle } from '../domain/instance-lifecycle.ts'
-import { InstanceState } from '../domain/instance-state.ts'
+import { hostEventSignalName } from '../domain/instance/host-work.ts'
+import { newLifecycle } from '../domain/instance/lifecycle.ts'
+import { InstanceState } from '../domain/instance/state.ts'
 import {
   instanceDeletedFailure,
   instanceWorkflowId,
@@ -16,11 +16,11 @@ import {
   lifecycleQuery,
   startUpdate,
   stopUpdate,
-} from '../../workflows/instance-messages.ts'
-import type { InstanceSettings } from '../domain/instance-settings.ts'
-import type { StopRequest, TransitionAnswer } from '../../workflows/instance-messages.ts'
+} from '../../workflows/instance/messages.ts'
+import type { InstanceSettings } from '../domain/instance/settings.ts'
+import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
-import { FairSemaphore } from '../turns/fair-semaphore.ts'
+import { FairSemaphore } from '../primitives/fair-semaphore.ts'
 import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
 import { InstanceGone } from './instance-control.ts'
 import type { InstanceControl } from './instance-control.ts'

@@ -1,4 +1,4 @@
-import type { VolumeSettings } from '../domain/volume-settings.ts'
+import type { VolumeSettings } from '../domain/volume/settings.ts'
 
 /**
  * What the rest of Roost may ask of a volume's workflow. As with instances, every call ends within `callDeadlineMs`, throws

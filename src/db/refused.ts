@@ -1,6 +1,6 @@
-import type { InstanceState } from '../domain/instance-state.ts'
-import type { LimitBreach, QuotaExcess } from '../domain/quotas.ts'
-import type { VolumeState } from '../domain/volume.ts'
+import type { InstanceState } from '../domain/instance/state.ts'
+import type { LimitBreach, QuotaExcess } from '../domain/account/quotas.ts'
+import type { VolumeState } from '../domain/volume/state.ts'
 
 interface Named {
   readonly uuid: string

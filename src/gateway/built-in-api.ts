@@ -1,5 +1,5 @@
-import type { RouteService } from '../domain/route-feed.ts'
-import { Handler } from '../domain/service.ts'
+import type { RouteService } from '../domain/service/route-feed.ts'
+import { Handler } from '../domain/service/handler.ts'
 import type { Admission, Traffic } from './traffic.ts'
 
 /** The API under its public name: a service that is always there, runs on no host and never sleeps. */

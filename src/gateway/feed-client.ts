@@ -1,7 +1,7 @@
-import { feedBeatMs, maxFeedLineBytes } from '../domain/route-feed.ts'
-import type { RouteLine } from '../domain/route-feed.ts'
-import { LineStream } from '../lines/line-stream.ts'
-import type { LineStreamChange } from '../lines/line-stream.ts'
+import { feedBeatMs, maxFeedLineBytes } from '../domain/service/route-feed.ts'
+import type { RouteLine } from '../domain/service/route-feed.ts'
+import { LineStream } from '../primitives/line-stream.ts'
+import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { RouteSink } from './routes.ts'
 
 /** The gateway's connection to the API, from which its routes come. It goes on for ever; without it the last routes stand. */

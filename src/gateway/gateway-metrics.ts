@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { ClosedFor } from './clients/client-connections.ts'
-import { GatePhase } from '../domain/gate-state.ts'
-import { StartKind } from '../domain/start-report.ts'
+import { GatePhase } from '../domain/standby/gateway-lease-state.ts'
+import { StartKind } from '../domain/instance/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
 

@@ -7,7 +7,7 @@ import type {
   RouteLine,
   RouteNode,
   RouteService,
-} from '../domain/route-feed.ts'
+} from '../domain/service/route-feed.ts'
 import type { RouteChange, Routes, RouteSink } from './routes.ts'
 
 /** More entries than a stack ever has: a block without an end must not fill the memory. */

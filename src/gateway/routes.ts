@@ -5,7 +5,7 @@ import type {
   RouteLine,
   RouteNode,
   RouteService,
-} from '../domain/route-feed.ts'
+} from '../domain/service/route-feed.ts'
 
 /** The gateway's view of the world, as the feed last told it. Reads are synchronous and cost a map look-up. */
 export interface Routes {

@@ -1,6 +1,6 @@
-import type { HostFailure } from '../domain/host-work.ts'
-import type { RouteService } from '../domain/route-feed.ts'
-import type { StartKind } from '../domain/start-report.ts'
+import type { HostFailure } from '../domain/instance/host-work.ts'
+import type { RouteService } from '../domain/service/route-feed.ts'
+import type { StartKind } from '../domain/instance/start-report.ts'
 
 /**
  * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`): whoever has something to

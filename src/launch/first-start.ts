@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { migrate } from '../db/migrate.ts'
+import { migrate } from '../db/schema/migrate.ts'
 import { openDatabase } from '../db/database.ts'
 import type { Database } from '../db/database.ts'
-import { createToken } from '../db/tokens.ts'
-import { createUser, findUser } from '../db/users.ts'
+import { createToken } from '../db/account/tokens.ts'
+import { createUser, findUser } from '../db/account/users.ts'
 import { writeOnce } from './keys.ts'
 
 const adminName = 'admin'

@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { UserIds } from './part-users.ts'
+import type { UserIds } from './parts/part-users.ts'
 
 /** A file of the operator's, such as a private key that only root can read, and the copy that a part reads. */
 export interface GivenFile {

@@ -1,4 +1,4 @@
-/** Those settings (`src/bin/settings.ts`) that the embedded stack goes by. */
+/** Those settings (`src/settings/settings.ts`) that the embedded stack goes by. */
 export interface StackSettings {
   readonly dataDir: string
   readonly cacheDir: string

@@ -1,5 +1,5 @@
-import { joinArguments } from '../domain/argument-line.ts'
-import { kernelArgsLabel } from '../domain/image-labels.ts'
+import { joinArguments } from '../domain/instance/argument-line.ts'
+import { kernelArgsLabel } from '../domain/image/labels.ts'
 import { MalformedImageError } from './oci-manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 

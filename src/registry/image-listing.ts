@@ -3,9 +3,9 @@ import {
   isImageDigest,
   namespaceOf,
   parseImageReference,
-} from '../domain/image-reference.ts'
-import { publicImageReference } from '../domain/image-reference.ts'
-import type { ImageReference } from '../domain/image-reference.ts'
+} from '../domain/image/reference.ts'
+import { publicImageReference } from '../domain/image/reference.ts'
+import type { ImageReference } from '../domain/image/reference.ts'
 import { createImageFactsCache } from './image-facts.ts'
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts'
 import { mayRead } from './image-resolver.ts'

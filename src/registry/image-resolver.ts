@@ -3,7 +3,7 @@ import {
   officialNamespace,
   parseImageReference,
   publicImageReference,
-} from '../domain/image-reference.ts'
+} from '../domain/image/reference.ts'
 import { createImageFactsCache } from './image-facts.ts'
 import type { ImageFacts, ImageFactsCache } from './image-facts.ts'
 import { MalformedImageError } from './oci-manifest.ts'

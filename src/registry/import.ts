@@ -1,4 +1,4 @@
-import { parseImageReference, wellKnownRegistryHosts } from '../domain/image-reference.ts'
+import { parseImageReference, wellKnownRegistryHosts } from '../domain/image/reference.ts'
 import { ImageArchiveError, openImageArchive } from './image-archive.ts'
 import type { ArchivedImage } from './image-archive.ts'
 import { createRegistryHttp } from './registry-http.ts'

@@ -1,4 +1,4 @@
-import { isImageDigest } from '../domain/image-reference.ts'
+import { isImageDigest } from '../domain/image/reference.ts'
 import {
   acceptedMediaTypes,
   chooseEntry,

@@ -1,4 +1,4 @@
-import { officialNamespace } from '../domain/image-reference.ts'
+import { officialNamespace } from '../domain/image/reference.ts'
 
 /** What may be done to a repository, in the registry's own words. */
 export const RegistryAction = { Pull: 'pull', Push: 'push', Delete: 'delete' } as const

@@ -1,4 +1,4 @@
-import { officialNamespace } from '../domain/image-reference.ts'
+import { officialNamespace } from '../domain/image/reference.ts'
 import { openImageArchive } from './image-archive.ts'
 import { pushArchivedImage } from './import.ts'
 import { createRegistryClient } from './registry-client.ts'

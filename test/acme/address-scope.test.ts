@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { scopeOf } from '../../src/acme/address-scope.ts'
-import type { AddressScope } from '../../src/domain/attempt-report.ts'
+import type { AddressScope } from '../../src/domain/certificate/attempt-report.ts'
 
 const addresses: Readonly<Record<AddressScope, string>> = {
   public:

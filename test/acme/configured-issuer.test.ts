@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { configuredIssuer } from '../../src/bin/issuer.ts'
-import { SettingError } from '../../src/bin/setting-formats.ts'
-import { readSettings } from '../../src/bin/settings.ts'
+import { SettingError } from '../../src/settings/setting-formats.ts'
+import { readSettings } from '../../src/settings/settings.ts'
 import { startPebble } from '../support/pebble.ts'
 import { createMemoryStore } from './memory-store.ts'
 

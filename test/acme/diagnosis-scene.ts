@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createDiagnosis } from '../../src/acme/diagnosis.ts'
 import type { NameSeen } from '../../src/acme/diagnosis.ts'
-import { AddressScope } from '../../src/domain/attempt-report.ts'
+import { AddressScope } from '../../src/domain/certificate/attempt-report.ts'
 import { issueLeaf, makeRoot } from '../../src/x509/authority.ts'
 import { cryptoKeysOf, makeKey } from '../../src/x509/key-pair.ts'
 

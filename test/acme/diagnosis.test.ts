@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { TLSSocket } from 'node:tls'
-import { preferredChallenge } from '../../src/domain/attempt-report.ts'
+import { preferredChallenge } from '../../src/domain/certificate/attempt-report.ts'
 import { startPebble } from '../support/pebble.ts'
 import type { Pebble } from '../support/pebble.ts'
 import { challengePath, keyAuthorization, openWebScene } from './diagnosis-scene.ts'

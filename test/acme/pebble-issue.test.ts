@@ -6,7 +6,7 @@ import { makeCertificateKey, makeSigningRequest } from '../../src/acme/certifica
 import { makeChallengeCertificate } from '../../src/acme/challenge-certificate.ts'
 import { IssueError } from '../../src/acme/issuer.ts'
 import type { OpenOrder } from '../../src/acme/issuer.ts'
-import { ChallengeKind } from '../../src/domain/route-feed.ts'
+import { ChallengeKind } from '../../src/domain/service/route-feed.ts'
 import { certificateOf } from '../../src/x509/key-pair.ts'
 import { startPebble } from '../support/pebble.ts'
 import type { Pebble } from '../support/pebble.ts'

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { operations } from '../../src/contract/operations.ts'
 import { DataKey } from '../../src/contract/operation.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { namesObjects } from '../../src/contract/request-body.ts'
+import { namesObjects } from '../../src/contract/request/body.ts'
 import { startTestApi, testMetroDomain } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { migrationList } from '../../src/db/migrations/list.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
+import { migrationList } from '../../src/db/schema/migrations/list.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
-import { addAttempt, endAttempt, lastAttempts } from '../../src/db/certificate-attempts.ts'
-import { recordCertificate } from '../../src/db/certificate-records.ts'
-import { User } from '../../src/db/entities/user.ts'
-import { CertificateState } from '../../src/domain/service.ts'
+import { addAttempt, endAttempt, lastAttempts } from '../../src/db/certificate/attempts.ts'
+import { recordCertificate } from '../../src/db/certificate/records.ts'
+import { User } from '../../src/db/schema/user.ts'
+import { CertificateState } from '../../src/domain/service/handler.ts'
 import { serviceRecords } from '../support/service-records.ts'
 
 /** Refused where a user sends it; a host or an authority that reports it must not fail the write, and all repeats of it. */

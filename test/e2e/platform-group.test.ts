@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { openPlatformGroup } from '../../src/launch/platform-group.ts'
+import { openPlatformGroup } from '../../src/launch/parts/platform-group.ts'
 import { commandLineOf, familyOf, groupsOf } from '../support/processes.ts'
 import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'

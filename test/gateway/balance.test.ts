@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RouteService } from '../../src/domain/route-feed.ts'
+import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
 import { GatewayHost } from '../support/gateway-host.ts'

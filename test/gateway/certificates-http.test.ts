@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { RouteChallenge, RouteLine } from '../../src/domain/route-feed.ts'
+import type { RouteChallenge, RouteLine } from '../../src/domain/service/route-feed.ts'
 import { PublicGateway, closed, everything, pendingHost } from '../support/public-gateway.ts'
 import { testHost } from '../support/gateway-http.ts'
 

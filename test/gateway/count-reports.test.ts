@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { GatewayMessage } from '../../src/domain/traffic-protocol.ts'
+import type { GatewayMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
 import { GatewayHost } from '../support/gateway-host.ts'
 import { until } from '../support/until.ts'

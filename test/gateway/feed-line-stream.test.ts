@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { jsonLine } from '../../src/lines/json-lines.ts'
-import { LineStream } from '../../src/lines/line-stream.ts'
-import type { LineStreamChange, LineStreamOptions } from '../../src/lines/line-stream.ts'
+import { jsonLine } from '../../src/primitives/json-lines.ts'
+import { LineStream } from '../../src/primitives/line-stream.ts'
+import type { LineStreamChange, LineStreamOptions } from '../../src/primitives/line-stream.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 20_000

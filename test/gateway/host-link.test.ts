@@ -5,9 +5,9 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
-import { trafficUpgrade } from '../../src/domain/traffic-protocol.ts'
+import { trafficUpgrade } from '../../src/domain/standby/lease-protocol.ts'
 import { HostLink } from '../../src/gateway/hosts/host-link.ts'
-import { jsonLine } from '../../src/lines/json-lines.ts'
+import { jsonLine } from '../../src/primitives/json-lines.ts'
 
 const instance = '00000000-0000-4000-8000-000000000001'
 const held = { instance, boot: 1, epoch: 7 }

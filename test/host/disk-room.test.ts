@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DiskFullError, DiskRoom } from '../../src/host/disk/disk-room.ts'
-import { freeBytesAt } from '../../src/host/disk/free-bytes.ts'
+import { DiskFullError, DiskRoom } from '../../src/host/disk-room.ts'
+import { freeBytesAt } from '../../src/host/free-bytes.ts'
 import { FileVolumes } from '../../src/host/volumes/file-volumes.ts'
 import { imageName, VolumeStage, stageDirectory } from '../../src/host/volumes/volume-directory.ts'
 import { VolumeError } from '../../src/host/volumes/volumes.ts'
-import { SmallDisk } from './vmm-small-disk.ts'
-import { volumeUuid } from './volumes-conformance.ts'
+import { SmallDisk } from './vmm/small-disk.ts'
+import { volumeUuid } from './volumes/conformance.ts'
 
 const mebibyte = 1024 * 1024
 const reserveMb = 16

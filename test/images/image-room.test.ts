@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { DiskRoom } from '../../src/host/disk/disk-room.ts'
+import { DiskRoom } from '../../src/host/disk-room.ts'
 import type { ImageRequest, ImageUse } from '../../src/host/images/images.ts'
 import type { ImageLimits } from '../../src/host/images/image-limits.ts'
 import { gzipLayer, pushTestImage } from '../support/oci-image.ts'

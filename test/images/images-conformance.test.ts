@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { FakeImages } from '../../src/host/images/fake-images.ts'
+import { FakeImages } from '../../src/host/fakes/fake-images.ts'
 import type { Images, PreparedImage } from '../../src/host/images/images.ts'
 import { until } from '../support/until.ts'
 import { hostFixture, pulledBy } from './host-fixture.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { registryPart } from '../../src/launch/registry.ts'
+import { registryPart } from '../../src/launch/services/registry.ts'
 
 describe("the registry's directory", () => {
   const home = mkdtempSync(path.join(tmpdir(), 'roost-registry-'))

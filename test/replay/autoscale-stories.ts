@@ -1,6 +1,6 @@
 import { replaceOne, resizeTo } from '../support/autoscale-outcomes.ts'
 import { until } from '../support/until.ts'
-import type { AutoscaleWorld, AutoscaleWorldOptions } from '../workflow/autoscale-world.ts'
+import type { AutoscaleWorld, AutoscaleWorldOptions } from '../workflow/autoscale/world.ts'
 
 const soon = { limitMs: 30_000 }
 

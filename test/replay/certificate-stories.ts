@@ -1,8 +1,8 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { CertificateStep } from '../../src/domain/certificate-lifecycle.ts'
-import { CertificateState } from '../../src/domain/service.ts'
+import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
+import { CertificateState } from '../../src/domain/service/handler.ts'
 import { until } from '../support/until.ts'
-import type { CertificateWorld, CertificateWorldOptions } from '../workflow/certificate-world.ts'
+import type { CertificateWorld, CertificateWorldOptions } from '../workflow/certificate/world.ts'
 
 const { Order, Prove, Install } = CertificateStep
 const { Valid, Error: Failed } = CertificateState

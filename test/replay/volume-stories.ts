@@ -1,9 +1,9 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { HostFailure } from '../../src/domain/host-work.ts'
-import { VolumePhase } from '../../src/domain/volume.ts'
-import { VolumeWork } from '../../src/domain/volume-lifecycle.ts'
+import { HostFailure } from '../../src/domain/instance/host-work.ts'
+import { VolumePhase } from '../../src/domain/volume/state.ts'
+import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
 import { until } from '../support/until.ts'
-import type { VolumeWorld, VolumeWorldOptions } from '../workflow/volume-world.ts'
+import type { VolumeWorld, VolumeWorldOptions } from '../workflow/volume/world.ts'
 
 const { Make, Repair } = VolumeWork
 const { Ready, Busy, Error: Failed } = VolumePhase

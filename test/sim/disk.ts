@@ -1,6 +1,6 @@
 import path from 'node:path'
-import type { InstanceRecord } from '../../src/host/agent/instance-record.ts'
-import type { InstanceStore, LaunchCopy } from '../../src/host/agent/instance-store.ts'
+import type { InstanceRecord } from '../../src/host/instance/record.ts'
+import type { InstanceStore, LaunchCopy } from '../../src/host/instance/store.ts'
 import type { World } from './world.ts'
 
 /** What agents write down, as `InstanceStore` keeps it: whole, or as before. It is the same for every agent of a run. */

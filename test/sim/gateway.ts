@@ -1,4 +1,4 @@
-import type { GateLink } from '../../src/domain/gate-state.ts'
+import type { GateLink } from '../../src/domain/standby/gateway-lease-state.ts'
 import {
   HostSilence,
   heardNow,
@@ -7,12 +7,12 @@ import {
   reached,
   refused,
   silenceOf,
-} from '../../src/domain/host-silence.ts'
-import type { HostSigns } from '../../src/domain/host-silence.ts'
-import { InstanceState } from '../../src/domain/instance-state.ts'
-import type { RouteService } from '../../src/domain/route-feed.ts'
-import { beatIntervalMs, leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
-import type { GatewayMessage, HostMessage } from '../../src/domain/traffic-protocol.ts'
+} from '../../src/domain/host/silence.ts'
+import type { HostSigns } from '../../src/domain/host/silence.ts'
+import { InstanceState } from '../../src/domain/instance/state.ts'
+import type { RouteService } from '../../src/domain/service/route-feed.ts'
+import { beatIntervalMs, leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { InstanceGate } from '../../src/gateway/balance/instance-gate.ts'
 import { ServiceBalance } from '../../src/gateway/balance/service-balance.ts'

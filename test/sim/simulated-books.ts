@@ -1,12 +1,12 @@
-import type { AttentionState } from '../../src/domain/attention-state.ts'
-import { Phase, unattended } from '../../src/domain/attention-state.ts'
-import type { ExitReport } from '../../src/domain/exit-report.ts'
-import type { StandByRefusal } from '../../src/domain/host-work.ts'
-import { EventKind } from '../../src/domain/lifecycle-state.ts'
-import type { LifecycleEvent } from '../../src/domain/lifecycle-state.ts'
-import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
-import type { StartReport } from '../../src/domain/start-report.ts'
-import { leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
+import type { AttentionState } from '../../src/domain/standby/host-lease-state.ts'
+import { Phase, unattended } from '../../src/domain/standby/host-lease-state.ts'
+import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
+import type { StandByRefusal } from '../../src/domain/instance/host-work.ts'
+import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
+import type { LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
+import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
+import type { StartReport } from '../../src/domain/instance/start-report.ts'
+import { leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 
 /** What is on the host's disk. */
 export interface Books {

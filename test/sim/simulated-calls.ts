@@ -1,4 +1,4 @@
-import type { LifecycleEvent } from '../../src/domain/lifecycle-state.ts'
+import type { LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
 
 /** Calls that wait for their answer. */
 export class SimulatedCalls<Asked> {

@@ -1,9 +1,9 @@
-import { closedGate, GateLink, GatePhase } from '../../src/domain/gate-state.ts'
-import type { GateEvent, GateState } from '../../src/domain/gate-state.ts'
-import { decide, heldLease, isOpen } from '../../src/domain/gate.ts'
-import { leaseValidMs } from '../../src/domain/traffic-protocol.ts'
+import { closedGate, GateLink, GatePhase } from '../../src/domain/standby/gateway-lease-state.ts'
+import type { GateEvent, GateState } from '../../src/domain/standby/gateway-lease-state.ts'
+import { decide, heldLease, isOpen } from '../../src/domain/standby/gateway-lease.ts'
+import { leaseValidMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { EndReason } from '../../src/gateway/traffic.ts'
-import { silentHostAwayMs } from '../../src/domain/host-silence.ts'
+import { silentHostAwayMs } from '../../src/domain/host/silence.ts'
 import type { Simulation } from './simulation.ts'
 
 export interface Request {

@@ -1,19 +1,19 @@
-import type { ExitReport } from '../../src/domain/exit-report.ts'
-import { decide, nextDueMs } from '../../src/domain/attention.ts'
-import { Phase, unattended } from '../../src/domain/attention-state.ts'
+import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
+import { decide, nextDueMs } from '../../src/domain/standby/host-lease.ts'
+import { Phase, unattended } from '../../src/domain/standby/host-lease-state.ts'
 import type {
   AttentionEffect,
   AttentionEvent,
   AttentionState,
   StandByOrder,
-} from '../../src/domain/attention-state.ts'
-import { StandByRefusal } from '../../src/domain/host-work.ts'
-import { HostWorkKind } from '../../src/domain/lifecycle-effects.ts'
-import type { HostWork } from '../../src/domain/lifecycle-effects.ts'
-import { EventKind } from '../../src/domain/lifecycle-state.ts'
-import type { LifecycleEvent } from '../../src/domain/lifecycle-state.ts'
-import type { StartReport } from '../../src/domain/start-report.ts'
-import { leaseKeptMs } from '../../src/domain/traffic-protocol.ts'
+} from '../../src/domain/standby/host-lease-state.ts'
+import { StandByRefusal } from '../../src/domain/instance/host-work.ts'
+import { HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
+import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
+import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
+import type { LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
+import type { StartReport } from '../../src/domain/instance/start-report.ts'
+import { leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import {
   asleepBooks,
   exitOf,

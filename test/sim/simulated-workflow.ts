@@ -1,10 +1,10 @@
-import { decide, newLifecycle } from '../../src/domain/instance-lifecycle.ts'
-import { effectsOf, HostWorkKind } from '../../src/domain/lifecycle-effects.ts'
-import type { HostWork } from '../../src/domain/lifecycle-effects.ts'
-import { EventKind, Phase, phaseOf } from '../../src/domain/lifecycle-state.ts'
-import type { Lifecycle, LifecycleEvent } from '../../src/domain/lifecycle-state.ts'
-import { RestartPolicy } from '../../src/domain/restart-policy.ts'
-import type { ScaleToZero } from '../../src/domain/scale-to-zero.ts'
+import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
+import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
+import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
+import { EventKind, Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
+import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
+import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
+import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { Simulation } from './simulation.ts'
 
 /** The workflow of the instance: durable, so a restart of its worker only delays it. Calls are repeated until answered. */

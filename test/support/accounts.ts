@@ -2,11 +2,11 @@ import { strict as assert } from 'node:assert'
 import { randomBytes } from 'node:crypto'
 import type { Database } from '../../src/db/database.ts'
 import { createSecretBox, secretKeyBytes } from '../../src/db/secret-box.ts'
-import type { NewInstances } from '../../src/db/create-instances.ts'
-import { recordHeartbeat } from '../../src/db/nodes.ts'
-import { createUser } from '../../src/db/users.ts'
-import type { NewUser, UserRecord } from '../../src/db/users.ts'
-import { RestartPolicy } from '../../src/domain/restart-policy.ts'
+import type { NewInstances } from '../../src/db/instance/create.ts'
+import { recordHeartbeat } from '../../src/db/host/hosts.ts'
+import { createUser } from '../../src/db/account/users.ts'
+import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
+import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 
 /** What most tests of the database begin with: a user, a host, an instance that is asked for. */
 export const testSecretBox = createSecretBox(randomBytes(secretKeyBytes))

@@ -5,8 +5,8 @@ import type { FailedEntry } from '../../src/contract/envelope.ts'
 import type { Operation, OperationEntry } from '../../src/contract/operation.ts'
 import { operations } from '../../src/contract/operations.ts'
 import type { OperationId, Operations } from '../../src/contract/operations.ts'
-import { strictValidator } from '../../src/contract/validators.ts'
-import type { Validate } from '../../src/contract/validators.ts'
+import { strictValidator } from '../../src/contract/request/validators.ts'
+import type { Validate } from '../../src/contract/request/validators.ts'
 
 /** The API over HTTP, as one user. Every answer is held against the published contract before a test sees it. */
 export interface ApiClient {

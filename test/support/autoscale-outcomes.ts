@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome } from '../../src/domain/autoscale.ts'
+import type { AutoscaleOutcome } from '../../src/domain/autoscale/decision.ts'
 
 /** What a watch may end with, for tests that do not care for more. */
 

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/database.ts'
-import { createInstances } from '../../src/db/create-instances.ts'
-import type { InstanceRow } from '../../src/db/instance-row.ts'
-import { findByUuids } from '../../src/db/instances.ts'
+import { createInstances } from '../../src/db/instance/create.ts'
+import type { InstanceRow } from '../../src/db/instance/row.ts'
+import { findByUuids } from '../../src/db/instance/instances.ts'
 import { strict as assert } from 'node:assert'
 import { testSecretBox, wantedInstance } from './accounts.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RouteInstance, RouteService } from '../../src/domain/route-feed.ts'
+import type { RouteInstance, RouteService } from '../../src/domain/service/route-feed.ts'
 import { Balancer } from '../../src/gateway/balance/balancer.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'

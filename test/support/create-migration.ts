@@ -1,11 +1,11 @@
 /**
  * Writes the migration from what the migrations make to what the entities say:
- * `node test/support/create-migration.ts <name>`; then add it to `src/db/migrations/list.ts`.
+ * `node test/support/create-migration.ts <name>`; then add it to `src/db/schema/migrations/list.ts`.
  */
 import path from 'node:path'
 import process from 'node:process'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
 import { startTestServer } from './embedded-postgres.ts'
 
 const [name] = process.argv.slice(2)

@@ -4,9 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
-import { startPartProcess } from '../../src/launch/part-process.ts'
-import { superuserUrl } from '../../src/launch/postgres-roles.ts'
-import { postgresPart } from '../../src/launch/postgres.ts'
+import { startPartProcess } from '../../src/launch/parts/part-process.ts'
+import { superuserUrl } from '../../src/launch/services/postgres-roles.ts'
+import { postgresPart } from '../../src/launch/services/postgres.ts'
 
 /** A PostgreSQL server of its own in a temporary directory, on a free port of 127.0.0.1. */
 export interface TestServer {

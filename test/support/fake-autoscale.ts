@@ -1,4 +1,4 @@
-import { targetAfter } from '../../src/domain/autoscale-alignment.ts'
+import { targetAfter } from '../../src/domain/autoscale/alignment.ts'
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import type {
   AlignInput,
@@ -6,7 +6,7 @@ import type {
   AutoscaleActivities,
   WatchInput,
   WatchResult,
-} from '../../activities/autoscale-activities.ts'
+} from '../../activities/autoscale/activities.ts'
 
 export interface FakeAutoscaleOptions {
   /** What comes of the nth aligning, counted from 1, in place of the size that is wanted; a text is thrown. */

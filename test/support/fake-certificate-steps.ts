@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity'
-import type { CertificateActivities, CertificateInput } from '../../activities/certificate-activities.ts'
-import { CertificateStep } from '../../src/domain/certificate-lifecycle.ts'
-import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/certificate-lifecycle.ts'
-import type { RenewalAdvice, Validity } from '../../src/domain/certificate-schedule.ts'
+import type { CertificateActivities, CertificateInput } from '../../activities/certificate/activities.ts'
+import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
+import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/certificate/lifecycle.ts'
+import type { RenewalAdvice, Validity } from '../../src/domain/certificate/schedule.ts'
 
 export interface FakeCertificateStepsOptions {
   /** What comes of the nth call of this step, counted from 1, in place of its success; a text is thrown. */

@@ -1,11 +1,11 @@
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
-import { ExitCause } from '../../src/domain/exit-report.ts'
-import type { ExitReport } from '../../src/domain/exit-report.ts'
-import { StandByRefusal } from '../../src/domain/host-work.ts'
-import type { HostActivities, HostFailure, StandByResult } from '../../src/domain/host-work.ts'
-import { StartKind } from '../../src/domain/start-report.ts'
-import type { StartReport } from '../../src/domain/start-report.ts'
+import { ExitCause } from '../../src/domain/instance/exit-report.ts'
+import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
+import { StandByRefusal } from '../../src/domain/instance/host-work.ts'
+import type { HostActivities, HostFailure, StandByResult } from '../../src/domain/instance/host-work.ts'
+import { StartKind } from '../../src/domain/instance/start-report.ts'
+import type { StartReport } from '../../src/domain/instance/start-report.ts'
 
 /** What a host was asked to do, in order. */
 export type HostCall = {

@@ -1,7 +1,7 @@
 import { createLocalIssuer } from '../../src/acme/local-issuer.ts'
 import { IssueError } from '../../src/acme/issuer.ts'
 import type { Challenge, Issuer, OpenOrder, OrderState, RenewalWindow } from '../../src/acme/issuer.ts'
-import { ChallengeKind } from '../../src/domain/route-feed.ts'
+import { ChallengeKind } from '../../src/domain/service/route-feed.ts'
 import { createMemoryStore } from '../acme/memory-store.ts'
 
 export interface FakeIssuerFaults {

@@ -1,9 +1,9 @@
 import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
 import type { VolumeControl } from '../../src/control/volume-control.ts'
 import type { Database } from '../../src/db/database.ts'
-import { recordVolume, removeVolumeRow } from '../../src/db/volume-records.ts'
-import { decideVolume, newVolumeLife } from '../../src/domain/volume-lifecycle.ts'
-import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume-lifecycle.ts'
+import { recordVolume, removeVolumeRow } from '../../src/db/volume/records.ts'
+import { decideVolume, newVolumeLife } from '../../src/domain/volume/lifecycle.ts'
+import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume/lifecycle.ts'
 
 /** What goes wrong, or goes on, in a test. */
 export interface FakeVolumeFaults {

@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import { finalHostFailures } from '../../src/domain/host-work.ts'
-import type { HostFailure, VolumeActivities } from '../../src/domain/host-work.ts'
-import { VolumeWork } from '../../src/domain/volume-lifecycle.ts'
+import { finalHostFailures } from '../../src/domain/instance/host-work.ts'
+import type { HostFailure, VolumeActivities } from '../../src/domain/instance/host-work.ts'
+import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
 
 export interface FakeVolumeHostOptions {
   /** How the nth attempt of a kind of work fails, counted from 1. */

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { GatewayMessage, HostMessage, OpenLease } from '../../src/domain/traffic-protocol.ts'
-import { trafficUpgrade } from '../../src/domain/traffic-protocol.ts'
-import type { RouteNode } from '../../src/domain/route-feed.ts'
-import { JsonLineReader, jsonLine } from '../../src/lines/json-lines.ts'
+import type { GatewayMessage, HostMessage, OpenLease } from '../../src/domain/standby/lease-protocol.ts'
+import { trafficUpgrade } from '../../src/domain/standby/lease-protocol.ts'
+import type { RouteNode } from '../../src/domain/service/route-feed.ts'
+import { JsonLineReader, jsonLine } from '../../src/primitives/json-lines.ts'
 
 type Heard<K extends GatewayMessage['kind']> = Extract<GatewayMessage, { kind: K }>
 

@@ -3,8 +3,8 @@ import { RequestError } from '../../src/contract/errors.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { operations } from '../../src/contract/operations.ts'
 import type { OperationId } from '../../src/contract/operations.ts'
-import type { ParsedRequest } from '../../src/contract/parsed-request.ts'
-import { requestParser } from '../../src/contract/request-parser.ts'
+import type { ParsedRequest } from '../../src/contract/request/parsed-request.ts'
+import { requestParser } from '../../src/contract/request/parser.ts'
 
 /** A request as a test writes it down. */
 export interface RequestInput {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import process from 'node:process'
 import pg from 'pg'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { migrate } from '../../src/db/schema/migrate.ts'
 import { startTestServer } from './embedded-postgres.ts'
 
 /**

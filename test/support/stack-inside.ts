@@ -3,7 +3,7 @@ import path from 'node:path'
 import { Client, Connection } from '@temporalio/client'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
-import { certificateKeyContext } from '../../src/db/feed-routes.ts'
+import { certificateKeyContext } from '../../src/db/service/feed-routes.ts'
 import { createSecretBox, parseSecretKey } from '../../src/db/secret-box.ts'
 import type { Stack } from './stack.ts'
 

@@ -4,19 +4,19 @@ import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker'
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import path from 'node:path'
-import type { AutoscaleActivities } from '../../activities/autoscale-activities.ts'
-import type { CertificateActivities } from '../../activities/certificate-activities.ts'
+import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
+import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
-import { autoscaleTaskQueue } from '../../src/domain/autoscale-settings.ts'
-import { controlTaskQueue, nodeTaskQueue } from '../../src/domain/host-work.ts'
-import type { HostActivities, VolumeActivities } from '../../src/domain/host-work.ts'
+import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
+import { controlTaskQueue, nodeTaskQueue } from '../../src/domain/instance/host-work.ts'
+import type { HostActivities, VolumeActivities } from '../../src/domain/instance/host-work.ts'
 import { readInstalled } from '../../src/launch/installed.ts'
 import type { Installed } from '../../src/launch/installed.ts'
 import {
   readDynamicConfig,
   readNamespaceConfig,
   searchAttributeKinds,
-} from '../../src/launch/temporal-config.ts'
+} from '../../src/launch/services/temporal-config.ts'
 
 const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.ts')
 

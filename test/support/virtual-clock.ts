@@ -1,5 +1,5 @@
 import { setImmediate as settled } from 'node:timers/promises'
-import type { Timers } from '../../src/autoscale/service-observer.ts'
+import type { Timers } from '../../activities/autoscale/service-observer.ts'
 
 interface Timer {
   readonly atMs: number

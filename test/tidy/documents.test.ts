@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import path from 'node:path'
-import { settingsTable } from '../../src/bin/settings.ts'
+import { settingsTable } from '../../src/settings/settings.ts'
 import { assertNone } from './assert-none.ts'
 import { checkout, isFile, textOf, writtenFiles } from './sources.ts'
 

@@ -1,9 +1,9 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { requestError } from '../../contract/errors.ts'
-import { readFeed } from '../../db/feed-read.ts'
-import type { FeedQuery } from '../../db/feed-read.ts'
-import { nameLine, namesQuery, routeLine, routesQuery } from '../../db/feed-routes.ts'
+import { readFeed } from '../../db/service/feed-read.ts'
+import type { FeedQuery } from '../../db/service/feed-read.ts'
+import { nameLine, namesQuery, routeLine, routesQuery } from '../../db/service/feed-routes.ts'
 import type { ApiDeps } from '../deps.ts'
 import type { RequestState } from '../request-state.ts'
 import { tellFeed } from './feed-stream.ts'
@@ -17,7 +17,7 @@ import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
 const maxRouteReaders = 64
 const maxReadersPerNode = 8
 
-/** What gateways and hosts follow: see `src/domain/route-feed.ts`. Each answer lasts until the process stops. */
+/** What gateways and hosts follow: see `src/domain/service/route-feed.ts`. Each answer lasts until the process stops. */
 export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
   const places = new Places()

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { feedBeatMs } from '../../domain/route-feed.ts'
-import type { FeedFrame } from '../../domain/route-feed.ts'
-import { keyOf } from '../../db/feed-read.ts'
-import type { FeedRead, FeedRow } from '../../db/feed-read.ts'
-import { jsonLine } from '../../lines/json-lines.ts'
+import { feedBeatMs } from '../../domain/service/route-feed.ts'
+import type { FeedFrame } from '../../domain/service/route-feed.ts'
+import { keyOf } from '../../db/service/feed-read.ts'
+import type { FeedRead, FeedRow } from '../../db/service/feed-read.ts'
+import { jsonLine } from '../../primitives/json-lines.ts'
 
 /** One reader's side of the feed: what it may see, and in which words. */
 export interface FeedSource {

@@ -1,15 +1,15 @@
 import { Router } from '@koa/router'
 import { requestError } from '../../contract/errors.ts'
 import { isUuid } from '../../domain/object-name.ts'
-import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../db/node-instances.ts'
-import { recordHeartbeat } from '../../db/nodes.ts'
+import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../db/host/instances.ts'
+import { recordHeartbeat } from '../../db/host/hosts.ts'
 import type { ApiDeps } from '../deps.ts'
 import { readBody } from '../middleware/read-body.ts'
 import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
 import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
 
-/** What hosts say to the API: see `src/domain/node-protocol.ts`. A host sees only the instances placed on it. */
+/** What hosts say to the API: see `src/domain/host/api-protocol.ts`. A host sees only the instances placed on it. */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
   const joining = requireJoinToken(deps.settings.joinToken)

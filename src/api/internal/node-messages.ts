@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { RequestError } from '../../contract/errors.ts'
 import { closed } from '../../contract/fields.ts'
-import { problemsOf } from '../../contract/validation-problems.ts'
-import { strictValidator } from '../../contract/validators.ts'
-import { maxImageOwnersTold } from '../../domain/node-protocol.ts'
-import type { NodeHeartbeat } from '../../domain/node-protocol.ts'
+import { problemsOf } from '../../contract/request/validation-problems.ts'
+import { strictValidator } from '../../contract/request/validators.ts'
+import { maxImageOwnersTold } from '../../domain/host/api-protocol.ts'
+import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
-/** What hosts send; the words are those of `src/domain/node-protocol.ts`. */
+/** What hosts send; the words are those of `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
   /** It has to go into a header as it is. */

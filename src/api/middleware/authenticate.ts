@@ -1,5 +1,5 @@
 import { requestError } from '../../contract/errors.ts'
-import type { TokenAuthenticator } from '../../db/tokens.ts'
+import type { TokenAuthenticator } from '../../db/account/tokens.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 /** Finds the account of the bearer token, or refuses with 401. */

@@ -1,4 +1,4 @@
-import { loadReportIntervalMs } from '../../domain/traffic-protocol.ts'
+import { loadReportIntervalMs } from '../../domain/standby/lease-protocol.ts'
 
 export interface BalanceLimits {
   /** Requests and connections that wait for one service. */

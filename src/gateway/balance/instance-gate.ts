@@ -1,13 +1,19 @@
-import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/gate.ts'
-import { GatePhase, closedGate } from '../../domain/gate-state.ts'
-import type { GateEffect, GateEvent, GateLink, GateRefusal, GateState } from '../../domain/gate-state.ts'
+import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/standby/gateway-lease.ts'
+import { GatePhase, closedGate } from '../../domain/standby/gateway-lease-state.ts'
+import type {
+  GateEffect,
+  GateEvent,
+  GateLink,
+  GateRefusal,
+  GateState,
+} from '../../domain/standby/gateway-lease-state.ts'
 import type {
   GatewayMessage,
   HostMessage,
   InstanceCounts,
   InstanceLoad,
   OpenLease,
-} from '../../domain/traffic-protocol.ts'
+} from '../../domain/standby/lease-protocol.ts'
 import { Roster } from '../roster.ts'
 import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
@@ -38,7 +44,7 @@ type Opened = Extract<HostMessage, { kind: 'opened' }>
 const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
-/** One instance: carries out what the machine in `src/domain/gate.ts` decides, and counts what is under way. */
+/** One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts what is under way. */
 export class InstanceGate {
   readonly uuid: string
   readonly nodeId: string

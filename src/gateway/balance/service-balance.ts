@@ -1,4 +1,4 @@
-import type { RouteService } from '../../domain/route-feed.ts'
+import type { RouteService } from '../../domain/service/route-feed.ts'
 import type { Admission, Ask, Refusal } from '../traffic.ts'
 import type { BalanceLimits } from './balance-limits.ts'
 import type { InstanceGate } from './instance-gate.ts'

@@ -11,17 +11,17 @@ import {
   reached,
   refused,
   silenceOf,
-} from '../../domain/host-silence.ts'
-import type { HostSigns, HostTrouble } from '../../domain/host-silence.ts'
-import type { RouteNode } from '../../domain/route-feed.ts'
+} from '../../domain/host/silence.ts'
+import type { HostSigns, HostTrouble } from '../../domain/host/silence.ts'
+import type { RouteNode } from '../../domain/service/route-feed.ts'
 import {
   beatIntervalMs,
   leaseKeptMs,
   maxTrafficLineBytes,
   trafficUpgrade,
-} from '../../domain/traffic-protocol.ts'
-import type { GatewayMessage, HostMessage } from '../../domain/traffic-protocol.ts'
-import { JsonLineReader, jsonLine } from '../../lines/json-lines.ts'
+} from '../../domain/standby/lease-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
+import { JsonLineReader, jsonLine } from '../../primitives/json-lines.ts'
 import { hostMessage } from './host-messages.ts'
 
 export interface HostLinkEvents {

@@ -1,4 +1,4 @@
-import type { HostMessage, OpenLease, OpenRefusal } from '../../domain/traffic-protocol.ts'
+import type { HostMessage, OpenLease, OpenRefusal } from '../../domain/standby/lease-protocol.ts'
 
 /** A line that is none of the protocol. What sent it is not to be trusted further. */
 export class HostMessageError extends Error {

@@ -1,4 +1,4 @@
-import { ChallengeKind } from '../../domain/route-feed.ts'
+import { ChallengeKind } from '../../domain/service/route-feed.ts'
 import type { Routes } from '../routes.ts'
 import type { ClientConnection } from './client-connection.ts'
 import type { RequestHead } from './request-head.ts'

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { RouteService } from '../../domain/route-feed.ts'
+import type { RouteService } from '../../domain/service/route-feed.ts'
 import type { Entry } from '../roster.ts'
 import type { Admission, Ask, EndReason, Refusal } from '../traffic.ts'
 import { challengeAnswer, challengeFields } from './challenge-answer.ts'

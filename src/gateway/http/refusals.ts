@@ -1,4 +1,4 @@
-import { HostFailure } from '../../domain/host-work.ts'
+import { HostFailure } from '../../domain/instance/host-work.ts'
 import type { Refusal } from '../traffic.ts'
 import { HttpFailure } from './http-failure.ts'
 

@@ -1,4 +1,4 @@
-import type { StartKind } from '../../domain/start-report.ts'
+import type { StartKind } from '../../domain/instance/start-report.ts'
 
 export const HttpProtocol = { Http1: 'http/1.1', Http2: 'h2', WebSocket: 'websocket', Grpc: 'grpc' } as const
 export type HttpProtocol = (typeof HttpProtocol)[keyof typeof HttpProtocol]

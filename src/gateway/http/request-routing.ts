@@ -1,5 +1,5 @@
-import type { RouteService } from '../../domain/route-feed.ts'
-import { Handler } from '../../domain/service.ts'
+import type { RouteService } from '../../domain/service/route-feed.ts'
+import { Handler } from '../../domain/service/handler.ts'
 import type { Routes } from '../routes.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { HttpFailure } from './http-failure.ts'

@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls'
-import { ChallengeKind } from '../../domain/route-feed.ts'
-import type { RouteChallenge, RouteService } from '../../domain/route-feed.ts'
+import { ChallengeKind } from '../../domain/service/route-feed.ts'
+import type { RouteChallenge, RouteService } from '../../domain/service/route-feed.ts'
 import type { RouteChange, Routes } from '../routes.ts'
 import { ContextCache, contextOfItsOwn } from './context-cache.ts'
 import type { CertificatePem, ContextOwner } from './context-cache.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { RouteService } from '../../domain/route-feed.ts'
+import type { RouteService } from '../../domain/service/route-feed.ts'
 import { Standing } from '../clients/connection-use.ts'
 import type { ConnectionUse } from '../clients/connection-use.ts'
 import { defaultHttpLimits } from '../http/http-limits.ts'

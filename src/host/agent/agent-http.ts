@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { AwakeInstances } from '../../domain/awake-instance.ts'
-import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/node-protocol.ts'
-import type { Attention } from '../../domain/traffic-protocol.ts'
+import type { AwakeInstances } from '../../domain/instance/awake.ts'
+import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
+import type { Attention } from '../../domain/standby/lease-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
 
 /** What the API asks of a host, and what anyone may: health and metrics. */
@@ -35,7 +35,7 @@ class Refusal extends Error {
   }
 }
 
-/** The host's server of `src/domain/node-protocol.ts`; not listening yet. */
+/** The host's server of `src/domain/host/api-protocol.ts`; not listening yet. */
 export function createAgentServer(options: {
   readonly agentSecret: string
   readonly answers: AgentAnswers

@@ -1,12 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { StartKind, StartReport } from '../../domain/start-report.ts'
+import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
 import type { NetworkLoad } from '../network/network.ts'
 import type { MemoryReading } from '../vmm/memory-ledger.ts'
 import type { VolumeRoom } from '../volumes/volumes.ts'
-import { isHeldBack } from './instance-entry.ts'
-import type { InstanceEntry } from './instance-entry.ts'
-import { permitOf, runs } from './instance-record.ts'
+import { isHeldBack } from '../instance/entry.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { permitOf, runs } from '../instance/record.ts'
 
 /** From a restore (0.1 s) to a boot on a machine that is overloaded; finer where the aims of the project lie. */
 const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 5, 10, 30]

@@ -1,12 +1,12 @@
-import type { StartKind, StartReport } from '../../domain/start-report.ts'
-import type { VolumeEvent } from '../../domain/host-work.ts'
-import type { LaunchSpec } from '../../domain/node-protocol.ts'
-import type { DiskAdmission } from '../disk/disk-room.ts'
+import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
+import type { VolumeEvent } from '../../domain/instance/host-work.ts'
+import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
+import type { DiskAdmission } from '../disk-room.ts'
 import type { Images } from '../images/images.ts'
 import type { Network } from '../network/network.ts'
 import type { Vmm } from '../vmm/vmm.ts'
 import type { Volumes } from '../volumes/volumes.ts'
-import type { InstanceStore } from './instance-store.ts'
+import type { InstanceStore } from '../instance/store.ts'
 
 /** What the agent's core acts on. */
 export interface AgentPorts {

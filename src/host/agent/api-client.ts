@@ -1,9 +1,14 @@
 import { Agent } from 'undici'
-import { HostFailure } from '../../domain/host-work.ts'
-import type { LaunchSpec, NodeAssignment, NodeHeartbeat, NodeInstance } from '../../domain/node-protocol.ts'
-import type { LineStreamRequest } from '../../lines/line-stream.ts'
+import { HostFailure } from '../../domain/instance/host-work.ts'
+import type {
+  LaunchSpec,
+  NodeAssignment,
+  NodeHeartbeat,
+  NodeInstance,
+} from '../../domain/host/api-protocol.ts'
+import type { LineStreamRequest } from '../../primitives/line-stream.ts'
 import type { LaunchSource } from './agent-ports.ts'
-import { HostStartError } from './host-start-error.ts'
+import { HostStartError } from '../instance/host-start-error.ts'
 
 const requestTimeoutMs = 10_000
 /** The largest answer is the list of a host's instances: 65 534 addresses at about 100 bytes. */
@@ -27,7 +32,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The host's side of `src/domain/node-protocol.ts`. Messages never hold a credential or an answer's body. */
+/** The host's side of `src/domain/host/api-protocol.ts`. Messages never hold a credential or an answer's body. */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string
   readonly #joinToken: string

@@ -1,4 +1,4 @@
-import type { NodeInstance } from '../../domain/node-protocol.ts'
+import type { NodeInstance } from '../../domain/host/api-protocol.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import type { HostAgent } from './host-agent.ts'
 

@@ -1,21 +1,26 @@
-import { ExitCause } from '../../domain/exit-report.ts'
-import type { HostActivities, StandByResult, StartResult, StopResult } from '../../domain/host-work.ts'
-import { HostFailure, StandByRefusal } from '../../domain/host-work.ts'
-import type { AttentionEvent } from '../../domain/attention-state.ts'
+import { ExitCause } from '../../domain/instance/exit-report.ts'
+import type {
+  HostActivities,
+  StandByResult,
+  StartResult,
+  StopResult,
+} from '../../domain/instance/host-work.ts'
+import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
+import type { AttentionEvent } from '../../domain/standby/host-lease-state.ts'
 import type { AgentPorts } from './agent-ports.ts'
-import { BootEnd, vmOf } from './boot-end.ts'
-import { BootStart } from './boot-start.ts'
-import { Gatekeeper } from './gatekeeper.ts'
-import { settleHolds } from './hold-settlement.ts'
-import { HostStartError } from './host-start-error.ts'
-import { HostVolumes } from './host-volumes.ts'
-import { InstanceEntry } from './instance-entry.ts'
-import type { StartJob } from './instance-entry.ts'
-import { goesToSleep, permitOf, runs, standByResult } from './instance-record.ts'
-import type { InstanceRecord } from './instance-record.ts'
-import { RemovedHere } from './removed-here.ts'
-import { shutdownLimitMs } from './shutdown-limit.ts'
-import { StandbyWork } from './standby-work.ts'
+import { BootEnd, vmOf } from '../instance/boot-end.ts'
+import { BootStart } from '../instance/boot-start.ts'
+import { Gatekeeper } from '../leases/gatekeeper.ts'
+import { settleHolds } from '../volumes/hold-settlement.ts'
+import { HostStartError } from '../instance/host-start-error.ts'
+import { HostVolumes } from '../volumes/host-volumes.ts'
+import { InstanceEntry } from '../instance/entry.ts'
+import type { StartJob } from '../instance/entry.ts'
+import { goesToSleep, permitOf, runs, standByResult } from '../instance/record.ts'
+import type { InstanceRecord } from '../instance/record.ts'
+import { RemovedHere } from '../instance/removed-here.ts'
+import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
+import { StandbyWork } from '../leases/standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
 /** The whole halt: half of it for applications to end by themselves. The supervisor waits 10 s for all parts. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { heartbeatIntervalMs } from '../../domain/node-protocol.ts'
-import type { NodeAssignment, NodeHeartbeat } from '../../domain/node-protocol.ts'
+import { heartbeatIntervalMs } from '../../domain/host/api-protocol.ts'
+import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import type { LogWindow } from '../../domain/node-protocol.ts'
+import type { LogWindow } from '../../domain/host/api-protocol.ts'
 import { endOfSegments, listSegments } from './console-segments.ts'
 import type { ConsoleSegment } from './console-segments.ts'
 import { rangeOf } from './log-range.ts'

@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
-import type { PrivateName } from '../../domain/route-feed.ts'
+import type { PrivateName } from '../../domain/service/route-feed.ts'
 
 /** Changes within this time are written together. */
 const saveDelayMs = 1_000

@@ -1,4 +1,4 @@
-import type { NameLine, PrivateName } from '../../domain/route-feed.ts'
+import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 
 /** What a user's instances of this host are called. Lines are applied as they come, so a change is seen at once. */
 export class PrivateNames {

@@ -1,6 +1,6 @@
 import { SerialQueue } from '../agent/serial-queue.ts'
-import { DiskFullError } from '../disk/disk-room.ts'
-import type { DiskRoom } from '../disk/disk-room.ts'
+import { DiskFullError } from '../disk-room.ts'
+import type { DiskRoom } from '../disk-room.ts'
 import type { ImageLimits } from './image-limits.ts'
 import { officialHolder } from './image-store.ts'
 import type { ImageStore, StoredImage } from './image-store.ts'

@@ -4,8 +4,8 @@ import { access, constants, mkdir, readFile, readdir, rmdir, writeFile } from 'n
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { guestMemoryMb, vmmMemoryMb } from '../../domain/memory-room.ts'
-import { groupRoot, neighbourShare, shareFile } from '../../domain/processor-shares.ts'
+import { guestMemoryMb, vmmMemoryMb } from '../../domain/host/memory-room.ts'
+import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processor-shares.ts'
 
 /** What control groups are to do here. */
 export const groupControllers = ['memory', 'pids', 'cpu'] as const

@@ -1,6 +1,6 @@
-import { findMemoryLack, footprintMb, memoryLimitMb } from '../../domain/memory-room.ts'
-import type { HostMemory } from '../../domain/memory-room.ts'
-import type { KeptVm } from './kept-vm.ts'
+import { findMemoryLack, footprintMb, memoryLimitMb } from '../../domain/host/memory-room.ts'
+import type { HostMemory } from '../../domain/host/memory-room.ts'
+import type { KeptVm } from './vm-handle.ts'
 import type { TemplateStore } from './template-store.ts'
 import { VmmError } from './vmm.ts'
 

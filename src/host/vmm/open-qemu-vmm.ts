@@ -1,5 +1,5 @@
-import { usableMemoryMb } from '../../domain/memory-room.ts'
-import type { HostMemory } from '../../domain/memory-room.ts'
+import { usableMemoryMb } from '../../domain/host/memory-room.ts'
+import type { HostMemory } from '../../domain/host/memory-room.ts'
 import { ControlGroups, enterByKeeper } from './control-groups.ts'
 import { readGuestAssets } from './guest-assets.ts'
 import type { GuestAssets } from './guest-assets.ts'

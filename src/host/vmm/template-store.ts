@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { footprintMb } from '../../domain/memory-room.ts'
+import { footprintMb } from '../../domain/host/memory-room.ts'
 import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { templateKey } from './machine-plan.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { meanBusy, processorWeights } from '../../domain/processor-weights.ts'
+import { meanBusy, processorWeights } from '../../domain/host/processor-weights.ts'
 import type { ControlGroups } from './control-groups.ts'
-import type { KeptVm } from './kept-vm.ts'
+import type { KeptVm } from './vm-handle.ts'
 import { processorTimeMs } from './vm-usage.ts'
 
 const lookEveryMs = 2_000
@@ -9,7 +9,7 @@ const lookEveryMs = 2_000
 const leastChange = 0.05
 
 /**
- * Lowers the weight of users whose VMs have lately had more than their part of the processors (`src/domain/processor-weights.ts`): who had
+ * Lowers the weight of users whose VMs have lately had more than their part of the processors (`src/domain/host/processor-weights.ts`): who had
  * little, and wants to start, wake or answer something now, hardly notices them. Nothing is looked at while one user alone has VMs.
  */
 export class UserWeights {

@@ -1,6 +1,6 @@
-import { ExitCause } from '../../domain/exit-report.ts'
-import type { ExitReport } from '../../domain/exit-report.ts'
-import type { StartReport } from '../../domain/start-report.ts'
+import { ExitCause } from '../../domain/instance/exit-report.ts'
+import type { ExitReport } from '../../domain/instance/exit-report.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { StartKind } from '../../domain/start-report.ts'
+import type { StartKind } from '../../domain/instance/start-report.ts'
 
 /**
  * What is written down of a VM before it exists, in `<instance directory>/vm/vm.json`. Together with the keeper's

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { KeptVm } from './kept-vm.ts'
+import type { KeptVm } from './vm-handle.ts'
 import type { SnapshotSource } from './machine-plan.ts'
 import {
   abandonSnapshot,

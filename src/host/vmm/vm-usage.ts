@@ -1,5 +1,5 @@
-import { StartKind } from '../../domain/start-report.ts'
-import type { KeptVm } from './kept-vm.ts'
+import { StartKind } from '../../domain/instance/start-report.ts'
+import type { KeptVm } from './vm-handle.ts'
 import { readCpuTimeMs, readProcessUsage, readRest } from './process-stat.ts'
 import type { ProcessRest } from './process-stat.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'

@@ -1,5 +1,5 @@
-import type { ExitReport } from '../../domain/exit-report.ts'
-import type { StartReport } from '../../domain/start-report.ts'
+import type { ExitReport } from '../../domain/instance/exit-report.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment } from '../network/network.ts'
 import type { MemoryReading } from './memory-ledger.ts'

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import path from 'node:path'
-import { DiskRoom } from '../disk/disk-room.ts'
-import type { DiskPromise } from '../disk/disk-room.ts'
+import { DiskRoom } from '../disk-room.ts'
+import type { DiskPromise } from '../disk-room.ts'
 import { checkFileSystem, repairFileSystem } from './file-system-check.ts'
 import { isLocked } from './file-locks.ts'
 import {

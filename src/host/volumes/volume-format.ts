@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { freeBytesAt } from '../disk/free-bytes.ts'
+import { freeBytesAt } from '../free-bytes.ts'
 import { excerptOf, runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
 import type { ToolEnd } from './volume-tool.ts'
 import { VolumeError } from './volumes.ts'

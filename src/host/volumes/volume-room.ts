@@ -1,5 +1,5 @@
-import { diskReserveBytes } from '../../domain/disk-reserve.ts'
-import { diskSizeAt } from '../disk/free-bytes.ts'
+import { diskReserveBytes } from '../../domain/host/disk-reserve.ts'
+import { diskSizeAt } from '../free-bytes.ts'
 import { imageSize, stagedVolumes } from './volume-directory.ts'
 import { mebibyte } from './volume-format.ts'
 import type { VolumeRoom } from './volumes.ts'

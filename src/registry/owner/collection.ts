@@ -1,6 +1,6 @@
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
-import { namespaceOf } from '../../domain/image-reference.ts'
+import { namespaceOf } from '../../domain/image/reference.ts'
 import type { DigestGuard } from './digest-guard.ts'
 import type { ManifestReferences } from './manifest-references.ts'
 import { directoriesIn, unlessGone } from './storage-inventory.ts'

@@ -1,5 +1,5 @@
-import { diskReserveBytes } from '../../domain/disk-reserve.ts'
-import type { DiskSize } from '../../domain/disk-reserve.ts'
+import { diskReserveBytes } from '../../domain/host/disk-reserve.ts'
+import type { DiskSize } from '../../domain/host/disk-reserve.ts'
 
 /** How old a look at the disk may be. What passes meanwhile is counted. */
 const looksEveryMs = 1_000

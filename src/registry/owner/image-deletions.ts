@@ -1,6 +1,6 @@
 import { rm, utimes } from 'node:fs/promises'
 import path from 'node:path'
-import { isImageDigest } from '../../domain/image-reference.ts'
+import { isImageDigest } from '../../domain/image/reference.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
 import { directoriesIn, readLink, unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'

@@ -1,4 +1,4 @@
-import { namespaceOf, officialNamespace } from '../../domain/image-reference.ts'
+import { namespaceOf, officialNamespace } from '../../domain/image/reference.ts'
 import type { DiskRoom } from './disk-room.ts'
 import { RegistryRefusal } from './registry-refusal.ts'
 import { StorageAccount } from './storage-account.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { DiskSize } from '../../domain/disk-reserve.ts'
+import type { DiskSize } from '../../domain/host/disk-reserve.ts'
 import type { RegistrySigningKey } from '../signing-key.ts'
 import { createRegistryTokenIssuer } from '../token-issuer.ts'
 import { DigestGuard } from './digest-guard.ts'

@@ -1,4 +1,4 @@
-import { isImageDigest, isImageTag, isRepositoryName } from '../../domain/image-reference.ts'
+import { isImageDigest, isImageTag, isRepositoryName } from '../../domain/image/reference.ts'
 
 /** What a request asks of the registry, as far as its owner has to know it. */
 export type RegistryRequest =

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { isImageDigest, isRepositoryName, namespaceOf } from '../../domain/image-reference.ts'
+import { isImageDigest, isRepositoryName, namespaceOf } from '../../domain/image/reference.ts'
 import { digestOfHex } from './storage-layout.ts'
 import type { StorageLayout } from './storage-layout.ts'
 

@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert'
-import type { AutoscaleFacts } from '../../../src/cli/autoscale-facts.ts'
+import type { AutoscaleFacts } from '../../../src/cli/autoscale/facts.ts'
 import type { CliDeps } from '../../../src/cli/cli-deps.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import type { SeenAutoscale } from '../../../src/control/autoscale-control.ts'
 import { ControlUnavailable } from '../../../src/control/control-unavailable.ts'
-import { AutoscalePhase } from '../../../src/domain/autoscale-life.ts'
-import type { AutoscalePolicy } from '../../../src/domain/autoscale-policy.ts'
-import { InstanceState } from '../../../src/domain/instance-state.ts'
+import { AutoscalePhase } from '../../../src/domain/autoscale/life.ts'
+import type { AutoscalePolicy } from '../../../src/domain/autoscale/policy.ts'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { autoscaleRows, resize } from '../../support/autoscale-rows.ts'
 
 const policies: readonly AutoscalePolicy[] = [

@@ -3,9 +3,9 @@ import type { CliDeps } from '../../../src/cli/cli-deps.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import { ControlUnavailable } from '../../../src/control/control-unavailable.ts'
 import { VolumeGone } from '../../../src/control/volume-control.ts'
-import { InstanceState } from '../../../src/domain/instance-state.ts'
-import { VolumePhase } from '../../../src/domain/volume.ts'
-import type { VolumeSettings } from '../../../src/domain/volume-settings.ts'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
+import { VolumePhase } from '../../../src/domain/volume/state.ts'
+import type { VolumeSettings } from '../../../src/domain/volume/settings.ts'
 import { volumeRecords } from '../../support/volume-records.ts'
 
 describe('the roost command of volumes', () => {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { waitMs } from '../../../src/api/instance-waiting.ts'
+import { waitMs } from '../../../src/api/instance/waiting.ts'
 import { maxWaitMs } from '../../../src/contract/limits.ts'
 
 describe('a wait', () => {

@@ -5,10 +5,10 @@ import {
   readService,
   serviceChoice,
   serviceChoiceProblems,
-} from '../../../src/api/new-service.ts'
-import { createServiceBody } from '../../../src/contract/service-fields.ts'
-import { strictValidator } from '../../../src/contract/validators.ts'
-import { Handler } from '../../../src/domain/service.ts'
+} from '../../../src/api/service/new-service.ts'
+import { createServiceBody } from '../../../src/contract/service/fields.ts'
+import { strictValidator } from '../../../src/contract/request/validators.ts'
+import { Handler } from '../../../src/domain/service/handler.ts'
 
 const metro = 'metro.test'
 const validate = strictValidator(createServiceBody)

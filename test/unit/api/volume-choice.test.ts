@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { volumeChoice, volumeChoiceProblems } from '../../../src/api/volume-choice.ts'
-import { strictValidator } from '../../../src/contract/validators.ts'
-import { instanceVolume } from '../../../src/contract/volume-requests.ts'
-import { parseMountPath } from '../../../src/domain/mount-path.ts'
-import { defaultQuotaLimits } from '../../../src/domain/quotas.ts'
+import { volumeChoice, volumeChoiceProblems } from '../../../src/api/volume/choice.ts'
+import { strictValidator } from '../../../src/contract/request/validators.ts'
+import { instanceVolume } from '../../../src/contract/volume/requests.ts'
+import { parseMountPath } from '../../../src/domain/volume/mount-path.ts'
+import { defaultQuotaLimits } from '../../../src/domain/account/quotas.ts'
 
 const validate = strictValidator(instanceVolume)
 

@@ -1,20 +1,20 @@
 import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'
 import * as limits from '../../../src/contract/limits.ts'
-import { maxKeptAttempts } from '../../../src/db/certificate-attempts.ts'
-import { maxCertificatesPerUser } from '../../../src/db/certificate-name.ts'
+import { maxKeptAttempts } from '../../../src/db/certificate/attempts.ts'
+import { maxCertificatesPerUser } from '../../../src/db/certificate/name.ts'
 import {
   adjustmentRange,
   boundRange,
   maxPoliciesPerService,
   maxPolicyNameLength,
   maxStepsPerPolicy,
-} from '../../../src/domain/autoscale-steps.ts'
-import { maxDomainLength, reservedMetroLabels } from '../../../src/domain/domain-name.ts'
-import { maxComponentBytes, maxMountPathBytes, reservedPaths } from '../../../src/domain/mount-path.ts'
+} from '../../../src/domain/autoscale/steps.ts'
+import { maxDomainLength, reservedMetroLabels } from '../../../src/domain/service/domain-name.ts'
+import { maxComponentBytes, maxMountPathBytes, reservedPaths } from '../../../src/domain/volume/mount-path.ts'
 import { maxChainCertificates } from '../../../src/x509/certificate-upload.ts'
 import { maxRsaBits, minRsaBits } from '../../../src/x509/private-key.ts'
-import { maxProcessBytes, maxProcessStringBytes } from '../../../src/domain/process-size.ts'
+import { maxProcessBytes, maxProcessStringBytes } from '../../../src/domain/instance/process-size.ts'
 
 describe('docs/limits.md', () => {
   const shown: readonly [keyof typeof limits, string][] = [

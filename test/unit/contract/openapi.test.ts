@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { openApiDocument, openApiText } from '../../../src/contract/openapi.ts'
+import { openApiDocument, openApiText } from '../../../src/contract/openapi/openapi.ts'
 import { operations } from '../../../src/contract/operations.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 
@@ -12,7 +12,7 @@ describe('openapi.json', () => {
   const document = openApiDocument() as Json
   const table = Object.values(operations) as readonly Operation[]
 
-  it('is what the contract makes of it: run src/contract/write-openapi.ts after a change', async () => {
+  it('is what the contract makes of it: run src/contract/openapi/write-openapi.ts after a change', async () => {
     assert.equal(await readFile('openapi.json', 'utf8'), openApiText())
   })
 

@@ -1,0 +1,95 @@
+import type { AutoscaledService } from '../../src/db/autoscale/records.ts'
+import { emptyMemory, observeService } from '../../src/domain/autoscale/decision.ts'
+import type { AutoscaleVerdict } from '../../src/domain/autoscale/decision.ts'
+import { sizeOf, Standing, standingOf } from '../../src/domain/autoscale/members.ts'
+import type { AutoscaleMember, MemberLoad } from '../../src/domain/autoscale/members.ts'
+import { viewedLoads } from '../../src/domain/autoscale/watch.ts'
+import type { AutoscaleView, WatchInput, WatchResult } from '../../src/domain/autoscale/watch.ts'
+
+/** What a look saw of one service. */
+export interface ServiceLook {
+  readonly result?: WatchResult
+  /** Some instance that counts does not tell its load. */
+  readonly isLoadUnknown: boolean
+}
+
+/** The watch over one service: what its looks left, and what it last saw. */
+export class ServiceWatch {
+  readonly input: WatchInput
+  #target: number | undefined
+  #memory = emptyMemory
+  #hasLooked = false
+  #view: () => AutoscaleView = () => ({})
+
+  constructor(input: WatchInput) {
+    this.input = input
+    this.#target = input.target
+  }
+
+  /** `service` is undefined where it has no configuration. */
+  look(
+    service: AutoscaledService | undefined,
+    loadOf: (member: AutoscaleMember) => MemberLoad | undefined,
+    nowMs: number,
+  ): ServiceLook {
+    if (service === undefined) return { result: { kind: 'closing' }, isLoadUnknown: false }
+    const { configuration } = service
+    const members = service.members.map((member) => observed(member, loadOf(member), configuration, nowMs))
+    // Where nothing was decided yet, what is there at the first look is what is to be there.
+    const target = (this.#target ??= sizeOf(members))
+    const isLoadUnknown = members.some(
+      ({ standing, load }) => standing === Standing.Counted && load === undefined,
+    )
+    if (!this.#hasLooked) {
+      this.#hasLooked = true
+      // Hosts were asked for the first time, perhaps: that would count as no load, and lower the mean of the next looks.
+      const rest = { kind: 'observing', looks: 0 } as const
+      this.#view = () => ({ atMs: nowMs, size: sizeOf(members), target, rest })
+      if (isLoadUnknown) return { isLoadUnknown }
+    }
+    const { blockedUntilMs, failedAtMs } = this.input
+    const verdict = observeService(this.#memory, {
+      nowMs,
+      configuration,
+      members,
+      target,
+      ...(blockedUntilMs !== undefined && { blockedUntilMs }),
+      ...(failedAtMs !== undefined && { failedAtMs }),
+    })
+    this.#memory = verdict.memory
+    this.#view = () => viewOf(verdict, { atMs: nowMs, target, members })
+    return { isLoadUnknown, ...(verdict.outcome !== undefined && { result: verdict.outcome }) }
+  }
+
+  /** What was seen last. */
+  view(trouble?: string): AutoscaleView {
+    return { ...this.#view(), ...(trouble !== undefined && { trouble }) }
+  }
+}
+
+type Member = AutoscaleMember & { readonly standing: Standing; readonly load?: MemberLoad }
+
+function observed(
+  member: AutoscaleMember,
+  load: MemberLoad | undefined,
+  configuration: AutoscaledService['configuration'],
+  nowMs: number,
+): Member {
+  const standing = standingOf(member, configuration, nowMs)
+  return { ...member, standing, ...(load !== undefined && { load }) }
+}
+
+function viewOf(
+  { size, metrics, rest }: AutoscaleVerdict,
+  look: { readonly atMs: number; readonly target: number; readonly members: readonly Member[] },
+): AutoscaleView {
+  const loads = look.members.flatMap(({ name, load }) => (load === undefined ? [] : [[name, load] as const]))
+  return {
+    atMs: look.atMs,
+    size,
+    target: look.target,
+    ...(metrics !== undefined && { metrics }),
+    ...(rest !== undefined && { rest }),
+    ...(loads.length > 0 && { loads: Object.fromEntries(loads.slice(0, viewedLoads)) }),
+  }
+}

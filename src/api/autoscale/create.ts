@@ -1,0 +1,29 @@
+import { createAutoscale } from '../../contract/autoscale/operations.ts'
+import { RequestError } from '../../contract/errors.ts'
+import { createAutoscale as insertAutoscale } from '../../db/autoscale/configurations.ts'
+import { tellConfigured } from './workflows.ts'
+import type { Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { readAutoscale } from './new-autoscale.ts'
+import { failedService, forEachService } from '../service/objects.ts'
+import { writeRefusalProblem } from '../write-refusal.ts'
+
+/** Configures services one after the other. Autoscale begins to look at each when its workflow has heard of it, now or at the next sweep. */
+export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> {
+  return async ({ objects }, call) => {
+    const read = objects.map(({ parameters }) => readAutoscale(parameters, createAutoscale.place))
+    const problems = read.flatMap((one) => (one.ok ? [] : one.problems))
+    if (problems.length > 0) throw new RequestError(problems)
+    const entries = await forEachService(deps, call, objects, async (row, index) => {
+      const wanted = read[index]
+      if (!wanted?.ok) throw new Error('what is invalid was refused above')
+      const { uuid, name } = row
+      const { userUuid } = call.identity
+      const outcome = await insertAutoscale(deps.database, { userUuid, serviceUuid: uuid, ...wanted.value })
+      if (!outcome.ok) return failedService(row, writeRefusalProblem(outcome.refusal))
+      await tellConfigured(deps, call, outcome.settings)
+      return { status: 'success' as const, uuid, name }
+    })
+    return { entries }
+  }
+}

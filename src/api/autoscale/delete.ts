@@ -1,0 +1,21 @@
+import type { deleteAutoscale } from '../../contract/autoscale/operations.ts'
+import { deleteAutoscale as markAutoscaleDeleted } from '../../db/autoscale/configurations.ts'
+import { tellAutoscaleDeleted } from './workflows.ts'
+import type { Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { failedService, forEachService } from '../service/objects.ts'
+import { writeRefusalProblem } from '../write-refusal.ts'
+
+/** From the mark on the service is unconfigured and its clones are given back; the workflow, now or at the next sweep, has them go. */
+export function autoscaleDelete(deps: ApiDeps): Handler<typeof deleteAutoscale> {
+  return async ({ objects }, call) => {
+    const entries = await forEachService(deps, call, objects, async (row) => {
+      const { uuid, name } = row
+      const outcome = await markAutoscaleDeleted(deps.database, call.identity.userUuid, uuid)
+      if (!outcome.ok) return failedService(row, writeRefusalProblem(outcome.refusal))
+      await tellAutoscaleDeleted(deps, call, outcome.settings)
+      return { status: 'success' as const, uuid, name }
+    })
+    return { entries }
+  }
+}

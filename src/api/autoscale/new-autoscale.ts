@@ -1,0 +1,50 @@
+import type { createAutoscale } from '../../contract/autoscale/operations.ts'
+import { problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import type { OperationBody } from '../../contract/operation.ts'
+import type { NewAutoscale } from '../../db/autoscale/configurations.ts'
+import { defaultAutoscale } from '../../domain/autoscale/policy.ts'
+import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
+import { readIdentifier } from '../body-identifier.ts'
+import type { Read } from '../body-identifier.ts'
+import { readPolicies } from './new-policies.ts'
+
+type Body = OperationBody<typeof createAutoscale>
+
+/** A configuration as a body describes it, or everything that is wrong with it whatever the state of the platform. */
+export function readAutoscale(
+  { master: given, ...body }: Body,
+  place: string,
+): Read<Omit<NewAutoscale, 'userUuid' | 'serviceUuid'>> {
+  const master = readIdentifier(given, `'master' of ${place}`)
+  const policies = readPolicies(body.policies ?? [])
+  const problems = [
+    ...(master.ok ? [] : master.problems),
+    ...crossedSizes(body),
+    ...(policies.ok ? repeatedPolicies(policies.value, place) : policies.problems),
+  ]
+  if (!master.ok || !policies.ok || problems.length > 0) return { ok: false, problems }
+  const { min_size: minSize, max_size: maxSize } = body
+  return {
+    ok: true,
+    value: {
+      master: master.value,
+      ...(minSize !== undefined && { minSize }),
+      ...(maxSize !== undefined && { maxSize }),
+      warmupMs: body.warmup_time_ms ?? defaultAutoscale.warmupMs,
+      cooldownMs: body.cooldown_time_ms ?? defaultAutoscale.cooldownMs,
+      policies: policies.value,
+    },
+  }
+}
+
+/** Where both are given; what a default is depends on the account. */
+function crossedSizes({ min_size: min, max_size: max }: Omit<Body, 'master'>): readonly Problem[] {
+  return min !== undefined && max !== undefined && min > max ? [problem('sizesCrossed', { min, max })] : []
+}
+
+function repeatedPolicies(policies: readonly AutoscalePolicy[], place: string): readonly Problem[] {
+  const names = policies.map(({ name }) => name)
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return [...repeated].map((name) => problem('repeatedPolicy', { name, place }))
+}

@@ -1,0 +1,53 @@
+import { ControlUnavailable } from '../../control/control-unavailable.ts'
+import { markCertificateWorkflowStarted } from '../../db/certificate/records.ts'
+import { unstartedCertificates } from '../../db/certificate/certificates.ts'
+import type { AttachedService } from '../../db/service/row.ts'
+import { boundedMap } from '../bounded-map.ts'
+import type { Call } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** Workflow starts that one request has under way. */
+const maxConcurrentStarts = 10
+
+type Deps = Pick<ApiDeps, 'database' | 'certificateControl'>
+
+/**
+ * Has the certificates ordered that were requested with these services. Where Temporal does not answer, they are pending all the
+ * same: the sweep starts the rest.
+ */
+export async function startCertificateWorkflows(
+  { database, certificateControl }: Deps,
+  call: Call,
+  services: Iterable<Pick<AttachedService, 'domains'>>,
+): Promise<void> {
+  const uuids = [...services].flatMap(({ domains }) =>
+    domains.flatMap(({ certificate }) => certificate?.uuid ?? []),
+  )
+  const unstarted = await unstartedCertificates(database, [...new Set(uuids)])
+  const started = await boundedMap(unstarted, maxConcurrentStarts, async (settings) => {
+    const { certificateUuid } = settings
+    const told = await wasTold(certificateControl.ensureStarted(settings), call, certificateUuid)
+    return told ? [certificateUuid] : []
+  })
+  if (started.length > 0) await markCertificateWorkflowStarted(database, started.flat())
+}
+
+/** Of a certificate whose row is gone; a workflow that does not hear of it finds that out. */
+export async function tellCertificateDeleted(
+  { certificateControl }: Pick<Deps, 'certificateControl'>,
+  call: Call,
+  uuid: string,
+): Promise<void> {
+  await wasTold(certificateControl.delete(uuid), call, uuid)
+}
+
+async function wasTold(telling: Promise<void>, call: Call, uuid: string): Promise<boolean> {
+  try {
+    await telling
+    return true
+  } catch (error) {
+    if (!(error instanceof ControlUnavailable)) throw error
+    call.log.warn({ err: error, certificate: uuid }, 'the workflow of the certificate hears of it later')
+    return false
+  }
+}

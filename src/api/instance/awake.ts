@@ -1,0 +1,115 @@
+import type { AwakeInstance, AwakeInstances } from '../../domain/instance/awake.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import { listPlacements } from '../../db/instance/instances.ts'
+import { NodeUnavailable } from '../../control/host-client.ts'
+import type { Call } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/**
+ * A host wakes an instance without asking anybody, and the workflow writes the new state some hundred milliseconds later.
+ * Until then the row says `standby`, although a client may have had an answer from the instance. So whoever reads a row
+ * in one of these states asks the host as well, and shows what the host says. Nothing is written here.
+ */
+const statesAheadOfRows: readonly InstanceState[] = [InstanceState.Standby, InstanceState.Starting]
+
+type Deps = Pick<ApiDeps, 'nodes'>
+type Log = Pick<Call, 'log'>
+type Placed = Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>
+
+/** The rows in their order, each as its host has the instance now. A host that does not answer changes nothing. */
+export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
+  deps: Deps,
+  call: Log,
+  rows: readonly Row[],
+): Promise<readonly (Row | InstanceRow)[]> {
+  const awake = await awakeInstances(
+    deps,
+    call,
+    rows.flatMap((row) => row ?? []),
+  )
+  return rows.map((row) => {
+    const seen = row === undefined ? undefined : awake.get(row.uuid)
+    return row === undefined || seen === undefined ? row : asAwake(row, seen)
+  })
+}
+
+/** Of these instances those that their hosts have awake, with one call per host. */
+async function awakeInstances(
+  deps: Deps,
+  call: Log,
+  placed: readonly Placed[],
+): Promise<ReadonlyMap<string, AwakeInstance>> {
+  const doubtful = placed.filter(({ state }) => statesAheadOfRows.includes(state))
+  const answers = await Promise.all(
+    [...Map.groupBy(doubtful, ({ nodeId }) => nodeId)].map(async ([nodeId, there]) => {
+      const awake = await askHost(deps, call, { nodeId, uuids: there.map(({ uuid }) => uuid) })
+      return there.flatMap(({ uuid, boot }) => {
+        const seen = awake[uuid]
+        // A boot before the row's is over by the word of the workflow.
+        return seen === undefined || seen.boot < boot ? [] : [[uuid, seen] as const]
+      })
+    }),
+  )
+  return new Map(answers.flat())
+}
+
+/** The states of the user's instances that their rows do not show yet. */
+export async function statesByHosts(
+  deps: Pick<ApiDeps, 'nodes' | 'database'>,
+  call: Call,
+): Promise<ReadonlyMap<string, InstanceState>> {
+  const placed = await listPlacements(deps.database, call.identity.userUuid, statesAheadOfRows)
+  const awake = await awakeInstances(deps, call, placed)
+  return new Map([...awake].map(([uuid, { state }]) => [uuid, state]))
+}
+
+async function askHost(
+  deps: Deps,
+  call: Log,
+  { nodeId, uuids }: { readonly nodeId: string; readonly uuids: readonly string[] },
+): Promise<AwakeInstances> {
+  try {
+    return await deps.nodes.readAwake(nodeId, uuids)
+  } catch (error) {
+    if (!(error instanceof NodeUnavailable)) throw error
+    call.log.debug({ err: error, node: nodeId }, 'the host does not say which instances are awake')
+    return {}
+  }
+}
+
+/** The state before a command: the workflow that answered it may not know yet that the host woke the instance. */
+export function stateBefore(told: InstanceState, { state }: Pick<InstanceRow, 'state'>): InstanceState {
+  return told === InstanceState.Standby ? state : told
+}
+
+/** What the workflow is about to write. */
+function asAwake(row: InstanceRow, { boot, state, started }: AwakeInstance): InstanceRow {
+  return {
+    ...row,
+    state,
+    boot,
+    startCount: row.startCount + (boot > row.boot ? 1 : 0),
+    stoppedAt: null,
+    stopReason: null,
+    exitCode: null,
+    stopCode: null,
+    failure: null,
+    failureKind: null,
+    snapshotUuid: null,
+    ...(started === undefined ? {} : startTimes(started)),
+  }
+}
+
+function startTimes(started: StartReport) {
+  return {
+    startedAt: new Date(started.startedAtMs),
+    bootTimeUs: started.bootTimeUs,
+    vmmStartTimeUs: started.vmmStartTimeUs,
+    vmmLoadTimeUs: started.vmmLoadTimeUs,
+    vmmReadyTimeUs: started.vmmReadyTimeUs,
+    netTimeUs: started.netTimeUs ?? null,
+    startKind: started.kind,
+  }
+}

@@ -1,0 +1,194 @@
+import { RequestError, problem, rangeProblem, requestError } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import { createInstances } from '../../contract/instance/operations.ts'
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { ControlUnavailable } from '../../control/control-unavailable.ts'
+import { createInstances as insertInstances } from '../../db/instance/create.ts'
+import type { ServiceChoice } from '../../db/instance/create.ts'
+import { workflowSettings } from '../../db/instance/settings.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import { readQuotas } from '../../db/account/quotas.ts'
+import type { AttachedService } from '../../db/service/row.ts'
+import { attachedServices } from '../../db/service/services.ts'
+import { findVolumes } from '../../db/volume/volumes.ts'
+import { markWorkflowStarted } from '../../db/instance/records.ts'
+import { parseImageReference } from '../../domain/image/reference.ts'
+import { findLimitBreach } from '../../domain/account/quotas.ts'
+import { defaultMemoryMb, defaultVcpus } from '../../domain/instance/defaults.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import { boundedMap } from '../bounded-map.ts'
+import type { Call, Handler } from '../call.ts'
+import { startCertificateWorkflows } from '../certificate/workflows.ts'
+import type { ApiDeps } from '../deps.ts'
+import { unmadeEntry } from '../failed-entry.ts'
+import { waitMs } from './waiting.ts'
+import { newInstances, oversizedProcess } from './new-instance.ts'
+import type { InstanceBody } from './new-instance.ts'
+import { notTheirs, serviceChoice, serviceChoiceProblems } from '../service/new-service.ts'
+import { privateFqdn } from './view.ts'
+import { presentAttached } from '../service/view.ts'
+import { volumeChoiceProblems } from '../volume/choice.ts'
+import { startVolumeWorkflows } from '../volume/workflows.ts'
+import { writeRefusalProblem } from '../write-refusal.ts'
+import { waitForStart } from './start-waiting.ts'
+
+type Entry = OperationEntry<typeof createInstances> | FailedEntry
+
+/** Workflow starts and lookups of images that one request has under way. */
+const maxConcurrent = 10
+
+/**
+ * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Those of one
+ * object are created all or none.
+ */
+export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
+  return async ({ objects }, call) => {
+    const bodies = objects.map(({ parameters }) => parameters)
+    await refuseInvalid(deps, call, bodies)
+    const created: (readonly (InstanceRow | FailedEntry)[])[] = []
+    const { metroDomain } = deps.settings
+    const services = bodies.map((body) => serviceChoice(body.service_group, metroDomain))
+    const made = services.map((service) =>
+      service !== undefined && 'made' in service ? service.made : undefined,
+    )
+    const taken = await notTheirs(deps, call.identity.userUuid, made)
+    for (const [index, body] of bodies.entries()) {
+      const wrong = taken[index]
+      const service = services[index]
+      created.push(
+        wrong === undefined
+          ? await createObject(deps, call, { body, service })
+          : [unmadeEntry(wrong, body.name)],
+      )
+    }
+    await startMadeVolumes(deps, call, created.flat().filter(isRow))
+    await startWorkflows(deps, call, created.flat().filter(isRow))
+    const attached = await attachedServices(deps.database, created.flat().filter(isRow))
+    await startCertificateWorkflows(deps, call, attached.values())
+    const entries = created.flatMap((instances, index) =>
+      instances.map(async (one): Promise<Entry> => {
+        if (!isRow(one)) return one
+        const service = attached.get(one.serviceUuid ?? '')
+        return createdEntry(deps, call, { row: one, body: bodies[index]!, service })
+      }),
+    )
+    return { entries: await Promise.all(entries) }
+  }
+}
+
+function isRow(one: InstanceRow | FailedEntry): one is InstanceRow {
+  return !('message' in one)
+}
+
+/** What is invalid whatever the state of the platform aborts the request before anything is made. */
+async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly InstanceBody[]): Promise<void> {
+  const { place } = createInstances
+  const quotas = await readQuotas(deps.database, call.identity.userUuid)
+  if (quotas === undefined) throw requestError('unauthenticated')
+  const problems = bodies.flatMap((body): readonly Problem[] => {
+    const found: Problem[] = []
+    if (parseImageReference(body.image) === undefined) {
+      found.push(
+        problem('invalidImage', {
+          value: body.image,
+          reason: 'expected <app>:<tag> or <user>/<app>:<tag>, or a digest after @',
+        }),
+      )
+    }
+    if ((body.wait_timeout_ms ?? 0) !== 0 && body.autostart !== true) {
+      found.push(problem('onlyWith', { name: 'wait_timeout_ms', other: "'autostart'", place }))
+    }
+    found.push(...serviceChoiceProblems(body.service_group, deps.settings.metroDomain))
+    found.push(...volumeChoiceProblems(body, quotas.limits))
+    const oversized = oversizedProcess(body)
+    if (oversized !== undefined) found.push(oversized)
+    const breach = findLimitBreach(quotas.limits, {
+      memoryMb: body.memory_mb ?? Math.max(defaultMemoryMb, quotas.limits.minMemoryMb),
+      vcpus: body.vcpus ?? Math.max(defaultVcpus, quotas.limits.minVcpus),
+    })
+    if (breach !== undefined && body[breach.parameter] !== undefined) {
+      found.push(rangeProblem({ name: breach.parameter, min: breach.min, max: breach.max }))
+    }
+    return found
+  })
+  if (problems.length > 0) throw new RequestError(problems)
+}
+
+async function createObject(
+  deps: ApiDeps,
+  call: Call,
+  { body, service }: { readonly body: InstanceBody; readonly service: ServiceChoice | undefined },
+): Promise<readonly (InstanceRow | FailedEntry)[]> {
+  const image = await findImage(deps, call, body.image)
+  if ('message' in image) return [unmadeEntry(image, body.name)]
+  const outcome = await insertInstances(deps, newInstances(call.identity.userUuid, { body, image, service }))
+  return outcome.ok ? outcome.instances : [unmadeEntry(writeRefusalProblem(outcome.refusal), body.name)]
+}
+
+async function findImage(deps: ApiDeps, call: Call, reference: string) {
+  try {
+    const image = await deps.images.resolve(call.identity.userName, reference, call.signal)
+    if (image.kind === 'unknown') return problem('imageNotFound', { value: reference })
+    if (image.kind === 'unusable') return problem('unusableImage', { value: reference, reason: image.reason })
+    return image
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    call.log.warn({ err: error }, 'the image registry failed')
+    return problem('operationFailed', { reason: 'the image registry does not answer' })
+  }
+}
+
+/** Of volumes that were made with the instances; those that there were already have been started long ago. */
+async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
+  const uuids = rows.flatMap(({ volumeUuid }) => (volumeUuid === null ? [] : [{ uuid: volumeUuid }]))
+  if (uuids.length === 0) return
+  const volumes = await findVolumes(deps.database, call.identity.userUuid, uuids)
+  const made = volumes.flatMap((volume) => (volume === undefined || volume.persistent ? [] : volume))
+  await startVolumeWorkflows(deps, call, made)
+}
+
+/** Where Temporal does not answer, the instances exist all the same: the sweep starts their workflows. */
+async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
+  const started = await boundedMap(rows, maxConcurrent, async (row) => {
+    try {
+      await deps.control.ensureStarted(workflowSettings(row))
+      return [row.uuid]
+    } catch (error) {
+      if (!(error instanceof ControlUnavailable)) throw error
+      call.log.warn({ err: error, instance: row.uuid }, 'the sweep will start the workflow')
+      return []
+    }
+  })
+  await markWorkflowStarted(deps.database, started.flat())
+}
+
+async function createdEntry(
+  deps: ApiDeps,
+  call: Call,
+  {
+    row,
+    body,
+    service,
+  }: {
+    readonly row: InstanceRow
+    readonly body: InstanceBody
+    readonly service: AttachedService | undefined
+  },
+): Promise<Entry> {
+  const timeoutMs = waitMs(body.wait_timeout_ms ?? 0)
+  const created = {
+    status: 'success' as const,
+    state: row.state,
+    uuid: row.uuid,
+    name: row.name,
+    private_fqdn: privateFqdn(row),
+    private_ip: row.privateIp,
+    ...(service === undefined ? {} : { service_group: presentAttached(service) }),
+  }
+  if (timeoutMs === 0) return created
+  const ended = await waitForStart(deps, call, { row, revision: row.revision, timeoutMs })
+  if (ended.status === 'error') return ended
+  const { bootTimeUs } = ended.row
+  return { ...created, state: ended.state, ...(bootTimeUs === null ? {} : { boot_time_us: bootTimeUs }) }
+}

@@ -1,0 +1,22 @@
+import type { listInstances as operation } from '../../contract/instance/operations.ts'
+import { listInstanceNames } from '../../db/instance/instances.ts'
+import type { Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { statesByHosts } from './awake.ts'
+import { pageFilter } from './objects.ts'
+
+/** Names of instances, in any of the states that the filters give. A filter without a state lets everything pass. */
+export function instancesList(deps: ApiDeps): Handler<typeof operation> {
+  return async ({ objects, page }, call) => {
+    const wanted = objects.map((filter) => filter.parameters.state)
+    const states = wanted.filter((state) => state !== undefined)
+    const { userUuid } = call.identity
+    const filter = await pageFilter(deps, call, page)
+    const byState = states.length > 0 && states.length === wanted.length
+    const rows = await listInstanceNames(deps.database, userUuid, {
+      ...filter,
+      ...(byState ? { states, insteadOfRows: await statesByHosts(deps, call) } : {}),
+    })
+    return { entries: rows.map(({ uuid, name }) => ({ uuid, name })) }
+  }
+}

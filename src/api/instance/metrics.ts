@@ -1,0 +1,67 @@
+import type { getInstanceMetrics } from '../../contract/instance/operations.ts'
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import type { ParsedRequest } from '../../contract/request/parsed-request.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import type { Answer, Call, Handler } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { failedInstance } from '../failed-entry.ts'
+import { forEachInstance, listAsHostsSay } from './objects.ts'
+import { usageOf } from './usage.ts'
+import { presentMetrics, presentMetricsText } from './metrics-view.ts'
+import type { MeteredInstance } from './metrics-view.ts'
+
+type Entry = OperationEntry<typeof getInstanceMetrics> | FailedEntry
+
+/** Metrics of the named instances, or of all; as text unless JSON is asked for. */
+export function instancesMetrics(deps: ApiDeps): Handler<typeof getInstanceMetrics> {
+  return async (request, call) => {
+    const found = await findRows(deps, call, request)
+    const rows = found.flatMap((one) => ('row' in one ? one.row : []))
+    const usage = await usageOf(deps, call, rows)
+    const view = { nowMs: deps.nowMs(), developer: call.identity.developer }
+    // The text has no place for what failed; where there is nothing else, the envelope says it.
+    const onlyFailures = found.length > 0 && rows.length === 0
+    if (!acceptsJson(call.accept) && !onlyFailures) return asText(found, usage, view)
+    const named = request.objects.length > 0
+    return {
+      entries: found.map((one): Entry => {
+        if (!('row' in one)) return one
+        const used = usage.get(one.row.uuid)
+        if (used === undefined) return failedInstance(one.row, 'hostUnreachable')
+        const metrics = presentMetrics({ row: one.row, usage: used }, view)
+        return named ? { status: 'success', ...metrics } : metrics
+      }),
+    }
+  }
+}
+
+type Found = { readonly row: InstanceRow } | FailedEntry
+
+async function findRows(
+  deps: ApiDeps,
+  call: Call,
+  { objects, page }: ParsedRequest,
+): Promise<readonly Found[]> {
+  if (objects.length > 0) return forEachInstance(deps, call, objects, async (row) => ({ row }))
+  return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
+}
+
+/** Only the JSON type itself counts: what sends a wildcard or nothing at all scrapes metrics. */
+function acceptsJson(accept: string): boolean {
+  return accept.split(',').some((part) => /^\s*application\/json\s*(?:;|$)/i.test(part))
+}
+
+/** An instance that cannot be found has no samples. */
+function asText(
+  found: readonly Found[],
+  usage: Awaited<ReturnType<typeof usageOf>>,
+  view: { readonly nowMs: number; readonly developer: boolean },
+): Answer<typeof getInstanceMetrics> {
+  const metered = found.flatMap((one): MeteredInstance[] => {
+    if (!('row' in one)) return []
+    const used = usage.get(one.row.uuid)
+    return [used === undefined ? { row: one.row } : { row: one.row, usage: used }]
+  })
+  return { text: presentMetricsText(metered, view), contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+}

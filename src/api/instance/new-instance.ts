@@ -1,0 +1,102 @@
+import { problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import { createInstances } from '../../contract/instance/operations.ts'
+import type { OperationBody } from '../../contract/operation.ts'
+import type { NewInstances, ServiceChoice } from '../../db/instance/create.ts'
+import { expandImageLine, splitArgumentLine } from '../../domain/instance/argument-line.ts'
+import { readImageLabels } from '../../domain/image/labels.ts'
+import { resolveInstanceDefaults } from '../../domain/instance/defaults.ts'
+import { InstanceFeature } from '../../domain/instance/feature.ts'
+import { parseObjectName } from '../../domain/object-name.ts'
+import { findProcessExcess } from '../../domain/instance/process-size.ts'
+import { ScaleToZeroPolicy, noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../../domain/standby/scale-to-zero.ts'
+import type { ResolvedImage } from '../../registry/image-resolver.ts'
+import { volumeChoice } from '../volume/choice.ts'
+
+export type InstanceBody = OperationBody<typeof createInstances>
+type FoundImage = Extract<ResolvedImage, { readonly kind: 'found' }>
+
+/** What is too long for a process. What its image adds is counted at its start, by the same bounds. */
+export function oversizedProcess(body: InstanceBody): Problem | undefined {
+  const { args = [], env = {} } = body
+  const excess = findProcessExcess(typeof args === 'string' ? splitArgumentLine(args) : args, env)
+  return excess === undefined
+    ? undefined
+    : problem('tooManyBytes', { ...excess, place: createInstances.place })
+}
+
+/** What is to be written into the database, with everything that was left out filled in. */
+export function newInstances(
+  userUuid: string,
+  {
+    body,
+    image,
+    service,
+  }: {
+    readonly body: InstanceBody
+    readonly image: FoundImage
+    readonly service: ServiceChoice | undefined
+  },
+): NewInstances {
+  const { defaults } = readImageLabels(image.facts.labels)
+  const wishes = resolveInstanceDefaults(
+    {
+      ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),
+      ...(body.vcpus === undefined ? {} : { vcpus: body.vcpus }),
+      ...(body.restart_policy === undefined ? {} : { restartPolicy: body.restart_policy }),
+      ...(body.autostart === undefined ? {} : { autostart: body.autostart }),
+      ...(body.replicas === undefined ? {} : { replicas: body.replicas }),
+      ...(body.env === undefined ? {} : { env: body.env }),
+    },
+    defaults,
+  )
+  const name = body.name === undefined ? undefined : parseObjectName(body.name)
+  const args = wantedArguments(body.args, image.facts)
+  const volume = volumeChoice(body)
+  return {
+    userUuid,
+    image: image.reference,
+    ...wishes,
+    deleteOnStop: body.features?.includes(InstanceFeature.DeleteOnStop) ?? false,
+    scaleToZero: wantedScaleToZero(body),
+    ...(service === undefined ? {} : { service }),
+    ...(volume === undefined ? {} : { volume }),
+    ...(name === undefined ? {} : { name }),
+    ...(args === undefined ? {} : { args }),
+  }
+}
+
+/**
+ * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from the image list, one line, as
+ * the first element of an array, also where it is empty. Alone it means the image's own; before further arguments it is replaced by its
+ * words. Where the image has an entrypoint, that is left to the host. It runs the entrypoint before the arguments, but hands it to a kernel of
+ * the image's own as one of them, and only it knows which kind the image is.
+ */
+export function wantedArguments(
+  args: InstanceBody['args'],
+  image: Pick<FoundImage['facts'], 'args' | 'hasEntrypoint'>,
+): readonly string[] | undefined {
+  if (args === undefined || args.length === 0) return undefined
+  const only = typeof args === 'string' ? args : args.length === 1 ? args[0] : undefined
+  if (only === '' || (only !== undefined && only === image.args)) return undefined
+  if (typeof args === 'string') return splitArgumentLine(args)
+  const { args: line = '', hasEntrypoint } = image
+  return hasEntrypoint ? args : expandImageLine(args, { line, words: splitArgumentLine(line) })
+}
+
+/**
+ * The deprecated feature stands for the policy `on`. Clients send the policy `off` along with every instance that
+ * publishes no port, whatever their user said, so the feature counts beside it.
+ */
+export function wantedScaleToZero({ scale_to_zero: wanted, features = [] }: ScaleToZeroBody): ScaleToZero {
+  const policy = wanted?.policy ?? ScaleToZeroPolicy.Off
+  const isFeature = features.includes(InstanceFeature.ScaleToZero)
+  return {
+    policy: policy === ScaleToZeroPolicy.Off && isFeature ? ScaleToZeroPolicy.On : policy,
+    cooldownMs: wanted?.cooldown_time_ms ?? noScaleToZero.cooldownMs,
+    stateful: wanted?.stateful ?? noScaleToZero.stateful,
+  }
+}
+
+type ScaleToZeroBody = Pick<InstanceBody, 'scale_to_zero' | 'features'>

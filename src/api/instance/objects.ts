@@ -1,0 +1,91 @@
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { Page, RequestObject, Target } from '../../contract/request/parsed-request.ts'
+import { ControlBusy, ControlUnavailable } from '../../control/control-unavailable.ts'
+import { InstanceGone } from '../../control/instance-control.ts'
+import { findInstances, listInstances } from '../../db/instance/instances.ts'
+import type { InstanceFilter } from '../../db/instance/instances.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import { asTheirHostsSay } from './awake.ts'
+import { boundedMap } from '../bounded-map.ts'
+import type { Call } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { failedInstance, missingEntry } from '../failed-entry.ts'
+import { listPage } from '../list-page.ts'
+
+/** Calls to workflows and hosts that one request has under way. */
+const maxConcurrentObjects = 10
+
+/**
+ * Does `work` with each instance that the request names, and answers its entries in the order of the request. What
+ * the user does not have, whosever it may be, becomes the same `not found`.
+ */
+export async function forEachInstance<B, E>(
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
+  call: Call,
+  objects: readonly RequestObject<B>[],
+  work: (row: InstanceRow, parameters: B, index: number) => Promise<E | FailedEntry>,
+): Promise<readonly (E | FailedEntry)[]> {
+  const targets = objects.map((object) => object.target)
+  const named = targets.filter((target) => target !== undefined)
+  const rows = await findAsHostsSay(deps, call, named)
+  return boundedMap(objects, maxConcurrentObjects, async (object, index) => {
+    const row = rows[index]
+    if (row === undefined) return missingEntry('instance', named[index]!)
+    try {
+      return await work(row, object.parameters, index)
+    } catch (error) {
+      return failureOf(error, row, { target: named[index]!, call })
+    }
+  })
+}
+
+/** The instances that the request names, in its order; undefined for each that the user does not have. */
+async function findAsHostsSay(
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
+  call: Call,
+  targets: readonly Target[],
+): Promise<readonly (InstanceRow | undefined)[]> {
+  const rows = await findInstances(deps.database, call.identity.userUuid, targets.map(identifierOf))
+  return asTheirHostsSay(deps, call, rows)
+}
+
+/** The user's instances in the order of their creation. */
+export async function listAsHostsSay(
+  deps: Pick<ApiDeps, 'database' | 'nodes'>,
+  call: Call,
+  page: Page,
+): Promise<readonly InstanceRow[]> {
+  const filter = await pageFilter(deps, call, page)
+  return asTheirHostsSay(deps, call, await listInstances(deps.database, call.identity.userUuid, filter))
+}
+
+function failureOf(
+  error: unknown,
+  row: InstanceRow,
+  { target, call }: { readonly target: Target; readonly call: Call },
+): FailedEntry {
+  if (error instanceof InstanceGone) return missingEntry('instance', target)
+  if (error instanceof ControlUnavailable) {
+    call.log.warn({ err: error, instance: row.uuid }, 'the instance could not be reached')
+    return failedInstance(row, 'operationFailed', { reason: 'the control plane does not answer' })
+  }
+  if (error instanceof ControlBusy) {
+    const reason =
+      'too many starts and stops of this account are under way; wait for some of them, and try again'
+    return failedInstance(row, 'operationFailed', { reason })
+  }
+  throw error
+}
+
+export function identifierOf(target: Target) {
+  return target.by === 'uuid' ? { uuid: target.value } : { name: target.value }
+}
+
+/** A page of instances in the terms of the database. */
+export async function pageFilter(
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  page: Page,
+): Promise<InstanceFilter> {
+  return listPage(deps, call, { page, list: 'instances', kind: 'instance' })
+}

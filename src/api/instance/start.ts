@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import type { startInstances } from '../../contract/instance/operations.ts'
+import type { FailedEntry } from '../../contract/envelope.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import { releaseLive, reserveLive } from '../../db/instance/instances.ts'
+import type { StartRefusal } from '../../db/instance/instances.ts'
+import { workflowSettings } from '../../db/instance/settings.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import type { TransitionAnswer } from '../../../workflows/instance/messages.ts'
+import type { Handler } from '../call.ts'
+import { stateBefore } from './awake.ts'
+import type { ApiDeps } from '../deps.ts'
+import { failedInstance, missingEntry } from '../failed-entry.ts'
+import { forEachInstance } from './objects.ts'
+import { waitForRevision, waitMs } from './waiting.ts'
+import { waitForStart } from './start-waiting.ts'
+import { quotaNames } from '../account/view.ts'
+
+type Entry = OperationEntry<typeof startInstances> | FailedEntry
+
+/** Starts within the live quotas, and then waits where that was asked for. */
+export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
+  return async ({ objects }, call) => ({
+    entries: await forEachInstance(deps, call, objects, async (row, parameters): Promise<Entry> => {
+      const reserved = await reserveLive(deps.database, call.identity.userUuid, row.uuid)
+      if (!reserved.ok) return refusedStart(row, reserved.refusal)
+      const answer = await startReserved(deps, row)
+      const previous_state = stateBefore(answer.previousState, row)
+      // To start what its host has woken already changes nothing.
+      const state = previous_state === answer.previousState ? answer.state : previous_state
+      const timeoutMs = waitMs(parameters.wait_timeout_ms ?? 0)
+      if (timeoutMs === 0) {
+        const seen = await waitForRevision(deps, call, { row, revision: answer.revision })
+        if (seen.kind === 'gone') return missing(row)
+        return { status: 'success', uuid: row.uuid, name: row.name, state, previous_state }
+      }
+      const ended = await waitForStart(deps, call, { row, timeoutMs, revision: answer.revision })
+      if (ended.status === 'error') return ended
+      return { status: 'success', uuid: row.uuid, name: row.name, state: ended.state, previous_state }
+    }),
+  })
+}
+
+function refusedStart(row: InstanceRow, refusal: StartRefusal): FailedEntry {
+  if (refusal.kind === 'not-found') return missing(row)
+  if (refusal.kind === 'retired') return failedInstance(row, 'retiredClone', { name: row.name })
+  if (refusal.kind === 'no-memory') {
+    const { neededMb, roomMb } = refusal.lack
+    return failedInstance(row, 'noMemoryForStart', { name: row.name, needed: neededMb, free: roomMb })
+  }
+  const { quota, value, bound } = refusal.excess
+  return failedInstance(row, 'quotaExceeded', { quota: quotaNames[quota], wanted: value, limit: bound })
+}
+
+async function startReserved(deps: ApiDeps, row: InstanceRow): Promise<TransitionAnswer> {
+  try {
+    return await deps.control.start(workflowSettings(row), randomUUID())
+  } catch (error) {
+    await releaseLive(deps.database, row.uuid)
+    throw error
+  }
+}
+
+function missing(row: InstanceRow): FailedEntry {
+  return missingEntry('instance', { by: 'uuid', value: row.uuid })
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { requestError } from '../../contract/errors.ts'
+import { maxDrainMs } from '../../contract/limits.ts'
+import { stopInstances } from '../../contract/instance/operations.ts'
+import type { OperationBody } from '../../contract/operation.ts'
+import type { Handler } from '../call.ts'
+import { stateBefore } from './awake.ts'
+import type { ApiDeps } from '../deps.ts'
+import { forEachInstance } from './objects.ts'
+import { waitForRevision } from './waiting.ts'
+import { workflowSettings } from '../../db/instance/settings.ts'
+
+type Parameters = OperationBody<typeof stopInstances>
+
+/** Asks the instances to stop. The answer does not wait for their end, only for readers to see what it says. */
+export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
+  return async ({ objects }, call) => {
+    for (const { parameters } of objects) refuseForcedDrain(parameters)
+    const entries = await forEachInstance(deps, call, objects, async (row, parameters) => {
+      const { force = false, drain_timeout_ms = 0 } = parameters
+      const drainTimeoutMs = drain_timeout_ms < 0 ? maxDrainMs : drain_timeout_ms
+      const answer = await deps.control.stop(workflowSettings(row), { force, drainTimeoutMs }, randomUUID())
+      await waitForRevision(deps, call, { row, revision: answer.revision })
+      return {
+        status: 'success' as const,
+        uuid: row.uuid,
+        name: row.name,
+        state: answer.state,
+        previous_state: stateBefore(answer.previousState, row),
+      }
+    })
+    return { entries }
+  }
+}
+
+function refuseForcedDrain({ force = false, drain_timeout_ms = 0 }: Parameters): void {
+  if (!force || drain_timeout_ms === 0) return
+  throw requestError('notBoth', { name: 'force', other: 'drain_timeout_ms', place: stopInstances.place })
+}

@@ -1,0 +1,158 @@
+import { InstanceFeature } from '../../domain/instance/feature.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
+import { parseImageReference, publicImageReference } from '../../domain/image/reference.ts'
+import type { Usage } from '../../domain/instance/usage.ts'
+import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
+import { scaleToZeroOf } from '../../db/instance/row.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import type { AttachedService } from '../../db/service/row.ts'
+import type { VolumeRow } from '../../db/volume/row.ts'
+import type { OperationEntry } from '../../contract/operation.ts'
+import type { getInstances } from '../../contract/instance/operations.ts'
+import { presentAttached } from '../service/view.ts'
+import { optionalTimestamp, timestamp } from '../timestamp.ts'
+import { presentMount } from '../volume/view.ts'
+
+type Details = OperationEntry<typeof getInstances>
+
+/** What the API shows of an instance beyond its row. */
+export interface InstanceView {
+  readonly env: Readonly<Record<string, string>>
+  readonly developer: boolean
+  readonly nowMs: number
+  /** Absent: attached to none. */
+  readonly service?: AttachedService
+  /** Absent: has none. */
+  readonly volume?: Pick<VolumeRow, 'uuid' | 'name'>
+  /** Absent: nobody made it but its user. */
+  readonly master?: { readonly uuid: string; readonly name: string }
+  /** Absent: not asked for, or the host does not answer. */
+  readonly usage?: Usage
+}
+
+/** All fields of an instance. Fields that do not apply in its state are left out. */
+export function presentInstance(row: InstanceRow, view: InstanceView): Details {
+  return {
+    uuid: row.uuid,
+    name: row.name,
+    created_at: timestamp(row.createdAt),
+    state: row.state,
+    image: presentImage(row.image),
+    memory_mb: row.memoryMb,
+    vcpus: row.vcpus,
+    ...(row.args === null ? {} : { args: [...row.args] }),
+    env: { ...view.env },
+    start_count: row.startCount,
+    restart_count: row.restartCount,
+    ...optionalTimestamp('started_at', row.startedAt),
+    ...optionalTimestamp('stopped_at', isDown(row.state) ? row.stoppedAt : null),
+    uptime_ms: presentUptimeMs(row, view.nowMs),
+    ...(row.bootTimeUs === null ? {} : { boot_time_us: row.bootTimeUs }),
+    ...presentStop(row),
+    restart_policy: row.restartPolicy,
+    ...presentRestart(row),
+    ...(row.deleteOnStop ? { features: [InstanceFeature.DeleteOnStop] } : {}),
+    scale_to_zero: presentScaleToZero(row),
+    ...(row.snapshotUuid === null ? {} : { snapshot: { uuid: row.snapshotUuid } }),
+    ...(row.failure === null ? {} : { failure: row.failure }),
+    ...(view.service === undefined ? {} : { service_group: presentAttached(view.service) }),
+    volumes: presentMount(row, view.volume),
+    ...(view.master === undefined ? {} : { clone_of: { ...view.master } }),
+    private_fqdn: privateFqdn(row),
+    private_ip: row.privateIp,
+    network_interfaces: [presentNetwork(row, view.usage)],
+    ...(view.usage === undefined ? {} : presentUsage(view.usage)),
+    ...(view.developer ? presentStartTimes(row) : {}),
+  }
+}
+
+export function privateFqdn(row: Pick<InstanceRow, 'name'>): string {
+  return `${row.name}.internal`
+}
+
+function presentImage(image: string): string {
+  const reference = parseImageReference(image)
+  return reference === undefined ? image : publicImageReference(reference)
+}
+
+/** The time of the present run is added to that of the runs before. */
+export function presentUptimeMs(row: InstanceRow, nowMs: number): number {
+  const current = isUp(row.state) && row.startedAt !== null ? Math.max(0, nowMs - row.startedAt.getTime()) : 0
+  return row.uptimeMs + current
+}
+
+function isDown(state: InstanceState): boolean {
+  return state === InstanceState.Stopped || state === InstanceState.Standby
+}
+
+function isRunning(state: InstanceState): boolean {
+  return state === InstanceState.Running || state === InstanceState.Starting
+}
+
+function isUp(state: InstanceState): boolean {
+  return (
+    state === InstanceState.Running || state === InstanceState.Draining || state === InstanceState.Stopping
+  )
+}
+
+/** The origin of a stop is told while it is going on and until the next start. */
+function presentStop(row: InstanceRow): Partial<Details> {
+  if (isRunning(row.state)) return {}
+  return {
+    ...(row.stopReason === null ? {} : { stop_reason: row.stopReason }),
+    ...(row.exitCode === null ? {} : { exit_code: row.exitCode }),
+    ...(row.stopCode === null ? {} : { stop_code: row.stopCode }),
+  }
+}
+
+/** Enabled now: the instance itself may speak against it for a while. */
+function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zero']> {
+  const { policy, cooldownMs, stateful } = scaleToZeroOf(row)
+  const enabled = mayStandBy({ policy, cooldownMs, stateful }) && !row.standbyDisabled
+  return { enabled, policy, cooldown_time_ms: cooldownMs, stateful }
+}
+
+function presentRestart(row: InstanceRow): Partial<Details> {
+  if (row.restartAttempt === 0 && row.restartNextAt === null) return {}
+  return { restart: { attempt: row.restartAttempt, ...optionalTimestamp('next_at', row.restartNextAt) } }
+}
+
+function presentNetwork(row: InstanceRow, usage: Usage | undefined) {
+  return {
+    uuid: row.networkUuid,
+    private_ip: row.privateIp,
+    mac: row.mac,
+    ...(usage === undefined ? {} : presentTraffic(usage)),
+  }
+}
+
+export function presentTraffic(usage: Usage) {
+  return {
+    rx_bytes: usage.rxBytes,
+    rx_packets: usage.rxPackets,
+    tx_bytes: usage.txBytes,
+    tx_packets: usage.txPackets,
+  }
+}
+
+export function presentLoad(usage: Usage) {
+  return {
+    nconns: usage.connections,
+    nreqs: usage.requests,
+    nqueued: usage.queued,
+    ntotal: usage.handled,
+  }
+}
+
+function presentUsage(usage: Usage): Partial<Details> {
+  return { rss_bytes: usage.rssBytes, cpu_time_ms: usage.cpuTimeMs, ...presentLoad(usage) }
+}
+
+function presentStartTimes(row: InstanceRow): Partial<Details> {
+  return {
+    ...(row.vmmStartTimeUs === null ? {} : { vmm_start_time_us: row.vmmStartTimeUs }),
+    ...(row.vmmLoadTimeUs === null ? {} : { vmm_load_time_us: row.vmmLoadTimeUs }),
+    ...(row.vmmReadyTimeUs === null ? {} : { vmm_ready_time_us: row.vmmReadyTimeUs }),
+    ...(row.netTimeUs === null ? {} : { net_time_us: row.netTimeUs }),
+  }
+}

@@ -1,0 +1,91 @@
+import { requestError } from '../../contract/errors.ts'
+import { maxWaitMs } from '../../contract/limits.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
+import { findByUuids } from '../../db/instance/instances.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import { asTheirHostsSay } from './awake.ts'
+import type { Call } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+
+/** How long an answer waits for the row to say what the workflow said; a lost notification costs no more than this. */
+const readYourWritesMs = 1_000
+
+/** What became of an instance that was waited for. */
+export type Awaited =
+  | { readonly kind: 'reached' | 'timed-out'; readonly row: InstanceRow }
+  /** It was deleted meanwhile. */
+  | { readonly kind: 'gone' }
+
+/** -1 stands for the longest wait. */
+export function waitMs(timeoutMs: number): number {
+  return timeoutMs < 0 ? maxWaitMs : Math.min(timeoutMs, maxWaitMs)
+}
+
+type RowDeps = Pick<ApiDeps, 'database' | 'watch' | 'stopping'>
+
+interface Wanted {
+  readonly row: InstanceRow
+  readonly timeoutMs: number
+  readonly isReached: (row: InstanceRow) => boolean
+}
+
+/**
+ * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the process
+ * is stopping: the client is to ask another one.
+ */
+export async function waitForInstance(
+  deps: RowDeps & Pick<ApiDeps, 'nodes'>,
+  call: Call,
+  wanted: Wanted,
+): Promise<Awaited> {
+  return waitForRow(deps, call, wanted, (rows) => asTheirHostsSay(deps, call, rows))
+}
+
+/** `show` turns what was recorded into what the wait looks at. */
+async function waitForRow(
+  deps: RowDeps,
+  call: Call,
+  wanted: Wanted,
+  show: (rows: readonly InstanceRow[]) => Promise<readonly InstanceRow[]>,
+): Promise<Awaited> {
+  const { uuid } = wanted.row
+  const { satisfied, seen: row } = await deps.watch.waitForRead(
+    [uuid],
+    {
+      async read() {
+        const [now] = await show(await findByUuids(deps.database, [uuid]))
+        return now
+      },
+      isSatisfied: (now) => now === undefined || wanted.isReached(now),
+    },
+    { timeoutMs: wanted.timeoutMs, signal: call.signal },
+  )
+  if (row === undefined) return { kind: 'gone' }
+  if (!satisfied && deps.stopping.aborted) throw requestError('unavailable')
+  return { kind: satisfied ? 'reached' : 'timed-out', row }
+}
+
+/** Waits a moment until the state of this revision is recorded. No host has a say in that, so none is asked. */
+export async function waitForRevision(
+  deps: RowDeps,
+  call: Call,
+  wanted: { readonly row: InstanceRow; readonly revision: number },
+): Promise<Awaited> {
+  const isReached = (row: InstanceRow) => row.revision >= wanted.revision
+  return waitForRow(
+    deps,
+    call,
+    { row: wanted.row, timeoutMs: readYourWritesMs, isReached },
+    async (rows) => rows,
+  )
+}
+
+/**
+ * Whether a start is over: the instance runs, or is down with no restart ahead and by something that happened after
+ * `revision`, at which the start was accepted.
+ */
+export function isStartOver(row: InstanceRow, revision: number): boolean {
+  if (row.state === InstanceState.Running) return true
+  const isDown = row.state === InstanceState.Stopped || row.state === InstanceState.Standby
+  return isDown && row.restartNextAt === null && row.revision > revision
+}

@@ -1,0 +1,173 @@
+import { problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import { createInstances } from '../../contract/instance/operations.ts'
+import type { OperationBody } from '../../contract/operation.ts'
+import type { createServices } from '../../contract/service/operations.ts'
+import { maxPort } from '../../contract/limits.ts'
+import { shortened } from '../../contract/request/validation-problems.ts'
+import type { ServiceChoice } from '../../db/instance/create.ts'
+import type { NewService, WantedDomain } from '../../db/service/new-service.ts'
+import { DomainKind, isReserved, parseDomainName } from '../../domain/service/domain-name.ts'
+import { parseObjectName } from '../../domain/object-name.ts'
+import { resolveLimits, resolvePorts } from '../../domain/service/ports.ts'
+import type { PortRefusal, WantedPort } from '../../domain/service/ports.ts'
+import { defaultHardLimit, defaultSoftLimit } from '../../domain/service/handler.ts'
+import type { ApiDeps, ApiSettings } from '../deps.ts'
+import { readIdentifier } from '../body-identifier.ts'
+import type { Read } from '../body-identifier.ts'
+
+export type ServiceBody = OperationBody<typeof createServices>
+type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
+type DomainBody = NonNullable<ServiceBody['domains']>[number]
+
+/** A new service with defaults filled in, or everything that is wrong with it whatever the state of the platform. */
+export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
+  const { soft_limit: softLimit, hard_limit: hardLimit } = body
+  const ports = resolvePorts((body.services ?? []).map(wantedPort))
+  const limits = resolveLimits({
+    ...(softLimit === undefined ? {} : { softLimit }),
+    ...(hardLimit === undefined ? {} : { hardLimit }),
+  })
+  const domains = (body.domains ?? []).map((domain) => readDomain(domain, metroDomain))
+  const problems = [
+    ...(ports.ok ? [] : ports.refusals.map((refusal) => portProblem(refusal, place))),
+    ...(limits === undefined ? [softAboveHard(body, place)] : []),
+    ...domains.flatMap((domain) => (domain.ok ? [] : domain.problems)),
+    ...repeatedDomains(domains, place),
+  ]
+  if (problems.length > 0 || !ports.ok || limits === undefined) return { ok: false, problems }
+  const name = body.name === undefined ? undefined : parseObjectName(body.name)
+  return {
+    ok: true,
+    value: {
+      ...(name === undefined ? {} : { name }),
+      ports: ports.ports,
+      domains: domains.flatMap((domain) => (domain.ok ? [domain.value] : [])),
+      ...limits,
+      metroDomain,
+    },
+  }
+}
+
+/** What is wrong with the service that an instance is to be attached to. */
+export function serviceChoiceProblems(body: ServiceGroupBody, metroDomain: string): readonly Problem[] {
+  const read = readServiceChoice(body, metroDomain)
+  return read === undefined || read.ok ? [] : read.problems
+}
+
+/** The service that an instance is to be attached to, of a body without such problems. */
+export function serviceChoice(body: ServiceGroupBody, metroDomain: string): ServiceChoice | undefined {
+  const read = readServiceChoice(body, metroDomain)
+  return read?.ok ? read.value : undefined
+}
+
+function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<ServiceChoice> | undefined {
+  if (body === undefined) return undefined
+  const { place } = createInstances
+  const { uuid, name, ...made } = body
+  if (uuid === undefined && name === undefined) {
+    const service = readService(made, metroDomain, place)
+    return service.ok ? { ok: true, value: { made: service.value } } : service
+  }
+  const identifier = uuid === undefined ? 'name' : 'uuid'
+  // Clients leave lists out that are empty, or send them empty.
+  const other = Object.entries(made).find(([, value]) => !(Array.isArray(value) && value.length === 0))
+  if (other !== undefined) {
+    const names = { name: `service_group.${identifier}`, other: `service_group.${other[0]}`, place }
+    return { ok: false, problems: [problem('notBoth', names)] }
+  }
+  const target = readIdentifier({ ...(uuid && { uuid }), ...(name && { name }) }, place)
+  return target.ok ? { ok: true, value: { existing: target.value } } : target
+}
+
+/**
+ * The services that a request wants to make, looked at for what is not the user's to take; undefined for each that can be made. Refused
+ * as entries: to whom names and ports belong is no matter of form. All domains of the request are looked up at once.
+ */
+export async function notTheirs(
+  { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,
+  userUuid: string,
+  services: readonly (NewService | undefined)[],
+): Promise<readonly (Problem | undefined)[]> {
+  const own = services.map((service) => service && platformsOwn(service, settings.publicPorts))
+  const asked = services.flatMap((service, index) =>
+    service === undefined || own[index] !== undefined ? [] : customDomains(service),
+  )
+  const unproved = asked.length === 0 ? undefined : await domainProofs?.missing(userUuid, asked)
+  return services.map((service, index) => {
+    if (service === undefined || own[index] !== undefined) return own[index]
+    const missing = customDomains(service).find((fqdn) => unproved?.has(fqdn))
+    return missing === undefined ? undefined : unproved?.get(missing)
+  })
+}
+
+function customDomains({ domains }: NewService): readonly string[] {
+  return domains.flatMap(({ fqdn, kind }) => (kind === DomainKind.Custom ? [fqdn] : []))
+}
+
+export function platformsOwn(
+  { ports, domains, metroDomain }: NewService,
+  publicPorts: ApiSettings['publicPorts'],
+): Problem | undefined {
+  const reserved = domains.find((domain) => isReserved(domain, metroDomain))
+  if (reserved !== undefined) return problem('domainReserved', { fqdn: reserved.fqdn })
+  const { offset, withheld } = publicPorts
+  for (const { port } of ports) {
+    const listensOn = port + offset
+    if (withheld.has(listensOn)) return problem('portOfPlatform', { port })
+    if (listensOn > maxPort) return problem('portBeyond', { port, offset, max: maxPort - offset })
+  }
+  return undefined
+}
+
+function readDomain({ name, certificate }: DomainBody, metroDomain: string): Read<WantedDomain> {
+  const parsed = parseDomainName(name, metroDomain)
+  if (!parsed.ok) {
+    const problems = [problem('invalidDnsName', { value: shortened(name), reason: parsed.reason })]
+    return { ok: false, problems }
+  }
+  const { domain } = parsed
+  if (certificate === undefined) return { ok: true, value: domain }
+  if (domain.kind === DomainKind.Metro) {
+    return { ok: false, problems: [problem('certificateNotAllowed', { fqdn: domain.fqdn })] }
+  }
+  const identifier = readIdentifier(certificate, 'certificate description')
+  return identifier.ok
+    ? { ok: true, value: { ...domain, certificate: identifier.value } }
+    : { ok: false, problems: identifier.problems }
+}
+
+function repeatedDomains(domains: readonly Read<WantedDomain>[], place: string): readonly Problem[] {
+  const names = domains.flatMap((domain) => (domain.ok ? [domain.value.fqdn] : []))
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
+  return [...repeated].map((fqdn) => problem('repeatedDomain', { fqdn, place }))
+}
+
+function wantedPort(port: NonNullable<ServiceBody['services']>[number]): WantedPort {
+  return {
+    port: port.port,
+    ...(port.destination_port === undefined ? {} : { destinationPort: port.destination_port }),
+    ...(port.handlers === undefined ? {} : { handlers: port.handlers }),
+  }
+}
+
+function portProblem(refusal: PortRefusal, place: string): Problem {
+  const { port } = refusal
+  switch (refusal.kind) {
+    case 'duplicate':
+      return problem('repeatedPort', { port, place })
+    case 'missing-handler':
+      return problem('missingHandler', { port, handler: refusal.handler })
+    case 'forbidden-handler':
+      return problem('forbiddenHandler', { port, handler: refusal.handler })
+    case 'redirect-destination':
+      return problem('redirectDestination', { port, destination: refusal.destination })
+    default:
+      return refusal satisfies never
+  }
+}
+
+function softAboveHard(body: ServiceBody, place: string): Problem {
+  const { soft_limit: soft = defaultSoftLimit, hard_limit: hard = defaultHardLimit } = body
+  return problem('softAboveHard', { soft, hard, place })
+}

@@ -1,0 +1,56 @@
+import type { FailedEntry } from '../../contract/envelope.ts'
+import { problem } from '../../contract/errors.ts'
+import type { Problem } from '../../contract/errors.ts'
+import type { Page, RequestObject } from '../../contract/request/parsed-request.ts'
+import { findInstances } from '../../db/instance/instances.ts'
+import type { Identifier, ListPage } from '../../db/instance/instances.ts'
+import type { VolumeRow } from '../../db/volume/row.ts'
+import { findVolumes } from '../../db/volume/volumes.ts'
+import type { Call } from '../call.ts'
+import type { ApiDeps } from '../deps.ts'
+import { missingEntry } from '../failed-entry.ts'
+import { identifierOf } from '../instance/objects.ts'
+import { listPage } from '../list-page.ts'
+
+/** What volumes are called in messages. */
+export const volumeKind = 'volume'
+
+/** Does `work` with each volume that the request names, one after the other; entries stand in the request's order. */
+export async function forEachVolume<B, E>(
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  objects: readonly RequestObject<B>[],
+  work: (row: VolumeRow, parameters: B, index: number) => Promise<E | FailedEntry>,
+): Promise<readonly (E | FailedEntry)[]> {
+  const named = objects.flatMap(({ target, parameters }) => (target ? [{ target, parameters }] : []))
+  const targets = named.map(({ target }) => identifierOf(target))
+  const rows = await findVolumes(deps.database, call.identity.userUuid, targets)
+  const entries: (E | FailedEntry)[] = []
+  for (const [index, { target, parameters }] of named.entries()) {
+    const row = rows[index]
+    entries.push(row === undefined ? missingEntry(volumeKind, target) : await work(row, parameters, index))
+  }
+  return entries
+}
+
+/** The instance of this user that a request about volumes names. */
+export async function findNamedInstance(
+  deps: Pick<ApiDeps, 'database'>,
+  call: Call,
+  identifier: Identifier,
+): Promise<{ readonly ok: true; readonly uuid: string } | { readonly ok: false; readonly problem: Problem }> {
+  const [row] = await findInstances(deps.database, call.identity.userUuid, [identifier])
+  if (row !== undefined) return { ok: true, uuid: row.uuid }
+  const [by, value] = Object.entries(identifier)[0] ?? []
+  return { ok: false, problem: problem('notFound', { kind: 'instance', by: by ?? '', value: value ?? '' }) }
+}
+
+/** The entry of a volume with which something went wrong. */
+export function failedVolume({ uuid, name }: Pick<VolumeRow, 'uuid' | 'name'>, wrong: Problem): FailedEntry {
+  return { status: 'error', uuid, name, message: wrong.message, error: wrong.code }
+}
+
+/** A page of volumes in the terms of the database. */
+export async function volumePage(deps: Pick<ApiDeps, 'database'>, call: Call, page: Page): Promise<ListPage> {
+  return listPage(deps, call, { page, list: 'volumes', kind: volumeKind })
+}

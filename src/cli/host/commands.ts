@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Database } from '../../db/database.ts'
+import { leftOnNode, overlookNodes, releaseNode, removeNode } from '../../db/host/administration.ts'
+import type { NodeChange, NodeOverview, NodeRefusal } from '../../db/host/administration.ts'
+import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
+import type { CliDeps } from '../cli-deps.ts'
+import { CliFailure } from '../cli-failure.ts'
+import { answer, moment, table } from '../output.ts'
+import type { OutputOptions } from '../output.ts'
+
+export function addNodeCommands(program: Command, deps: CliDeps): void {
+  const node = program.command('node').description('hosts')
+  node
+    .command('list')
+    .description('list hosts')
+    .option('--json', 'answer in JSON')
+    .action((options: OutputOptions) => list(deps, options))
+  node
+    .command('release <id>')
+    .description(
+      'let the next host that joins under this id have it, with its instances: for one set up anew',
+    )
+    .option('--json', 'answer in JSON')
+    .action((id: string, options: OutputOptions) => release(deps, id, options))
+  node
+    .command('remove <id>')
+    .description('forget a host that is switched off for good, once its instances and volumes are deleted')
+    .option('--json', 'answer in JSON')
+    .action((id: string, options: OutputOptions) => remove(deps, id, options))
+}
+
+async function list(deps: CliDeps, options: OutputOptions): Promise<void> {
+  const nodes = await deps.withDatabase(overlookNodes)
+  const head = [
+    'ID',
+    'STATE',
+    'INSTANCES',
+    'MEMORY MB',
+    'VOLUMES',
+    'VOLUME MB',
+    'ACCELERATOR',
+    'NETWORK',
+    'AGENT',
+    'LAST HEARD',
+  ]
+  const rows = nodes.map((node) => [
+    node.id,
+    stateOf(node),
+    String(node.instances),
+    `${node.usedMemoryMb} of ${node.memoryMb}`,
+    String(node.volumes),
+    `${node.promisedMb} of ${node.volumeMb}`,
+    node.accelerator,
+    node.subnet,
+    node.agentUrl,
+    moment(node.heartbeatAt),
+  ])
+  answer(deps, options, { json: nodes, text: table([head, ...rows]) })
+}
+
+function stateOf({ released, live }: NodeOverview): string {
+  if (released) return 'released'
+  return live ? 'live' : 'silent'
+}
+
+async function release(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
+  requireDone(id, await deps.withDatabase((database) => releaseNode(database, id)))
+  const text = `host ${id} released: the next one that joins with the join token under this id is it`
+  answer(deps, options, { json: { id, released: true }, text })
+}
+
+async function remove(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
+  requireDone(id, await deps.withDatabase((database) => removeWithWhatIsDeleted(deps, database, id)))
+  answer(deps, options, { json: { id, removed: true }, text: `host ${id} removed` })
+}
+
+/** How long their workflows may take to delete the rows of what nobody cleans up any more. */
+const goneLimitMs = 30_000
+const goneLookMs = 500
+
+/** A host that is removed does not come back: what is deleted there need not wait for it. */
+async function removeWithWhatIsDeleted(deps: CliDeps, database: Database, id: string): Promise<NodeChange> {
+  const untilMs = Date.now() + goneLimitMs
+  for (;;) {
+    const removed = await removeNode(database, id)
+    if (removed.ok || Date.now() > untilMs) return removed
+    const left = await leftOnNode(database, id)
+    if (left === undefined) return removed
+    await deps.withControl(async ({ instances, volumes }) => {
+      for (const uuid of left.instances) await instances.hostGone(uuid)
+      for (const uuid of left.volumes) await volumes.hostGone(uuid)
+    })
+    await delay(goneLookMs)
+  }
+}
+
+function requireDone(id: string, change: NodeChange): void {
+  if (!change.ok) throw new CliFailure(refusalText(id, change.refusal))
+}
+
+function refusalText(id: string, refusal: NodeRefusal): string {
+  const texts = {
+    unknown: `there is no host '${id}'; \`roost node list\` shows their ids`,
+    live: `host '${id}' was heard of within the last ${nodeSilentAfterMs / 1_000} s: stop its agent first`,
+    'has-instances': `host '${id}' has instances: delete them first, or set the host up anew and \`roost node release ${id}\``,
+    'has-volumes': `host '${id}' has volumes: delete them first, or bring the host back with them: \`roost node release ${id}\``,
+  }
+  return texts[refusal]
+}

@@ -1,0 +1,20 @@
+import { scaleToZeroOf } from '../../db/instance/row.ts'
+import type { InstanceRow } from '../../db/instance/row.ts'
+import type { ExplainedInstance } from '../../domain/instance/explanation.ts'
+
+/** What is recorded of an instance, as its explanation wants it. */
+export function factsOf(row: InstanceRow): ExplainedInstance {
+  const { name, nodeId, state, boot, stopReason, exitCode, snapshotUuid, failure } = row
+  const known = {
+    startedAtMs: row.startedAt?.getTime(),
+    stoppedAtMs: row.stoppedAt?.getTime(),
+    restartAtMs: row.restartNextAt?.getTime(),
+    stopReason,
+    exitCode,
+    snapshotUuid,
+    failure,
+    isRetired: row.retiredAt === null ? undefined : true,
+  }
+  const facts = Object.entries(known).filter(([, value]) => value !== null && value !== undefined)
+  return { name, nodeId, state, boot, scaleToZero: scaleToZeroOf(row), ...Object.fromEntries(facts) }
+}

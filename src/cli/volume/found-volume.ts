@@ -1,0 +1,52 @@
+import type { Database } from '../../db/database.ts'
+import { searchVolumes } from '../../db/volume/search.ts'
+import type { OwnedVolume } from '../../db/volume/search.ts'
+import { isUuid, parseObjectName } from '../../domain/object-name.ts'
+import { explainVolume } from '../../domain/volume/explanation.ts'
+import { VolumeUse } from '../../domain/volume/state.ts'
+import type { Explanation } from '../../domain/instance/explanation.ts'
+import { CliFailure } from '../cli-failure.ts'
+
+/** Undefined where there is none; throws where several users have one of that name. */
+export async function findVolume(
+  database: Database,
+  wanted: string,
+  userName?: string,
+): Promise<OwnedVolume | undefined> {
+  const uuidOrName = isUuid(wanted) ? wanted : (parseObjectName(wanted) ?? wanted)
+  const found = await searchVolumes(database, {
+    uuidOrName,
+    ...(userName === undefined ? {} : { userName }),
+  })
+  if (found.length > 1) {
+    throw new CliFailure(`several users have a volume '${wanted}': name one with --user`)
+  }
+  return found[0]
+}
+
+export async function requireVolume(
+  database: Database,
+  wanted: string,
+  userName?: string,
+): Promise<OwnedVolume> {
+  const volume = await findVolume(database, wanted, userName)
+  if (volume === undefined)
+    throw new CliFailure(`there is no volume '${wanted}'${userName === undefined ? '' : ` of ${userName}`}`)
+  return volume
+}
+
+export function explanationOf(volume: OwnedVolume): Explanation {
+  const { name, nodeId, phase, made, failure, deleting, hostAway, attachedTo, at, readonly, use } = volume
+  return explainVolume({
+    name,
+    nodeId,
+    phase,
+    made,
+    deleting,
+    hostAway,
+    ...(failure === null ? {} : { failure }),
+    ...(attachedTo === null || at === null
+      ? {}
+      : { attachedTo: { name: attachedTo.name, at, readonly, live: use === VolumeUse.Live } }),
+  })
+}

@@ -1,0 +1,143 @@
+import { Type } from 'typebox'
+import { AdjustmentType, AutoscaleMetric, defaultAutoscale } from '../../domain/autoscale/policy.ts'
+import {
+  adjustmentRange,
+  boundRange,
+  exactAlias,
+  maxPoliciesPerService,
+  maxPolicyNameLength,
+  maxStepsPerPolicy,
+} from '../../domain/autoscale/steps.ts'
+import {
+  closed,
+  count,
+  identifier,
+  nameField,
+  statusSuccess,
+  uuidField,
+  vocabulary,
+  withinLimits,
+} from '../fields.ts'
+import { maxAutoscaleTimeMs } from '../limits.ts'
+import { atLeastOne } from '../openapi/published-rules.ts'
+
+// What requests and answers say of autoscale. How the steps of a policy have to lie is said by `src/domain/autoscale/steps.ts`, and the range
+// of a size is the account's, so that there is one sentence about each; the document tells as much of it as it can.
+
+const policyType = vocabulary(['step'], 'The one type of policy that there is.')
+const metricText = `What is looked at, as the mean per instance: \`${AutoscaleMetric.Cpu}\` in millicores, requests and connections in flight, or those finished per second`
+const adjustmentTypeText =
+  'Whether `adjustment` is a change of the number of instances, that number itself, or a share of it in percent'
+
+const bounds = ({ min, max }: { readonly min: number; readonly max: number }) => ({
+  minimum: min,
+  maximum: max,
+})
+
+const bound = (side: string) =>
+  Type.Optional(
+    Type.Union([Type.Integer({ 'x-published': bounds(boundRange) }), Type.Null()], {
+      description: `${side}, from ${boundRange.min} to ${boundRange.max}; absent or null: open on this side.`,
+    }),
+  )
+
+const writtenStep = closed(
+  {
+    lower_bound: bound('Least value of the step'),
+    upper_bound: bound('Where the step ends; the value itself belongs to the next one'),
+    adjustment: Type.Integer({
+      'x-published': bounds(adjustmentRange),
+      description: `From ${adjustmentRange.min} to ${adjustmentRange.max}; negative ones give instances back.`,
+    }),
+  },
+  { 'x-place': 'autoscale step description', 'x-published': atLeastOne(['lower_bound', 'upper_bound']) },
+)
+
+export const addPolicyBody = closed(
+  {
+    name: { ...nameField, 'x-published': { maxLength: maxPolicyNameLength } },
+    type: policyType,
+    metric: Type.Optional(
+      vocabulary(Object.values(AutoscaleMetric), `${metricText}; default ${AutoscaleMetric.Cpu}.`),
+    ),
+    adjustment_type: Type.Optional(
+      vocabulary(
+        [...Object.values(AdjustmentType), exactAlias],
+        `${adjustmentTypeText}; default ${AdjustmentType.Change}. \`${exactAlias}\` is another word for \`${AdjustmentType.Exact}\`.`,
+      ),
+    ),
+    steps: Type.Array(writtenStep, {
+      maxItems: maxStepsPerPolicy,
+      'x-published': { minItems: 1 },
+      description: 'Ascending, without gap or overlap.',
+    }),
+  },
+  { 'x-place': 'autoscale policy description' },
+)
+
+const time = (text: string, defaultMs: number) =>
+  Type.Optional(
+    Type.Integer({ minimum: 0, maximum: maxAutoscaleTimeMs, description: `${text}; default ${defaultMs}.` }),
+  )
+
+const sizeLimits = 'limits.min_autoscale_size` to `limits.max_autoscale_size'
+
+export const createAutoscaleBody = closed({
+  min_size: Type.Optional(withinLimits(`Fewest instances; default ${defaultAutoscale.minSize}.`, sizeLimits)),
+  max_size: Type.Optional(withinLimits(`Most instances; default ${defaultAutoscale.maxSize}.`, sizeLimits)),
+  warmup_time_ms: time(
+    'How long a new instance runs before it counts for the metric',
+    defaultAutoscale.warmupMs,
+  ),
+  cooldown_time_ms: time(
+    'How long an instance that is given back may drain at most',
+    defaultAutoscale.cooldownMs,
+  ),
+  master: identifier({
+    'x-place': 'autoscale master description',
+    description: 'The instance that is cloned. It is attached to the service.',
+  }),
+  policies: Type.Optional(
+    Type.Array(addPolicyBody, { maxItems: maxPoliciesPerService, description: 'Policies to begin with.' }),
+  ),
+})
+
+const serviceName = Type.String({ description: 'Name of the service.' })
+export const changedAutoscale = closed({ status: statusSuccess, uuid: uuidField, name: serviceName })
+
+const policyName = Type.String({
+  description: `Name of the policy, at most ${maxPolicyNameLength} characters.`,
+})
+
+/** Bounds on open sides are left out: clients do not take null. */
+const step = closed({
+  lower_bound: Type.Optional(count('Least value of the step.')),
+  upper_bound: Type.Optional(count('Where the next step begins.')),
+  adjustment: Type.Integer(),
+})
+
+const policy = {
+  name: policyName,
+  type: policyType,
+  enabled: Type.Boolean(),
+  metric: vocabulary(Object.values(AutoscaleMetric), `${metricText}.`),
+  adjustment_type: vocabulary(Object.values(AdjustmentType), `${adjustmentTypeText}.`),
+  steps: Type.Array(step),
+}
+
+export const changedPolicy = closed({ status: statusSuccess, name: policyName })
+export const policyDetails = closed({ status: statusSuccess, ...policy })
+
+/** How a service is scaled; of one without a configuration, `uuid` and `name` only. */
+export const autoscaleDetails = closed({
+  status: vocabulary(['success', 'unconfigured'], 'Whether there is a configuration.'),
+  uuid: uuidField,
+  name: serviceName,
+  enabled: Type.Optional(Type.Boolean({ description: 'Autoscale is enabled.' })),
+  min_size: Type.Optional(count('Fewest instances.')),
+  max_size: Type.Optional(count('Most instances.')),
+  warmup_time_ms: Type.Optional(count('Time before a new instance counts for the metric.')),
+  cooldown_time_ms: Type.Optional(count('The most time to drain of one that is given back.')),
+  master: Type.Optional(closed({ uuid: uuidField, name: Type.String() })),
+  policies: Type.Optional(Type.Array(closed(policy))),
+})

@@ -1,0 +1,72 @@
+import {
+  certificateDetails,
+  certificateFilterBody,
+  certificateIdentity,
+  changedCertificate,
+  createCertificateBody,
+} from './schemas.ts'
+import { detailsQuery, noParameters } from '../fields.ts'
+import { DataKey, Scope, defineOperation } from '../operation.ts'
+
+export const createCertificates = defineOperation({
+  id: 'createCertificates',
+  method: 'POST',
+  path: '/v1/certificates',
+  scope: Scope.Create,
+  place: 'certificate creation arguments',
+  body: createCertificateBody,
+  query: noParameters,
+  dataKey: DataKey.Certificates,
+  entry: changedCertificate,
+  summary: 'Upload certificates',
+  description:
+    'Uploads one certificate per object of the body. It is `valid` at once, is taken by domains that are created from then ' +
+    'on, and is not renewed.',
+})
+
+export const getCertificates = defineOperation({
+  id: 'getCertificates',
+  method: 'GET',
+  path: '/v1/certificates',
+  localPath: '/v1/certificates/{object}',
+  scope: Scope.ObjectsOrAll,
+  place: 'certificate status arguments',
+  body: noParameters,
+  query: detailsQuery,
+  paged: true,
+  dataKey: DataKey.Certificates,
+  entry: certificateDetails,
+  summary: 'Status and properties of certificates',
+  description: 'Without identifiers all certificates are returned, and their entries have no `status`.',
+})
+
+export const deleteCertificates = defineOperation({
+  id: 'deleteCertificates',
+  method: 'DELETE',
+  path: '/v1/certificates',
+  localPath: '/v1/certificates/{object}',
+  scope: Scope.Objects,
+  place: 'certificate deletion arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.Certificates,
+  entry: changedCertificate,
+  summary: 'Delete certificates',
+  description: 'Fails while a domain of a service uses it.',
+})
+
+export const listCertificates = defineOperation({
+  id: 'listCertificates',
+  method: 'GET',
+  path: '/v1/certificates/list',
+  scope: Scope.Collection,
+  place: 'certificate list filter',
+  body: certificateFilterBody,
+  inQuery: true,
+  query: noParameters,
+  paged: true,
+  dataKey: DataKey.Certificates,
+  entry: certificateIdentity,
+  summary: 'List certificates',
+  description: 'An array of objects selects certificates that match any of them.',
+})

@@ -1,0 +1,175 @@
+import { noParameters } from '../fields.ts'
+import {
+  createInstanceBody,
+  deleteInstanceBody,
+  logInstanceBody,
+  startInstanceBody,
+  stateFilterBody,
+  statusQuery,
+  stopInstanceBody,
+  waitInstanceBody,
+  waitInstanceIdsBody,
+} from './requests.ts'
+import {
+  awaitedInstance,
+  changedInstance,
+  createdInstance,
+  deletedInstance,
+  instanceDetails,
+  instanceIdentity,
+  instanceLog,
+  instanceMetrics,
+} from './responses.ts'
+import { DataKey, Scope, defineOperation } from '../operation.ts'
+
+export const createInstances = defineOperation({
+  id: 'createInstances',
+  method: 'POST',
+  path: '/v1/instances',
+  scope: Scope.Create,
+  place: 'instance creation arguments',
+  body: createInstanceBody,
+  query: noParameters,
+  waits: true,
+  dataKey: DataKey.Instances,
+  entry: createdInstance,
+  summary: 'Create instances',
+  description:
+    'Creates one instance with its replicas per object of the body. With `autostart` the instances are started, and ' +
+    'with `wait_timeout_ms` the answer waits until they run.',
+})
+
+export const getInstances = defineOperation({
+  id: 'getInstances',
+  method: 'GET',
+  path: '/v1/instances',
+  localPath: '/v1/instances/{object}',
+  scope: Scope.ObjectsOrAll,
+  place: 'instance status arguments',
+  body: noParameters,
+  query: statusQuery,
+  paged: true,
+  dataKey: DataKey.Instances,
+  entry: instanceDetails,
+  summary: 'Status and configuration of instances',
+  description: 'Without identifiers all instances are returned, and their entries have no `status`.',
+})
+
+export const deleteInstances = defineOperation({
+  id: 'deleteInstances',
+  method: 'DELETE',
+  path: '/v1/instances',
+  localPath: '/v1/instances/{object}',
+  scope: Scope.Objects,
+  place: 'instance deletion arguments',
+  body: deleteInstanceBody,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: deletedInstance,
+  summary: 'Delete instances',
+  description:
+    'A running instance is stopped by force. The identifiers are invalid and the name is free at once.',
+})
+
+export const listInstances = defineOperation({
+  id: 'listInstances',
+  method: 'GET',
+  path: '/v1/instances/list',
+  scope: Scope.Collection,
+  place: 'instance list filter',
+  body: stateFilterBody,
+  inQuery: true,
+  query: noParameters,
+  paged: true,
+  dataKey: DataKey.Instances,
+  entry: instanceIdentity,
+  summary: 'List instances',
+  description: 'An array of filters selects instances in any of the states.',
+})
+
+export const startInstances = defineOperation({
+  id: 'startInstances',
+  method: 'PUT',
+  path: '/v1/instances/start',
+  localPath: '/v1/instances/{object}/start',
+  scope: Scope.Objects,
+  place: 'instance start arguments',
+  body: startInstanceBody,
+  query: noParameters,
+  waits: true,
+  dataKey: DataKey.Instances,
+  entry: changedInstance,
+  summary: 'Start instances',
+  description: 'Ends a restart sequence. Nothing happens to an instance that runs already.',
+})
+
+export const stopInstances = defineOperation({
+  id: 'stopInstances',
+  method: 'PUT',
+  path: '/v1/instances/stop',
+  localPath: '/v1/instances/{object}/stop',
+  scope: Scope.Objects,
+  place: 'instance stop arguments',
+  body: stopInstanceBody,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: changedInstance,
+  summary: 'Stop instances',
+  description: 'Does not block: wait for the state `stopped`. Ends a restart sequence.',
+})
+
+export const waitInstances = defineOperation({
+  id: 'waitInstances',
+  method: 'GET',
+  path: '/v1/instances/wait',
+  localPath: '/v1/instances/{object}/wait',
+  scope: Scope.Objects,
+  place: 'instance wait arguments',
+  body: waitInstanceBody,
+  inQuery: true,
+  query: noParameters,
+  idsForm: waitInstanceIdsBody,
+  waits: true,
+  dataKey: DataKey.Instances,
+  entry: awaitedInstance,
+  summary: 'Wait for a state',
+  description:
+    'Blocks until every named instance is in its state, or until the timeout. Three forms: `uuid` or `name` with ' +
+    '`timeout_ms`; `ids` with a `state` each and one `timeout_ms`; an array whose items carry `state` and `timeout_ms`.',
+})
+
+export const getInstanceLogs = defineOperation({
+  id: 'getInstanceLogs',
+  method: 'GET',
+  path: '/v1/instances/log',
+  localPath: '/v1/instances/{object}/log',
+  scope: Scope.Objects,
+  place: 'instance log arguments',
+  body: logInstanceBody,
+  inQuery: true,
+  query: noParameters,
+  dataKey: DataKey.Instances,
+  entry: instanceLog,
+  summary: 'Console log',
+  description:
+    'Returns the intersection of the wanted window with what is kept. Offsets count from the first byte that the ' +
+    'instance ever printed and stay true when old output is dropped. Ends are exclusive.',
+})
+
+export const getInstanceMetrics = defineOperation({
+  id: 'getInstanceMetrics',
+  method: 'GET',
+  path: '/v1/instances/metrics',
+  localPath: '/v1/instances/{object}/metrics',
+  scope: Scope.ObjectsOrAll,
+  place: 'instance metrics arguments',
+  body: noParameters,
+  query: noParameters,
+  paged: true,
+  dataKey: DataKey.Instances,
+  entry: instanceMetrics,
+  textForm: 'prometheus',
+  summary: 'Metrics of instances',
+  description:
+    'JSON with the request header `Accept: application/json`, otherwise the Prometheus text format.',
+})

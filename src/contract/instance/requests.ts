@@ -1,0 +1,208 @@
+import { Type } from 'typebox'
+import { defaultMemoryMb } from '../../domain/instance/defaults.ts'
+import { InstanceFeature } from '../../domain/instance/feature.ts'
+import { imageReferencePattern } from '../../domain/image/reference.ts'
+import { instanceStates } from '../../domain/instance/state.ts'
+import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
+import { closed, identifierFields, nameField, vocabulary, withinLimits } from '../fields.ts'
+import {
+  defaultLogBytes,
+  defaultLogOffset,
+  maxArgumentLength,
+  maxArguments,
+  maxDrainMs,
+  maxEnvNameLength,
+  maxEnvValueLength,
+  maxEnvVariables,
+  maxImageReferenceLength,
+  maxLogBytes,
+  maxObjectsPerRequest,
+  maxReplicas,
+  maxVolumesPerInstance,
+  maxWaitMs,
+} from '../limits.ts'
+import { exactlyOne } from '../openapi/published-rules.ts'
+import { scaleToZeroRequest, serviceGroupRequest } from '../service/fields.ts'
+import { instanceVolume } from '../volume/requests.ts'
+
+// What a request says of one object, beside its identifier. Defaults are in `src/domain/instance/defaults.ts`.
+
+const argument = Type.String({ maxLength: maxArgumentLength })
+
+/** Clients send what they like for "long": a larger wait is cut to the longest, and no error. */
+const waitBounds = { minimum: -1 }
+const longestWait = `as long as possible (${maxWaitMs} ms), and so does everything larger`
+
+const waitTimeout = Type.Integer({
+  ...waitBounds,
+  description: `How long to wait for it to run; 0 does not wait, -1 waits ${longestWait}.`,
+})
+
+/** The newer clients wait in whole seconds; `src/contract/request/timeout-seconds.ts` makes milliseconds of them. */
+const timeoutSeconds = {
+  timeout_s: Type.Optional(
+    Type.Integer({
+      ...waitBounds,
+      description: 'The same wait in seconds, as newer clients give it; taken where both are given.',
+    }),
+  ),
+}
+
+/** A wait for the start of what is not started is refused by `src/api/instance/create.ts`. */
+const waitsOnlyForStart = {
+  anyOf: [
+    { required: ['autostart'], properties: { autostart: { const: true } } },
+    { properties: { wait_timeout_ms: { enum: [0, null] }, timeout_s: { enum: [0, null] } } },
+  ],
+}
+
+const instanceProperties = {
+  name: Type.Optional(nameField),
+  image: Type.String({
+    minLength: 1,
+    maxLength: maxImageReferenceLength,
+    'x-published': { pattern: imageReferencePattern },
+    description: 'Image reference; a tag is pinned to the digest that it has now.',
+  }),
+  args: Type.Optional(
+    Type.Union([argument, Type.Array(argument, { maxItems: maxArguments })], {
+      description:
+        'Arguments of the application: a list, or one line that is split at blanks outside quotes.',
+    }),
+  ),
+  env: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: `^[^=\\u0000]{1,${maxEnvNameLength}}$` }),
+      Type.String({ maxLength: maxEnvValueLength }),
+      {
+        maxProperties: maxEnvVariables,
+        additionalProperties: false,
+        description: 'Environment variables.',
+        'x-place': 'environment variables',
+      },
+    ),
+  ),
+  memory_mb: Type.Optional(
+    withinLimits(
+      `Memory in MiB; default ${defaultMemoryMb}.`,
+      'limits.min_memory_mb` to `limits.max_memory_mb',
+    ),
+  ),
+  vcpus: Type.Optional(withinLimits('Virtual CPUs; default 1.', 'limits.min_vcpus` to `limits.max_vcpus')),
+  service_group: Type.Optional(serviceGroupRequest),
+  volumes: Type.Optional(
+    Type.Array(instanceVolume, {
+      maxItems: maxVolumesPerInstance,
+      description: 'The volume that is mounted at every start.',
+    }),
+  ),
+  autostart: Type.Optional(Type.Boolean({ description: 'Start right after creation; default false.' })),
+  replicas: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxReplicas,
+      description: 'Additional instances with these properties; default 0.',
+    }),
+  ),
+  wait_timeout_ms: Type.Optional(waitTimeout),
+  ...timeoutSeconds,
+  features: Type.Optional(
+    Type.Array(vocabulary(Object.values(InstanceFeature), 'Feature.'), {
+      maxItems: 8,
+      description: 'Features.',
+    }),
+  ),
+  restart_policy: Type.Optional(
+    vocabulary(Object.values(RestartPolicy), 'When to restart after a stop from within; default never.'),
+  ),
+  scale_to_zero: Type.Optional(scaleToZeroRequest),
+}
+
+export const createInstanceBody = closed(instanceProperties, { 'x-published': waitsOnlyForStart })
+
+const stateField = vocabulary(instanceStates, 'State of an instance.')
+
+export const stateFilterBody = closed({
+  state: Type.Optional(stateField),
+})
+
+export const startInstanceBody = closed({
+  wait_timeout_ms: Type.Optional(waitTimeout),
+  ...timeoutSeconds,
+})
+
+/** Deleted instances are gone when the answer comes, so there is nothing left to wait for. */
+export const deleteInstanceBody = closed(timeoutSeconds)
+
+const stopProperties = {
+  force: Type.Optional(
+    Type.Boolean({ description: 'Stop at once, without a clean shutdown; default false.' }),
+  ),
+  drain_timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: -1,
+      maximum: maxDrainMs,
+      description: `How long connections may drain; default 0, -1 is as long as possible (${maxDrainMs} ms).`,
+    }),
+  ),
+}
+
+export const stopInstanceBody = closed(stopProperties, {
+  'x-published': {
+    anyOf: [
+      { properties: { force: { enum: [false, null] } } },
+      { properties: { drain_timeout_ms: { enum: [0, null] } } },
+    ],
+  },
+})
+
+const awaited = {
+  state: Type.Optional(vocabulary(instanceStates, 'The state to wait for; default running.')),
+}
+const timeout = {
+  timeout_ms: Type.Optional(
+    Type.Integer({
+      ...waitBounds,
+      description: `How long to wait; default -1, which waits ${longestWait}.`,
+    }),
+  ),
+  ...timeoutSeconds,
+}
+
+export const waitInstanceBody = closed({ ...awaited, ...timeout })
+
+/** Several objects with one timeout. */
+export const waitInstanceIdsBody = closed({
+  ids: Type.Array(
+    closed(
+      { ...identifierFields, ...awaited },
+      { 'x-place': 'instance wait identifier', 'x-published': exactlyOne(['uuid', 'name']) },
+    ),
+    { minItems: 1, maxItems: maxObjectsPerRequest },
+  ),
+  ...timeout,
+})
+
+export const logInstanceBody = closed({
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: -Number.MAX_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: `Byte offset, from the end of the log where negative; default ${defaultLogOffset}.`,
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: `Most bytes to return; default ${defaultLogBytes}, never more than ${maxLogBytes}.`,
+    }),
+  ),
+})
+
+export const statusQuery = closed({
+  details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
+  metrics: Type.Optional(
+    Type.Boolean({ description: 'Give resource use among the details; default false.' }),
+  ),
+})

@@ -1,0 +1,164 @@
+import type { TObject } from 'typebox'
+import { answerSchema, requestFailure } from '../envelope.ts'
+import { failures } from '../errors.ts'
+import { operations, plainEndpoints } from '../operations.ts'
+import { Scope, identifiersOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+import { answerSchemaOf, bodySchemaOf, parameterSchemaOf, pathSchemaOf } from './published-schema.ts'
+import { globalBody, namesObjects } from '../request/body.ts'
+import { identifierQuery, querySchema } from '../request/query.ts'
+import { maxObjectsPerRequest } from '../limits.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The OpenAPI 3.1 document of the whole API, made from the table of operations and nothing else. */
+export function openApiDocument(): Json {
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const operation of Object.values(operations) as readonly Operation[]) {
+    const method = operation.method.toLowerCase()
+    paths[operation.path] = { ...paths[operation.path], [method]: pathOperation(operation, 'global') }
+    if (operation.localPath !== undefined) {
+      paths[operation.localPath] = {
+        ...paths[operation.localPath],
+        [method]: pathOperation(operation, 'local'),
+      }
+    }
+  }
+  for (const endpoint of plainEndpoints) paths[endpoint.path] = { get: plainOperation(endpoint) }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Instance hosting API',
+      version: '1',
+      description:
+        'Instances: small virtual machines that run one application each. Errors: see `RequestFailure`.',
+    },
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: {
+        ...operationSchemas(),
+        RequestFailure: answerSchemaOf(requestFailure),
+        ErrorCodes: errorCodes(),
+      },
+    },
+    security: [{ token: [] }],
+  }
+}
+
+/** The document as it stands in `openapi.json`. */
+export function openApiText(): string {
+  return `${JSON.stringify(openApiDocument(), undefined, 2)}\n`
+}
+
+function pathOperation(operation: Operation, scope: 'global' | 'local'): Json {
+  const local = scope === 'local'
+  const body = requestBody(operation, local)
+  return {
+    operationId: local ? `${operation.id}Local` : operation.id,
+    tags: [operation.dataKey],
+    summary: operation.summary,
+    description: operation.description,
+    parameters: [...pathParameters(operation, local), ...queryParameters(operation, local)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      200: {
+        description: 'The request was carried out; each entry tells of its object.',
+        content: {
+          'application/json': {
+            schema: { $ref: `#/components/schemas/${componentName(operation, 'Answer')}` },
+          },
+          ...(operation.textForm === undefined ? {} : { 'text/plain': { schema: { type: 'string' } } }),
+        },
+      },
+      default: {
+        description: 'The request as a whole failed.',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/RequestFailure' } } },
+      },
+    },
+  }
+}
+
+function pathParameters(operation: Operation, local: boolean): readonly Json[] {
+  const owner = pathParameter('owner', 'UUID or name of the object that these are parts of.', {
+    byUuid: true,
+  })
+  const byUuid = identifiersOf(operation).includes('uuid')
+  const description = byUuid
+    ? 'UUID or name of the object. A name that is the last word of an endpoint, such as `list`, stands for that.'
+    : 'Name of the object.'
+  const object = pathParameter('object', description, { byUuid })
+  return [...(operation.path.includes('{owner}') ? [owner] : []), ...(local ? [object] : [])]
+}
+
+function pathParameter(name: string, description: string, named: { readonly byUuid: boolean }): Json {
+  return { name, in: 'path', required: true, description, schema: pathSchemaOf(named) }
+}
+
+function queryParameters(operation: Operation, local: boolean): readonly Json[] {
+  const lists = namesObjects(operation) && !local ? identifierQuery(operation) : {}
+  const objects = operation.inQuery ? operation.body.properties : {}
+  const all = { ...lists, ...objects, ...querySchema(operation).properties }
+  return Object.entries(all).map(([name, schema]) => {
+    const isList = Object.hasOwn(objects, name)
+    return { name, in: 'query', schema: parameterSchemaOf(schema, { isList }) }
+  })
+}
+
+function requestBody(operation: Operation, local: boolean): Json | undefined {
+  const schema = local ? operation.body : globalBody(operation)
+  if (Object.keys(schema.properties).length === 0) return undefined
+  const one = { $ref: `#/components/schemas/${componentName(operation, local ? 'Parameters' : 'Object')}` }
+  const isCreate = operation.scope === Scope.Create
+  const many = { type: 'array', items: one, ...(isCreate && { minItems: 1 }), maxItems: maxObjectsPerRequest }
+  const forms: unknown[] = [one, many]
+  if (operation.idsForm !== undefined) forms.push(bodySchemaOf(operation.idsForm))
+  return {
+    required: isCreate || (schema as { readonly required?: readonly string[] }).required !== undefined,
+    content: { 'application/json': { schema: local ? one : { anyOf: forms } } },
+  }
+}
+
+function plainOperation(endpoint: (typeof plainEndpoints)[number]): Json {
+  return {
+    operationId: endpoint.path.slice(1).replaceAll(/\W/g, '_'),
+    tags: ['platform'],
+    summary: endpoint.summary,
+    ...(endpoint.authenticated ? {} : { security: [] }),
+    responses: { 200: { description: endpoint.summary }, default: { description: 'Failure.' } },
+  }
+}
+
+function componentName(operation: Operation, suffix: 'Object' | 'Parameters' | 'Answer'): string {
+  return `${operation.id.charAt(0).toUpperCase()}${operation.id.slice(1)}${suffix}`
+}
+
+function operationSchemas(): Json {
+  const all = Object.values(operations) as readonly Operation[]
+  const schemas: Record<string, unknown> = {}
+  for (const operation of all) {
+    addBody(schemas, componentName(operation, 'Object'), globalBody(operation))
+    if (operation.localPath !== undefined) {
+      addBody(schemas, componentName(operation, 'Parameters'), operation.body)
+    }
+    schemas[componentName(operation, 'Answer')] = answerSchemaOf(answerSchema(operation))
+  }
+  return schemas
+}
+
+function addBody(schemas: Record<string, unknown>, name: string, schema: TObject): void {
+  if (Object.keys(schema.properties).length > 0) schemas[name] = bodySchemaOf(schema)
+}
+
+function errorCodes(): Json {
+  const lines = Object.values(failures).map(({ code, httpStatus, sentence }) => ({
+    code,
+    httpStatus,
+    sentence,
+  }))
+  return {
+    type: 'integer',
+    description: 'Codes of `error`, with the sentences they come with.',
+    'x-failures': lines,
+  }
+}

@@ -1,0 +1,138 @@
+import { IsBoolean, Type } from 'typebox'
+import type { TProperties } from 'typebox'
+import { problem } from '../errors.ts'
+import type { Problem } from '../errors.ts'
+import { nameField, uuidField } from '../fields.ts'
+import { maxObjectsPerRequest, maxPageCount } from '../limits.ts'
+import { Scope, identifiersOf } from '../operation.ts'
+import type { Operation } from '../operation.ts'
+import type { Page, Target } from './parsed-request.ts'
+import { problemsOf, shortened } from './validation-problems.ts'
+import { coercingValidator } from './validators.ts'
+
+const pageFields = {
+  count: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: maxPageCount, description: 'Most entries to return; default all.' }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description:
+        'UUID or digest of the last entry of the page before, or a number of entries to leave out.',
+    }),
+  ),
+}
+
+const listBounds = { minItems: 1, maxItems: maxObjectsPerRequest }
+const identifierLists = {
+  uuid: Type.Optional(
+    Type.Array(uuidField, { ...listBounds, description: 'UUIDs, comma-separated or repeated.' }),
+  ),
+  name: Type.Optional(
+    Type.Array(nameField, { ...listBounds, description: 'Names, comma-separated or repeated.' }),
+  ),
+}
+
+/** The lists by which the query of an operation names its objects. */
+export function identifierQuery(operation: Operation): TProperties {
+  return Object.fromEntries(identifiersOf(operation).map((key) => [key, identifierLists[key]]))
+}
+
+/** Everything that the query of an operation may hold, besides its identifiers. */
+export function querySchema(operation: Operation) {
+  const { query, paged } = operation
+  return Type.Object({ ...query.properties, ...(paged ? pageFields : {}) }, { additionalProperties: false })
+}
+
+export interface ParsedQuery {
+  readonly targets: readonly Target[]
+  /** Object parameters that came by the query: one value, or one per object. */
+  readonly parameters: ReadonlyMap<string, readonly string[]>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly page: Page
+  readonly problems: readonly Problem[]
+}
+
+/** Reads the query: lists are comma-separated or repeated, everything else is given once. Nothing may be empty. */
+export function queryParser(
+  operation: Operation,
+): (query: string, object: string | undefined) => ParsedQuery {
+  const schema = querySchema(operation)
+  const validate = coercingValidator(schema)
+  const properties = schema.properties as TProperties
+  const objectProperties: TProperties = operation.inQuery ? operation.body.properties : {}
+  const takesIdentifiers = operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
+  const identifiers: readonly string[] = takesIdentifiers ? identifiersOf(operation) : []
+  const place = 'the query'
+
+  return (text, object) => {
+    const problems: Problem[] = []
+    const parameters = new Map<string, readonly string[]>()
+    const query: Record<string, unknown> = {}
+    const parts = readParts(text, { ...properties, ...objectProperties })
+    for (const [name, named] of Map.groupBy(parts, (part) => part.name)) {
+      const values = named.map((part) => part.value)
+      const isList = identifiers.includes(name) || Object.hasOwn(objectProperties, name)
+      const isKnown = isList || Object.hasOwn(properties, name)
+      if (!isKnown) {
+        problems.push(problem('unknownParameter', { name: shortened(name), place }))
+      } else if ((isList ? listed(values) : values).includes('')) {
+        problems.push(problem('emptyParameter', { name }))
+      } else if (identifiers.includes(name)) {
+        if (object === undefined) continue
+        problems.push(problem('identifierInLocalScope', { name, place, object: shortened(object) }))
+      } else if (isList) {
+        parameters.set(name, listed(values))
+      } else if (values.length > 1) {
+        problems.push(problem('repeatedParameter', { name, count: values.length }))
+      } else {
+        query[name] = values[0]
+      }
+    }
+    problems.push(...problemsOf(validate(query), { place, prefix: '', schema }))
+    const { count, from, ...rest } = query as { count?: number; from?: string }
+    const targets = targetsOf(parts, identifiers)
+    return { targets, parameters, query: operation.paged ? rest : query, page: page(count, from), problems }
+  }
+}
+
+interface QueryPart {
+  readonly name: string
+  readonly value: string
+}
+
+/** The parameters in their order. A flag need not have a value: `?tagged` and `?tagged=1` are true, `?tagged=` is empty. */
+function readParts(text: string, schemas: TProperties): readonly QueryPart[] {
+  return text.split('&').flatMap((written) =>
+    // An ampersand in front keeps a question mark that belongs to the name.
+    [...new URLSearchParams(`&${written}`)].map(([name, value]): QueryPart => {
+      const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+      if (schema === undefined || !IsBoolean(schema)) return { name, value }
+      return { name, value: written.includes('=') ? plainFlag(value) : 'true' }
+    }),
+  )
+}
+
+function plainFlag(value: string): string {
+  if (value === '1') return 'true'
+  return value === '0' ? 'false' : value
+}
+
+/** In the order in which they stand, whichever the kind. */
+function targetsOf(parts: readonly QueryPart[], identifiers: readonly string[]): readonly Target[] {
+  return parts.flatMap(({ name, value }) =>
+    identifiers.includes(name)
+      ? listed([value]).map((each) => ({ by: name as Target['by'], value: each }))
+      : [],
+  )
+}
+
+function page(count: number | undefined, from: string | undefined): Page {
+  const size = count === undefined ? {} : { count }
+  if (from === undefined || from === '') return size
+  return /^\d{1,9}$/.test(from) ? { ...size, offset: Number(from) } : { ...size, after: from }
+}
+
+function listed(values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => value.split(','))
+}

@@ -1,0 +1,37 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { isUuid, parseObjectName } from '../../domain/object-name.ts'
+import { textErrors } from './text-errors.ts'
+
+/** Bodies are taken as they are: a number in quotes is a string. All errors are collected, with the values at fault. */
+const strict = prepared(new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false }))
+/** Paths and queries are text, so their values become what the schema says, in place. */
+const coercing = prepared(
+  new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, coerceTypes: true }),
+)
+
+export type Validate = (value: unknown) => readonly ErrorObject[]
+
+export function strictValidator(schema: TSchema): Validate {
+  return validator(strict, schema)
+}
+
+export function coercingValidator(schema: TSchema): Validate {
+  return validator(coercing, schema)
+}
+
+function validator(ajv: Ajv2020, schema: TSchema): Validate {
+  const validate = ajv.compile(schema)
+  return (value) => (validate(value) ? textErrors(value) : [...(validate.errors ?? [])])
+}
+
+function prepared(ajv: Ajv2020): Ajv2020 {
+  formats.default(ajv, ['date-time'])
+  ajv.addFormat('uuid', isUuid)
+  ajv.addFormat('object-name', (text: string) => parseObjectName(text) !== undefined)
+  ajv.addKeyword('x-place')
+  ajv.addKeyword('x-published')
+  return ajv
+}

@@ -1,0 +1,104 @@
+import { Type } from 'typebox'
+import { domainNamePattern, maxDomainLength } from '../../domain/service/domain-name.ts'
+import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
+import { Handler, defaultHardLimit, defaultSoftLimit } from '../../domain/service/handler.ts'
+import { closed, identifier, identifierFields, nameField, vocabulary } from '../fields.ts'
+import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from '../limits.ts'
+import { identifierOr } from '../openapi/published-rules.ts'
+
+// What requests say of services and of scale-to-zero.
+
+const publishedPort = closed(
+  {
+    port: Type.Integer({ minimum: 1, maximum: maxPort, description: 'Public port.' }),
+    destination_port: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxPort,
+        description: 'Port of the application; the public one if absent, and 443 for a redirect.',
+      }),
+    ),
+    handlers: Type.Optional(
+      Type.Array(vocabulary(Object.values(Handler), 'Connection handler.'), {
+        maxItems: Object.values(Handler).length,
+        uniqueItems: true,
+        description: 'Default: http on port 80, tls and http on port 443, tls on every other.',
+      }),
+    ),
+  },
+  { 'x-place': 'service port description' },
+)
+
+const certificateReference = identifier({ 'x-place': 'certificate description' })
+
+const domain = closed(
+  {
+    name: Type.String({
+      minLength: 1,
+      // A whole name with the dots that clients append.
+      maxLength: maxDomainLength + 2,
+      'x-published': { pattern: domainNamePattern },
+      description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',
+    }),
+    certificate: Type.Optional(certificateReference),
+  },
+  { 'x-place': 'domain description' },
+)
+
+const connectionLimit = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: maxConnectionLimit, description }))
+
+const newService = {
+  services: Type.Optional(
+    Type.Array(publishedPort, { maxItems: maxPublishedPorts, description: 'Published ports.' }),
+  ),
+  domains: Type.Optional(
+    Type.Array(domain, {
+      maxItems: maxDomains,
+      description: 'Default with ports: one derived from the name.',
+    }),
+  ),
+  soft_limit: connectionLimit(
+    `Requests or connections of one instance above which the next one is woken; default ${defaultSoftLimit}.`,
+  ),
+  hard_limit: connectionLimit(`The most that one instance gets; default ${defaultHardLimit}.`),
+}
+
+export const createServiceBody = closed({ name: Type.Optional(nameField), ...newService })
+
+/** Either an existing service or a new one, which gets a generated name. */
+export const serviceGroupRequest = closed(
+  { ...identifierFields, ...newService },
+  {
+    'x-place': 'service group description',
+    'x-published': identifierOr({ lists: ['services', 'domains'], values: ['soft_limit', 'hard_limit'] }),
+  },
+)
+
+export const serviceFilterBody = closed({
+  persistent: Type.Optional(Type.Boolean({ description: 'Only services that are, or are not, persistent.' })),
+  fqdn: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxDomainLength + 2,
+      description: 'Only the service with exactly this domain.',
+    }),
+  ),
+})
+
+export const scaleToZeroRequest = closed(
+  {
+    policy: vocabulary(Object.values(ScaleToZeroPolicy), 'When the instance goes to standby.'),
+    cooldown_time_ms: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxCooldownMs,
+        description: `Time without traffic before standby; default ${defaultCooldownMs}.`,
+      }),
+    ),
+    stateful: Type.Optional(
+      Type.Boolean({ description: 'Keep memory and connections in a snapshot; default false.' }),
+    ),
+  },
+  { 'x-place': 'scale-to-zero description' },
+)

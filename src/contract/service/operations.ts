@@ -1,0 +1,68 @@
+import { detailsQuery, noParameters } from '../fields.ts'
+import { DataKey, Scope, defineOperation } from '../operation.ts'
+import { createServiceBody, serviceFilterBody } from './fields.ts'
+import { createdService, deletedService, serviceDetails, serviceIdentity } from './responses.ts'
+
+export const createServices = defineOperation({
+  id: 'createServices',
+  method: 'POST',
+  path: '/v1/services',
+  scope: Scope.Create,
+  place: 'service group creation arguments',
+  body: createServiceBody,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: createdService,
+  summary: 'Create services',
+  description:
+    'Creates one service per object of the body. It stays until it is deleted, and nothing of it changes afterwards.',
+})
+
+export const getServices = defineOperation({
+  id: 'getServices',
+  method: 'GET',
+  path: '/v1/services',
+  localPath: '/v1/services/{object}',
+  scope: Scope.ObjectsOrAll,
+  place: 'service group status arguments',
+  body: noParameters,
+  query: detailsQuery,
+  paged: true,
+  dataKey: DataKey.ServiceGroups,
+  entry: serviceDetails,
+  summary: 'Status and configuration of services',
+  description: 'Without identifiers all services are returned, and their entries have no `status`.',
+})
+
+export const deleteServices = defineOperation({
+  id: 'deleteServices',
+  method: 'DELETE',
+  path: '/v1/services',
+  localPath: '/v1/services/{object}',
+  scope: Scope.Objects,
+  place: 'service group deletion arguments',
+  body: noParameters,
+  query: noParameters,
+  dataKey: DataKey.ServiceGroups,
+  entry: deletedService,
+  summary: 'Delete services',
+  description:
+    'Fails while instances are attached. Name and domains are free at once; certificates of custom domains stay.',
+})
+
+export const listServices = defineOperation({
+  id: 'listServices',
+  method: 'GET',
+  path: '/v1/services/list',
+  scope: Scope.Collection,
+  place: 'service group list filter',
+  body: serviceFilterBody,
+  inQuery: true,
+  query: noParameters,
+  paged: true,
+  dataKey: DataKey.ServiceGroups,
+  entry: serviceIdentity,
+  summary: 'List services',
+  description:
+    'All filters of one object must match; an array of objects selects services that match any of them.',
+})

@@ -1,0 +1,182 @@
+import { Agent, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { AwakeInstances } from '../domain/instance/awake.ts'
+import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
+import type { NodeRecord } from '../db/host/hosts.ts'
+
+/** What the API and autoscale ask hosts for: what is wanted at once and no database holds. */
+export interface NodeClient {
+  /** A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`. */
+  readLog(instance: PlacedInstance, window: LogRequest): Promise<LogWindow>
+  /** Resource use of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
+  /** What autoscale measures of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
+  /**
+   * Those of the instances that are awake by their host's word. Throws `NodeUnavailable`: at once for a host whose
+   * heartbeats have stopped, so that reads do not wait for a host that is lost.
+   */
+  readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
+  close(): Promise<void>
+}
+
+export interface PlacedInstance {
+  readonly uuid: string
+  readonly nodeId: string
+}
+
+export interface LogRequest {
+  /** Negative: from the end. */
+  readonly offset: number
+  readonly limit: number
+}
+
+/** A host did not answer, or not with what was asked. */
+export class NodeUnavailable extends Error {
+  override readonly name = 'NodeUnavailable'
+}
+
+/** A host answers from memory and page cache; one that needs longer is as good as gone for a reader. */
+const callTimeoutMs = 3_000
+/** Every read of a sleeping instance asks its host, which answers from memory. */
+const awakeTimeoutMs = 1_000
+const connectTimeoutMs = 1_000
+/** Connections to each host; further calls wait. */
+const maxConnections = 16
+/** A log window in base64 and JSON, and the usage of all instances a host can have. */
+const maxAnswerBytes = 16_777_216
+/** How long an address is believed; a restarted agent has a new secret, which a refusal tells at once. */
+const addressTtlMs = 5_000
+
+export function createNodeClient(options: {
+  readonly listNodes: () => Promise<readonly NodeRecord[]>
+  readonly nowMs: () => number
+}): NodeClient {
+  const agent = new Agent({
+    connections: maxConnections,
+    connect: { timeout: connectTimeoutMs },
+    // Each call has a limit of its own, over all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxResponseSize: maxAnswerBytes,
+  })
+  const addresses = createAddressBook(options)
+
+  async function call(nodeId: string, path: string, init: NodeRequest) {
+    try {
+      const answer = await send(agent, await addresses.find(nodeId), path, init)
+      if (answer.statusCode !== 401) return answer
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+      // An agent that was started anew refuses its old port or secret at once. This one hangs: the next try would as well.
+      if (isTimeout(error)) throw unanswered(nodeId, error)
+    }
+    // The agent may have been started again on another port or with another secret.
+    addresses.forget()
+    try {
+      return await send(agent, await addresses.find(nodeId), path, init)
+    } catch (error) {
+      if (error instanceof NodeUnavailable) throw error
+      throw unanswered(nodeId, error)
+    }
+  }
+
+  return {
+    async readLog(instance, { offset, limit }) {
+      const path = `/instances/${instance.uuid}/log?offset=${offset}&limit=${limit}`
+      const answer = await call(instance.nodeId, path, { method: 'GET' })
+      if (answer.statusCode === 404) return emptyLog
+      return expectOk(answer, instance.nodeId).json as LogWindow
+    },
+    async readUsage(nodeId, instances) {
+      const answer = await call(nodeId, '/usage', { method: 'POST', body: { instances } })
+      return (expectOk(answer, nodeId).json as { usage: UsageByInstance }).usage
+    },
+    async readLoads(nodeId, instances) {
+      const answer = await call(nodeId, '/loads', { method: 'POST', body: { instances } })
+      return expectOk(answer, nodeId).json as HostLoads
+    },
+    async readAwake(nodeId, instances) {
+      if (!(await addresses.find(nodeId)).live) throw new NodeUnavailable(`node '${nodeId}' is silent`)
+      const init = { method: 'POST', body: { instances }, timeoutMs: awakeTimeoutMs } as const
+      const answer = await call(nodeId, '/awake', init)
+      return (expectOk(answer, nodeId).json as { awake: AwakeInstances }).awake
+    },
+    close: () => agent.close(),
+  }
+}
+
+function unanswered(nodeId: string, cause: unknown): NodeUnavailable {
+  return new NodeUnavailable(`node '${nodeId}' does not answer`, { cause })
+}
+
+/** The call took longer than its limit. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'TimeoutError'
+}
+
+const emptyLog: LogWindow = {
+  availableStart: 0,
+  availableEnd: 0,
+  rangeStart: 0,
+  rangeEnd: 0,
+  outputBase64: '',
+}
+
+interface NodeRequest {
+  readonly method: 'GET' | 'POST'
+  readonly body?: unknown
+  /** Absent: `callTimeoutMs`. */
+  readonly timeoutMs?: number
+}
+
+interface NodeAnswer {
+  readonly statusCode: number
+  readonly json: unknown
+}
+
+async function send(
+  dispatcher: Dispatcher,
+  node: NodeRecord,
+  path: string,
+  init: NodeRequest,
+): Promise<NodeAnswer> {
+  const response = await request(new URL(path, node.agentUrl), {
+    dispatcher,
+    method: init.method,
+    headers: { authorization: `Bearer ${node.agentSecret}`, 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(init.timeoutMs ?? callTimeoutMs),
+    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+  })
+  if (response.statusCode === 200) return { statusCode: 200, json: await response.body.json() }
+  await response.body.dump()
+  return { statusCode: response.statusCode, json: undefined }
+}
+
+function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {
+  if (answer.statusCode === 200) return answer
+  throw new NodeUnavailable(`node '${nodeId}' answered ${answer.statusCode}`)
+}
+
+/** Where the hosts are, read again when it is old or was wrong. */
+function createAddressBook(options: {
+  readonly listNodes: () => Promise<readonly NodeRecord[]>
+  readonly nowMs: () => number
+}) {
+  let known: readonly NodeRecord[] = []
+  let readAtMs = Number.NEGATIVE_INFINITY
+  return {
+    async find(nodeId: string): Promise<NodeRecord> {
+      if (options.nowMs() - readAtMs > addressTtlMs) {
+        known = await options.listNodes()
+        readAtMs = options.nowMs()
+      }
+      const node = known.find((each) => each.id === nodeId)
+      if (node === undefined) throw new NodeUnavailable(`node '${nodeId}' is not known`)
+      return node
+    },
+    forget() {
+      readAtMs = Number.NEGATIVE_INFINITY
+    },
+  }
+}

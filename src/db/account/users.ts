@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { UniqueConstraintViolationException } from '@mikro-orm/postgresql'
+import { officialNamespace } from '../../domain/image/reference.ts'
+import { maxLabelLength, parseObjectName } from '../../domain/object-name.ts'
+import { defaultHardQuotas, defaultQuotaLimits } from '../../domain/account/quotas.ts'
+import type { QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
+import type { Database } from '../database.ts'
+import { User } from '../schema/user.ts'
+import type { UserEntity } from '../schema/user.ts'
+
+export interface UserRecord {
+  readonly uuid: string
+  readonly name: string
+  /** Writes `official/...` in the registry. */
+  readonly admin: boolean
+  readonly createdAt: Date
+  readonly hard: QuotaAmounts
+  readonly limits: QuotaLimits
+  /** What the user's images take in the registry. */
+  readonly registryBytes: number
+}
+
+export interface NewUser {
+  readonly name: string
+  readonly admin?: boolean
+  readonly hard?: Partial<QuotaAmounts>
+  readonly limits?: Partial<QuotaLimits>
+}
+
+export type CreateUserOutcome =
+  | { readonly ok: true; readonly user: UserRecord }
+  | { readonly ok: false; readonly refusal: 'invalid-name' | 'name-taken' }
+
+/** A user's name is one label of a name: it is the namespace of the user's images and stands before a token's colon. */
+export function parseUserName(text: string): string | undefined {
+  const name = parseObjectName(text)
+  if (name === undefined || name.includes('.') || name.length > maxLabelLength) return undefined
+  return name === officialNamespace ? undefined : name
+}
+
+export async function createUser(database: Database, wanted: NewUser): Promise<CreateUserOutcome> {
+  const name = parseUserName(wanted.name)
+  if (name === undefined) return { ok: false, refusal: 'invalid-name' }
+  const em = database.em()
+  const user = em.create(User, {
+    uuid: randomUUID(),
+    name,
+    admin: wanted.admin ?? false,
+    createdAt: new Date(),
+    registryBytes: 0,
+    ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
+    ...defaultQuotaLimits,
+    ...wanted.limits,
+  })
+  try {
+    await em.persist(user).flush()
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException) return { ok: false, refusal: 'name-taken' }
+    throw error
+  }
+  return { ok: true, user: userRecord(user) }
+}
+
+export async function findUser(database: Database, name: string): Promise<UserRecord | undefined> {
+  const user = await database.em().findOne(User, { name })
+  return user ? userRecord(user) : undefined
+}
+
+export async function listUsers(database: Database): Promise<readonly UserRecord[]> {
+  const users = await database.em().find(User, {}, { orderBy: { name: 'asc' } })
+  return users.map(userRecord)
+}
+
+/** Changes what is given and returns the user; undefined where there is none. What is in use is not touched. */
+export async function setQuotas(
+  database: Database,
+  name: string,
+  quotas: { readonly hard?: Partial<QuotaAmounts>; readonly limits?: Partial<QuotaLimits> },
+): Promise<UserRecord | undefined> {
+  const em = database.em()
+  const user = await em.findOne(User, { name })
+  if (!user) return undefined
+  em.assign(user, { ...hardColumns({ ...hardQuotasOf(user), ...quotas.hard }), ...quotas.limits })
+  await em.flush()
+  return userRecord(user)
+}
+
+export function hardQuotasOf(user: UserEntity): QuotaAmounts {
+  return {
+    instances: user.hardInstances,
+    liveInstances: user.hardLiveInstances,
+    liveVcpus: user.hardLiveVcpus,
+    liveMemoryMb: user.hardLiveMemoryMb,
+    serviceGroups: user.hardServiceGroups,
+    services: user.hardServices,
+    volumes: user.hardVolumes,
+    totalVolumeMb: user.hardTotalVolumeMb,
+    registryMb: user.hardRegistryMb,
+    snapshotMb: user.hardSnapshotMb,
+    imageMb: user.hardImageMb,
+  }
+}
+
+export function quotaLimitsOf(user: UserEntity): QuotaLimits {
+  return {
+    minMemoryMb: user.minMemoryMb,
+    maxMemoryMb: user.maxMemoryMb,
+    minVcpus: user.minVcpus,
+    maxVcpus: user.maxVcpus,
+    minVolumeMb: user.minVolumeMb,
+    maxVolumeMb: user.maxVolumeMb,
+    minAutoscaleSize: user.minAutoscaleSize,
+    maxAutoscaleSize: user.maxAutoscaleSize,
+  }
+}
+
+function hardColumns(hard: QuotaAmounts) {
+  return {
+    hardInstances: hard.instances,
+    hardLiveInstances: hard.liveInstances,
+    hardLiveVcpus: hard.liveVcpus,
+    hardLiveMemoryMb: hard.liveMemoryMb,
+    hardServiceGroups: hard.serviceGroups,
+    hardServices: hard.services,
+    hardVolumes: hard.volumes,
+    hardTotalVolumeMb: hard.totalVolumeMb,
+    hardRegistryMb: hard.registryMb,
+    hardSnapshotMb: hard.snapshotMb,
+    hardImageMb: hard.imageMb,
+  }
+}
+
+function userRecord(user: UserEntity): UserRecord {
+  const { uuid, name, admin, createdAt, registryBytes } = user
+  return {
+    uuid,
+    name,
+    admin,
+    createdAt,
+    hard: hardQuotasOf(user),
+    limits: quotaLimitsOf(user),
+    registryBytes,
+  }
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
+import { nameNewCertificate } from './name.ts'
+import type { CertificateDeps, CertificateFacts } from './records.ts'
+import { Certificate } from '../schema/certificate.ts'
+import { certificateKeyContext } from '../service/feed-routes.ts'
+import { randomSuffix } from '../random-suffix.ts'
+import type { RandomSuffix } from '../random-suffix.ts'
+import { orRefusal } from '../refused.ts'
+import type { WriteRefusal } from '../refused.ts'
+import { lockUser } from '../account/user-lock.ts'
+
+/** A certificate that was found to be good. */
+export interface NewCertificate {
+  readonly userUuid: string
+  /** Absent: generated from the common name. */
+  readonly name?: string
+  readonly commonName: string
+  /** PEM. */
+  readonly chain: string
+  readonly keyPem: string
+  readonly facts: CertificateFacts
+}
+
+export type UploadCertificateOutcome =
+  | { readonly ok: true; readonly certificate: { readonly uuid: string; readonly name: string } }
+  | { readonly ok: false; readonly refusal: WriteRefusal }
+
+/** Writes a certificate that its owner brought, with its key sealed. It is valid at once and has no workflow. */
+export async function uploadCertificate(
+  deps: CertificateDeps & { readonly randomSuffix?: RandomSuffix },
+  wanted: NewCertificate,
+): Promise<UploadCertificateOutcome> {
+  const { userUuid, commonName, chain, keyPem, facts } = wanted
+  const uuid = randomUUID()
+  const keySealed = deps.secretBox.seal(keyPem, certificateKeyContext(uuid))
+  const written = await orRefusal(() =>
+    deps.database.em().transactional(async (em) => {
+      await lockUser(em, userUuid)
+      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      const name = await nameNewCertificate(em, writer, { commonName, name: wanted.name })
+      await em.insertMany(Certificate, [
+        {
+          uuid,
+          user: userUuid,
+          name,
+          commonName,
+          chain,
+          keySealed,
+          ...facts,
+          origin: CertificateOrigin.Uploaded,
+          state: CertificateState.Valid,
+        },
+      ])
+      return name
+    }),
+  )
+  return written.ok ? { ok: true, certificate: { uuid, name: written.value } } : written
+}

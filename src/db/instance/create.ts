@@ -1,0 +1,153 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance/state.ts'
+import { generatedInstanceName, nameSuffixLength, replicaName } from '../../domain/object-name.ts'
+import {
+  findLimitBreach,
+  findVolumeLimitBreach,
+  liveDemand,
+  volumeDemand,
+} from '../../domain/account/quotas.ts'
+import { serviceDemand } from '../service/create.ts'
+import type { Database } from '../database.ts'
+import { Instance } from '../schema/instance.ts'
+import type { UserEntity } from '../schema/user.ts'
+import type { InstanceRow } from './row.ts'
+import { attachToService, insertService } from '../service/insert.ts'
+import { insertVolumes } from '../volume/insert.ts'
+import { findByUuids } from './instances.ts'
+import { lockVolume, refuseUnavailable } from '../volume/locked-volume.ts'
+import { chooseNames, firstState, newInstanceRow } from './new-instances.ts'
+import type { NewInstances } from './new-instances.ts'
+import { placeInstances } from './placement.ts'
+import { quotasOf, refuseExcess } from '../account/quotas.ts'
+import { randomSuffix } from '../random-suffix.ts'
+import type { RandomSuffix } from '../random-suffix.ts'
+import { Refused, orRefusal } from '../refused.ts'
+import type { WriteRefusal } from '../refused.ts'
+import type { SecretBox } from '../secret-box.ts'
+import { lockUser } from '../account/user-lock.ts'
+import type { VolumeRow } from '../volume/row.ts'
+
+export type { NewInstances, ServiceChoice, VolumeChoice } from './new-instances.ts'
+
+export type CreateInstancesOutcome =
+  | { readonly ok: true; readonly instances: readonly InstanceRow[] }
+  | { readonly ok: false; readonly refusal: WriteRefusal }
+
+export interface CreateInstancesDeps {
+  readonly database: Database
+  readonly secretBox: SecretBox
+  /** Lower-case letters and digits; tests make it collide. */
+  readonly randomSuffix?: RandomSuffix
+}
+
+/**
+ * Writes the rows of an instance and its replicas with what they bring along (service, domains, certificates, volumes), all or none,
+ * in one transaction under the lock of the user's row: creates and starts of one user pass it one by one, so parallel ones
+ * can not pass a limit. Answers the rows in the order in which they were named, the first without suffix. No workflow
+ * is started, neither theirs nor those of volumes.
+ *
+ * Locks are always taken in this order, so that no two transactions wait for each other: the user, a service, its autoscale
+ * configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance has that one's row before its service's, its volume's and its
+ * configuration's, but never beside a transaction that takes them the other way round, because it has the user's row before all.
+ */
+export async function createInstances(
+  deps: CreateInstancesDeps,
+  wanted: NewInstances,
+): Promise<CreateInstancesOutcome> {
+  const written = await orRefusal(() =>
+    deps.database.em().transactional((em) => insertInstances(em, deps, wanted)),
+  )
+  if (!written.ok) return written
+  return { ok: true, instances: await findByUuids(deps.database, written.value) }
+}
+
+async function insertInstances(
+  em: EntityManager,
+  deps: CreateInstancesDeps,
+  wanted: NewInstances,
+): Promise<readonly string[]> {
+  const user = await lockUser(em, wanted.userUuid)
+  await checkQuotas(em, user, wanted)
+  const suffix = deps.randomSuffix ?? randomSuffix
+  const names = await chooseNames(em, {
+    userUuid: wanted.userUuid,
+    count: wanted.replicas + 1,
+    ...(wanted.name !== undefined && { given: wanted.name }),
+    propose: () => proposeName(wanted, suffix(nameSuffixLength)),
+  })
+  const service = await chooseService(em, wanted, suffix)
+  const existing = await chooseVolume(em, wanted)
+  const sizeMb = madeVolumeMb(wanted)
+  const { memoryMb, userUuid } = wanted
+  const places = await placeInstances(em, {
+    count: names.length,
+    memoryMb,
+    starting: firstState(wanted) === InstanceState.Starting,
+    ...(existing && { volume: { existing } }),
+    ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
+  })
+  const nodeIds = places.map(({ nodeId }) => nodeId)
+  const writer = { userUuid, randomSuffix: suffix }
+  const made =
+    sizeMb === undefined ? [] : await insertVolumes(em, writer, { sizeMb, nodeIds, persistent: false })
+  const rows = names.map((name, index) =>
+    newInstanceRow(deps.secretBox, wanted, {
+      name,
+      service,
+      place: places[index]!,
+      volume: made[index] ?? existing?.uuid ?? null,
+    }),
+  )
+  await em.insertMany(Instance, rows)
+  return rows.map((row) => row.uuid)
+}
+
+/** One that several instances share does not go with any of them. */
+async function chooseService(
+  em: EntityManager,
+  { userUuid, service, replicas }: NewInstances,
+  suffix: RandomSuffix,
+): Promise<string | null> {
+  if (service === undefined) return null
+  if ('existing' in service) {
+    return attachToService(em, { userUuid, service: service.existing, count: replicas + 1 })
+  }
+  return insertService(em, { userUuid, randomSuffix: suffix }, { ...service.made, persistent: replicas > 0 })
+}
+
+async function chooseVolume(
+  em: EntityManager,
+  { userUuid, volume, replicas }: NewInstances,
+): Promise<VolumeRow | undefined> {
+  if (volume === undefined || !('existing' in volume)) return undefined
+  const found = await lockVolume(em, { userUuid, volume: volume.existing })
+  if (replicas > 0) throw new Refused({ kind: 'volume-with-replicas', name: found.name, replicas })
+  refuseUnavailable(found)
+  return found
+}
+
+/** Undefined where none is made. */
+function madeVolumeMb({ volume }: Pick<NewInstances, 'volume'>): number | undefined {
+  return volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
+}
+
+async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInstances): Promise<void> {
+  const quotas = await quotasOf(em, user)
+  const breach = findLimitBreach(quotas.limits, wanted)
+  if (breach) throw new Refused({ kind: 'limit', breach })
+  const sizeMb = madeVolumeMb(wanted)
+  const oversized = sizeMb === undefined ? undefined : findVolumeLimitBreach(quotas.limits, sizeMb)
+  if (oversized) throw new Refused({ kind: 'limit', breach: oversized })
+  const count = wanted.replicas + 1
+  const live = firstState(wanted) === InstanceState.Stopped ? {} : liveDemand(wanted, count)
+  const made = wanted.service !== undefined && 'made' in wanted.service ? wanted.service.made : undefined
+  const service = made === undefined ? {} : serviceDemand(made)
+  const volumes = sizeMb === undefined ? {} : volumeDemand(sizeMb, count)
+  await refuseExcess(em, quotas, { instances: count, ...live, ...service, ...volumes })
+}
+
+function proposeName(wanted: NewInstances, suffix: string): string {
+  if (wanted.name !== undefined) return replicaName(wanted.name, suffix)
+  return generatedInstanceName(wanted.image.split('@', 1)[0] ?? '', suffix)
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import type { Database } from '../database.ts'
+import { feedChannel } from '../service/feed-read.ts'
+import { instanceChannel } from './channel.ts'
+
+export interface InstanceListener {
+  close(): Promise<void>
+}
+
+export interface ListenerEvents {
+  onChange(uuid: string): void
+  /** The feed changed; `topics` has the names of those readers whom it concerns, with a space between. */
+  onFeed(topics: string): void
+  /** Notifications may have been missed: read everything again. */
+  onReconnect(): void
+}
+
+const firstReconnectDelayMs = 50
+const maxReconnectDelayMs = 1_000
+/** A connection that is dead without having been closed is noticed after the two together. */
+const probeEveryMs = 10_000
+const probeTimeoutMs = 5_000
+const connectTimeoutMs = 5_000
+
+/**
+ * Holds one connection that listens, and another one when it is lost, for as long as it takes. Resolves when the first
+ * one listens; throws where that can not be had.
+ */
+export async function openInstanceListener(
+  database: Database,
+  events: ListenerEvents,
+): Promise<InstanceListener> {
+  const closing = new AbortController()
+  let current = await connect(database, events, onLost)
+  let reconnecting: Promise<void> = Promise.resolve()
+
+  function onLost(client: pg.Client): void {
+    if (closing.signal.aborted || client !== current) return
+    reconnecting = reconnect()
+  }
+
+  async function reconnect(): Promise<void> {
+    for (let delayMs = firstReconnectDelayMs; ; delayMs = Math.min(delayMs * 2, maxReconnectDelayMs)) {
+      try {
+        await sleep(delayMs, undefined, { signal: closing.signal })
+        current = await connect(database, events, onLost)
+      } catch {
+        // Closing, or PostgreSQL is still away: whoever reads meanwhile is told by the read itself.
+        if (closing.signal.aborted) return
+        continue
+      }
+      events.onReconnect()
+      return
+    }
+  }
+
+  return {
+    async close() {
+      closing.abort()
+      await reconnecting
+      await current.end().catch(() => undefined)
+    },
+  }
+}
+
+async function connect(
+  database: Database,
+  events: ListenerEvents,
+  onLost: (client: pg.Client) => void,
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: database.url,
+    application_name: `${database.applicationName} watch`,
+    keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: probeTimeoutMs,
+  })
+  let probe: NodeJS.Timeout | undefined
+  client.on('error', () => void client.end().catch(() => undefined))
+  client.on('end', () => {
+    clearInterval(probe)
+    onLost(client)
+  })
+  client.on('notification', ({ channel, payload = '' }) => {
+    if (channel === feedChannel) events.onFeed(payload)
+    else events.onChange(payload)
+  })
+  await client.connect()
+  await client.query(`listen ${instanceChannel}; listen ${feedChannel}`)
+  probe = setInterval(() => {
+    client.query('select 1').catch(() => client.end().catch(() => undefined))
+  }, probeEveryMs)
+  return client
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance/state.ts'
+import { macAddress } from '../../domain/host/private-address.ts'
+import type { RestartPolicy } from '../../domain/instance/restart-policy.ts'
+import { mayStandBy, noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../../domain/standby/scale-to-zero.ts'
+import type { VolumeMount } from '../../domain/volume/state.ts'
+import { sealEnv } from './row.ts'
+import type { Identifier } from './instances.ts'
+import type { NewService } from '../service/new-service.ts'
+import type { Place } from './placement.ts'
+import { maxNameAttempts } from '../random-suffix.ts'
+import { Refused } from '../refused.ts'
+import type { SecretBox } from '../secret-box.ts'
+
+// What everybody needs who writes rows of instances: those who are asked for some, and autoscale.
+
+/** An instance and its replicas as they are asked for: defaults resolved, the name parsed, the image pinned. */
+export interface NewInstances {
+  readonly userUuid: string
+  /** Absent: generated from the image's. */
+  readonly name?: string
+  /** `<repository>@sha256:<hex>` with the repository as the registry knows it. */
+  readonly image: string
+  readonly memoryMb: number
+  readonly vcpus: number
+  readonly args?: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly restartPolicy: RestartPolicy
+  readonly deleteOnStop: boolean
+  readonly autostart: boolean
+  /** Additional instances. */
+  readonly replicas: number
+  /** Absent: off. */
+  readonly scaleToZero?: ScaleToZero
+  /** Absent: attached to none. All replicas share the one. */
+  readonly service?: ServiceChoice
+  /** Absent: none. Replicas have one each, so only what is made can go with them. */
+  readonly volume?: VolumeChoice
+}
+
+/** One that the user has already, or one that is made with the instances. */
+export type ServiceChoice = { readonly existing: Identifier } | { readonly made: NewService }
+
+/** One that the user has already and no instance has, or a new one that is not persistent. */
+export type VolumeChoice = { readonly mount: VolumeMount } & (
+  { readonly existing: Identifier } | { readonly made: { readonly sizeMb: number } }
+)
+
+/** Until the workflow's first record, the row says what that is about to say. */
+export function firstState({
+  autostart,
+  scaleToZero,
+}: Pick<NewInstances, 'autostart' | 'scaleToZero'>): InstanceState {
+  if (autostart) return InstanceState.Starting
+  return scaleToZero !== undefined && mayStandBy(scaleToZero) ? InstanceState.Standby : InstanceState.Stopped
+}
+
+export interface WantedNames {
+  readonly userUuid: string
+  readonly count: number
+  /** One of them, which has to be free. */
+  readonly given?: string
+  /** Another one at each call. */
+  readonly propose: () => string
+}
+
+/** The user's row is locked, so a name that is free here stays free until the commit. Throws `Refused`. */
+export async function chooseNames(
+  em: EntityManager,
+  { userUuid, count, given, propose }: WantedNames,
+): Promise<readonly string[]> {
+  const names = new Set(given === undefined ? [] : [given])
+  for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
+    const missing = count - names.size
+    for (let index = 0; index < missing; index++) names.add(propose())
+    const taken = await takenNames(em, userUuid, [...names])
+    if (given !== undefined && taken.includes(given)) throw new Refused({ kind: 'name-taken', name: given })
+    for (const name of taken) names.delete(name)
+    if (names.size === count) return [...names]
+  }
+  throw new Refused({ kind: 'name-taken', name: propose() })
+}
+
+async function takenNames(
+  em: EntityManager,
+  userUuid: string,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const marks = names.map(() => '?').join(', ')
+  const rows = await em.execute<{ name: string }[]>(
+    `select name from instances where user_uuid = ? and deleted_at is null and name in (${marks})`,
+    [userUuid, ...names],
+  )
+  return rows.map((row) => row.name)
+}
+
+/** What the instances of one request do not share. */
+export interface OwnParts {
+  readonly name: string
+  readonly service: string | null
+  readonly place: Place
+  readonly volume: string | null
+  /** The master that autoscale makes it of. */
+  readonly cloneOf?: string
+}
+
+/** A row for `Instance`, under a new UUID. */
+export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnParts) {
+  const uuid = randomUUID()
+  const { policy, cooldownMs, stateful } = wanted.scaleToZero ?? noScaleToZero
+  return {
+    uuid,
+    user: wanted.userUuid,
+    node: own.place.nodeId,
+    name: own.name,
+    image: wanted.image,
+    memoryMb: wanted.memoryMb,
+    vcpus: wanted.vcpus,
+    args: wanted.args ?? null,
+    envSealed: sealEnv(box, uuid, wanted.env),
+    autostart: wanted.autostart,
+    deleteOnStop: wanted.deleteOnStop,
+    restartPolicy: wanted.restartPolicy,
+    networkUuid: randomUUID(),
+    privateIp: own.place.privateIp,
+    mac: macAddress(own.place.privateIp),
+    service: own.service,
+    volume: own.volume,
+    volumeAt: wanted.volume?.mount.at ?? null,
+    volumeReadonly: wanted.volume?.mount.readonly ?? false,
+    cloneOf: own.cloneOf ?? null,
+    standbyPolicy: policy,
+    standbyCooldownMs: cooldownMs,
+    standbyStateful: stateful,
+    state: firstState(wanted),
+  }
+}

@@ -1,0 +1,135 @@
+import type { Database } from '../database.ts'
+import type { FeedTopic } from '../service/feed-read.ts'
+import { feedTopics } from '../service/feed-read.ts'
+import { openInstanceListener } from './listener.ts'
+
+export interface ReadOutcome<Seen> {
+  readonly satisfied: boolean
+  /** What was read last. */
+  readonly seen: Seen
+}
+
+/**
+ * Waits for states of instances without polling: however many wait, a process has one connection that listens, and a
+ * row is read when PostgreSQL says that it changed. Notifications only wake: what counts is the row that is read then,
+ * so repeated ones are harmless, and after a lost connection everything waited for is read again.
+ */
+export interface InstanceWatch {
+  /**
+   * Resolves when `isSatisfied` holds for what `read` answers of these objects, which are instances or volumes; with
+   * `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits. Throws where that first
+   * read fails; later ones are tried again until the time is up.
+   */
+  waitForRead<Seen>(
+    uuids: readonly string[],
+    wanted: { readonly read: () => Promise<Seen>; readonly isSatisfied: (seen: Seen) => boolean },
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<ReadOutcome<Seen>>
+  /**
+   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. Like every notification it
+   * only says that a read may find something. Returns how to listen no longer.
+   */
+  onFeed(topic: FeedTopic, wake: () => void): () => void
+  close(): Promise<void>
+}
+
+/** After a read failed while the listening connection lives; when that is lost too, its return wakes earlier. */
+const rereadAfterMs = 1_000
+
+interface Waiter {
+  wake: () => void
+}
+
+export async function openInstanceWatch(database: Database): Promise<InstanceWatch> {
+  const waiters = new Map<string, Set<Waiter>>()
+  const feedReaders: Readonly<Record<FeedTopic, Set<() => void>>> = { routes: new Set(), names: new Set() }
+  const wakeReaders = (topic: FeedTopic) => feedReaders[topic].forEach((wake) => wake())
+  const listener = await openInstanceListener(database, {
+    onChange: (uuid) => waiters.get(uuid)?.forEach((waiter) => waiter.wake()),
+    onFeed: (topics) => feedTopics.filter((topic) => topics.includes(topic)).forEach(wakeReaders),
+    onReconnect() {
+      waiters.forEach((set) => set.forEach((waiter) => waiter.wake()))
+      feedTopics.forEach(wakeReaders)
+    },
+  })
+  const waitForRead: InstanceWatch['waitForRead'] = async (uuids, { read, isSatisfied }, options) => {
+    const waiter: Waiter = { wake: () => {} }
+    const limit = startLimit(options)
+    for (const uuid of uuids) waiters.set(uuid, (waiters.get(uuid) ?? new Set()).add(waiter))
+    try {
+      return await waitUntil(read, isSatisfied, waiter, limit)
+    } finally {
+      limit.clear()
+      for (const uuid of uuids) forgetWaiter(waiters, uuid, waiter)
+    }
+  }
+  return {
+    waitForRead,
+    onFeed(topic, wake) {
+      feedReaders[topic].add(wake)
+      return () => feedReaders[topic].delete(wake)
+    },
+    close: () => listener.close(),
+  }
+}
+
+/** The wake-up is armed before each read, so that a change during the read leads to another one. */
+async function waitUntil<Seen>(
+  read: () => Promise<Seen>,
+  isSatisfied: (seen: Seen) => boolean,
+  waiter: Waiter,
+  limit: Limit,
+): Promise<ReadOutcome<Seen>> {
+  let woken = arm(waiter)
+  let seen = await read()
+  while (!isSatisfied(seen)) {
+    await Promise.race([woken, limit.reached])
+    if (limit.isReached()) return { satisfied: false, seen }
+    woken = arm(waiter)
+    try {
+      seen = await read()
+    } catch {
+      // PostgreSQL is away; what was read last stands until it is back or the time is up.
+      setTimeout(waiter.wake, rereadAfterMs).unref()
+    }
+  }
+  return { satisfied: true, seen }
+}
+
+function arm(waiter: Waiter): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  waiter.wake = resolve
+  return promise
+}
+
+interface Limit {
+  readonly reached: Promise<void>
+  isReached(): boolean
+  clear(): void
+}
+
+function startLimit(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Limit {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let isReached = false
+  const reach = () => {
+    isReached = true
+    resolve()
+  }
+  const timer = setTimeout(reach, options.timeoutMs)
+  if (options.signal?.aborted) reach()
+  options.signal?.addEventListener('abort', reach, { once: true })
+  return {
+    reached: promise,
+    isReached: () => isReached,
+    clear() {
+      clearTimeout(timer)
+      options.signal?.removeEventListener('abort', reach)
+    },
+  }
+}
+
+function forgetWaiter(waiters: Map<string, Set<Waiter>>, uuid: string, waiter: Waiter): void {
+  const set = waiters.get(uuid)
+  set?.delete(waiter)
+  if (set?.size === 0) waiters.delete(uuid)
+}

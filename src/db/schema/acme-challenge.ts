@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { ChallengeKind } from '../../domain/service/route-feed.ts'
+import { Certificate } from './certificate.ts'
+
+/** What gateways show to an authority, for as long as the attempt lasts. */
+export const AcmeChallenge = defineEntity({
+  name: 'AcmeChallenge',
+  tableName: 'acme_challenges',
+  properties: {
+    /** The token, which is what an authority asks for. */
+    id: p.text().primary(),
+    certificate: () =>
+      p.manyToOne(Certificate).deleteRule('cascade').index('acme_challenges_certificate_index'),
+    kind: p.enum(() => ChallengeKind),
+    fqdn: p.text(),
+    keyAuthorization: p.text(),
+    /** With `tls-alpn-01`: the certificate that answers, PEM, and its key, sealed by the secret box. */
+    chain: p.text().nullable(),
+    keySealed: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    feedXid: p
+      .string()
+      .columnType('xid8')
+      .defaultRaw('pg_current_xact_id()')
+      .index('acme_challenges_feed_index'),
+  },
+})

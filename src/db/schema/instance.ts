@@ -1,0 +1,133 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance/state.ts'
+import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
+import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
+import { StartKind } from '../../domain/instance/start-report.ts'
+import { Node } from './node.ts'
+import { Service } from './service.ts'
+import { User } from './user.ts'
+import { Volume } from './volume.ts'
+
+/**
+ * What was asked for (never changed after the insert) and, from `revision` on, the projection of the lifecycle that
+ * the instance's workflow writes. A row with `deletedAt` is invisible to every reader; it stays until the host is clean.
+ */
+export const Instance = defineEntity({
+  name: 'Instance',
+  tableName: 'instances',
+  indexes: [
+    {
+      name: 'instances_page_index',
+      expression:
+        'create index instances_page_index on instances (user_uuid, position) where deleted_at is null',
+    },
+    {
+      name: 'instances_state_index',
+      expression:
+        'create index instances_state_index on instances (user_uuid, state, position) where deleted_at is null',
+    },
+    {
+      name: 'instances_node_live_index',
+      expression:
+        "create index instances_node_live_index on instances (node_id, memory_mb) where state <> 'stopped'",
+    },
+    {
+      name: 'instances_unstarted_index',
+      expression:
+        'create index instances_unstarted_index on instances (created_at) where workflow_started_at is null',
+    },
+    {
+      name: 'instances_retired_index',
+      expression:
+        'create index instances_retired_index on instances (retired_at) where retired_at is not null and deleted_at is null',
+    },
+    {
+      name: 'instances_deleted_index',
+      expression:
+        'create index instances_deleted_index on instances (deleted_at) where deleted_at is not null',
+    },
+  ],
+  uniques: [
+    {
+      name: 'instances_name_unique',
+      expression:
+        'create unique index instances_name_unique on instances (user_uuid, name) where deleted_at is null',
+    },
+    {
+      // No two have one volume; a deleted instance has none, whatever its host has still to clean.
+      name: 'instances_volume_unique',
+      expression:
+        'create unique index instances_volume_unique on instances (volume_uuid) where deleted_at is null',
+    },
+    { name: 'instances_address_unique', properties: ['node', 'privateIp'] },
+  ],
+  properties: {
+    uuid: p.uuid().primary(),
+    /** The order of creation, which is the order of every list. */
+    position: p.bigint('number').autoincrement(),
+    user: () => p.manyToOne(User),
+    node: () => p.manyToOne(Node),
+    name: p.text(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    deletedAt: p.datetime(3).nullable(),
+    workflowStartedAt: p.datetime(3).nullable(),
+
+    /** `<repository>@sha256:<hex>` with the repository as the registry knows it. */
+    image: p.text(),
+    memoryMb: p.integer(),
+    vcpus: p.integer(),
+    /** Null: the image's own. */
+    args: p.json<readonly string[]>().nullable(),
+    /** A JSON object, sealed by the secret box. */
+    envSealed: p.text(),
+    autostart: p.boolean(),
+    deleteOnStop: p.boolean(),
+    restartPolicy: p.enum(() => RestartPolicy),
+    service: () => p.manyToOne(Service).nullable().index('instances_service_index'),
+    standbyPolicy: p.enum(() => ScaleToZeroPolicy).default(ScaleToZeroPolicy.Off),
+    standbyCooldownMs: p.integer().default(defaultCooldownMs),
+    standbyStateful: p.boolean().default(false),
+    /** Changes while the instance is stopped. */
+    volume: () => p.manyToOne(Volume).nullable().deleteRule('set null'),
+    volumeAt: p.text().nullable(),
+    volumeReadonly: p.boolean().default(false),
+    /** The master that autoscale made this one of. */
+    cloneOf: p.uuid().nullable(),
+    /** Since then autoscale gives it back: it drains for so long, and is deleted when it has stopped. */
+    retiredAt: p.datetime(3).nullable(),
+    retireDrainMs: p.integer().nullable(),
+    networkUuid: p.uuid(),
+    privateIp: p.text(),
+    mac: p.text(),
+
+    /** Until then a start that is under way counts against the live quotas, although the state says stopped. */
+    liveReservedUntil: p.datetime(3).nullable(),
+
+    revision: p.bigint('number').default(0),
+    state: p.enum(() => InstanceState),
+    stateSince: p.datetime(3).defaultRaw('now()'),
+    boot: p.integer().default(0),
+    startCount: p.integer().default(0),
+    restartCount: p.integer().default(0),
+    restartAttempt: p.integer().default(0),
+    restartNextAt: p.datetime(3).nullable(),
+    startedAt: p.datetime(3).nullable(),
+    stoppedAt: p.datetime(3).nullable(),
+    uptimeMs: p.bigint('number').default(0),
+    bootTimeUs: p.bigint('number').nullable(),
+    vmmStartTimeUs: p.bigint('number').nullable(),
+    vmmLoadTimeUs: p.bigint('number').nullable(),
+    vmmReadyTimeUs: p.bigint('number').nullable(),
+    netTimeUs: p.bigint('number').nullable(),
+    startKind: p.enum(() => StartKind).nullable(),
+    stopReason: p.integer().nullable(),
+    exitCode: p.integer().nullable(),
+    stopCode: p.bigint('number').nullable(),
+    failure: p.text().nullable(),
+    failureKind: p.text().nullable(),
+    snapshotUuid: p.uuid().nullable(),
+    standbyDisabled: p.boolean().default(false),
+    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('instances_feed_index'),
+  },
+})

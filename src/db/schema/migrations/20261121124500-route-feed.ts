@@ -1,0 +1,99 @@
+import { Migration } from '@mikro-orm/migrations'
+
+/** How these fit together stands in `src/db/service/feed-read.ts`. */
+export class Migration20261121124500_route_feed extends Migration {
+  override name = 'Migration20261121124500_route_feed'
+
+  override up(): void | Promise<void> {
+    for (const table of told) {
+      this.addSql(`alter table "${table}" add "feed_xid" xid8 not null default pg_current_xact_id();`)
+      this.addSql(`create index "${table}_feed_index" on "${table}" ("feed_xid");`)
+    }
+    this.addSql(
+      `create table "feed_gone" ("what" text not null, "id" text not null, "node_id" text null, "xid" xid8 not null default pg_current_xact_id(), "at" timestamptz(3) not null default now(), primary key ("what", "id"));`,
+    )
+    this.addSql(`create index "feed_gone_xid_index" on "feed_gone" ("xid");`)
+    this.addSql(`create index "feed_gone_at_index" on "feed_gone" ("at");`)
+    this.addSql(
+      `create table "feed_forgotten" ("only" boolean primary key check ("only"), "xid" xid8 not null);`,
+    )
+    this.addSql(`insert into "feed_forgotten" ("only", "xid") values (true, '0');`)
+    for (const statement of functions) this.addSql(statement)
+    for (const statement of triggers) this.addSql(statement)
+  }
+
+  override down(): void | Promise<void> {
+    for (const name of functionNames) this.addSql(`drop function "${name}" cascade;`)
+    this.addSql(`drop table "feed_gone" cascade;`)
+    this.addSql(`drop table "feed_forgotten" cascade;`)
+    for (const table of told) this.addSql(`alter table "${table}" drop column "feed_xid";`)
+  }
+}
+
+const told = ['services', 'instances', 'nodes', 'certificates'] as const
+
+/** `tg_argv[0]` of each: which readers the change concerns, space between them. */
+const functionNames = ['feed_touch', 'feed_tell', 'feed_bury', 'feed_touch_service'] as const
+
+const functions = [
+  `create function feed_touch() returns trigger language plpgsql as $$
+   begin
+     new.feed_xid := pg_current_xact_id();
+     perform pg_notify('roost_feed', tg_argv[0]);
+     return new;
+   end $$;`,
+  `create function feed_tell() returns trigger language plpgsql as $$
+   begin
+     perform pg_notify('roost_feed', tg_argv[0]);
+     return null;
+   end $$;`,
+  // A node's id may come back, and go again.
+  `create function feed_bury() returns trigger language plpgsql as $$
+   begin
+     insert into feed_gone (what, id, node_id)
+       values (tg_argv[1], coalesce(to_jsonb(old) ->> 'uuid', to_jsonb(old) ->> 'id'), to_jsonb(old) ->> 'node_id')
+       on conflict (what, id) do update set xid = excluded.xid, at = excluded.at, node_id = excluded.node_id;
+     perform pg_notify('roost_feed', tg_argv[0]);
+     return null;
+   end $$;`,
+  // Domains are told with their service. One that was made or deleted by this very transaction is told anyway.
+  `create function feed_touch_service() returns trigger language plpgsql as $$
+   begin
+     update services set feed_xid = pg_current_xact_id()
+       where uuid in (old.service_uuid, new.service_uuid) and feed_xid <> pg_current_xact_id();
+     perform pg_notify('roost_feed', 'routes');
+     return null;
+   end $$;`,
+]
+
+const triggers = [
+  `create trigger services_feed_insert after insert on services for each statement execute function feed_tell('routes');`,
+  `create trigger services_feed_delete after delete on services for each row execute function feed_bury('routes', 'service');`,
+  `create trigger services_feed_update before update on services for each row
+   when ((old.name, old.soft_limit, old.hard_limit, old.ports)
+     is distinct from (new.name, new.soft_limit, new.hard_limit, new.ports))
+   execute function feed_touch('routes');`,
+  `create trigger domains_feed after insert or update or delete on domains for each row execute function feed_touch_service();`,
+  `create trigger certificates_feed_insert after insert on certificates for each statement execute function feed_tell('routes');`,
+  `create trigger certificates_feed_delete after delete on certificates for each row execute function feed_bury('routes', 'certificate');`,
+  `create trigger certificates_feed_update before update on certificates for each row
+   when ((old.common_name, old.state, old.chain, old.key_sealed)
+     is distinct from (new.common_name, new.state, new.chain, new.key_sealed))
+   execute function feed_touch('routes');`,
+  `create trigger nodes_feed_insert after insert on nodes for each statement execute function feed_tell('routes');`,
+  `create trigger nodes_feed_delete after delete on nodes for each row execute function feed_bury('routes', 'node');`,
+  `create trigger nodes_feed_update before update on nodes for each row
+   when ((old.agent_url, old.agent_secret) is distinct from (new.agent_url, new.agent_secret))
+   execute function feed_touch('routes');`,
+  `create trigger instances_feed_insert after insert on instances for each statement execute function feed_tell('routes names');`,
+  `create trigger instances_feed_delete after delete on instances for each row execute function feed_bury('routes names', 'instance');`,
+  `create trigger instances_feed_names before update on instances for each row
+   when ((old.name, old.node_id, old.private_ip) is distinct from (new.name, new.node_id, new.private_ip)
+     or old.deleted_at is distinct from new.deleted_at)
+   execute function feed_touch('routes names');`,
+  // The state of what is attached to nothing is nobody's business: most writes of states end here, without a call.
+  `create trigger instances_feed_routes before update on instances for each row
+   when ((old.state <> new.state and new.service_uuid is not null)
+     or old.service_uuid is distinct from new.service_uuid)
+   execute function feed_touch('routes');`,
+]

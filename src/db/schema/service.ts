@@ -1,0 +1,26 @@
+import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { PublishedPort } from '../../domain/service/handler.ts'
+import { User } from './user.ts'
+
+/** Published ports and how their traffic is balanced. Nothing but `persistent` changes after the insert. */
+export const Service = defineEntity({
+  name: 'Service',
+  tableName: 'services',
+  indexes: [{ name: 'services_page_index', properties: ['user', 'position'] }],
+  uniques: [{ name: 'services_name_unique', properties: ['user', 'name'] }],
+  properties: {
+    uuid: p.uuid().primary(),
+    /** The order of creation, which is the order of every list. */
+    position: p.bigint('number').autoincrement(),
+    user: () => p.manyToOne(User),
+    name: p.text(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    /** False: it goes with the one instance that it was made with. */
+    persistent: p.boolean(),
+    softLimit: p.integer(),
+    hardLimit: p.integer(),
+    ports: p.json<readonly PublishedPort[]>(),
+    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('services_feed_index'),
+  },
+})

@@ -1,0 +1,48 @@
+import { findQuotaExcess } from '../../domain/account/quotas.ts'
+import type { Database } from '../database.ts'
+import { insertService } from './insert.ts'
+import type { NewService } from './new-service.ts'
+import { quotaReport, usedQuotasSql } from '../account/quotas.ts'
+import type { UsedQuotas } from '../account/quotas.ts'
+import { randomSuffix } from '../random-suffix.ts'
+import type { RandomSuffix } from '../random-suffix.ts'
+import { Refused, orRefusal } from '../refused.ts'
+import type { WriteRefusal } from '../refused.ts'
+import type { ServiceRow } from './row.ts'
+import { findServices } from './services.ts'
+import { lockUser } from '../account/user-lock.ts'
+
+export type CreateServiceOutcome =
+  /** Undefined where it was deleted again before it could be read. */
+  | { readonly ok: true; readonly uuid: string; readonly service: ServiceRow | undefined }
+  | { readonly ok: false; readonly refusal: WriteRefusal }
+
+/**
+ * Writes one persistent service, with its domains and certificates or not at all, in one transaction under the lock
+ * of the user's row.
+ */
+export async function createService(
+  deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },
+  userUuid: string,
+  wanted: NewService,
+): Promise<CreateServiceOutcome> {
+  const { database } = deps
+  const written = await orRefusal(() =>
+    database.em().transactional(async (em) => {
+      const user = await lockUser(em, userUuid)
+      const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
+      const excess = findQuotaExcess(quotaReport(user, used), serviceDemand(wanted))
+      if (excess) throw new Refused({ kind: 'quota', excess })
+      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      return insertService(em, writer, { ...wanted, persistent: true })
+    }),
+  )
+  if (!written.ok) return written
+  const [service] = await findServices(database, userUuid, [{ uuid: written.value }])
+  return { ok: true, uuid: written.value, service }
+}
+
+/** What a new service adds to the quotas. */
+export function serviceDemand({ ports }: Pick<NewService, 'ports'>) {
+  return { serviceGroups: 1, services: ports.length }
+}

@@ -1,0 +1,147 @@
+import type { EntityManager } from '@mikro-orm/postgresql'
+import { isUuid } from '../../domain/object-name.ts'
+import type { InstanceState } from '../../domain/instance/state.ts'
+import { VolumeCommand, VolumeUse, volumeRefusal } from '../../domain/volume/state.ts'
+import type { VolumeMount } from '../../domain/volume/state.ts'
+import type { Database } from '../database.ts'
+import { lockVolume, refuseUnavailable } from './locked-volume.ts'
+import { liveCondition } from '../account/quotas.ts'
+import { Refused, orRefusal } from '../refused.ts'
+import type { WriteRefusal } from '../refused.ts'
+import { lockUser } from '../account/user-lock.ts'
+import type { VolumeRow } from './row.ts'
+
+export type ChangeVolumeOutcome =
+  | { readonly ok: true; readonly volume: Pick<VolumeRow, 'uuid' | 'name'> }
+  | { readonly ok: false; readonly refusal: WriteRefusal }
+
+/**
+ * Gives an available volume to an instance of the same user and host that is stopped, stays so, has none, and has nothing to do
+ * with autoscale. Under the lock
+ * of the user's row, which every start takes as well: it is attached before a start or not at all.
+ */
+export async function attachVolume(
+  database: Database,
+  wanted: {
+    readonly userUuid: string
+    readonly volumeUuid: string
+    readonly instanceUuid: string
+    readonly mount: VolumeMount
+  },
+): Promise<ChangeVolumeOutcome> {
+  const { userUuid, volumeUuid, mount } = wanted
+  return changed(database, userUuid, async (em) => {
+    const volume = await lockVolume(em, { userUuid, volume: { uuid: volumeUuid } })
+    const instance = await lockInstance(em, { userUuid, uuid: wanted.instanceUuid })
+    refuseUnavailable(volume)
+    refuseAutoscaled(instance)
+    const { name, state, nodeId } = instance
+    if (instance.live) throw new Refused({ kind: 'instance-not-stopped', name, state })
+    if (instance.volume !== null) {
+      throw new Refused({ kind: 'instance-has-volume', name, volume: instance.volume })
+    }
+    if (nodeId !== volume.nodeId) {
+      const { name: volumeName, nodeId: host } = volume
+      const refusal = { volume: { name: volumeName, nodeId: host }, instance: { name, nodeId } }
+      throw new Refused({ kind: 'volume-elsewhere', ...refusal })
+    }
+    await em.execute(
+      'update instances set volume_uuid = ?, volume_at = ?, volume_readonly = ? where uuid = ?',
+      [volume.uuid, mount.at, mount.readonly, instance.uuid],
+      'run',
+    )
+    return volume
+  })
+}
+
+/**
+ * Takes the volume from the instance that has it, which must be stopped and stay so, and makes it persistent. What nothing
+ * has attached is left as it is, unless an instance is named: that one does not have it.
+ */
+export async function detachVolume(
+  database: Database,
+  wanted: {
+    readonly userUuid: string
+    readonly volumeUuid: string
+    /** Absent: from whichever has it. */
+    readonly instanceUuid?: string
+  },
+): Promise<ChangeVolumeOutcome> {
+  const { userUuid, volumeUuid, instanceUuid } = wanted
+  return changed(database, userUuid, async (em) => {
+    const volume = await lockVolume(em, { userUuid, volume: { uuid: volumeUuid } })
+    const holder = volume.attachedTo
+    if (instanceUuid !== undefined && instanceUuid.toLowerCase() !== holder?.uuid) {
+      const { uuid, name } = await lockInstance(em, { userUuid, uuid: instanceUuid })
+      throw new Refused({ kind: 'volume-not-attached', name: volume.name, instance: { uuid, name } })
+    }
+    if (holder === null) return volume
+    const { uuid, name, state, live } = await lockInstance(em, { userUuid, uuid: holder.uuid })
+    const use = live ? VolumeUse.Live : VolumeUse.Resting
+    if (volumeRefusal(VolumeCommand.Detach, { phase: volume.phase, use }) !== undefined) {
+      throw new Refused({ kind: 'volume-mounted', name: volume.name, instance: { uuid, name, state } })
+    }
+    await em.execute(
+      'update instances set volume_uuid = null, volume_at = null, volume_readonly = false where uuid = ?',
+      [uuid],
+      'run',
+    )
+    await em.execute('update volumes set persistent = true where uuid = ?', [volume.uuid], 'run')
+    return volume
+  })
+}
+
+/** Runs the change under the lock of the user's row. */
+async function changed(
+  database: Database,
+  userUuid: string,
+  change: (em: EntityManager) => Promise<VolumeRow>,
+): Promise<ChangeVolumeOutcome> {
+  const written = await orRefusal(() =>
+    database.em().transactional(async (em) => {
+      await lockUser(em, userUuid)
+      return change(em)
+    }),
+  )
+  if (!written.ok) return written
+  const { uuid, name } = written.value
+  return { ok: true, volume: { uuid, name } }
+}
+
+/** What is cloned, and what is a clone, has none; the user's row is locked, so that no configuration comes beside this. */
+function refuseAutoscaled({ name, isClone, masterOf }: LockedInstance): void {
+  if (isClone) throw new Refused({ kind: 'volume-for-clone', name })
+  if (masterOf !== null) throw new Refused({ kind: 'volume-for-master', name, service: masterOf })
+}
+
+interface LockedInstance {
+  readonly uuid: string
+  readonly name: string
+  readonly nodeId: string
+  readonly state: InstanceState
+  readonly live: boolean
+  readonly isClone: boolean
+  /** The name of the service that it is cloned for. */
+  readonly masterOf: string | null
+  readonly volume: { readonly uuid: string; readonly name: string } | null
+}
+
+/** The user's instance; its workflow writes no other state until the commit. Throws `Refused`. */
+async function lockInstance(
+  em: EntityManager,
+  wanted: { readonly userUuid: string; readonly uuid: string },
+): Promise<LockedInstance> {
+  const { userUuid, uuid } = wanted
+  const [instance] = isUuid(uuid)
+    ? await em.execute<LockedInstance[]>(
+        `select uuid, name, node_id as "nodeId", state, ${liveCondition} is true as live, clone_of is not null as "isClone",
+           (select s.name from autoscale_configurations c join services s on s.uuid = c.service_uuid
+             where c.master_uuid = instances.uuid and c.deleted_at is null) as "masterOf",
+           (select json_build_object('uuid', uuid, 'name', name) from volumes where uuid = volume_uuid) as volume
+         from instances where uuid = ? and user_uuid = ? and deleted_at is null for no key update`,
+        [uuid, userUuid],
+      )
+    : []
+  if (instance === undefined) throw new Refused({ kind: 'instance-not-found', by: 'uuid', value: uuid })
+  return instance
+}

@@ -1,0 +1,48 @@
+import { strict as assert } from 'node:assert'
+import { findVolumeLimitBreach, volumeDemand } from '../../domain/account/quotas.ts'
+import type { Database } from '../database.ts'
+import { insertVolumes } from './insert.ts'
+import { placeVolume } from '../instance/placement.ts'
+import { quotasOf, refuseExcess } from '../account/quotas.ts'
+import { randomSuffix } from '../random-suffix.ts'
+import type { RandomSuffix } from '../random-suffix.ts'
+import { Refused, orRefusal } from '../refused.ts'
+import type { WriteRefusal } from '../refused.ts'
+import { lockUser } from '../account/user-lock.ts'
+import { readVolume } from './row.ts'
+import type { VolumeRow } from './row.ts'
+
+export type CreateVolumeOutcome =
+  { readonly ok: true; readonly volume: VolumeRow } | { readonly ok: false; readonly refusal: WriteRefusal }
+
+/**
+ * Writes one persistent volume, on the live host with most room for volumes, in one transaction under the lock of the
+ * user's row. Its workflow is not started.
+ */
+export async function createVolume(
+  deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },
+  wanted: { readonly userUuid: string; readonly name?: string; readonly sizeMb: number },
+): Promise<CreateVolumeOutcome> {
+  const { userUuid, name, sizeMb } = wanted
+  const written = await orRefusal(() =>
+    deps.database.em().transactional(async (em) => {
+      const user = await lockUser(em, userUuid)
+      const quotas = await quotasOf(em, user)
+      const breach = findVolumeLimitBreach(quotas.limits, sizeMb)
+      if (breach) throw new Refused({ kind: 'limit', breach })
+      await refuseExcess(em, quotas, volumeDemand(sizeMb, 1))
+      const nodeIds = [await placeVolume(em, sizeMb)]
+      const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
+      const [uuid] = await insertVolumes(em, writer, {
+        ...(name !== undefined && { name }),
+        nodeIds,
+        sizeMb,
+        persistent: true,
+      })
+      const volume = await readVolume(em, uuid!)
+      assert(volume, 'a transaction reads what it wrote')
+      return volume
+    }),
+  )
+  return written.ok ? { ok: true, volume: written.value } : written
+}

@@ -1,0 +1,257 @@
+import { planAlignment } from './alignment.ts'
+import { addLook, isServing, metricsOf, namesOf, silentNames } from './looks.ts'
+import type { Look } from './looks.ts'
+import { failureOf, isOfSize, sizeOf, Standing } from './members.ts'
+import type { AutoscaleMember, MemberLoad } from './members.ts'
+import type { AutoscaleConfiguration, AutoscaleMetric, AutoscaleStep } from './policy.ts'
+import { proposeSize } from './proposal.ts'
+import type { MetricValues, SizeProposal } from './proposal.ts'
+import { noteProposal, settledSize, settlesAtMs, smallestHeldSize } from './shrinking.ts'
+import type { HeldSize, NotedProposal, WantedBack } from './shrinking.ts'
+import { InstanceState } from '../instance/state.ts'
+import { problemFreeMs } from '../instance/restart-schedule.ts'
+
+/** One look at a service. */
+export interface AutoscaleObservation {
+  readonly nowMs: number
+  readonly configuration: AutoscaleConfiguration
+  readonly members: readonly (AutoscaleMember & { readonly standing: Standing; readonly load?: MemberLoad })[]
+  /** The size that was last decided on. */
+  readonly target: number
+  /** Until then nothing is added: what was tried last failed. */
+  readonly blockedUntilMs?: number
+  /** Since then something failed: told when an instance that is younger than that has warmed up. */
+  readonly failedAtMs?: number
+}
+
+/** What a service's looks leave for the next; plain JSON. */
+export interface AutoscaleMemory {
+  readonly looks: readonly Look[]
+  /** Of the last looks without a break, the newest last. */
+  readonly proposals: readonly NotedProposal[]
+}
+
+/** What there is to do, of most weight first. */
+export type AutoscaleOutcome =
+  | { readonly kind: 'replace'; readonly target: number; readonly failed: readonly FailedMember[] }
+  /** The size is not the one that was decided on, or that one is out of bounds. */
+  | { readonly kind: 'align'; readonly target: number; readonly size: number }
+  | { readonly kind: 'resize'; readonly target: number; readonly decision: SizeDecision }
+  | { readonly kind: 'recovered' }
+
+export interface FailedMember {
+  readonly uuid: string
+  readonly name: string
+  readonly reason: string
+}
+
+/** What the policies make of what is measured: for people. */
+export interface Judgement {
+  readonly policy: string
+  readonly metric: AutoscaleMetric
+  readonly value: number
+  readonly step: AutoscaleStep
+  /** Instances that were measured. */
+  readonly counted: number
+  /** The size that comes of it, before the bounds and what keeps a size from going down. */
+  readonly proposed: number
+}
+
+/** Why a size was chosen: for people. */
+export interface SizeDecision extends Judgement {
+  readonly from: number
+  readonly to: number
+}
+
+/** Why the size stays: for people. */
+export type RestReason =
+  | { readonly kind: 'no-policy' }
+  | { readonly kind: 'observing'; readonly looks: number }
+  | { readonly kind: 'warming'; readonly names: readonly string[] }
+  | { readonly kind: 'load-unknown'; readonly names: readonly string[] }
+  | { readonly kind: 'no-step' }
+  | { readonly kind: 'right-size'; readonly judgement: Judgement }
+  | {
+      readonly kind: 'at-bound'
+      readonly bound: 'min_size' | 'max_size'
+      readonly judgement: Judgement
+    }
+  | { readonly kind: 'blocked'; readonly untilMs: number }
+  /** There are too many, and those that would stay do not serve yet. */
+  | { readonly kind: 'standing-in'; readonly names: readonly string[] }
+  | { readonly kind: 'settling'; readonly untilMs: number; readonly judgement: Judgement }
+  /** Fewer would be wanted back at once. */
+  | { readonly kind: 'would-return'; readonly judgement: Judgement; readonly wantedBack: WantedBack }
+
+export interface AutoscaleVerdict {
+  readonly memory: AutoscaleMemory
+  /** Absent: nothing to do, and `rest` says why. */
+  readonly outcome?: AutoscaleOutcome
+  readonly rest?: RestReason
+  readonly size: number
+  /** Absent while there are not enough looks. */
+  readonly metrics?: MetricValues
+}
+
+export const emptyMemory: AutoscaleMemory = { looks: [], proposals: [] }
+
+/**
+ * One look at a service: what there is to do now, or why nothing is. To be called every `observationIntervalMs` with the memory that the
+ * call before left; a memory that is lost, or older than a few intervals, costs time and nothing else.
+ */
+export function observeService(memory: AutoscaleMemory, observation: AutoscaleObservation): AutoscaleVerdict {
+  const view = viewOf(memory, observation)
+  const { looks, proposals, metrics, size } = view
+  const outcome =
+    replacing(observation) ?? aligning(view) ?? growing(view) ?? givingBack(view) ?? recovering(observation)
+  return {
+    memory: { looks, proposals },
+    size,
+    ...(metrics !== undefined && { metrics }),
+    ...(outcome === undefined ? { rest: restOf(view) } : { outcome }),
+  }
+}
+
+/** A look with everything that follows from it. */
+interface View extends AutoscaleMemory {
+  readonly observation: AutoscaleObservation
+  readonly size: number
+  readonly metrics?: MetricValues
+  /** What the policies make of the metrics. */
+  readonly judgement?: Judgement
+  /** The proposal within the bounds; the target where there is none. */
+  readonly wanted: number
+  /** Where fewer are wanted: as many of them as would not be wanted back. */
+  readonly held?: HeldSize
+  readonly isBlocked: boolean
+}
+
+function viewOf(memory: AutoscaleMemory, observation: AutoscaleObservation): View {
+  const { members, configuration, target, nowMs, blockedUntilMs = 0 } = observation
+  const size = sizeOf(members)
+  const looks = addLook(memory.looks, observation)
+  const metrics = metricsOf(looks)
+  const base = looks.at(-1)?.counted.length ?? 0
+  const proposal = metrics && proposeSize(configuration.policies, base, metrics)
+  const wanted = proposal === undefined ? target : bounded(proposal.size, configuration)
+  // Also while some are missing that can not be added: then the target comes down to what is right for those there are.
+  const mayShrink = metrics !== undefined && size <= target && base === size && !looks.some(isIncomplete)
+  const latest = looks.at(-1)?.metrics
+  const held =
+    mayShrink && wanted < size && latest !== undefined
+      ? smallestHeldSize({ configuration, base, metrics: latest, wanted, target: size })
+      : undefined
+  return {
+    observation,
+    size,
+    looks,
+    ...(metrics !== undefined && { metrics }),
+    ...(proposal !== undefined && { judgement: judgementOf(proposal, base) }),
+    wanted,
+    ...(held !== undefined && { held }),
+    proposals: mayShrink ? noteProposal(memory.proposals, { atMs: nowMs, size: held?.size ?? wanted }) : [],
+    isBlocked: nowMs < blockedUntilMs,
+  }
+}
+
+function isIncomplete({ incomplete }: Look): boolean {
+  return incomplete
+}
+
+function bounded(size: number, { minSize, maxSize }: AutoscaleConfiguration): number {
+  return Math.min(maxSize, Math.max(minSize, size))
+}
+
+function replacing(observation: AutoscaleObservation): AutoscaleOutcome | undefined {
+  const { members, nowMs, target, configuration } = observation
+  const failed = members.flatMap((member) => {
+    const reason = failureOf(member, nowMs)
+    return reason === undefined ? [] : [{ uuid: member.uuid, name: member.name, reason }]
+  })
+  return failed.length === 0 ? undefined : { kind: 'replace', target: bounded(target, configuration), failed }
+}
+
+function aligning({ observation, size, isBlocked }: View): AutoscaleOutcome | undefined {
+  const target = bounded(observation.target, observation.configuration)
+  if (target === observation.target && target === size) return undefined
+  const mustWait = size < target ? isBlocked : awaited(observation).length > 0
+  return mustWait ? undefined : { kind: 'align', target, size }
+}
+
+/**
+ * Who has to serve before those that are too many are given back, as a master that starts again while a clone stands in for it. Who may
+ * serve goes only where as many stay that certainly do as are wanted.
+ */
+function awaited({ members, target, configuration }: AutoscaleObservation): readonly AutoscaleMember[] {
+  const wanted = bounded(target, configuration)
+  const { retire } = planAlignment(members, { target: wanted })
+  const going = new Set(retire.map(({ uuid }) => uuid))
+  const ofSize = members.filter(isOfSize)
+  const staying = ofSize.filter(({ uuid }) => !going.has(uuid))
+  const awaitedNow = staying.filter((member) => !isServing(member))
+  const mayServe = ofSize.filter(({ uuid, state }) => going.has(uuid) && servingStates.includes(state))
+  const serving = staying.length - awaitedNow.length
+  return serving < Math.min(wanted, serving + mayServe.length) ? awaitedNow : []
+}
+const servingStates: readonly InstanceState[] = [InstanceState.Running, InstanceState.Standby]
+
+function growing(view: View): AutoscaleOutcome | undefined {
+  const { wanted, isBlocked, observation } = view
+  return wanted <= observation.target || isBlocked ? undefined : resizing(view, wanted)
+}
+
+function givingBack(view: View): AutoscaleOutcome | undefined {
+  const { proposals, observation } = view
+  const size = settledSize(proposals, observation.nowMs)
+  return size === undefined || size >= observation.target ? undefined : resizing(view, size)
+}
+
+function resizing({ observation, judgement }: View, to: number): AutoscaleOutcome | undefined {
+  if (judgement === undefined) return undefined
+  return { kind: 'resize', target: to, decision: { from: observation.target, to, ...judgement } }
+}
+
+/** One that has only just warmed up may be about to crash like those before it. */
+function recovering({ members, failedAtMs, nowMs }: AutoscaleObservation): AutoscaleOutcome | undefined {
+  if (failedAtMs === undefined) return undefined
+  const isUp: readonly Standing[] = [Standing.Counted, Standing.Asleep]
+  const proof = members.some(
+    ({ isMaster, createdAtMs, startedAtMs = Infinity, restartAttempt, standing }) =>
+      !isMaster &&
+      createdAtMs > failedAtMs &&
+      restartAttempt === 0 &&
+      isUp.includes(standing) &&
+      nowMs >= startedAtMs + problemFreeMs,
+  )
+  return proof ? { kind: 'recovered' } : undefined
+}
+
+function restOf(view: View): RestReason {
+  const { observation, size, looks, metrics, judgement, wanted, isBlocked } = view
+  const { configuration, target, blockedUntilMs = 0, members } = observation
+  if (isBlocked && (size < bounded(target, configuration) || wanted > target))
+    return { kind: 'blocked', untilMs: blockedUntilMs }
+  if (size > bounded(target, configuration))
+    return { kind: 'standing-in', names: awaited(observation).map(({ name }) => name) }
+  if (configuration.policies.length === 0) return { kind: 'no-policy' }
+  const warming = namesOf(members, [Standing.Warming, Standing.Restarting])
+  if (looks.length === 0) return { kind: 'warming', names: warming }
+  if (metrics === undefined) return { kind: 'observing', looks: looks.length }
+  if (judgement !== undefined && judgement.proposed > target)
+    return { kind: 'at-bound', bound: 'max_size', judgement }
+  if (warming.length > 0) return { kind: 'warming', names: warming }
+  const silent = silentNames(members)
+  if (silent.length > 0) return { kind: 'load-unknown', names: silent }
+  if (judgement === undefined) return { kind: 'no-step' }
+  return judgement.proposed === target ? { kind: 'right-size', judgement } : notFewer(view, judgement)
+}
+
+function notFewer({ observation, wanted, held, proposals }: View, judgement: Judgement): RestReason {
+  if (wanted === observation.target) return { kind: 'at-bound', bound: 'min_size', judgement }
+  if (held?.wantedBack !== undefined) return { kind: 'would-return', judgement, wantedBack: held.wantedBack }
+  return { kind: 'settling', untilMs: settlesAtMs(proposals, observation), judgement }
+}
+
+function judgementOf({ size: proposed, ...found }: SizeProposal, counted: number): Judgement {
+  return { ...found, counted, proposed }
+}

@@ -1,0 +1,60 @@
+import { AdjustmentType } from './policy.ts'
+import type { AutoscaleMetric, AutoscalePolicy, AutoscaleStep } from './policy.ts'
+
+/** A value of each metric, per instance. */
+export type MetricValues = Readonly<Record<AutoscaleMetric, number>>
+
+/** The size that a policy makes of what is measured. */
+export interface SizeProposal {
+  /** Not bounded by the configuration; never below 0. */
+  readonly size: number
+  readonly policy: string
+  readonly metric: AutoscaleMetric
+  readonly value: number
+  readonly step: AutoscaleStep
+}
+
+/**
+ * All policies are evaluated, and the largest size wins, of equal ones that of the policy that comes first. Undefined: none applies.
+ * `base` is the number of instances that the metrics were measured of.
+ */
+export function proposeSize(
+  policies: readonly AutoscalePolicy[],
+  base: number,
+  metrics: MetricValues,
+): SizeProposal | undefined {
+  let largest: SizeProposal | undefined
+  for (const policy of policies) {
+    const value = metrics[policy.metric]
+    const step = stepFor(policy.steps, value)
+    if (step === undefined) continue
+    const size = adjustedSize(policy.adjustmentType, base, step.adjustment)
+    if (largest === undefined || size > largest.size)
+      largest = { size, policy: policy.name, metric: policy.metric, value, step }
+  }
+  return largest
+}
+
+/** The lower bound belongs to a step, the upper bound to the next. */
+export function stepFor(steps: readonly AutoscaleStep[], value: number): AutoscaleStep | undefined {
+  return steps.find(
+    ({ lowerBound = -Infinity, upperBound = Infinity }) => lowerBound <= value && value < upperBound,
+  )
+}
+
+export function adjustedSize(type: AdjustmentType, base: number, adjustment: number): number {
+  return Math.max(0, adjusted[type](base, adjustment))
+}
+
+const adjusted = {
+  [AdjustmentType.Change]: (base, adjustment) => base + adjustment,
+  [AdjustmentType.Exact]: (_base, adjustment) => adjustment,
+  [AdjustmentType.Percent]: (base, adjustment) => base + shareOf(base, adjustment),
+} satisfies Record<AdjustmentType, (base: number, adjustment: number) => number>
+
+/** Growth is rounded up, and shrinking is rounded to fewer that go, but at least one goes: a percentage never does nothing. */
+function shareOf(base: number, percent: number): number {
+  const share = (base * percent) / 100
+  if (share > 0) return Math.ceil(share)
+  return share < 0 ? Math.min(-1, Math.ceil(share)) : 0
+}

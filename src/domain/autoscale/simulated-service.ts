@@ -1,0 +1,176 @@
+import type { AutoscaleObservation, AutoscaleOutcome } from './decision.ts'
+import type { AlignedSize } from './life.ts'
+import { Drain, planAlignment, targetAfter } from './alignment.ts'
+import { eachMetric, observationIntervalMs } from './looks.ts'
+import { standingOf, Standing } from './members.ts'
+import type { AutoscaleMember, MemberLoad } from './members.ts'
+import type { AutoscaleConfiguration } from './policy.ts'
+import type { MetricValues } from './proposal.ts'
+import { InstanceState } from '../instance/state.ts'
+import { diceAt } from './load-curve.ts'
+import { befall, hostFor, SimulatedHost } from './simulated-troubles.ts'
+import type { SimulatedTroubles } from './simulated-troubles.ts'
+
+export interface SimulatedWorld extends SimulatedTroubles {
+  readonly configuration: AutoscaleConfiguration
+  /** What one instance can serve at most, per metric. */
+  readonly capacities: MetricValues
+  /** From its creation to where an instance serves; each takes up to a fifth more. */
+  readonly bootMs: number
+  readonly seed: number
+  /** So many clones do not start, the first ones of all. */
+  readonly failing?: number
+  /** Instances there may be at most, those included that drain. */
+  readonly quota?: number
+  /** Hosts that do not tell what an instance does. */
+  readonly isSilent?: (name: string, atMs: number) => boolean
+}
+
+interface Simulated {
+  readonly member: AutoscaleMember
+  /** When it serves, or is found not to start. */
+  readonly readyAtMs: number
+  readonly fails: boolean
+}
+
+const masterName = 'master'
+/** It runs for long when a simulation begins. */
+const masterSinceMs = -86_400_000
+/** A clone whose start fails is tried for so long. */
+const failingMs = 5_000
+
+/** The instances of a service whose load is shared evenly: a model, in which nothing takes time but booting and draining. */
+export class SimulatedService {
+  readonly #world: SimulatedWorld
+  #instances: Simulated[]
+  #made = 0
+  #drainingUntilMs: number[] = []
+
+  constructor(world: SimulatedWorld) {
+    this.#world = world
+    const master = {
+      ...memberAt(masterName, { atMs: masterSinceMs, nodeId: SimulatedHost.OfMaster }),
+      isMaster: true,
+      state: InstanceState.Running,
+      startedAtMs: masterSinceMs,
+    }
+    this.#instances = [{ member: master, readyAtMs: masterSinceMs, fails: false }]
+  }
+
+  /** What has come over them has, those that boot come up, and those that drain are gone. */
+  advance(nowMs: number): void {
+    this.#drainingUntilMs = this.#drainingUntilMs.filter((atMs) => atMs > nowMs)
+    this.#instances = this.#instances.map((instance) => {
+      const before = instance.member
+      const member = befall(before, this.#world, nowMs)
+      const startsNow = member.state === InstanceState.Starting && before.state !== member.state
+      const readyAtMs = startsNow ? nowMs + this.#world.bootMs : instance.readyAtMs
+      return { ...instance, readyAtMs, member: bootedBy(nowMs, { ...instance, member, readyAtMs }) }
+    })
+  }
+
+  /** What a look sees while `demand` is asked for: a share of what the instances can serve together, where 1 is one instance's all. */
+  members(demand: number, nowMs: number): AutoscaleObservation['members'] {
+    const { configuration, capacities, isSilent } = this.#world
+    const share = this.serving === 0 ? 0 : demand / this.serving
+    const load = loadAt(share, capacities)
+    return this.#instances.map(({ member }) => {
+      const { startedAtMs = Infinity, name } = member
+      const isTold =
+        isUp(member) && nowMs >= startedAtMs + observationIntervalMs && isSilent?.(name, nowMs) !== true
+      const standing = standingOf(member, configuration, nowMs)
+      return { ...member, standing, ...(isTold && { load }) }
+    })
+  }
+
+  get serving(): number {
+    return this.#instances.filter(({ member }) => isUp(member)).length
+  }
+
+  /** Those that drain included. */
+  get held(): number {
+    return this.#instances.length + this.#drainingUntilMs.length
+  }
+
+  warm(nowMs: number): number {
+    const { configuration } = this.#world
+    return this.#instances.filter(
+      ({ member }) => standingOf(member, configuration, nowMs) === Standing.Counted,
+    ).length
+  }
+
+  /** As the workflow has it done. */
+  align(
+    work: {
+      readonly target: number
+      readonly mayAdd: boolean
+      readonly cause: AutoscaleOutcome
+    },
+    nowMs: number,
+  ): AlignedSize {
+    const { configuration, quota = Infinity } = this.#world
+    const plan = planAlignment(this.members(0, nowMs), {
+      target: work.target,
+      cause: work.cause,
+    })
+    const going = new Map(plan.retire.map(({ uuid, drain }) => [uuid, drain]))
+    this.#instances = this.#instances.filter(({ member }) => !going.has(member.uuid))
+    for (const drain of going.values())
+      if (drain !== Drain.None) this.#drainingUntilMs.push(nowMs + configuration.cooldownMs)
+    const { target } = work
+    if (!work.mayAdd) return { size: plan.size, target }
+    const room = Math.max(0, quota - this.held)
+    const added = Math.min(plan.missing, room)
+    for (let count = 0; count < added; count++) this.#add(nowMs)
+    const size = plan.size + added
+    if (added === plan.missing) return { size, target }
+    const refused = { size, target, refusal: `the quota of ${quota} instances is used up` }
+    const bounds = { cause: work.cause.kind, minSize: configuration.minSize }
+    return { ...refused, target: targetAfter(refused, bounds) }
+  }
+
+  #add(nowMs: number): void {
+    const { bootMs, seed, failing = 0 } = this.#world
+    this.#made += 1
+    const fails = this.#made <= failing
+    const takesMs = fails ? failingMs : Math.round(bootMs * (1 + diceAt(seed, this.#made, 3) / 5))
+    const nodeId = hostFor(this.#made, this.#world, nowMs)
+    const member = memberAt(`${masterName}-${this.#made}`, { atMs: nowMs, nodeId })
+    this.#instances.push({ member, readyAtMs: nowMs + takesMs, fails })
+  }
+}
+
+function isUp({ state, isHostGone }: AutoscaleMember): boolean {
+  return state === InstanceState.Running && isHostGone !== true
+}
+
+function bootedBy(nowMs: number, { member, readyAtMs, fails }: Simulated): AutoscaleMember {
+  if (member.state !== InstanceState.Starting || nowMs < readyAtMs) return member
+  const since = { ...member, stateSinceMs: readyAtMs }
+  return fails
+    ? { ...since, state: InstanceState.Stopped, failure: 'its image does not start' }
+    : { ...since, state: InstanceState.Running, startedAtMs: readyAtMs }
+}
+
+function memberAt(
+  name: string,
+  { atMs, nodeId }: { readonly atMs: number; readonly nodeId: string },
+): AutoscaleMember {
+  return {
+    uuid: name,
+    name,
+    isMaster: false,
+    nodeId,
+    state: InstanceState.Starting,
+    stateSinceMs: atMs,
+    createdAtMs: atMs,
+    startCount: 1,
+    restartAttempt: 0,
+  }
+}
+
+/** Of an instance that is asked for `share` of what it can serve: more than all of it waits in line. */
+export function loadAt(share: number, capacities: MetricValues): MemberLoad {
+  const served = Math.min(1, share)
+  return eachMetric((metric) => capacities[metric] * (metric === 'in_flight' ? share : served))
+}

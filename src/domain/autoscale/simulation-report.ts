@@ -1,0 +1,96 @@
+import { observationIntervalMs } from './looks.ts'
+import type { SimulatedMoment } from './simulation.ts'
+
+/** What a simulation came to. An instance second is one instance for one second. */
+export interface SimulationReport {
+  readonly durationMs: number
+  /** Of all instances there were, those that started or drained included. */
+  readonly instanceSeconds: number
+  /** Beyond those with which the policies would have been content. */
+  readonly spareInstanceSeconds: number
+  /** Short of them. */
+  readonly missingInstanceSeconds: number
+  /** Share of all that was asked for. */
+  readonly unservedShare: number
+  /** Stretches with fewer warmed-up instances than needed, until there were enough. */
+  readonly shortages: number
+  readonly longestShortageMs: number
+  readonly meanShortageMs: number
+  /** The last one was not over in the end. */
+  readonly endsShort: boolean
+  /** Sizes that were decided on, and how often one went the other way than the one before. */
+  readonly resizes: number
+  readonly directionChanges: number
+  readonly smallestSize: number
+  readonly largestSize: number
+  readonly failures: number
+}
+
+/** Takes the moments one by one, so that none need be kept. */
+export class SimulationTally {
+  #moments = 0
+  #held = 0
+  #spare = 0
+  #missing = 0
+  #demand = 0
+  #unserved = 0
+  #shortages: number[] = []
+  #isShort = false
+  #directions: number[] = []
+  #smallest = Infinity
+  #largest = 0
+  #failures = 0
+
+  add(moment: SimulatedMoment): void {
+    const { held, size, warm, needed, demand, unserved } = moment
+    this.#moments += 1
+    this.#held += held
+    this.#spare += Math.max(0, held - needed)
+    this.#missing += Math.max(0, needed - warm)
+    this.#demand += demand
+    this.#unserved += demand * unserved
+    this.#smallest = Math.min(this.#smallest, size)
+    this.#largest = Math.max(this.#largest, size)
+    this.#noteShortage(warm < needed)
+    this.#noteOutcome(moment)
+  }
+
+  get report(): SimulationReport {
+    const seconds = observationIntervalMs / 1_000
+    const shortages = this.#shortages
+    const total = shortages.reduce((sum, ms) => sum + ms, 0)
+    return {
+      durationMs: Math.max(0, this.#moments - 1) * observationIntervalMs,
+      instanceSeconds: this.#held * seconds,
+      spareInstanceSeconds: this.#spare * seconds,
+      missingInstanceSeconds: this.#missing * seconds,
+      unservedShare: this.#demand === 0 ? 0 : this.#unserved / this.#demand,
+      shortages: shortages.length,
+      longestShortageMs: shortages.reduce((longest, ms) => Math.max(longest, ms), 0),
+      meanShortageMs: shortages.length === 0 ? 0 : total / shortages.length,
+      endsShort: this.#isShort,
+      resizes: this.#directions.length,
+      directionChanges: changesIn(this.#directions),
+      smallestSize: this.#moments === 0 ? 0 : this.#smallest,
+      largestSize: this.#largest,
+      failures: this.#failures,
+    }
+  }
+
+  #noteShortage(isShort: boolean): void {
+    if (isShort) {
+      if (!this.#isShort) this.#shortages.push(0)
+      this.#shortages.push((this.#shortages.pop() ?? 0) + observationIntervalMs)
+    }
+    this.#isShort = isShort
+  }
+
+  #noteOutcome({ outcome, aligned }: SimulatedMoment): void {
+    if (outcome?.kind === 'resize') this.#directions.push(Math.sign(outcome.target - outcome.decision.from))
+    if (outcome?.kind === 'replace' || aligned?.refusal !== undefined) this.#failures += 1
+  }
+}
+
+function changesIn(directions: readonly number[]): number {
+  return directions.filter((direction, index) => index > 0 && direction !== directions[index - 1]).length
+}

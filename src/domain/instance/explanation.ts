@@ -1,0 +1,273 @@
+import { Phase } from '../standby/host-lease-state.ts'
+import { InstanceState } from './state.ts'
+import { lostMemory } from './lifecycle-standby.ts'
+import { mayStandBy } from '../standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../standby/scale-to-zero.ts'
+import type { Attention } from '../standby/lease-protocol.ts'
+
+/** Why an instance is awake or asleep, and what comes next, for people. */
+export interface Explanation {
+  /** One sentence that begins with the instance's name. */
+  readonly now: string
+  /** What comes next by itself, with its time where it has one. */
+  readonly next: string
+  /** What went wrong last, where that still matters. */
+  readonly failure?: string
+}
+
+/** What is recorded of the instance; times are milliseconds since the epoch. */
+export interface ExplainedInstance {
+  readonly name: string
+  readonly nodeId: string
+  readonly state: InstanceState
+  readonly boot: number
+  readonly scaleToZero: ScaleToZero
+  readonly startedAtMs?: number
+  readonly stoppedAtMs?: number
+  readonly restartAtMs?: number
+  readonly stopReason?: number
+  readonly exitCode?: number
+  readonly snapshotUuid?: string
+  readonly failure?: string
+  /** When a drain that is under way is over at the latest. */
+  readonly drainUntilMs?: number
+  /** Autoscale gives it back. */
+  readonly isRetired?: true
+  /** When its host was last heard of, where that is so long ago that the host counts as silent. */
+  readonly hostSilentSinceMs?: number
+}
+
+/**
+ * The host knows first whether the instance sleeps, so its word counts where both have one; what came of that is recorded a moment
+ * later. `attention` is undefined where the host does not answer or does not know the instance.
+ */
+export function explain(
+  instance: ExplainedInstance,
+  attention: Attention | undefined,
+  nowMs: number,
+): Explanation {
+  const told: Explanation | undefined =
+    attention === undefined
+      ? undefined
+      : (whyStalled(instance, attention) ?? wordOf(attention.phase)?.(instance, attention, nowMs))
+  const { now, next, failure }: Explanation =
+    told ?? onSilentHost(instance, byRecord[instance.state](instance, attention))
+  return {
+    now: `${instance.name} ${now}.`,
+    next: instance.isRetired === true ? goesFor(instance) : next,
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+/** Nothing comes of what is recorded before the host is heard again. */
+function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Explanation {
+  const { state, nodeId, hostSilentSinceMs, restartAtMs } = instance
+  const waitsForHost = state !== InstanceState.Stopped || restartAtMs !== undefined
+  if (hostSilentSinceMs === undefined || !waitsForHost) return recorded
+  return {
+    ...recorded,
+    now: `${recorded.now}; its host ${nodeId} has been silent since ${timeOf(hostSilentSinceMs)}`,
+    next: `nothing before the host is heard again; then ${recorded.next}`,
+  }
+}
+
+/** Whatever else would come next. */
+function goesFor(instance: ExplainedInstance): string {
+  const end = instance.state === InstanceState.Draining ? endOfDrain(instance) : 'it is shut down'
+  return `${end}; then it is deleted, because autoscale gives it back`
+}
+
+type HostWord = (instance: ExplainedInstance, attention: Attention, nowMs: number) => Explanation | undefined
+
+/** Undefined: what is recorded says more. */
+const byHost = {
+  [Phase.None]: () => undefined,
+  [Phase.Starting]: () => undefined,
+  [Phase.Running]: whyAwake,
+  [Phase.Draining]: (instance, attention) => ({
+    now: `is draining, as asked: nothing new gets there, and ${inFlight(attention)}`,
+    next: endOfDrain(instance),
+  }),
+  [Phase.StandingBy]: ({ scaleToZero }) => ({
+    now: `is going to standby, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}`,
+    next: 'it sleeps in a moment; whatever comes meanwhile waits and wakes it',
+  }),
+  [Phase.Asleep]: whyAsleep,
+  [Phase.Waking]: () => ({
+    now: 'is being woken, because something asked for it',
+    next: 'what waits for it is let through when it is up',
+  }),
+  [Phase.Stopping]: () => undefined,
+} satisfies Record<Attention['phase'], HostWord>
+
+/** Undefined where its VM goes on. */
+function whyStalled({ nodeId }: ExplainedInstance, { stalledSinceMs }: Attention): Explanation | undefined {
+  if (stalledSinceMs === undefined) return undefined
+  return {
+    now: `stands still since ${timeOf(stalledSinceMs)}, because the disk of host ${nodeId} has no room for what it writes to its volume`,
+    next: 'it goes on by itself as soon as there is room, and nothing is lost',
+  }
+}
+
+function endOfDrain({ drainUntilMs }: ExplainedInstance): string {
+  const latest =
+    drainUntilMs === undefined
+      ? 'or when its drain timeout is over'
+      : `at the latest at ${timeOf(drainUntilMs)}`
+  return `it is shut down when nothing is connected any more, ${latest}`
+}
+
+function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: number): Explanation | undefined {
+  const { scaleToZero } = instance
+  const since = `is awake since ${timeOf(instance.startedAtMs)}`
+  if (!mayStandBy(scaleToZero)) {
+    return { now: `${since}, and has no scale-to-zero policy`, next: 'it runs until it is stopped' }
+  }
+  if (attention.disabled) {
+    return {
+      now: `${since}, because it wants to: its scale_to_zero_disable count is above 0`,
+      next: 'it stays awake until that count is 0 again',
+    }
+  }
+  const cooldown = seconds(scaleToZero.cooldownMs)
+  if (attention.noRoom !== undefined && attention.leases === 0) return withoutRoom(instance, attention.noRoom)
+  if (attention.idleSinceMs !== undefined && attention.heldBack === true) {
+    return {
+      now: `is awake, although nothing has asked for it since ${timeOf(attention.idleSinceMs)}: instances of its user fell asleep on host ${instance.nodeId} as often as they may in a minute`,
+      next: 'standby when it is its turn, unless something asks for it',
+    }
+  }
+  if (attention.idleSinceMs !== undefined) {
+    const dueMs = attention.idleSinceMs + scaleToZero.cooldownMs
+    return {
+      now: `is awake, and nothing has asked for it since ${timeOf(attention.idleSinceMs)}`,
+      next: `standby ${dueMs > nowMs ? `at ${timeOf(dueMs)}` : 'at any moment'}, unless something asks for it`,
+    }
+  }
+  const next = `standby ${cooldown} after the last of it`
+  if (attention.leases > 0) return { now: `${since}, because of traffic: ${inFlight(attention)}`, next }
+  return {
+    now: `${since}, because it came up just now or another instance speaks with it`,
+    next: `standby when nothing has asked for it for ${cooldown}`,
+  }
+}
+
+function withoutRoom(
+  { nodeId, startedAtMs }: ExplainedInstance,
+  { atMs, neededMb, leftMb }: NonNullable<Attention['noRoom']>,
+): Explanation {
+  return {
+    now: `is awake since ${timeOf(startedAtMs)}, because the disk of host ${nodeId} has no room for its memory: at ${timeOf(atMs)} it needed ${neededMb} MB, and ${leftMb} MB were left`,
+    next: 'standby is tried again about every minute while nothing asks for it; volumes and sleeping instances that are deleted make room, and one that is not stateful needs none',
+  }
+}
+
+function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: Attention): Explanation {
+  const { state, stoppedAtMs, scaleToZero } = instance
+  const since =
+    state === InstanceState.Standby && stoppedAtMs !== undefined ? ` since ${timeOf(stoppedAtMs)}` : ''
+  const now =
+    boot === 0
+      ? 'is asleep from its creation: nothing has asked for it yet'
+      : `is asleep${since}, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}; ${keptOf(instance)}`
+  if (wakeFailure === undefined) return { now, next: 'a request, a connection or a start by hand wakes it' }
+  return {
+    now: `is asleep, because it could not be woken`,
+    next: `requests are refused until ${timeOf(wakeFailure.retryAtMs)}; the first one after that tries again, as does a start by hand`,
+    failure: wakeFailure.message,
+  }
+}
+
+function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
+  if (snapshotUuid !== undefined) return `its memory is kept in snapshot ${snapshotUuid}`
+  return failure === lostMemory ? lostMemory : 'it was shut down'
+}
+
+/** A host of another version may be in a phase that this one does not know. */
+function wordOf(phase: Phase): HostWord | undefined {
+  return (byHost as Readonly<Partial<Record<string, HostWord>>>)[phase]
+}
+
+type Recorded = (instance: ExplainedInstance, attention: Attention | undefined) => Explanation
+
+const byRecord = {
+  [InstanceState.Stopped]: whyStopped,
+  [InstanceState.Starting]: ({ nodeId, failure }) => ({
+    now: `is starting on host ${nodeId}`,
+    next: 'it runs as soon as its application is entered',
+    ...(failure === undefined ? {} : { failure }),
+  }),
+  [InstanceState.Running]: whyRunning,
+  [InstanceState.Draining]: (instance) => ({
+    now: 'is draining, as asked: nothing new gets there',
+    next: endOfDrain(instance),
+  }),
+  [InstanceState.Stopping]: ({ nodeId }) => ({
+    now: 'is stopping, as asked',
+    next: `host ${nodeId} ends it`,
+  }),
+  [InstanceState.Standby]: ({ stoppedAtMs }) => ({
+    now: `is asleep${stoppedAtMs === undefined ? '' : ` since ${timeOf(stoppedAtMs)}`}, because nothing asked for it`,
+    next: 'a request, a connection or a start by hand wakes it',
+  }),
+} satisfies Record<InstanceState, Recorded>
+
+function whyRunning(
+  { startedAtMs, nodeId, hostSilentSinceMs }: ExplainedInstance,
+  attention: Attention | undefined,
+): Explanation {
+  const since = timeOf(startedAtMs)
+  if (attention !== undefined) {
+    return { now: `is awake since ${since}`, next: 'what becomes of it is recorded in a moment' }
+  }
+  if (hostSilentSinceMs !== undefined) {
+    return { now: `is recorded as awake since ${since}`, next: 'the host says what became of it' }
+  }
+  return {
+    now: `is awake since ${since}; why, only host ${nodeId} knows, which does not answer`,
+    next: 'not known',
+  }
+}
+
+function whyStopped({
+  boot,
+  stoppedAtMs,
+  stopReason,
+  exitCode,
+  restartAtMs,
+  failure,
+}: ExplainedInstance): Explanation {
+  const exit = exitCode === undefined ? '' : ` and exit code ${exitCode}`
+  return {
+    now:
+      boot === 0
+        ? 'is stopped, because nobody started it yet'
+        : `is stopped since ${timeOf(stoppedAtMs)}, with stop reason ${stopReason ?? 0}${exit}`,
+    next:
+      restartAtMs === undefined
+        ? 'nothing, until it is started; traffic does not start it'
+        : `its restart policy starts it again at ${timeOf(restartAtMs)}`,
+    ...(failure === undefined ? {} : { failure }),
+  }
+}
+
+function inFlight({ requests, connections, queued }: Attention): string {
+  const parts = [
+    ...(requests > 0 ? [counted(requests, 'request is', 'requests are')] : []),
+    ...(connections > 0 ? [counted(connections, 'connection is', 'connections are')] : []),
+    ...(queued > 0 ? [`${queued} more wait`] : []),
+  ]
+  return parts.length === 0 ? 'the last request or connection ended just now' : `${parts.join(', ')} there`
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+function seconds(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`
+}
+
+function timeOf(atMs: number | undefined): string {
+  return atMs === undefined ? 'an unknown time' : new Date(atMs).toISOString()
+}

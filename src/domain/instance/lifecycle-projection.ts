@@ -1,0 +1,38 @@
+import type { InstanceProjection } from './projection.ts'
+import { InstanceState } from './state.ts'
+import type { Lifecycle } from './lifecycle-state.ts'
+
+/** What readers see of a lifecycle. */
+export function projectionOf(life: Lifecycle): InstanceProjection {
+  const { report, outcome } = life
+  return {
+    state: life.state,
+    boot: life.boot,
+    startCount: life.startCount,
+    restartCount: life.restartCount,
+    restartAttempt: life.restartAttempt,
+    restartNextAtMs: life.restartAtMs,
+    startedAtMs: report?.startedAtMs,
+    stoppedAtMs: life.stoppedAtMs,
+    uptimeMs: life.uptimeMs,
+    bootTimeUs: report?.bootTimeUs,
+    vmmStartTimeUs: report?.vmmStartTimeUs,
+    vmmLoadTimeUs: report?.vmmLoadTimeUs,
+    vmmReadyTimeUs: report?.vmmReadyTimeUs,
+    netTimeUs: report?.netTimeUs,
+    startKind: report?.kind,
+    stopReason: outcome?.stopReason,
+    exitCode: outcome?.exitCode,
+    stopCode: outcome?.stopCode,
+    failure: life.failure,
+    failureKind: life.failureKind,
+    snapshotUuid: life.state === InstanceState.Standby ? life.sleep?.snapshotUuid : undefined,
+    standbyDisabled: speaksAgainstStandby(life) ? true : undefined,
+  }
+}
+
+/** Only what runs has a say. */
+export function speaksAgainstStandby({ state, boot, disabledBoot }: Lifecycle): boolean {
+  const runs = state === InstanceState.Running || state === InstanceState.Draining
+  return runs && disabledBoot === boot
+}

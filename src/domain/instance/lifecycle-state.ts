@@ -1,0 +1,228 @@
+import type { ExitReport } from './exit-report.ts'
+import type { HostFailure, StandByRefusal } from './host-work.ts'
+import type { RestartPolicy } from './restart-policy.ts'
+import type { StartReport } from './start-report.ts'
+import type { AskedStop, StopOutcome } from './stop-reason.ts'
+import { InstanceState } from './state.ts'
+import { mayStandBy } from '../standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../standby/scale-to-zero.ts'
+
+/** Who wanted the start that is under way or that brought the instance up. */
+export const StartOrigin = {
+  User: 'user',
+  /** The restart policy. */
+  Policy: 'policy',
+  /** The host was halted or rebooted under an instance that should run. */
+  Platform: 'platform',
+  /** Somebody asked something of an instance in standby, and its host woke it. */
+  Traffic: 'traffic',
+} as const
+export type StartOrigin = (typeof StartOrigin)[keyof typeof StartOrigin]
+
+/** How far a deletion has come: `wanted` until the host is clean, then only the row is left. */
+export const Deletion = { Wanted: 'wanted', Done: 'done' } as const
+export type Deletion = (typeof Deletion)[keyof typeof Deletion]
+
+/** Plain JSON: it travels through continue-as-new. Times are absolute milliseconds since the epoch. */
+export interface Lifecycle {
+  readonly restartPolicy: RestartPolicy
+  readonly deleteOnStop: boolean
+
+  readonly state: InstanceState
+  readonly deletion?: Deletion
+  /** It drains, stops and is deleted then; no start takes that back. */
+  readonly retired?: true
+  /** Grows by one with every decision that changes what readers see. */
+  readonly revision: number
+
+  /** The last boot that was asked of the host; never lowered, never used twice. */
+  readonly boot: number
+  readonly startOrigin: StartOrigin
+  /** Boots that the present start has asked for. */
+  readonly startTries: number
+  /** While starting: the last try failed, and the next is due then. */
+  readonly retryAtMs?: number
+  /** A start that came while the instance was stopping: it starts again afterwards. */
+  readonly startAgain?: boolean
+
+  /** The stop under way. */
+  readonly asked?: AskedStop
+  readonly drainUntilMs?: number
+  /** A drain was taken back, and the host is to let traffic in again; it may be done with the drain already. */
+  readonly reopen?: true
+
+  readonly startCount: number
+  readonly restartCount: number
+  /** Restarts in the present sequence. */
+  readonly restartAttempt: number
+  readonly restartAtMs?: number
+  /**
+   * While stopped: the boot that the last start was given up with. An attempt of it that was cut off may still come up, so its
+   * host is to stop it.
+   */
+  readonly givenUp?: number
+
+  /** Of the last boot that came up; its `boot` says whether that is the present one. */
+  readonly report?: StartReport
+  readonly stoppedAtMs?: number
+  /** Of the runs that ended. */
+  readonly uptimeMs: number
+  readonly outcome?: StopOutcome
+  /** Why the last start or wake failed, for people. */
+  readonly failure?: string
+  /** Of which kind that was, where its host has a word for it. */
+  readonly failureKind?: HostFailure
+
+  /** Absent: it never goes to standby. */
+  readonly scaleToZero?: ScaleToZero
+  /** The idle period that its host told of last, of this boot or of the permit's. */
+  readonly idle?: { readonly boot: number; readonly epoch: number; readonly sinceMs: number }
+  /** The boot that speaks against standby at present. */
+  readonly disabledBoot?: number
+  /** Not asked to stand by before this. */
+  readonly awakeUntilMs?: number
+  /** The order to stand by that the host is to carry out; set again by whoever needs its answer once more. */
+  readonly order?: { readonly boot: number; readonly epoch: number; readonly permit: number }
+  /** The host may start this boot by itself, or may have done so: from the order on, until it is known to be over. */
+  readonly permit?: number
+  /** The host has it asleep, or is waking it with the permit: where a wake that fails leads back to. */
+  readonly sleep?: Sleep
+  /** While a wake by the host is under way: since when. */
+  readonly wakingSinceMs?: number
+  /** A run whose end was overtaken by what came after; `untilMs` stands for it should it never be told. */
+  readonly unended?: { readonly boot: number; readonly startedAtMs: number; readonly untilMs: number }
+}
+
+export interface Sleep {
+  /** Which boot it is that sleeps; 0: it never ran. */
+  readonly boot: number
+  readonly sinceMs?: number
+  readonly outcome?: StopOutcome
+  readonly snapshotUuid?: string
+}
+
+export const EventKind = {
+  Start: 'start',
+  Stop: 'stop',
+  Delete: 'delete',
+  /** The host brought a boot up. */
+  Started: 'started',
+  /** The host could not bring a boot up. */
+  StartFailed: 'start-failed',
+  /** A boot ended; reported at least once. */
+  Exited: 'exited',
+  /** The host finished a stop and never knew that boot. */
+  Absent: 'absent',
+  /** The host keeps nothing of the instance any more. */
+  Removed: 'removed',
+  /** Nothing is connected to a draining instance any more. */
+  ConnectionsClosed: 'connections-closed',
+  /** Nothing has happened to a running instance for a while; repeated as long as that lasts. */
+  Idle: 'idle',
+  /** The host is using its permit. */
+  Waking: 'waking',
+  /** The host could not; the permit is still there. */
+  WakeFailed: 'wake-failed',
+  /** The instance began or ceased to speak against standby. */
+  Disabled: 'disabled',
+  /** The host carried an order to stand by out. */
+  Slept: 'slept',
+  /** The host did not, and will not. */
+  StandByRefused: 'stand-by-refused',
+  /** The host has nothing of a boot that it had. */
+  Lost: 'lost',
+  /** Time passed; whatever is due happens. It may come at any time, and more often than needed. */
+  Tick: 'tick',
+} as const
+export type EventKind = (typeof EventKind)[keyof typeof EventKind]
+
+export type LifecycleEvent =
+  | { readonly kind: typeof EventKind.Start }
+  | {
+      readonly kind: typeof EventKind.Stop
+      readonly force: boolean
+      readonly drainTimeoutMs: number
+      /** It is retired: it goes when it has stopped. */
+      readonly thenDelete?: boolean
+    }
+  | { readonly kind: typeof EventKind.Delete }
+  | { readonly kind: typeof EventKind.Started; readonly report: StartReport }
+  | {
+      readonly kind: typeof EventKind.StartFailed
+      readonly boot: number
+      /** Absent where the host failed in a way it has no word for. */
+      readonly failure?: HostFailure
+      readonly message: string
+    }
+  | { readonly kind: typeof EventKind.Exited; readonly exit: ExitReport }
+  | { readonly kind: typeof EventKind.Absent; readonly boot: number }
+  | { readonly kind: typeof EventKind.Removed }
+  | { readonly kind: typeof EventKind.ConnectionsClosed }
+  | {
+      readonly kind: typeof EventKind.Idle
+      readonly boot: number
+      readonly epoch: number
+      readonly sinceMs: number
+    }
+  | { readonly kind: typeof EventKind.Waking; readonly boot: number; readonly atMs: number }
+  | {
+      readonly kind: typeof EventKind.WakeFailed
+      readonly boot: number
+      readonly failure?: HostFailure
+      readonly message: string
+    }
+  | { readonly kind: typeof EventKind.Disabled; readonly boot: number; readonly disabled: boolean }
+  | {
+      readonly kind: typeof EventKind.Slept
+      readonly boot: number
+      readonly permit: number
+      readonly atMs: number
+      readonly exit?: ExitReport
+      readonly snapshotUuid?: string
+    }
+  | {
+      readonly kind: typeof EventKind.StandByRefused
+      readonly boot: number
+      readonly epoch: number
+      readonly reason: StandByRefusal
+    }
+  | { readonly kind: typeof EventKind.Lost; readonly boot: number; readonly atMs: number }
+  | { readonly kind: typeof EventKind.Tick }
+
+export type EventOf<K extends EventKind> = Extract<LifecycleEvent, { readonly kind: K }>
+
+/** Where an instance stands for the table: its state, or how far its deletion is. */
+export const Phase = { ...InstanceState, Deleting: 'deleting', Deleted: 'deleted' } as const
+export type Phase = (typeof Phase)[keyof typeof Phase]
+
+export function phaseOf(life: Lifecycle): Phase {
+  if (life.deletion === Deletion.Done) return Phase.Deleted
+  return life.deletion === Deletion.Wanted ? Phase.Deleting : life.state
+}
+
+/** What an instance is when its workflow begins. */
+export interface LifecycleRules {
+  readonly autostart: boolean
+  readonly deleteOnStop: boolean
+  readonly restartPolicy: RestartPolicy
+  readonly scaleToZero?: ScaleToZero
+}
+
+/** Before the first decision: revision 0, which is also what the row says when it is inserted. */
+export function unstarted(rules: LifecycleRules): Lifecycle {
+  const { scaleToZero } = rules
+  return {
+    ...(scaleToZero !== undefined && mayStandBy(scaleToZero) ? { scaleToZero } : {}),
+    restartPolicy: rules.restartPolicy,
+    deleteOnStop: rules.deleteOnStop,
+    state: InstanceState.Stopped,
+    revision: 0,
+    boot: 0,
+    startOrigin: StartOrigin.User,
+    startTries: 0,
+    startCount: 0,
+    restartCount: 0,
+    restartAttempt: 0,
+    uptimeMs: 0,
+  }
+}

@@ -1,0 +1,40 @@
+import type { HostFailure } from './host-work.ts'
+import type { InstanceState } from './state.ts'
+import type { StartKind } from './start-report.ts'
+
+/**
+ * What readers see of an instance's lifecycle. The instance's workflow writes all of it with every transition; times
+ * are milliseconds since the epoch. A field that is absent is cleared.
+ */
+export interface InstanceProjection {
+  readonly state: InstanceState
+  /** The number of the last boot asked of the host; 0 before the first. */
+  readonly boot: number
+  readonly startCount: number
+  readonly restartCount: number
+  /** Restarts in the current sequence. */
+  readonly restartAttempt: number
+  /** While a restart waits for its back-off. The instance then keeps its share of the live quotas. */
+  readonly restartNextAtMs?: number
+  readonly startedAtMs?: number
+  readonly stoppedAtMs?: number
+  /** Of the runs that ended; a reader adds the time since `startedAtMs` while it runs. */
+  readonly uptimeMs: number
+  readonly bootTimeUs?: number
+  readonly vmmStartTimeUs?: number
+  readonly vmmLoadTimeUs?: number
+  readonly vmmReadyTimeUs?: number
+  readonly netTimeUs?: number
+  readonly startKind?: StartKind
+  readonly stopReason?: number
+  readonly exitCode?: number
+  readonly stopCode?: number
+  /** Why the last start failed, for people; never a secret. */
+  readonly failure?: string
+  /** Of which kind that was, where its host has a word for it. */
+  readonly failureKind?: HostFailure
+  /** In standby with its memory kept. */
+  readonly snapshotUuid?: string
+  /** The instance itself speaks against standby at present. */
+  readonly standbyDisabled?: boolean
+}

@@ -1,0 +1,97 @@
+import type { InstanceState } from '../instance/state.ts'
+import type { CertificateState, PublishedPort } from './handler.ts'
+
+/**
+ * How a gateway learns what to serve, and a host which names there are: `GET <API>/internal/gateway/routes?since=<revision>` with
+ * `Authorization: Bearer <gateway token>`, and `GET <API>/internal/nodes/<id>/names?since=<revision>` with the host's secret. The
+ * answer is a stream of JSON lines that does not end.
+ *
+ * It comes in blocks, `begin` ... `end`. After an `end` everything up to its revision is told, and a reader that
+ * reconnects says that revision. An entry may be told again although it did not change; it is always told whole. A block with
+ * `snapshot: true` tells everything: what it leaves out is gone. `beat` comes every `feedBeatMs` when there is
+ * nothing else; a reader that hears nothing for three of them connects again.
+ */
+export const feedBeatMs = 2_000
+export const maxFeedLineBytes = 1 << 20
+
+export type FeedFrame =
+  | { readonly kind: 'begin'; readonly snapshot: boolean }
+  /** Opaque to its reader. */
+  | { readonly kind: 'end'; readonly revision: string }
+  | { readonly kind: 'beat' }
+
+export type RouteLine =
+  | FeedFrame
+  | { readonly kind: 'service'; readonly service: RouteService }
+  | { readonly kind: 'instance'; readonly instance: RouteInstance }
+  | { readonly kind: 'node'; readonly node: RouteNode }
+  | { readonly kind: 'certificate'; readonly certificate: RouteCertificate }
+  | { readonly kind: 'challenge'; readonly challenge: RouteChallenge }
+  | { readonly kind: 'gone'; readonly what: RouteKind; readonly id: string }
+
+export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'challenge'
+
+export interface RouteService {
+  readonly uuid: string
+  /** Whose it is. Absent where an API of an earlier version told of it, and of the platform's own. */
+  readonly userUuid?: string
+  readonly name: string
+  /** Lower case, without a final dot; a wildcard begins with `*.`. */
+  readonly domains: readonly { readonly fqdn: string; readonly certificateUuid?: string }[]
+  readonly ports: readonly PublishedPort[]
+  readonly softLimit: number
+  readonly hardLimit: number
+}
+
+/** Only instances that are attached to a service, and not deleted. */
+export interface RouteInstance {
+  readonly uuid: string
+  readonly name: string
+  readonly serviceUuid: string
+  readonly nodeId: string
+  /** As last recorded; the host knows better. */
+  readonly state: InstanceState
+}
+
+export interface RouteNode {
+  readonly id: string
+  readonly agentUrl: string
+  readonly trafficSecret: string
+}
+
+export interface RouteCertificate {
+  readonly uuid: string
+  readonly commonName: string
+  readonly state: CertificateState
+  /** Both with state `valid`, PEM. */
+  readonly chain?: string
+  readonly key?: string
+}
+
+export const ChallengeKind = { Http01: 'http-01', TlsAlpn01: 'tls-alpn-01' } as const
+export type ChallengeKind = (typeof ChallengeKind)[keyof typeof ChallengeKind]
+
+/** What a gateway shows to an authority that looks whether a name leads here (RFC 8555, 8.3; RFC 8737). Its id is the token. */
+export interface RouteChallenge {
+  readonly token: string
+  readonly kind: ChallengeKind
+  readonly fqdn: string
+  readonly keyAuthorization: string
+  /** Both with `tls-alpn-01`, PEM: the certificate that a handshake with `acme-tls/1` gets. */
+  readonly chain?: string
+  readonly key?: string
+}
+
+export type NameLine =
+  | FeedFrame
+  | { readonly kind: 'name'; readonly name: PrivateName }
+  | { readonly kind: 'gone'; readonly what: 'name'; readonly id: string }
+
+/** One instance of this host in the private network of its user. */
+export interface PrivateName {
+  readonly uuid: string
+  readonly userUuid: string
+  /** Without `.internal`. */
+  readonly name: string
+  readonly privateIp: string
+}

@@ -1,0 +1,124 @@
+import { Phase } from './host-lease-state.ts'
+import type { AttentionEvent, AttentionState, Lease } from './host-lease-state.ts'
+import { touched } from './host-lease-settlement.ts'
+import type { Context } from './host-lease-settlement.ts'
+
+export type Moves<K extends AttentionEvent['kind']> = {
+  readonly [Kind in K]: (
+    state: AttentionState,
+    event: Extract<AttentionEvent, { kind: Kind }>,
+    context: Context,
+  ) => AttentionState
+}
+
+/** Gateways beyond that are refused: each costs the host memory in every instance that it asks for. */
+export const maxGateways = 256
+
+/** Phases in which a lease of the present boot stands. */
+const standing: ReadonlySet<Phase> = new Set([Phase.Running, Phase.Draining, Phase.Stopping])
+/** Phases in which an `open` waits for nothing but its answer. */
+const answering: ReadonlySet<Phase> = new Set([Phase.None, Phase.Running, Phase.Draining, Phase.Stopping])
+
+/** What gateways say. They note facts; who is opened, refused or woken for follows in `settle`. */
+export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'lost' | 'drained'> = {
+  open(state, { gateway, epoch, ports }, { nowMs }) {
+    const before = find(state, gateway)
+    if (before !== undefined && before.epoch > epoch) return state
+    // A repeat keeps its place: it has waited since it was asked first.
+    const repeated = before?.epoch === epoch && before.status === 'waiting'
+    return put(state, {
+      gateway,
+      epoch,
+      ports,
+      status: 'waiting',
+      boot: before?.boot ?? 0,
+      askedAtMs: repeated ? before.askedAtMs : nowMs,
+      waited: (repeated && before.waited) || !answering.has(state.phase),
+      drained: before?.drained ?? false,
+    })
+  },
+
+  // The instance comes up all the same, is opened, and then given back: an answer that nobody waits for.
+  withdraw: (state) => state,
+
+  returned(state, { gateway, epoch, quietMs }, { nowMs }) {
+    const lease = find(state, gateway)
+    if (lease?.status !== 'held' || lease.epoch !== epoch) return state
+    const quietFromMs = Math.max(state.quietFromMs, nowMs - Math.max(0, quietMs))
+    return { ...put(state, { ...lease, status: 'returned' }), quietFromMs }
+  },
+
+  hello(state, { gateway, held }, context) {
+    const before = find(state, gateway)
+    if (held === undefined) return before === undefined ? state : rejoin(state, before, context)
+    if (held.boot !== state.boot || !standing.has(state.phase)) {
+      context.effects.push({ kind: 'tell-gateway', gateway, word: 'gone', boot: held.boot })
+      return { ...state, leases: state.leases.filter((lease) => lease !== before) }
+    }
+    retell(state, gateway, context)
+    const { keptUntilMs: _found, ...known } = before ?? { ports: [], askedAtMs: context.nowMs, waited: false }
+    const lease = { ...known, gateway, epoch: held.epoch, boot: held.boot, drained: false }
+    return touched(put(state, { ...lease, status: 'held' }), context)
+  },
+
+  lost(state, { gateway, keptUntilMs }) {
+    const lease = find(state, gateway)
+    if (lease === undefined) return state
+    // Nobody is there to answer; it asks again.
+    const status = lease.status === 'waiting' ? 'returned' : lease.status
+    return put(state, { ...lease, status, keptUntilMs })
+  },
+
+  drained(state, { gateway, boot }) {
+    const lease = find(state, gateway)
+    if (state.phase !== Phase.Draining || boot !== state.boot || lease === undefined) return state
+    return put(state, { ...lease, status: 'returned', drained: true })
+  },
+}
+
+/** A gateway that holds nothing here, whatever was thought before: word of that was under way when it was lost. */
+function rejoin(state: AttentionState, lease: Lease, context: Context): AttentionState {
+  retell(state, lease.gateway, context)
+  const { keptUntilMs: _found, ...known } = lease
+  const rejoined = put(state, { ...known, status: 'returned' })
+  if (lease.status !== 'held') return rejoined
+  return { ...touched(rejoined, context), quietFromMs: Math.max(state.quietFromMs, context.nowMs) }
+}
+
+/** What was told while it was away. */
+function retell(state: AttentionState, gateway: string, { effects }: Context): void {
+  const { boot } = state
+  if (state.phase === Phase.Draining) effects.push({ kind: 'tell-gateway', gateway, word: 'drain', boot })
+  if (state.phase === Phase.Stopping) effects.push({ kind: 'tell-gateway', gateway, word: 'close', boot })
+}
+
+function find(state: AttentionState, gateway: string): Lease | undefined {
+  return state.leases.find((lease) => lease.gateway === gateway)
+}
+
+function put(state: AttentionState, lease: Lease): AttentionState {
+  const others = state.leases.filter(({ gateway }) => gateway !== lease.gateway)
+  return { ...state, leases: [...others, lease] }
+}
+
+/** To every gateway that has, or had, something of the present memory. */
+export function tellAll(
+  state: AttentionState,
+  word: 'drain' | 'undrain' | 'close',
+  { effects }: Context,
+): void {
+  for (const { gateway, boot } of state.leases) {
+    if (boot !== 0) effects.push({ kind: 'tell-gateway', gateway, word, boot: state.boot })
+  }
+}
+
+/** That memory is over: leases are void, and what is connected leads nowhere. Who waits goes on waiting. */
+export function voidLeases(state: AttentionState, { effects }: Context): AttentionState {
+  const leases = state.leases.flatMap((lease): readonly Lease[] => {
+    if (lease.boot !== 0) {
+      effects.push({ kind: 'tell-gateway', gateway: lease.gateway, word: 'gone', boot: lease.boot })
+    }
+    return lease.status === 'waiting' ? [{ ...lease, boot: 0 }] : []
+  })
+  return { ...state, leases, memory: 0 }
+}

@@ -1,0 +1,269 @@
+import { wakeBackOffMs } from './wake-back-off.ts'
+import { tellAll, voidLeases } from './host-lease-gateways.ts'
+import type { Moves } from './host-lease-gateways.ts'
+import { refuseWith } from './host-lease-settlement.ts'
+import type { Context } from './host-lease-settlement.ts'
+import { Phase } from './host-lease-state.ts'
+import type { AttentionState, StandByOrder } from './host-lease-state.ts'
+import { StandByRefusal } from '../instance/host-work.ts'
+import type { HostFailure } from '../instance/host-work.ts'
+import { StartKind } from '../instance/start-report.ts'
+
+/** An application that never listens is left alone for this long after its start. */
+export const firstQuietMs = 10_000
+/**
+ * The packet by which a peer woke it is lost, so it stays up for the repeat: TCP repeats a first packet after 1 s, and after 2 s and 4 s
+ * more where an earlier repeat was lost too, as while it was going to sleep.
+ */
+export const peerPatienceMs = 5_000
+/** What is left of a shutdown's grace when somebody waits for the next boot. */
+export const hurriedGraceMs = 1_000
+
+const comingUp: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Waking])
+const up: ReadonlySet<Phase> = new Set([Phase.Running, Phase.Draining])
+/** Phases in which the network may tell of a peer: the watch begins before the sleep does, and again before a wake has failed. */
+const watched: ReadonlySet<Phase> = new Set([Phase.StandingBy, Phase.Asleep, Phase.Waking])
+
+/** What a boot or a sleep leaves behind it. */
+const nothingUnderWay = {
+  order: undefined,
+  hurried: false,
+  drainAnswered: false,
+  disabled: false,
+  touched: false,
+} as const
+
+export const vmMoves: Moves<
+  | 'disabled'
+  | 'peers'
+  | 'peer-packets'
+  | 'stand-by'
+  | 'drain'
+  | 'drain-cancelled'
+  | 'stop'
+  | 'remove'
+  | 'start'
+  | 'started'
+  | 'start-failed'
+  | 'listened'
+  | 'slept'
+  | 'stayed-awake'
+  | 'exited'
+  | 'stopped'
+  | 'tick'
+> = {
+  disabled(state, { boot, disabled }, { nowMs, effects }) {
+    if (boot !== state.boot || disabled === state.disabled) return state
+    if (!up.has(state.phase) && state.phase !== Phase.StandingBy) return state
+    effects.push({ kind: 'tell-disabled', boot, disabled })
+    return { ...state, disabled, quietFromMs: Math.max(state.quietFromMs, nowMs) }
+  },
+
+  peers: (state) => (watched.has(state.phase) ? { ...state, peersWait: true } : state),
+
+  'peer-packets': (state, { epoch, count }) =>
+    state.idle?.epoch === epoch ? { ...state, idle: { ...state.idle, peerPackets: count } } : state,
+
+  'stand-by'(state, { kind: _kind, peerPackets, ...order }, context) {
+    if (isRepeat(state, order)) return state
+    const refused = refusalOf(state, order, context.nowMs) ?? peersRefusal(state, peerPackets)
+    if (isDone(state, order)) return answerStandBy(state, order, context)
+    if (refused !== undefined) {
+      const quiet = refused === 'peers' ? { quietFromMs: context.nowMs, idle: undefined } : {}
+      const reason = refused === 'peers' ? StandByRefusal.Busy : refused
+      return { ...answerStandBy(state, order, context, reason), ...quiet }
+    }
+    context.effects.push({ kind: 'sleep', order })
+    return { ...state, phase: Phase.StandingBy, order, hurried: false }
+  },
+
+  drain(state, { boot }, context) {
+    if (boot !== state.boot || !up.has(state.phase)) {
+      context.effects.push({ kind: 'answer-drain', boot })
+      return state
+    }
+    if (state.phase === Phase.Running) tellAll(state, 'drain', context)
+    const leases =
+      state.phase === Phase.Draining
+        ? state.leases
+        : state.leases.map((each) => ({ ...each, drained: false }))
+    return { ...state, leases, phase: Phase.Draining, drainAnswered: false }
+  },
+
+  'drain-cancelled'(state, { boot }, context) {
+    if (boot !== state.boot || state.phase !== Phase.Draining) return state
+    tellAll(state, 'undrain', context)
+    const quietFromMs = Math.max(state.quietFromMs, context.nowMs)
+    return { ...state, phase: Phase.Running, quietFromMs, drainAnswered: false }
+  },
+
+  stop(state, { boot }, context) {
+    const least = state.phase === Phase.Asleep || state.phase === Phase.Waking ? state.permit : state.boot
+    if (state.phase === Phase.None || state.phase === Phase.Stopping || (least ?? 0) > boot) return state
+    if (state.phase === Phase.Draining && !state.drainAnswered) {
+      context.effects.push({ kind: 'answer-drain', boot: state.boot })
+    }
+    tellAll(state, 'close', context)
+    return { ...state, phase: Phase.Stopping }
+  },
+
+  remove(state, _event, context) {
+    const refuse = refuseWith({ reason: 'unknown', message: 'The instance was deleted.' })
+    return finish(refuse(state, context), context)
+  },
+
+  start(state, { boot }, context) {
+    if (state.phase === Phase.Asleep && boot === state.permit) return { ...state, phase: Phase.Waking }
+    // A boot that failed to come up may be tried again.
+    const isNew = boot > state.boot || (boot === state.boot && state.phase === Phase.None)
+    if (!isNew || (state.phase === Phase.Waking && boot === state.permit)) return state
+    if (state.order !== undefined) answerStandBy(state, state.order, context, StandByRefusal.NotRunning)
+    return { ...endOf(voidLeases(state, context)), phase: Phase.Starting, boot }
+  },
+
+  started(state, { boot, start, settings, listens }, context) {
+    const expected = state.phase === Phase.Waking ? state.permit : state.boot
+    if (boot !== expected || !(comingUp.has(state.phase) || state.phase === Phase.Stopping)) return state
+    const goesOn = start === StartKind.Restore
+    const kept = goesOn ? state : voidLeases(state, context)
+    const { permit: _used, wakeFailure: _mended, peersWait, peersWoke, ...rest } = kept
+    const isForPeers = peersWait === true || peersWoke === true
+    const quietMs = goesOn || listens ? 0 : firstQuietMs
+    return {
+      ...rest,
+      ...nothingUnderWay,
+      phase: state.phase === Phase.Stopping ? Phase.Stopping : Phase.Running,
+      boot,
+      memory: goesOn && state.memory !== 0 ? state.memory : boot,
+      settings,
+      kind: start,
+      quietFromMs: context.nowMs + (isForPeers ? Math.max(quietMs, peerPatienceMs) : quietMs),
+      touched: isForPeers,
+    }
+  },
+
+  'start-failed'(state, { boot, failure, message }, context) {
+    if (state.phase === Phase.Waking && boot === state.permit)
+      return wakeFailed(state, { failure, message }, context)
+    if (state.phase !== Phase.Starting || boot !== state.boot) return state
+    const refused = refuseWith({ reason: 'failed', failure, message })(voidLeases(state, context), context)
+    return endOf(refused)
+  },
+
+  listened(state, { boot }, { nowMs }) {
+    if (boot !== state.boot || state.phase !== Phase.Running || state.touched) return state
+    return { ...state, quietFromMs: Math.min(state.quietFromMs, nowMs) }
+  },
+
+  slept(state, { boot, memoryKept }, context) {
+    const { order } = state
+    if (order === undefined || boot !== order.boot) return state
+    answerStandBy(state, order, context)
+    const kept = memoryKept ? returnAll(state) : voidLeases(state, context)
+    const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
+    if (state.phase !== Phase.StandingBy) return asleep
+    // Where only a permit is left, boots may have been stopped before any of them ran here.
+    return { ...asleep, phase: Phase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
+  },
+
+  'stayed-awake'(state, { boot, reason }, context) {
+    const { order } = state
+    if (order === undefined || boot !== order.boot) return state
+    answerStandBy(state, order, context, reason)
+    const { peersWait: _reached, ...rest } = state
+    const awake = { ...rest, order: undefined, hurried: false, quietFromMs: context.nowMs }
+    if (state.phase !== Phase.StandingBy) return awake
+    const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
+    const ranBefore = state.boot !== 0 && boot !== 0
+    return ranBefore ? { ...awake, leases, phase: Phase.Running } : { ...awake, phase: Phase.None }
+  },
+
+  exited(state, { boot }, context) {
+    const expected = state.phase === Phase.Waking ? state.permit : state.boot
+    if (state.phase === Phase.Asleep || boot !== expected) return state
+    return finish({ ...state, boot }, context)
+  },
+
+  stopped(state, { boot }, context) {
+    const least =
+      state.phase === Phase.Asleep || state.phase === Phase.Waking ? (state.permit ?? 0) : state.boot
+    return least > boot ? state : finish({ ...state, boot: Math.max(state.boot, boot) }, context)
+  },
+
+  tick: (state) => state,
+}
+
+function isRepeat({ phase, order }: AttentionState, asked: StandByOrder): boolean {
+  return phase === Phase.StandingBy && order?.boot === asked.boot && order.permit === asked.permit
+}
+
+function isDone({ slept }: AttentionState, asked: StandByOrder): boolean {
+  return slept?.boot === asked.boot && slept.permit === asked.permit
+}
+
+function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
+  if (order.boot === 0 || isLeftAnew(state, order)) {
+    return state.phase === Phase.None && state.boot < order.permit ? undefined : StandByRefusal.NotRunning
+  }
+  if (state.phase !== Phase.Running || order.boot !== state.boot) return StandByRefusal.NotRunning
+  if (state.unsureUntilMs > nowMs) return StandByRefusal.Unsure
+  if (state.disabled) return StandByRefusal.Disabled
+  return state.idle?.epoch === order.epoch ? undefined : StandByRefusal.Busy
+}
+
+/** It slept here, or is thought to, and this host knows nothing of it: only its permit is left. */
+function isLeftAnew({ phase, boot }: AttentionState, { epoch }: StandByOrder): boolean {
+  return epoch === 0 && phase === Phase.None && boot === 0
+}
+
+/** Peers leave no lease: whether they were there tells only the count of their packets. */
+function peersRefusal({ idle }: AttentionState, count: number | undefined): 'peers' | undefined {
+  const before = idle?.peerPackets
+  return before !== undefined && count !== undefined && count > before ? 'peers' : undefined
+}
+
+function answerStandBy(
+  state: AttentionState,
+  { boot, permit }: StandByOrder,
+  { effects }: Context,
+  refused?: StandByRefusal,
+): AttentionState {
+  effects.push({ kind: 'answer-stand-by', boot, permit, ...(refused === undefined ? {} : { refused }) })
+  return state
+}
+
+/** Memory is kept, and so is what is connected; only the right to send is over. */
+function returnAll(state: AttentionState): AttentionState {
+  const leases = state.leases.map((lease) =>
+    lease.status === 'held' ? ({ ...lease, status: 'returned' } as const) : lease,
+  )
+  return { ...state, leases }
+}
+
+function wakeFailed(
+  state: AttentionState,
+  why: { readonly failure: HostFailure; readonly message: string },
+  { nowMs, effects }: Context,
+): AttentionState {
+  const count = (state.wakeFailure?.count ?? 0) + 1
+  const wakeFailure = { ...why, count, retryAtMs: nowMs + wakeBackOffMs(count) }
+  effects.push({ kind: 'tell-wake-failed', boot: state.permit ?? 0, ...wakeFailure })
+  // That packet had its try; one that came meanwhile has the next.
+  const { peersWoke: _tried, ...rest } = state
+  return { ...rest, phase: Phase.Asleep, wakeFailure }
+}
+
+function finish(state: AttentionState, context: Context): AttentionState {
+  const { order } = state
+  if (state.phase === Phase.Draining && !state.drainAnswered) {
+    context.effects.push({ kind: 'answer-drain', boot: state.boot })
+  }
+  if (order !== undefined) answerStandBy(state, order, context, StandByRefusal.NotRunning)
+  return endOf(voidLeases(state, context))
+}
+
+function endOf(state: AttentionState): AttentionState {
+  const { permit: _gone, wakeFailure: _past, idle: _over, ...kept } = state
+  const { peersWait: _unmet, peersWoke: _met, ...rest } = kept
+  return { ...rest, ...nothingUnderWay, phase: Phase.None, memory: 0 }
+}

@@ -1,0 +1,177 @@
+import { Phase } from './host-lease-state.ts'
+import type { AttentionEffect, AttentionState, IdlePeriod, Lease } from './host-lease-state.ts'
+import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
+import type { ScaleToZero } from './scale-to-zero.ts'
+import type { OpenRefusal } from './lease-protocol.ts'
+
+/** An idle period of which nothing came is told again. */
+export const idleRepeatMs = 15_000
+/** Gateways give a lease back this long after the last traffic; in between, half of the cooldown. */
+export const shortestSettleMs = 20
+export const longestSettleMs = 1_000
+/** When a refused gateway may as well ask again. */
+export const refusalRetryMs = 1_000
+
+/** What one decision is made with: the time, and where its effects go. */
+export interface Context {
+  readonly nowMs: number
+  readonly effects: AttentionEffect[]
+}
+
+export function effectsOf(nowMs: number): Context {
+  return { nowMs, effects: [] }
+}
+
+/** All that follows from what is known; the same again from its own result. */
+export function settle(state: AttentionState, context: Context): AttentionState {
+  return settleIdle(settlePhase[state.phase](expireLeases(state, context), context), context)
+}
+
+type Settlement = (state: AttentionState, context: Context) => AttentionState
+
+const settlePhase = {
+  [Phase.None]: refuseWith({ reason: 'stopped', message: 'The instance is stopped.' }),
+  [Phase.Starting]: (state) => state,
+  [Phase.Running]: openWaiting,
+  [Phase.Draining]: (state, context) => answerDrain(refuseDraining(state, context), context),
+  [Phase.StandingBy]: hurryIfAwaited,
+  [Phase.Asleep]: wakeIfAwaited,
+  [Phase.Waking]: (state) => state,
+  [Phase.Stopping]: refuseDraining,
+} as const satisfies Record<Phase, Settlement>
+
+function refuseDraining(state: AttentionState, context: Context): AttentionState {
+  return refuseWith({ reason: 'draining', message: 'The instance is shutting down.' })(state, context)
+}
+
+export function refuseWith(
+  refusal: Omit<OpenRefusal, 'retryAfterMs'> & { readonly retryAfterMs?: number },
+): Settlement {
+  return (state, { effects }) => {
+    const waiting = state.leases.filter(({ status }) => status === 'waiting')
+    if (waiting.length === 0) return state
+    for (const { gateway, epoch } of waiting) {
+      effects.push({ kind: 'refused', gateway, epoch, retryAfterMs: refusalRetryMs, ...refusal })
+    }
+    return { ...state, leases: state.leases.flatMap(withoutWaiting) }
+  }
+}
+
+/** Nothing is left to wait for; what the gateway had of the boot before is still its to hear about. */
+function withoutWaiting(lease: Lease): readonly Lease[] {
+  if (lease.status !== 'waiting') return [lease]
+  return lease.boot === 0 ? [] : [{ ...lease, status: 'returned', waited: false }]
+}
+
+function openWaiting(state: AttentionState, { nowMs, effects }: Context): AttentionState {
+  if (!state.leases.some(({ status }) => status === 'waiting')) return state
+  const { boot, memory, settings, kind } = state
+  const leases = state.leases.map((lease): Lease => {
+    if (lease.status !== 'waiting') return lease
+    const { gateway, epoch, ports, waited, askedAtMs } = lease
+    effects.push({
+      kind: 'opened',
+      gateway,
+      epoch,
+      ports,
+      boot,
+      memory,
+      ...settleTime(settings),
+      quietConnectionsSleep: sleepsThroughConnections(settings),
+      ...(waited && kind !== undefined
+        ? { woken: { kind, wakeUs: Math.round((nowMs - askedAtMs) * 1_000) } }
+        : {}),
+    })
+    return { ...lease, status: 'held', boot, waited: false, drained: false }
+  })
+  return touched({ ...state, leases }, { nowMs })
+}
+
+/** Somebody came: from now on quiet is what follows the last traffic, and not what a fresh boot is left for to listen. */
+export function touched(state: AttentionState, { nowMs }: Pick<Context, 'nowMs'>): AttentionState {
+  return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
+}
+
+function settleTime(settings: ScaleToZero): { readonly returnAfterMs?: number } {
+  if (!mayStandBy(settings)) return {}
+  const half = Math.round(settings.cooldownMs / 2)
+  return { returnAfterMs: Math.min(longestSettleMs, Math.max(shortestSettleMs, half)) }
+}
+
+function answerDrain(state: AttentionState, { effects }: Context): AttentionState {
+  if (state.drainAnswered || state.leases.some(({ drained }) => !drained)) return state
+  effects.push({ kind: 'answer-drain', boot: state.boot })
+  return { ...state, drainAnswered: true }
+}
+
+function hurryIfAwaited(state: AttentionState, { effects }: Context): AttentionState {
+  const { order } = state
+  if (order === undefined || order.stateful || order.boot === 0 || state.hurried || !isUsed(state))
+    return state
+  effects.push({ kind: 'hurry', boot: order.boot })
+  return { ...state, hurried: true }
+}
+
+function wakeIfAwaited(state: AttentionState, context: Context): AttentionState {
+  const { wakeFailure, peersWait } = state
+  if (!isUsed(state) && peersWait !== true) return state
+  if (wakeFailure === undefined || wakeFailure.retryAtMs <= context.nowMs) return wake(state, context)
+  return refuseWith({
+    reason: 'failed',
+    failure: wakeFailure.failure,
+    message: wakeFailure.message,
+    retryAfterMs: wakeFailure.retryAtMs - context.nowMs,
+  })(state, context)
+}
+
+function wake(state: AttentionState, { effects }: Context): AttentionState {
+  const { peersWait, ...rest } = state
+  if (state.permit === undefined) return { ...rest, phase: Phase.None }
+  effects.push({ kind: 'wake', boot: state.permit })
+  return { ...rest, ...(peersWait === true ? { peersWoke: true } : {}), phase: Phase.Waking }
+}
+
+/** Of a gateway that is lost for too long, nothing counts any more; when its traffic ended is not known. */
+function expireLeases(state: AttentionState, { nowMs }: Context): AttentionState {
+  const isOver = ({ keptUntilMs }: Lease): boolean => keptUntilMs !== undefined && keptUntilMs <= nowMs
+  const over = state.leases.filter(isOver)
+  if (over.length === 0) return state
+  const leases = state.leases.filter((lease) => !isOver(lease))
+  return over.some(({ status }) => status === 'held')
+    ? { ...state, leases, quietFromMs: Math.max(state.quietFromMs, nowMs) }
+    : { ...state, leases }
+}
+
+/**
+ * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every word costs the workflow a
+ * decision: an instance that is asked for again and again would make one a second.
+ */
+function settleIdle(state: AttentionState, context: Context): AttentionState {
+  const { nowMs, effects } = context
+  if (!couldIdle(state) || state.unsureUntilMs > nowMs || state.quietFromMs > nowMs) {
+    const { idle: _over, ...rest } = state
+    return rest
+  }
+  if (state.idle !== undefined) return tellIdleIfDue(state, state.idle, context)
+  const epoch = Math.max(state.lastEpoch + 1, Math.floor(nowMs))
+  const sinceMs = Math.max(state.quietFromMs, state.unsureUntilMs)
+  const idle: IdlePeriod = { epoch, sinceMs, tellAtMs: sinceMs + state.settings.cooldownMs }
+  effects.push({ kind: 'count-peers', epoch })
+  return tellIdleIfDue({ ...state, idle, lastEpoch: epoch }, idle, context)
+}
+
+function tellIdleIfDue(state: AttentionState, idle: IdlePeriod, { nowMs, effects }: Context): AttentionState {
+  if (idle.tellAtMs > nowMs) return state
+  const { epoch, sinceMs } = idle
+  effects.push({ kind: 'tell-idle', boot: state.boot, epoch, sinceMs })
+  return { ...state, idle: { ...idle, tellAtMs: nowMs + idleRepeatMs } }
+}
+
+export function couldIdle(state: AttentionState): boolean {
+  return state.phase === Phase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
+}
+
+/** Some gateway sends, may send, or wants to. */
+export function isUsed({ leases }: AttentionState): boolean {
+  return leases.some(({ status }) => status !== 'returned')
+}

@@ -1,0 +1,212 @@
+import type { HostFailure, StandByRefusal } from '../instance/host-work.ts'
+import type { OpenRefusal } from './lease-protocol.ts'
+import { noScaleToZero } from './scale-to-zero.ts'
+import type { ScaleToZero } from './scale-to-zero.ts'
+import type { StartKind } from '../instance/start-report.ts'
+
+/** What one instance is to its host; the diagram is in `attention.ts`. */
+export const Phase = {
+  /** Nothing runs and nothing may be woken. */
+  None: 'none',
+  /** Its workflow brings it up. */
+  Starting: 'starting',
+  Running: 'running',
+  /** Runs for those who are connected; nothing new gets there. */
+  Draining: 'draining',
+  /** An order to stand by is carried out; traffic waits. */
+  StandingBy: 'standing-by',
+  /** In standby, with the permit for one boot. */
+  Asleep: 'asleep',
+  /** The boot of the permit comes up, whoever asked for it. */
+  Waking: 'waking',
+  /** On its way to nothing. */
+  Stopping: 'stopping',
+} as const
+export type Phase = (typeof Phase)[keyof typeof Phase]
+
+/** What one gateway has of the instance. */
+export interface Lease {
+  readonly gateway: string
+  /** `returned`: it may still have connections that carry nothing, and hears how the boot ends. */
+  readonly status: 'waiting' | 'held' | 'returned'
+  /** Of the newest `open`. */
+  readonly epoch: number
+  readonly ports: readonly number[]
+  /** The boot it was last opened for; 0: none. */
+  readonly boot: number
+  readonly askedAtMs: number
+  /** The instance was not up when this was asked for. */
+  readonly waited: boolean
+  /** Set while the gateway is lost: nothing is known of it beyond that time. */
+  readonly keptUntilMs?: number
+  /** It said that nothing is connected any more. */
+  readonly drained: boolean
+}
+
+export interface StandByOrder {
+  readonly boot: number
+  readonly epoch: number
+  readonly permit: number
+  readonly stateful: boolean
+  readonly graceMs: number
+}
+
+/** Plain JSON: simulations copy and compare it. */
+export interface AttentionState {
+  readonly phase: Phase
+  /** The newest boot that was asked for; in standby the one that went there. */
+  readonly boot: number
+  /** The boot with which the guest's memory began; 0: there is none. */
+  readonly memory: number
+  readonly settings: ScaleToZero
+  readonly leases: readonly Lease[]
+  readonly disabled: boolean
+  /** Nothing counts as quiet before this. */
+  readonly quietFromMs: number
+  /** There was traffic, or a report of it, since it came up: when it first listened is no matter any more. */
+  readonly touched: boolean
+  /** What gateways hold is not known before this. */
+  readonly unsureUntilMs: number
+  /** The idle period that lasts. */
+  readonly idle?: IdlePeriod
+  /** Grows over agents, too: it begins at the time. */
+  readonly lastEpoch: number
+  readonly kind?: StartKind
+  /** What is carried out in `standing-by`, or was when a stop came. */
+  readonly order?: StandByOrder
+  /** The grace of its shutdown was cut already. */
+  readonly hurried: boolean
+  /** The order that was carried out last: a repeat is answered by it. */
+  readonly slept?: Pick<StandByOrder, 'boot' | 'permit'>
+  /** In `asleep` and `waking`. */
+  readonly permit?: number
+  readonly wakeFailure?: WakeFailure
+  /** From `standing-by` to the end of `waking`: a peer sent something, and no wake began for it yet. */
+  readonly peersWait?: true
+  /** In `waking`: a packet of a peer was what woke it. */
+  readonly peersWoke?: true
+  /** Whoever asked for the drain has its answer. */
+  readonly drainAnswered: boolean
+}
+
+export interface IdlePeriod {
+  readonly epoch: number
+  readonly sinceMs: number
+  readonly tellAtMs: number
+  /** What peers had sent when it began, where the host can tell. */
+  readonly peerPackets?: number
+}
+
+export interface WakeFailure {
+  readonly count: number
+  readonly failure: HostFailure
+  readonly message: string
+  readonly retryAtMs: number
+}
+
+export type AttentionEvent =
+  // Of a gateway.
+  | {
+      readonly kind: 'open'
+      readonly gateway: string
+      readonly epoch: number
+      readonly ports: readonly number[]
+    }
+  | { readonly kind: 'withdraw'; readonly gateway: string; readonly epoch: number }
+  | { readonly kind: 'returned'; readonly gateway: string; readonly epoch: number; readonly quietMs: number }
+  /** It is connected (again), and says what it holds of this instance. */
+  | {
+      readonly kind: 'hello'
+      readonly gateway: string
+      readonly held?: { readonly boot: number; readonly epoch: number }
+    }
+  | { readonly kind: 'lost'; readonly gateway: string; readonly keptUntilMs: number }
+  | { readonly kind: 'drained'; readonly gateway: string; readonly boot: number }
+  // Of the guest and its network.
+  | { readonly kind: 'disabled'; readonly boot: number; readonly disabled: boolean }
+  /** A peer sends to the sleeping instance. The network tells of it once, until the watch begins again. */
+  | { readonly kind: 'peers' }
+  /** What peers had sent when that idle period began. */
+  | { readonly kind: 'peer-packets'; readonly epoch: number; readonly count: number }
+  // Of the workflow.
+  | ({ readonly kind: 'stand-by'; readonly peerPackets?: number } & StandByOrder)
+  | { readonly kind: 'drain'; readonly boot: number }
+  | { readonly kind: 'drain-cancelled'; readonly boot: number }
+  | { readonly kind: 'stop'; readonly boot: number }
+  | { readonly kind: 'remove' }
+  // Of the work on the VM.
+  | { readonly kind: 'start'; readonly boot: number }
+  | {
+      readonly kind: 'started'
+      readonly boot: number
+      readonly start: StartKind
+      readonly settings: ScaleToZero
+      readonly listens: boolean
+    }
+  | {
+      readonly kind: 'start-failed'
+      readonly boot: number
+      readonly failure: HostFailure
+      readonly message: string
+    }
+  | { readonly kind: 'listened'; readonly boot: number }
+  | { readonly kind: 'slept'; readonly boot: number; readonly memoryKept: boolean }
+  | { readonly kind: 'stayed-awake'; readonly boot: number; readonly reason: StandByRefusal }
+  | { readonly kind: 'exited'; readonly boot: number }
+  /** A stop is done: no VM, no permit. */
+  | { readonly kind: 'stopped'; readonly boot: number }
+  | { readonly kind: 'tick' }
+
+export type AttentionEffect =
+  | {
+      readonly kind: 'opened'
+      readonly gateway: string
+      readonly epoch: number
+      readonly ports: readonly number[]
+      readonly boot: number
+      readonly memory: number
+      readonly returnAfterMs?: number
+      readonly quietConnectionsSleep: boolean
+      readonly woken?: { readonly kind: StartKind; readonly wakeUs: number }
+    }
+  | ({ readonly kind: 'refused'; readonly gateway: string; readonly epoch: number } & OpenRefusal)
+  | {
+      readonly kind: 'tell-gateway'
+      readonly gateway: string
+      readonly word: 'drain' | 'undrain' | 'close' | 'gone'
+      readonly boot: number
+    }
+  /** Bring this boot up by the permit. */
+  | { readonly kind: 'wake'; readonly boot: number }
+  /** Carry the order out; `slept` or `stayed-awake` follows. */
+  | { readonly kind: 'sleep'; readonly order: StandByOrder }
+  /** Somebody waits: the application has only `hurriedGraceMs` left to shut down. */
+  | { readonly kind: 'hurry'; readonly boot: number }
+  | {
+      readonly kind: 'answer-stand-by'
+      readonly boot: number
+      readonly permit: number
+      readonly refused?: StandByRefusal
+    }
+  | { readonly kind: 'answer-drain'; readonly boot: number }
+  /** An idle period began: read what peers have sent, for its `peer-packets`. */
+  | { readonly kind: 'count-peers'; readonly epoch: number }
+  | { readonly kind: 'tell-idle'; readonly boot: number; readonly epoch: number; readonly sinceMs: number }
+  | { readonly kind: 'tell-disabled'; readonly boot: number; readonly disabled: boolean }
+  | ({ readonly kind: 'tell-wake-failed'; readonly boot: number } & WakeFailure)
+
+/** Of an instance that the host knows nothing of. */
+export const unattended: AttentionState = {
+  phase: Phase.None,
+  boot: 0,
+  memory: 0,
+  settings: noScaleToZero,
+  leases: [],
+  disabled: false,
+  quietFromMs: 0,
+  touched: false,
+  unsureUntilMs: 0,
+  lastEpoch: 0,
+  hurried: false,
+  drainAnswered: false,
+}

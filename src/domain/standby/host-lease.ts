@@ -1,0 +1,55 @@
+import { couldIdle, effectsOf, settle } from './host-lease-settlement.ts'
+import { gatewayMoves } from './host-lease-gateways.ts'
+import type { Moves } from './host-lease-gateways.ts'
+import { vmMoves } from './host-lease-moves.ts'
+import { Phase } from './host-lease-state.ts'
+import type { AttentionEffect, AttentionEvent, AttentionState } from './host-lease-state.ts'
+
+/**
+ * What keeps one instance awake, and what wakes it: the gatekeeper of its host. Gateways, guest, workflow and the work on the VM tell it
+ * facts; all it decides follows from them in `settle`, so a fact that is told twice, or late, does no harm.
+ *
+ * ```
+ *            start            started            stand-by (epoch still current)
+ *   none ──────────► starting ─────────► running ────────────► standing-by
+ *    ▲                  │                 │  ▲  ▲   stayed-awake     │ │
+ *    │                  │ start-failed    │  │  └───────────────────┘ │ slept
+ *    │                  ▼                 │  │ started                ▼
+ *    │                 none         drain │  └──────── waking ◄──── asleep
+ *    │                                    ▼              │  open,     ▲ ▲
+ *    │  exited, stopped               draining           │  peers,    │ └── boot 0: the permit alone
+ *    └──────────────── stopping ◄── stop ─┘              │  start     │
+ *                          ▲                             └────────────┘
+ *                          └── stop, from anywhere         start-failed: the permit stays, with a back-off
+ * ```
+ *
+ * An `open` is answered at once in none (`stopped`), running (`opened`), draining and stopping (`draining`); it waits in
+ * starting, standing-by, waking; in asleep it begins the wake, or is refused (`failed`) as long as the back-off lasts.
+ *
+ * A peer's packet is told of once, so it is kept in standing-by, waking and an asleep with a back-off, and begins one wake as soon
+ * as that may be: with the sleep, or when the back-off is over. A boot that comes up meanwhile has met it.
+ */
+export interface AttentionStep {
+  readonly state: AttentionState
+  readonly effects: readonly AttentionEffect[]
+}
+
+const moves = { ...gatewayMoves, ...vmMoves } satisfies Moves<AttentionEvent['kind']>
+
+export function decide(before: AttentionState, event: AttentionEvent, nowMs: number): AttentionStep {
+  const context = effectsOf(nowMs)
+  const moved = moves[event.kind](before, event as never, context)
+  const state = settle(moved, context)
+  return { state, effects: context.effects }
+}
+
+/** When `tick` is due, if nothing else happens; undefined: never. */
+export function nextDueMs(state: AttentionState): number | undefined {
+  const due = state.leases.flatMap(({ keptUntilMs }) => keptUntilMs ?? [])
+  const { phase, peersWait, wakeFailure } = state
+  if (phase === Phase.Asleep && peersWait === true && wakeFailure !== undefined)
+    due.push(wakeFailure.retryAtMs)
+  if (state.idle !== undefined) due.push(state.idle.tellAtMs)
+  else if (couldIdle(state)) due.push(Math.max(state.quietFromMs, state.unsureUntilMs))
+  return due.length === 0 ? undefined : Math.min(...due)
+}

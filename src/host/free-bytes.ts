@@ -1,0 +1,12 @@
+import { statfs } from 'node:fs/promises'
+import type { DiskSize } from '../domain/host/disk-reserve.ts'
+
+/** Of the file system where `place` is. */
+export async function diskSizeAt(place: string): Promise<DiskSize> {
+  const { bavail, blocks, bsize } = await statfs(place)
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}
+
+export async function freeBytesAt(place: string): Promise<number> {
+  return (await diskSizeAt(place)).freeBytes
+}

@@ -1,0 +1,13 @@
+import type { ImageUse } from './images.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { goesToSleep, permitOf, runs } from '../instance/record.ts'
+
+/** Images of what runs, sleeps or is being started. What is stopped gets its image again when it starts. */
+export function pinnedImages(entries: Iterable<InstanceEntry>): readonly ImageUse[] {
+  return [...entries].flatMap(({ record, job }) => {
+    if (record === undefined) return []
+    const isPinned =
+      job !== undefined || runs(record) || goesToSleep(record) || permitOf(record) !== undefined
+    return isPinned ? [{ digest: record.imageDigest, userUuid: record.nic.userUuid }] : []
+  })
+}

@@ -1,0 +1,394 @@
+import { HostFailure } from '../../domain/instance/host-work.ts'
+import type { StartResult } from '../../domain/instance/host-work.ts'
+import type { LaunchSpec } from '../../domain/host/api-protocol.ts'
+import { mayStandBy } from '../../domain/standby/scale-to-zero.ts'
+import { StartKind } from '../../domain/instance/start-report.ts'
+import type { StartReport } from '../../domain/instance/start-report.ts'
+import { ConsoleWriter } from '../console/console-writer.ts'
+import type { PreparedImage } from '../images/images.ts'
+import type { Attachment, NicSpec } from '../network/network.ts'
+import { VmmError } from '../vmm/vmm.ts'
+import type { VmVolume } from '../vmm/vmm.ts'
+import type { AgentPorts } from '../agent/agent-ports.ts'
+import { vmOf } from './boot-end.ts'
+import type { BootEnd } from './boot-end.ts'
+import type { Gatekeeper } from '../leases/gatekeeper.ts'
+import { guestProcess } from './guest-process.ts'
+import { asHostStartError, HostStartError } from './host-start-error.ts'
+import { withVolumeMade } from '../volumes/host-volumes.ts'
+import type { HostVolumes } from '../volumes/host-volumes.ts'
+import type { InstanceEntry, StartJob } from './entry.ts'
+import { memoryWaits, newRecord, permitOf, sleepOf, withStart } from './record.ts'
+import type { InstanceRecord } from './record.ts'
+import type { LaunchCopy } from './store.ts'
+import { imageOf } from './launch-image.ts'
+import type { StandbyWork } from '../leases/standby-work.ts'
+import { StartShares } from './start-shares.ts'
+
+/** A line of the platform in an instance's console stays a line. */
+const consoleLineMaxLength = 500
+
+/**
+ * Brings one boot up, within the instance's queue:
+ *
+ *   launch spec -> record -> image, address and volume side by side -> VM -> record
+ *
+ * or, of an instance in standby, where all of that is kept (a volume is checked, unless a memory goes on with it):
+ *
+ *   record -> VM -> whoever waits -> record
+ *
+ * Cut off anywhere by the death of the agent, the same call goes on from what it finds: the VM of this boot, its
+ * exit, or nothing yet. Cut off by `job.controller`, nothing of the boot is left running.
+ */
+export class BootStart {
+  readonly #ports: AgentPorts
+  readonly #end: BootEnd
+  readonly #gatekeeper: Gatekeeper
+  readonly #standby: StandbyWork
+  readonly #volumes: HostVolumes
+  readonly #shares: StartShares
+
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly end: BootEnd
+    readonly gatekeeper: Gatekeeper
+    readonly standby: StandbyWork
+    readonly volumes: HostVolumes
+  }) {
+    this.#ports = parts.ports
+    this.#end = parts.end
+    this.#gatekeeper = parts.gatekeeper
+    this.#standby = parts.standby
+    this.#volumes = parts.volumes
+    this.#shares = new StartShares(parts.ports.observer)
+  }
+
+  async run(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
+    try {
+      const earlier = await this.#earlierAttempt(entry, job)
+      if (earlier !== undefined) return earlier
+      this.#gatekeeper.tell(entry, { kind: 'start', boot: job.boot })
+      const { record } = entry
+      // While it waits for its user's turn it is asleep as before, and an abort leaves it so.
+      if (record !== undefined && permitOf(record) === job.boot)
+        return await this.#shares.wake(record, job.controller.signal, async () => this.#wake(entry, job))
+      return await this.#bringUp(entry, job)
+    } catch (error) {
+      const failure = asHostStartError(error)
+      const { message } = failure
+      this.#gatekeeper.tell(entry, {
+        kind: 'start-failed',
+        boot: job.boot,
+        failure: failure.failure,
+        message,
+      })
+      this.#ports.observer.startFailed(failure.failure)
+      if (!job.controller.signal.aborted) this.#logFailure(entry, job, failure)
+      throw failure
+    }
+  }
+
+  /** A user who deletes what is just starting makes no trouble for an operator. */
+  #logFailure(entry: InstanceEntry, { boot }: StartJob, { failure, message }: HostStartError): void {
+    const { log } = this.#ports
+    const subject = { instance: entry.instanceUuid, boot, failure }
+    if (failure === HostFailure.UnknownInstance) {
+      log.info(subject, 'a start was overtaken by the deletion of its instance')
+    } else log.warn(subject, `a start failed: ${message}`)
+  }
+
+  /** What is already decided about this boot. */
+  async #earlierAttempt(entry: InstanceEntry, job: StartJob): Promise<StartResult | undefined> {
+    const known = entry.record?.boot ?? 0
+    if (job.boot < known || job.boot <= entry.stoppedThroughBoot) {
+      const over = Math.max(known, entry.stoppedThroughBoot)
+      throw new HostStartError(
+        HostFailure.BootFailed,
+        `boot ${String(job.boot)} is over; this host knows boot ${String(over)}`,
+        {
+          final: true,
+        },
+      )
+    }
+    if (job.boot > known) return undefined
+    const exit = await this.#end.settle(entry)
+    const { started } = entry.record ?? {}
+    // What was shut down for standby did not end by itself. Who ordered it may be lost, so the answer to that goes along.
+    const sleep = sleepOf(entry.record)
+    if (sleep?.boot === job.boot && started !== undefined) return { started, slept: sleep.slept }
+    if (exit !== undefined) return { started: started ?? neverStarted(job.boot, exit.atMs), exit }
+    return started === undefined ? undefined : { started }
+  }
+
+  async #bringUp(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
+    const { launches, vmm, observer, nowMs } = this.#ports
+    const askedAtMs = nowMs()
+    const { signal } = job.controller
+    const spec = await launches.launchSpec(entry.instanceUuid, signal)
+    await this.#endPrevious(entry, job.boot)
+    let record = await this.#begin(entry, job.boot, spec)
+    try {
+      // A pull may take minutes.
+      vmm.checkMemory({ ...vmOf(record), memoryMb: spec.memoryMb })
+      const { image, attachment, volume } = await this.#prepare(spec, record, signal)
+      const process = guestProcess(spec, image)
+      const nicBase = await this.#ports.network.counters(record.nic)
+      record = { ...record, imageDigest: image.digest, ...(nicBase === undefined ? {} : { nicBase }) }
+      record = withVolume(record, volume)
+      signal.throwIfAborted()
+      const prepareMs = nowMs() - askedAtMs
+      // Beside the start, which it must not hold up; kept before anything can be sent to standby.
+      const kept = mayStandBy(spec.scaleToZero)
+        ? this.#keep(entry, { spec: withVolumeMade(spec), image })
+        : undefined
+      const vmSpec = this.#vmSpec({ spec, record, image, attachment, volume, process, restore: false })
+      const start = async (): Promise<StartReport> => {
+        job.vmAsked = true
+        return await vmm.start(vmSpec, signal)
+      }
+      const [started] = await Promise.all([this.#shares.boot(spec.userUuid, signal, start), kept])
+      entry.lastComplaint = ''
+      await entry.save({ ...record, started })
+      observer.started(started, prepareMs)
+      this.#tellStarted(entry, started, spec)
+      const exit = await this.#end.settle(entry)
+      return exit === undefined ? { started } : { started, exit }
+    } catch (error) {
+      await this.#undo(entry, record, error)
+      await this.#tellUser(entry, error, signal)
+      throw error
+    }
+  }
+
+  /**
+   * All that a wake costs beside the VMM is one small file, the record, about 0.4 ms, and beside that the check of a volume where
+   * the VM is to boot: launch spec, image and address are kept. What can wait until the application runs does.
+   */
+  async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
+    const { vmm, observer, nowMs } = this.#ports
+    const askedAtMs = nowMs()
+    const { signal } = job.controller
+    const asleep = entry.record
+    if (asleep?.standby === undefined) throw new Error('only what is in standby can be woken')
+    const restore = memoryWaits(asleep)
+    let record = this.#wakingRecord(entry, asleep, job)
+    try {
+      const { spec, image, attachment, volume } = await this.#rouse(entry, { record, restore }, signal)
+      record = withVolume(record, volume)
+      signal.throwIfAborted()
+      job.vmAsked = true
+      const prepareMs = nowMs() - askedAtMs
+      const parts = { spec, record, image, attachment, volume, process: guestProcess(spec, image) }
+      const vmSpec = this.#vmSpec({ ...parts, restore })
+      const started = await vmm.start(vmSpec, signal)
+      this.#tellStarted(entry, started, spec)
+      record = withStart(record, started)
+      await entry.save({ ...record, ...(job.byPermit ? { startDue: true } : {}) })
+      this.#end.newsSoon()
+      observer.started(started, prepareMs)
+      observer.woke(started.kind, nowMs() - askedAtMs)
+      const exit = await this.#end.settle(entry)
+      return exit === undefined ? { started } : { started, exit }
+    } catch (error) {
+      entry.imageDoubted = true
+      await this.#undo(entry, record, error)
+      const reason = await this.#orLostImage(entry, error)
+      await this.#tellUser(entry, reason, signal)
+      throw reason
+    }
+  }
+
+  /** A wake takes the image to be where it was, which costs nothing. Where it is not any more, that is the reason, whatever the VMM made of it. */
+  async #orLostImage({ launch }: InstanceEntry, error: unknown): Promise<unknown> {
+    if (launch === undefined || (await this.#ports.images.isKept(launch.image))) return error
+    const message = 'the image is not on this host any more; the next try fetches it again'
+    return new HostStartError(HostFailure.ImageUnavailable, message, { cause: error })
+  }
+
+  async #rouse(
+    entry: InstanceEntry,
+    waking: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<LaunchCopy & { readonly attachment: Attachment; readonly volume: VmVolume | undefined }> {
+    const { record, restore } = waking
+    // The VM can not have its device before the network has let go of it.
+    const [saved, attached, launched] = await Promise.allSettled([
+      entry.save(record).then(() => {
+        if (record.wakingDueMs !== undefined) this.#end.newsSoon()
+      }),
+      this.#ports.network.attach(record.nic),
+      this.#launchForWake(entry, { record, restore }, signal),
+    ])
+    if (saved.status === 'rejected') throw saved.reason
+    if (attached.status === 'rejected') throw attached.reason
+    if (launched.status === 'rejected') throw launched.reason
+    return { ...launched.value, attachment: attached.value }
+  }
+
+  async #launchForWake(
+    entry: InstanceEntry,
+    { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<LaunchCopy & { readonly volume: VmVolume | undefined }> {
+    const copy = await this.#standby.launchForWake(entry, signal)
+    const volume = await this.#holdVolume(copy.spec, { record, restore }, signal)
+    if (copy.spec.volume?.made === false)
+      await this.#standby.keepLaunch(entry, { ...copy, spec: withVolumeMade(copy.spec) })
+    return { ...copy, volume }
+  }
+
+  /** One that a VM of this very boot has already, or a memory that is to go on, is left alone. */
+  async #holdVolume(
+    { volume }: LaunchSpec,
+    { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
+    signal: AbortSignal,
+  ): Promise<VmVolume | undefined> {
+    if (volume === undefined) return undefined
+    const there = await this.#ports.vmm.status(vmOf(record))
+    const continues = restore || (there !== undefined && there.exit === undefined)
+    return await this.#volumes.hold(volume, { instanceUuid: record.instanceUuid, continues }, signal)
+  }
+
+  #wakingRecord(entry: InstanceEntry, asleep: InstanceRecord, job: StartJob): InstanceRecord {
+    const { instanceUuid, nic, imageDigest, standby, volume } = asleep
+    const boot = { instanceUuid, boot: job.boot, hostBootId: this.#ports.hostBootId, nic, imageDigest }
+    const memory = this.#standby.memoryAfter(asleep)
+    return {
+      ...newRecord(boot, asleep),
+      ...(standby === undefined ? {} : { standby }),
+      ...(volume === undefined ? {} : { volume }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(entry.nicBase === undefined ? {} : { nicBase: entry.nicBase }),
+      ...(job.byPermit ? { wakingDueMs: this.#ports.nowMs() } : {}),
+    }
+  }
+
+  #tellStarted(entry: InstanceEntry, started: StartReport, spec: LaunchSpec): void {
+    entry.newestStart = started
+    this.#gatekeeper.tell(entry, {
+      kind: 'started',
+      boot: started.boot,
+      start: started.kind,
+      settings: spec.scaleToZero,
+      listens: started.netTimeUs !== undefined,
+    })
+  }
+
+  async #keep(entry: InstanceEntry, copy: LaunchCopy): Promise<void> {
+    await this.#standby.keepLaunch(entry, copy).catch((error: unknown) => {
+      // An order to stand by tries again; until then the instance only can not sleep.
+      this.#ports.log.warn({ instance: entry.instanceUuid, err: error }, 'a launch spec could not be kept')
+    })
+  }
+
+  /** There is one VM of an instance at most: one that was thought to be lost goes before the next comes. */
+  async #endPrevious(entry: InstanceEntry, boot: number): Promise<void> {
+    const { record } = entry
+    if (record === undefined) return
+    // The instance was in standby, and its workflow has gone on from there.
+    if (permitOf(record) !== undefined) {
+      await this.#standby.revoke(entry, boot - 1)
+      return
+    }
+    if (record.boot === boot || record.exit !== undefined) return
+    await this.#end.kill(entry, 'forced')
+    await this.#end.release(entry, record)
+  }
+
+  async #begin(entry: InstanceEntry, boot: number, spec: LaunchSpec): Promise<InstanceRecord> {
+    const { instanceUuid } = entry
+    const nic: NicSpec = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
+    const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
+    const { hostBootId } = this.#ports
+    const record = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, entry.record)
+    await entry.save(record)
+    return record
+  }
+
+  async #prepare(
+    spec: LaunchSpec,
+    record: InstanceRecord,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly image: PreparedImage
+    readonly attachment: Attachment
+    readonly volume: VmVolume | undefined
+  }> {
+    const { images, network } = this.#ports
+    // All are waited for even when one fails, so that nothing is attached after it was given back.
+    const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
+    const [image, attachment, volume] = await Promise.allSettled([
+      images.prepare(imageOf(spec), signal),
+      network.attach(record.nic),
+      spec.volume === undefined ? undefined : this.#shares.check(spec.userUuid, signal, hold),
+    ])
+    if (image.status === 'rejected') throw image.reason
+    if (attachment.status === 'rejected') throw attachment.reason
+    if (volume.status === 'rejected') throw volume.reason
+    return { image: image.value, attachment: attachment.value, volume: volume.value }
+  }
+
+  #vmSpec(parts: {
+    readonly spec: LaunchSpec
+    readonly record: InstanceRecord
+    readonly image: PreparedImage
+    readonly attachment: Attachment
+    readonly volume: VmVolume | undefined
+    readonly process: ReturnType<typeof guestProcess>
+    readonly restore: boolean
+  }): Parameters<AgentPorts['vmm']['start']>[0] {
+    const { spec, record, image, attachment, volume, process, restore } = parts
+    const { store } = this.#ports
+    return {
+      ...vmOf(record),
+      directory: store.directory(record.instanceUuid),
+      consoleDirectory: store.consoleDirectory(record.instanceUuid),
+      userUuid: spec.userUuid,
+      memoryMb: spec.memoryMb,
+      vcpus: spec.vcpus,
+      image,
+      process,
+      attachment,
+      ...(volume === undefined ? {} : { volume }),
+      restore,
+    }
+  }
+
+  async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
+    // With the counters' base, so that an end that is recorded here counts right. What follows is needed without it, too.
+    if (entry.record?.exit === undefined) await entry.note(record)
+    // A VMM that refused has no VM, whatever it kept of the attempt: that boot did not end, it may be tried again.
+    if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')
+    await this.#end.release(entry, record)
+  }
+
+  /** There is no VM now, so the console has no other writer. */
+  async #tellUser(entry: InstanceEntry, error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const reason = asHostStartError(error).message.replace(/\s+/g, ' ').slice(0, consoleLineMaxLength)
+    if (reason === entry.lastComplaint) return
+    entry.lastComplaint = reason
+    const console = new ConsoleWriter(this.#ports.store.consoleDirectory(entry.instanceUuid))
+    await console.append(Buffer.from(`[roost] could not start: ${reason}\n`)).catch((cause: unknown) => {
+      this.#ports.log.warn({ instance: entry.instanceUuid, err: cause }, 'could not write to the console')
+    })
+  }
+}
+
+function withVolume(record: InstanceRecord, volume: VmVolume | undefined): InstanceRecord {
+  if (volume === undefined) return record
+  return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
+}
+
+/** Of a boot that ended before there was anything to measure. */
+export function neverStarted(boot: number, atMs: number): StartReport {
+  return {
+    boot,
+    kind: StartKind.Boot,
+    startedAtMs: atMs,
+    bootTimeUs: 0,
+    vmmStartTimeUs: 0,
+    vmmLoadTimeUs: 0,
+    vmmReadyTimeUs: 0,
+  }
+}

@@ -1,0 +1,316 @@
+import { nextDueMs, decide } from '../../domain/standby/host-lease.ts'
+import { Phase } from '../../domain/standby/host-lease-state.ts'
+import { awakeState } from '../../domain/instance/awake.ts'
+import type { AwakeInstances } from '../../domain/instance/awake.ts'
+import type { AttentionEffect, AttentionEvent, StandByOrder } from '../../domain/standby/host-lease-state.ts'
+import { refusalRetryMs } from '../../domain/standby/host-lease-settlement.ts'
+import type {
+  Attention,
+  HostMessage,
+  InstanceCounts,
+  InstanceLoad,
+} from '../../domain/standby/lease-protocol.ts'
+import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
+import type { AgentPorts } from '../agent/agent-ports.ts'
+import { CountReports } from './count-reports.ts'
+import { isHeldBack } from '../instance/entry.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { standByResult } from '../instance/record.ts'
+
+/** Node's timers hold 31 bits; a longer one would fire at once. */
+const timerMaxMs = 2 ** 31 - 1
+
+/** The connection of one gateway. Messages leave in the order in which they were given. */
+export interface GatewayLine {
+  readonly gatewayId: string
+  send(message: HostMessage | Promise<HostMessage>): void
+  /** Another connection of the same gateway has taken its place. */
+  end(): void
+}
+
+/** What the gatekeeper's decisions set in motion; each tells it later what came of it. Must not throw. */
+export interface GatekeeperWork {
+  wake(entry: InstanceEntry, boot: number): void
+  sleep(entry: InstanceEntry, order: StandByOrder): void
+  hurry(entry: InstanceEntry, boot: number): void
+  noteWakeFailure(entry: InstanceEntry, failed: Extract<AttentionEffect, { kind: 'tell-wake-failed' }>): void
+  /** There is something to report to a workflow. */
+  news(): void
+}
+
+/**
+ * Feeds every instance's attention (`src/domain/standby/host-lease.ts`) with what happens and carries out what it decides. It holds who
+ * is connected, and the clock; nothing here decides.
+ */
+export class Gatekeeper {
+  readonly #ports: AgentPorts
+  readonly #entries: ReadonlyMap<string, InstanceEntry>
+  readonly #lines = new Map<string, GatewayLine>()
+  /** The next `tick` of each instance that has one. */
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+  readonly #reports = new CountReports()
+  #work: GatekeeperWork | undefined
+
+  constructor(ports: AgentPorts, entries: ReadonlyMap<string, InstanceEntry>) {
+    this.#ports = ports
+    this.#entries = entries
+  }
+
+  /** Whoever works on the VMs needs the gatekeeper first, so it is told of them afterwards. */
+  employ(work: GatekeeperWork): void {
+    this.#work = work
+  }
+
+  tell(entry: InstanceEntry, event: AttentionEvent): void {
+    const { state, effects } = decide(entry.attention, event, this.#ports.nowMs())
+    entry.attention = state
+    if (state.idle?.epoch !== entry.idleDue?.epoch) entry.idleDue = undefined
+    for (const effect of effects) this.#carryOut(entry, effect)
+    this.#arm(entry)
+  }
+
+  /** Everything that time alone brings about. */
+  tick(): void {
+    for (const entry of this.#entries.values()) this.tell(entry, { kind: 'tick' })
+  }
+
+  /** The instance is not this host's any more. */
+  forget(entry: InstanceEntry): void {
+    clearTimeout(this.#timers.get(entry.instanceUuid))
+    this.#timers.delete(entry.instanceUuid)
+  }
+
+  get gateways(): number {
+    return this.#lines.size
+  }
+
+  connect(
+    line: GatewayLine,
+    held: readonly { readonly instance: string; readonly boot: number; readonly epoch: number }[],
+  ): void {
+    const { gatewayId: gateway } = line
+    this.#lines.get(gateway)?.end()
+    this.#lines.set(gateway, line)
+    const heldOf = new Map(held.map((each) => [each.instance, each]))
+    for (const [instance, { boot }] of heldOf) {
+      if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
+    }
+    for (const entry of this.#entries.values()) {
+      // It tells anew what it has, and of what ended meanwhile nothing: word of that may have been lost with the connection before.
+      entry.loads.forget(gateway)
+      const hold = heldOf.get(entry.instanceUuid)
+      if (hold !== undefined) {
+        this.tell(entry, { kind: 'hello', gateway, held: { boot: hold.boot, epoch: hold.epoch } })
+      } else if (isKnown(entry, gateway)) this.tell(entry, { kind: 'hello', gateway })
+    }
+  }
+
+  disconnect(line: GatewayLine, lastWordMs: number): void {
+    const { gatewayId: gateway } = line
+    if (this.#lines.get(gateway) !== line) return
+    this.#lines.delete(gateway)
+    this.#reports.lost(line)
+    const keptUntilMs = lastWordMs + leaseKeptMs
+    for (const entry of this.#entries.values()) {
+      entry.loads.forget(gateway)
+      if (isKnown(entry, gateway)) this.tell(entry, { kind: 'lost', gateway, keptUntilMs })
+    }
+  }
+
+  /** Traffic events of one gateway; of instances that are not here only an `open` is answered. */
+  hear(line: GatewayLine, instance: string, event: AttentionEvent): void {
+    const entry = this.#entries.get(instance)
+    if (entry !== undefined) this.tell(entry, event)
+    else if (event.kind === 'open') {
+      line.send({
+        kind: 'refused',
+        instance,
+        epoch: event.epoch,
+        reason: 'unknown',
+        message: 'The host does not know the instance.',
+        retryAfterMs: refusalRetryMs,
+      })
+    }
+  }
+
+  noteLoads(gateway: string, loads: readonly InstanceLoad[]): void {
+    for (const load of loads) this.#entries.get(load.instance)?.loads.note(gateway, load)
+  }
+
+  noteCounts(gateway: string, counts: readonly InstanceCounts[]): void {
+    for (const each of counts) this.#entries.get(each.instance)?.loads.noteCounts(gateway, each)
+  }
+
+  noteReported(line: GatewayLine, number: number): void {
+    this.#reports.answered(line, number)
+  }
+
+  /** Resolves when the counts of all gateways are known as they are now; see `CountReports`. */
+  async countsTold(): Promise<void> {
+    await this.#reports.ask(this.#lines.values())
+  }
+
+  attention(instanceUuid: string): Attention | undefined {
+    const entry = this.#entries.get(instanceUuid)
+    if (entry === undefined) return undefined
+    const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.attention
+    const { stalledSinceMs, noRoom } = entry
+    const asleep = phase === Phase.Asleep || phase === Phase.None
+    return {
+      phase,
+      boot,
+      awake: !asleep,
+      leases: leases.filter(({ status }) => status === 'held').length,
+      ...entry.loads.now(),
+      disabled,
+      ...(idle === undefined ? {} : { idleSinceMs: idle.sinceMs }),
+      ...(isHeldBack(entry) ? { heldBack: true } : {}),
+      ...(permit === undefined ? {} : { permit }),
+      ...(wakeFailure === undefined
+        ? {}
+        : { wakeFailure: { message: wakeFailure.message, retryAtMs: wakeFailure.retryAtMs } }),
+      ...(stalledSinceMs === undefined ? {} : { stalledSinceMs }),
+      ...(noRoom?.boot !== boot || asleep
+        ? {}
+        : { noRoom: { atMs: noRoom.atMs, neededMb: noRoom.neededMb, leftMb: noRoom.leftMb } }),
+    }
+  }
+
+  /** Those of the instances that are awake. Answers from memory. */
+  awake(instanceUuids: readonly string[]): AwakeInstances {
+    const pairs = instanceUuids.flatMap((instanceUuid) => {
+      const entry = this.#entries.get(instanceUuid)
+      const state = entry === undefined ? undefined : awakeState(entry.attention.phase)
+      if (entry === undefined || state === undefined) return []
+      const { phase, permit } = entry.attention
+      // While it is being woken, `attention.boot` is still the boot that slept.
+      const boot = (phase === Phase.Waking ? permit : undefined) ?? entry.attention.boot
+      const started = [entry.newestStart, entry.record?.started].find((each) => each?.boot === boot)
+      return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]
+    })
+    return Object.fromEntries(pairs)
+  }
+
+  close(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+  }
+
+  #arm(entry: InstanceEntry): void {
+    clearTimeout(this.#timers.get(entry.instanceUuid))
+    const dueMs = nextDueMs(entry.attention)
+    if (dueMs === undefined || entry.removed) {
+      this.#timers.delete(entry.instanceUuid)
+      return
+    }
+    const delayMs = Math.min(timerMaxMs, Math.max(1, dueMs - this.#ports.nowMs()))
+    const timer = setTimeout(() => {
+      this.tell(entry, { kind: 'tick' })
+    }, delayMs)
+    timer.unref()
+    this.#timers.set(entry.instanceUuid, timer)
+  }
+
+  #carryOut(entry: InstanceEntry, effect: AttentionEffect): void {
+    const { instanceUuid: instance } = entry
+    switch (effect.kind) {
+      case 'opened':
+        this.#lines.get(effect.gateway)?.send(this.#opened(entry, effect))
+        break
+      case 'refused': {
+        const { gateway, ...refusal } = effect
+        this.#lines.get(gateway)?.send({ ...refusal, instance })
+        break
+      }
+      case 'tell-gateway':
+        this.#lines.get(effect.gateway)?.send({ kind: effect.word, instance, boot: effect.boot })
+        break
+      case 'wake':
+        this.#work?.wake(entry, effect.boot)
+        break
+      case 'sleep':
+        this.#work?.sleep(entry, effect.order)
+        break
+      case 'hurry':
+        this.#work?.hurry(entry, effect.boot)
+        break
+      case 'count-peers':
+        this.#countPeers(entry, effect.epoch)
+        break
+      case 'answer-stand-by':
+        this.#answerStandBy(entry, effect)
+        break
+      case 'answer-drain':
+        answerDrain(entry, effect.boot)
+        break
+      case 'tell-idle':
+        entry.idleDue = { ...effect, kind: 'idle', sinceMs: Math.round(effect.sinceMs) }
+        this.#work?.news()
+        break
+      case 'tell-disabled':
+        this.#work?.news()
+        break
+      case 'tell-wake-failed':
+        this.#ports.observer.wakeFailed(effect.failure)
+        this.#work?.noteWakeFailure(entry, effect)
+        break
+    }
+  }
+
+  async #opened(
+    entry: InstanceEntry,
+    opened: Extract<AttentionEffect, { kind: 'opened' }>,
+  ): Promise<HostMessage> {
+    const { gateway: _, ports, ...lease } = opened
+    const reach: Record<number, { readonly host: string; readonly port: number }> = {}
+    const nic = entry.record?.nic
+    for (const port of nic === undefined ? [] : ports) {
+      const place = nic === undefined ? undefined : await this.#ports.network.reach(nic, port)
+      if (place !== undefined) reach[port] = place
+    }
+    return { ...lease, instance: entry.instanceUuid, reach }
+  }
+
+  #answerStandBy(entry: InstanceEntry, answer: Extract<AttentionEffect, { kind: 'answer-stand-by' }>): void {
+    const { refused } = answer
+    if (refused !== undefined) this.#ports.observer.standByRefused(refused)
+    const slept = standByResult(entry.record, answer)
+    const result =
+      refused === undefined && slept !== undefined
+        ? slept
+        : ({ slept: false, reason: refused ?? 'not-running' } as const)
+    for (const call of entry.standByCalls) {
+      if (call.boot !== answer.boot || call.permit !== answer.permit) continue
+      entry.standByCalls.delete(call)
+      call.resolve(result)
+    }
+  }
+
+  #countPeers(entry: InstanceEntry, epoch: number): void {
+    const nic = entry.record?.nic
+    if (nic === undefined) return
+    this.#ports.network.peerPackets(nic).then(
+      (count) => {
+        if (count !== undefined) this.tell(entry, { kind: 'peer-packets', epoch, count })
+      },
+      (error: unknown) => {
+        this.#ports.log.warn(
+          { instance: entry.instanceUuid, err: error },
+          'packets of peers could not be read',
+        )
+      },
+    )
+  }
+}
+
+function answerDrain(entry: InstanceEntry, boot: number): void {
+  for (const call of entry.drainCalls) {
+    if (call.boot !== boot) continue
+    entry.drainCalls.delete(call)
+    call.resolve()
+  }
+}
+
+function isKnown({ attention }: InstanceEntry, gateway: string): boolean {
+  return attention.leases.some((lease) => lease.gateway === gateway)
+}

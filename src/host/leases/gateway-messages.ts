@@ -1,0 +1,99 @@
+import type { GatewayMessage, InstanceCounts, InstanceLoad } from '../../domain/standby/lease-protocol.ts'
+
+/** A line that is none of the protocol. What sent it is not to be trusted further. */
+export class MessageError extends Error {
+  override readonly name = 'MessageError'
+}
+
+/** A service has at most as many ports as its contract permits; this is for gateways that do not ask by service. */
+const portsMax = 64
+const idMaxLength = 128
+/** Every address of a host once. */
+const listMax = 65_536
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Checks what a gateway sent. Throws `MessageError`. Fields that are not of the protocol are ignored: it may be newer. */
+export function gatewayMessage(line: object): GatewayMessage {
+  const fields = line as Fields
+  const kind = fields['kind']
+  const read = typeof kind === 'string' && Object.hasOwn(readers, kind) ? readers[kind as Kind] : undefined
+  if (read === undefined) throw new MessageError('a line is of no known kind')
+  return read(fields)
+}
+
+type Kind = GatewayMessage['kind']
+
+const readers: { readonly [K in Kind]: (fields: Fields) => Extract<GatewayMessage, { kind: K }> } = {
+  hello: (fields) => ({
+    kind: 'hello',
+    gatewayId: text(fields, 'gatewayId'),
+    held: list(fields, 'held').map((each) => ({
+      instance: text(each, 'instance'),
+      boot: count(each, 'boot'),
+      epoch: count(each, 'epoch'),
+    })),
+  }),
+  open: (fields) => ({ kind: 'open', ...leaseOf(fields), ports: portsOf(fields) }),
+  withdraw: (fields) => ({ kind: 'withdraw', ...leaseOf(fields) }),
+  idle: (fields) => ({ kind: 'idle', ...leaseOf(fields), quietMs: amount(fields, 'quietMs') }),
+  drained: (fields) => ({ kind: 'drained', instance: text(fields, 'instance'), boot: count(fields, 'boot') }),
+  load: (fields) => ({ kind: 'load', loads: list(fields, 'loads').map(loadOf) }),
+  counts: (fields) => ({ kind: 'counts', counts: list(fields, 'counts').map(countsOf) }),
+  reported: (fields) => ({ kind: 'reported', number: count(fields, 'number') }),
+  beat: () => ({ kind: 'beat' }),
+}
+
+function leaseOf(fields: Fields): { readonly instance: string; readonly epoch: number } {
+  return { instance: text(fields, 'instance'), epoch: count(fields, 'epoch') }
+}
+
+function countsOf(fields: Fields): InstanceCounts {
+  return {
+    instance: text(fields, 'instance'),
+    connections: count(fields, 'connections'),
+    requests: count(fields, 'requests'),
+    queued: count(fields, 'queued'),
+    handledMore: count(fields, 'handledMore'),
+  }
+}
+
+function loadOf(fields: Fields): InstanceLoad {
+  const told = fields['handledTold'] === undefined ? {} : { handledTold: count(fields, 'handledTold') }
+  return { ...countsOf(fields), inFlight: amount(fields, 'inFlight'), ...told }
+}
+
+function portsOf(fields: Fields): readonly number[] {
+  const ports = fields['ports']
+  const isPort = (port: unknown): port is number =>
+    typeof port === 'number' && Number.isInteger(port) && port > 0 && port < 65_536
+  if (!Array.isArray(ports) || ports.length > portsMax || !ports.every(isPort)) {
+    throw new MessageError(`'ports' must be a list of at most ${String(portsMax)} ports`)
+  }
+  return ports
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name]
+  if (typeof value === 'string' && value !== '' && value.length <= idMaxLength) return value
+  throw new MessageError(`'${name}' must be a text of at most ${String(idMaxLength)} characters`)
+}
+
+function count(fields: Fields, name: string): number {
+  const value = fields[name]
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw new MessageError(`'${name}' must be a whole number of at least 0`)
+}
+
+function amount(fields: Fields, name: string): number {
+  const value = fields[name]
+  if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+  throw new MessageError(`'${name}' must be a number of at least 0`)
+}
+
+function list(fields: Fields, name: string): readonly Fields[] {
+  const value = fields[name]
+  const isItem = (item: unknown): item is Fields => typeof item === 'object' && item !== null
+  if (Array.isArray(value) && value.length <= listMax && value.every(isItem)) return value
+  throw new MessageError(`'${name}' must be a list of objects`)
+}

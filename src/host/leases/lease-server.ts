@@ -1,0 +1,195 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { maxGateways } from '../../domain/standby/host-lease-gateways.ts'
+import {
+  beatIntervalMs,
+  leaseKeptMs,
+  maxTrafficLineBytes,
+  trafficSecretContext,
+  trafficUpgrade,
+} from '../../domain/standby/lease-protocol.ts'
+import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-protocol.ts'
+import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
+import type { AgentLog } from '../agent/agent-ports.ts'
+import { gatewayMessage, MessageError } from './gateway-messages.ts'
+import type { Gatekeeper, GatewayLine } from './gatekeeper.ts'
+
+/** What a gateway may leave unread; one that reads nothing any more is cut off. */
+const unreadMaxBytes = 8 << 20
+
+export interface TrafficDoorOptions {
+  readonly agentSecret: string
+  readonly nodeId: string
+  readonly gatekeeper: Gatekeeper
+  readonly log: AgentLog
+  readonly nowMs: () => number
+}
+
+/** What gateways show: with it they can ask for leases, and be no host. */
+export function trafficSecretOf(agentSecret: string): string {
+  return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
+}
+
+/** `GET /traffic` of `src/domain/standby/lease-protocol.ts`: lets gateways in, for as long as they are heard. */
+export class TrafficDoor {
+  readonly #options: TrafficDoorOptions
+  readonly #wanted: Buffer
+  readonly #lines = new Set<TrafficLine>()
+  readonly #beat: NodeJS.Timeout
+
+  constructor(options: TrafficDoorOptions) {
+    this.#options = options
+    this.#wanted = digest(`Bearer ${trafficSecretOf(options.agentSecret)}`)
+    this.#beat = setInterval(() => {
+      for (const line of this.#lines) line.beat()
+    }, beatIntervalMs)
+    this.#beat.unref()
+  }
+
+  /** For the `upgrade` event of the agent's server. */
+  receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A peer that goes away is no event of its own: `close` follows.
+    socket.on('error', () => undefined)
+    const refusal = this.#refusalOf(request)
+    if (refusal !== undefined) {
+      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      return
+    }
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${trafficUpgrade}\r\n\r\n`,
+    )
+    const line = new TrafficLine(this.#options, socket)
+    this.#lines.add(line)
+    socket.once('close', () => {
+      this.#lines.delete(line)
+    })
+    line.open(head)
+  }
+
+  close(): void {
+    clearInterval(this.#beat)
+    for (const line of this.#lines) line.end()
+  }
+
+  #refusalOf({ url, method, headers }: IncomingMessage): string | undefined {
+    if (method !== 'GET' || url !== '/traffic') return '404 Not Found'
+    if (headers.upgrade?.toLowerCase() !== trafficUpgrade) return '426 Upgrade Required'
+    if (!timingSafeEqual(digest(headers.authorization ?? ''), this.#wanted)) return '401 Unauthorized'
+    return this.#lines.size < maxGateways ? undefined : '503 Service Unavailable'
+  }
+}
+
+/** Digests have one length, so that their comparison tells nothing of the secret. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+class TrafficLine implements GatewayLine {
+  readonly #options: TrafficDoorOptions
+  readonly #socket: Duplex
+  readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
+  #gatewayId = ''
+  #lastWordMs: number
+  /** The last message that is still being put together; later ones wait for it. */
+  #pending: Promise<void> | undefined
+
+  constructor(options: TrafficDoorOptions, socket: Duplex) {
+    this.#options = options
+    this.#socket = socket
+    this.#lastWordMs = options.nowMs()
+  }
+
+  get gatewayId(): string {
+    return this.#gatewayId
+  }
+
+  open(head: Buffer): void {
+    if ('setNoDelay' in this.#socket && typeof this.#socket.setNoDelay === 'function') {
+      this.#socket.setNoDelay(true)
+    }
+    this.#socket.on('data', (chunk: Buffer) => {
+      this.#read(chunk)
+    })
+    this.#socket.once('end', () => {
+      this.end()
+    })
+    this.#socket.once('close', () => {
+      if (this.#gatewayId !== '') this.#options.gatekeeper.disconnect(this, this.#lastWordMs)
+    })
+    if (head.length > 0) this.#read(head)
+  }
+
+  /** Also ends a connection that was silent for as long as its leases are kept. */
+  beat(): void {
+    if (this.#options.nowMs() - this.#lastWordMs >= leaseKeptMs) this.end()
+    else this.send({ kind: 'beat' })
+  }
+
+  send(message: HostMessage | Promise<HostMessage>): void {
+    if (this.#pending === undefined && !(message instanceof Promise)) {
+      this.#write(message)
+      return
+    }
+    const mine = Promise.all([message, this.#pending]).then(
+      ([ready]) => {
+        this.#write(ready)
+      },
+      (error: unknown) => {
+        this.#options.log.error({ gateway: this.#gatewayId, err: error }, 'a gateway could not be answered')
+        this.end()
+      },
+    )
+    this.#pending = mine
+    void mine.then(() => {
+      if (this.#pending === mine) this.#pending = undefined
+    })
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+
+  #write(message: HostMessage): void {
+    if (this.#socket.destroyed) return
+    this.#socket.write(jsonLine(message))
+    if (this.#socket.writableLength > unreadMaxBytes) this.end()
+  }
+
+  #read(chunk: Buffer): void {
+    this.#lastWordMs = this.#options.nowMs()
+    try {
+      for (const line of this.#reader.push(chunk)) this.#hear(gatewayMessage(line))
+    } catch (error) {
+      if (!(error instanceof LineError || error instanceof MessageError)) throw error
+      this.#options.log.warn(
+        { gateway: this.#gatewayId, err: error },
+        'a gateway does not keep to the protocol',
+      )
+      this.end()
+    }
+  }
+
+  #hear(message: GatewayMessage): void {
+    const { gatekeeper, nodeId } = this.#options
+    if (message.kind === 'hello') {
+      if (this.#gatewayId !== '') throw new MessageError('a second hello')
+      this.#gatewayId = message.gatewayId
+      this.send({ kind: 'welcome', nodeId })
+      gatekeeper.connect(this, message.held)
+      return
+    }
+    const gateway = this.#gatewayId
+    if (gateway === '') throw new MessageError('the first line must be a hello')
+    if (message.kind === 'load') gatekeeper.noteLoads(gateway, message.loads)
+    else if (message.kind === 'counts') gatekeeper.noteCounts(gateway, message.counts)
+    else if (message.kind === 'reported') gatekeeper.noteReported(this, message.number)
+    else if (message.kind === 'idle') {
+      const { instance, epoch, quietMs } = message
+      gatekeeper.hear(this, instance, { kind: 'returned', gateway, epoch, quietMs })
+    } else if (message.kind !== 'beat') {
+      const { instance, ...said } = message
+      gatekeeper.hear(this, instance, { ...said, gateway })
+    }
+  }
+}

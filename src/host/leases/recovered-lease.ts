@@ -1,0 +1,56 @@
+import { Phase, unattended } from '../../domain/standby/host-lease-state.ts'
+import type { AttentionState } from '../../domain/standby/host-lease-state.ts'
+import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
+import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
+import type { VmStatus } from '../vmm/vmm.ts'
+import { goesToSleep, memoryOf, permitOf, runs } from '../instance/record.ts'
+import type { InstanceRecord } from '../instance/record.ts'
+import type { LaunchCopy } from '../instance/store.ts'
+
+/** What a new agent knows of an instance's attention from its records. What gateways hold they say themselves, within `leaseKeptMs`. */
+export function recoveredAttention(found: {
+  readonly record: InstanceRecord
+  readonly launch: LaunchCopy | undefined
+  readonly status: VmStatus | undefined
+  readonly nowMs: number
+}): AttentionState {
+  const { record, launch, status, nowMs } = found
+  const settings = launch?.spec.scaleToZero ?? noScaleToZero
+  const base = { ...unattended, settings, boot: record.boot, ...sleptOf(record) }
+  const permit = permitOf(record)
+  if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
+  if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
+    const order = { ...record.standby, epoch: 0 }
+    return { ...base, phase: Phase.StandingBy, memory: memoryOf(record), order }
+  }
+  if (!runs(record)) return base
+  const unsureUntilMs = nowMs + leaseKeptMs
+  return {
+    ...base,
+    phase: Phase.Running,
+    memory: memoryOf(record),
+    kind: record.started.kind,
+    disabled: status?.disabled ?? false,
+    quietFromMs: unsureUntilMs,
+    touched: true,
+    unsureUntilMs,
+  }
+}
+
+function asleep(base: AttentionState, record: InstanceRecord): AttentionState {
+  const { standby } = record
+  if (standby === undefined) return base
+  const memoryKept = standby.stateful && standby.exit === undefined && standby.boot !== 0
+  const memory = memoryKept ? memoryOf(record) : 0
+  return { ...base, phase: Phase.Asleep, boot: standby.boot, permit: standby.permit, memory }
+}
+
+function sleptOf({ standby }: InstanceRecord): Pick<AttentionState, 'slept'> {
+  return standby?.atMs === undefined ? {} : { slept: { boot: standby.boot, permit: standby.permit } }
+}
+
+function wakeFailureOf({ standby }: InstanceRecord): Pick<AttentionState, 'wakeFailure'> {
+  if (standby?.wakeFailure === undefined) return {}
+  const { due: _, ...wakeFailure } = standby.wakeFailure
+  return { wakeFailure }
+}

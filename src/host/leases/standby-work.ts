@@ -1,0 +1,317 @@
+import { hurriedGraceMs } from '../../domain/standby/host-lease-moves.ts'
+import type { StandByOrder } from '../../domain/standby/host-lease-state.ts'
+import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
+import { VmmError } from '../vmm/vmm.ts'
+import { DiskFullError } from '../disk-room.ts'
+import type { Reservation } from '../disk-room.ts'
+import { guestMemoryMb } from '../../domain/host/memory-room.ts'
+import type { AgentPorts } from '../agent/agent-ports.ts'
+import { vmOf } from '../instance/boot-end.ts'
+import type { BootEnd } from '../instance/boot-end.ts'
+import type { Gatekeeper } from './gatekeeper.ts'
+import { HostStartError } from '../instance/host-start-error.ts'
+import { withVolumeMade } from '../volumes/host-volumes.ts'
+import type { HostVolumes } from '../volumes/host-volumes.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { goesToSleep, memoryOf, newRecord, permitOf, runs } from '../instance/record.ts'
+import type { InstanceRecord } from '../instance/record.ts'
+import type { LaunchCopy } from '../instance/store.ts'
+import { imageOf } from '../instance/launch-image.ts'
+import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
+import { sampleUsage } from '../instance/usage-sample.ts'
+
+/**
+ * Carries out an order to stand by, and takes it back:
+ *
+ *   launch copy -> the guest agrees -> record of the order -> snapshot, or shutdown -> record of the sleep with its permit
+ *
+ * Up to the record of the order nothing has happened; from then on an agent that finds it goes on (`recovery.ts`). With
+ * the record of the sleep the permit is there. The guest's agreement is taken back wherever the VM runs on.
+ */
+export class StandbyWork {
+  readonly #ports: AgentPorts
+  readonly #end: BootEnd
+  readonly #gatekeeper: Gatekeeper
+  readonly #volumes: HostVolumes
+
+  constructor(parts: {
+    readonly ports: AgentPorts
+    readonly end: BootEnd
+    readonly gatekeeper: Gatekeeper
+    readonly volumes: HostVolumes
+  }) {
+    this.#ports = parts.ports
+    this.#end = parts.end
+    this.#gatekeeper = parts.gatekeeper
+    this.#volumes = parts.volumes
+  }
+
+  /** Resolves when the order is over; what came of it the gatekeeper is told. One at a time for an instance. */
+  async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { boot } = order
+    try {
+      if (isPermitAlone(entry, order))
+        await entry.queue.run(async () => await this.#leavePermit(entry, order))
+      else await this.#sendToSleep(entry, order)
+    } catch (error) {
+      const failure = error instanceof StayAwake ? error.reason : StandByRefusal.SnapshotFailed
+      if (!(error instanceof StayAwake)) this.#logFailure({ instance: entry.instanceUuid, boot }, error)
+      this.#gatekeeper.tell(entry, { kind: 'stayed-awake', boot, reason: failure })
+    }
+  }
+
+  #logFailure(subject: { readonly instance: string; readonly boot: number }, error: unknown): void {
+    const { log } = this.#ports
+    if (error instanceof HostStartError && error.failure === HostFailure.UnknownInstance) {
+      log.info(subject, 'an order to stand by was overtaken by the deletion of its instance')
+    } else log.error({ ...subject, err: error }, 'an order to stand by failed')
+  }
+
+  /** A cold standby that was under way when the last agent died: its guest had agreed, and nobody was connected. */
+  async finish(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    await this.#shutDown(entry, order)
+  }
+
+  /** Within `queue`. The instance may not be woken any more; what was asleep is over. */
+  async revoke(entry: InstanceEntry, throughBoot: number): Promise<void> {
+    const { record } = entry
+    if (record === undefined) return
+    const { standby, started, ...rest } = record
+    // A boot whose memory slept has not ended; without its start it is not taken for one that runs.
+    const kept = record.exit === undefined || started === undefined ? {} : { started }
+    const stoppedThrough = Math.max(throughBoot, record.stoppedThrough ?? 0)
+    await entry.save({ ...rest, ...kept, stoppedThrough }, { durable: true })
+    entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, stoppedThrough)
+    if (standby !== undefined)
+      this.#ports.log.info({ instance: entry.instanceUuid, permit: standby.permit }, 'the permit is revoked')
+    await this.drop(entry)
+  }
+
+  /** Within `queue`, and only where no permit is left. Repeating it finds nothing. */
+  async drop(entry: InstanceEntry): Promise<void> {
+    const { vmm, store, log } = this.#ports
+    const { record, instanceUuid } = entry
+    entry.launch = undefined
+    try {
+      // As long as there is a memory that had its volume, nobody else may have that.
+      await vmm.dropSnapshot(store.directory(instanceUuid))
+      await Promise.all([
+        store.dropLaunch(instanceUuid),
+        record === undefined ? undefined : this.#end.release(entry, record),
+      ])
+    } catch (error) {
+      log.warn({ instance: instanceUuid, err: error }, 'what standby had kept could not be deleted')
+      throw error
+    }
+  }
+
+  /** What a wake needs: from memory, from disk, or else as a start gets it. */
+  async launchOf(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
+    const { store, launches, images } = this.#ports
+    entry.launch ??= await store.loadLaunch(entry.instanceUuid)
+    if (entry.launch !== undefined) return entry.launch
+    const told = await launches.launchSpec(entry.instanceUuid, signal)
+    const isHeld = this.#volumes.heldBy(entry.instanceUuid) === told.volume?.uuid
+    const spec = isHeld ? withVolumeMade(told) : told
+    const image = await images.prepare(imageOf(spec), signal)
+    await this.keepLaunch(entry, { spec, image })
+    return { spec, image }
+  }
+
+  async launchForWake(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
+    const copy = await this.launchOf(entry, signal)
+    if (!entry.imageDoubted) return copy
+    const image = await this.#ports.images.prepare(imageOf(copy.spec), signal)
+    entry.imageDoubted = false
+    return { ...copy, image }
+  }
+
+  async keepLaunch(entry: InstanceEntry, copy: LaunchCopy): Promise<void> {
+    await this.#ports.store.keepLaunch(entry.instanceUuid, copy)
+    entry.launch = copy
+  }
+
+  async #leavePermit(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { record, instanceUuid } = entry
+    if (permitOf(record) !== order.permit) {
+      if ((record !== undefined && record.boot > 0) || entry.stoppedThroughBoot >= order.permit) {
+        throw new StayAwake(StandByRefusal.NotRunning)
+      }
+      const { spec } = await this.launchOf(entry, new AbortController().signal)
+      const nic = { instanceUuid, userUuid: spec.userUuid, ip: spec.privateIp, mac: spec.mac }
+      const imageDigest = spec.image.slice(spec.image.indexOf('@') + 1)
+      const { hostBootId } = this.#ports
+      const { boot } = order
+      const fresh = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, record)
+      // No memory of it is here, whatever it had where it ran.
+      const stateful = boot === 0 && order.stateful
+      const standby = { ...standbyOf(order), stateful, atMs: this.#ports.nowMs() }
+      await entry.save({ ...fresh, reported: true, standby }, { durable: true })
+    }
+    await this.#end.rest(entry)
+    this.#gatekeeper.tell(entry, { kind: 'slept', boot: order.boot, memoryKept: false })
+  }
+
+  async #sendToSleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    if (!order.stateful) {
+      const record = await entry.queue.run(async () => await this.#agree(entry, order))
+      await this.#shutDown(entry, order, record)
+      return
+    }
+    const room = await entry.queue.run(async () => await this.#reserve(entry, order))
+    try {
+      await entry.queue.run(async () => await this.#agree(entry, order))
+      await entry.queue.run(async () => await this.#suspend(entry, order))
+    } finally {
+      room.release()
+    }
+  }
+
+  /** Room for the whole memory, before anything is written; what is written by the end is missing from the free room. */
+  async #reserve(entry: InstanceEntry, { boot }: StandByOrder): Promise<Reservation> {
+    const { disk, store, log, nowMs } = this.#ports
+    const { instanceUuid, record } = entry
+    if (!runs(record) || record.boot !== boot) throw new StayAwake(StandByRefusal.NotRunning)
+    const { spec } = await this.launchOf(entry, new AbortController().signal)
+    const bytes = (guestMemoryMb(spec.memoryMb) + deviceStateMb) * mebibyte
+    try {
+      const room = await disk.reserve({ directory: store.directory(instanceUuid), bytes })
+      entry.noRoom = undefined
+      return room
+    } catch (error) {
+      if (!(error instanceof DiskFullError)) throw error
+      const { neededMb, leftMb, figures } = error
+      entry.noRoom = { boot, atMs: nowMs(), neededMb, leftMb }
+      log.warn(
+        { instance: instanceUuid, user: spec.userUuid, boot, neededMb, ...figures },
+        'an instance stays awake: the disk of this host has no room for its memory',
+      )
+      throw new StayAwake(StandByRefusal.NoRoom)
+    }
+  }
+
+  /** Resolves when the order is on record; throws `StayAwake` with the VM as it was. */
+  async #agree(entry: InstanceEntry, order: StandByOrder): Promise<InstanceRecord> {
+    const { vmm } = this.#ports
+    await this.#end.settle(entry)
+    const { record } = entry
+    if (!runs(record) || record.boot !== order.boot || entry.stopAskedOfBoot >= order.boot) {
+      throw new StayAwake(StandByRefusal.NotRunning)
+    }
+    await this.launchOf(entry, new AbortController().signal)
+    if ((await vmm.askToSleep(vmOf(record))) === 'disabled') {
+      await this.#end.settle(entry)
+      throw new StayAwake(runs(entry.record) ? StandByRefusal.Disabled : StandByRefusal.NotRunning)
+    }
+    const ordered = { ...record, standby: standbyOf(order) }
+    await entry.save(ordered, { durable: true }).catch(async (error: unknown) => {
+      await vmm.stayAwake(vmOf(record))
+      throw error
+    })
+    return ordered
+  }
+
+  async #suspend(entry: InstanceEntry, order: StandByOrder): Promise<void> {
+    const { record } = entry
+    if (!goesToSleep(record)) throw new StayAwake(StandByRefusal.NotRunning)
+    const usageOfBoot = { ...(await sampleUsage(this.#ports, record)), rssBytes: 0 }
+    try {
+      const { snapshotUuid } = await this.#ports.vmm.suspend(vmOf(record))
+      await this.#end.noteAsleep(entry, { ...record, usageOfBoot }, { snapshotUuid })
+    } catch (error) {
+      if (!(error instanceof VmmError)) throw error
+      this.#ports.log.warn(
+        { instance: entry.instanceUuid, boot: order.boot, err: error },
+        'no snapshot could be taken',
+      )
+      await this.stayAwake(entry)
+      throw new StayAwake(runs(entry.record) ? StandByRefusal.SnapshotFailed : StandByRefusal.NotRunning)
+    }
+  }
+
+  /** Within `queue`: the order is taken back, and the guest hears of it. */
+  async stayAwake(entry: InstanceEntry): Promise<void> {
+    const { record } = entry
+    if (!goesToSleep(record)) return
+    const { standby: _ordered, ...rest } = record
+    await entry.save(rest)
+    // What ended meanwhile ended by itself.
+    if ((await this.#end.settle(entry)) === undefined) await this.#ports.vmm.stayAwake(vmOf(record))
+  }
+
+  async #shutDown(entry: InstanceEntry, order: StandByOrder, record = entry.record): Promise<void> {
+    if (record === undefined) return
+    const graceMs = entry.attention.hurried ? Math.min(order.graceMs, hurriedGraceMs) : order.graceMs
+    entry.sleepAsked = true
+    try {
+      await this.#ports.vmm.shutdown(vmOf(record), { graceMs })
+      await entry.ended(shutdownLimitMs(record, order.graceMs))
+      await entry.queue.run(async () => {
+        // Its end makes it asleep: `BootEnd.finish`.
+        if (goesToSleep(entry.record)) await this.#end.kill(entry, 'forced')
+      })
+    } finally {
+      entry.sleepAsked = false
+    }
+  }
+
+  /** Somebody waits for the next boot. Does nothing before the shutdown signal was sent, which then has the short grace at once. */
+  hurry(entry: InstanceEntry): void {
+    const { record } = entry
+    if (!entry.sleepAsked || record === undefined) return
+    this.#ports.vmm.shutdown(vmOf(record), { graceMs: hurriedGraceMs }).catch((error: unknown) => {
+      this.#ports.log.warn({ instance: entry.instanceUuid, err: error }, 'a shutdown could not be shortened')
+    })
+  }
+
+  /** Within `queue`: on disk where that takes it, so that the next agent's back-off goes on; its workflow hears of it either way. */
+  async noteWakeFailure(
+    entry: InstanceEntry,
+    failed: { readonly boot: number; readonly count: number; readonly retryAtMs: number } & Pick<
+      HostStartError,
+      'failure' | 'message'
+    >,
+    due: boolean,
+  ): Promise<void> {
+    const { record } = entry
+    if (record?.standby === undefined || permitOf(record) !== failed.boot) return
+    const { count, retryAtMs, failure, message } = failed
+    await entry.note({
+      ...record,
+      standby: { ...record.standby, wakeFailure: { count, retryAtMs, failure, message, due } },
+    })
+  }
+
+  /** For the record of the boot that follows. */
+  memoryAfter(record: InstanceRecord): number | undefined {
+    return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryOf(record) : undefined
+  }
+}
+
+const mebibyte = 1024 * 1024
+/** What a snapshot has besides the memory takes less than this: devices, and what describes them. */
+const deviceStateMb = 8
+
+/** Nothing of the instance runs or slept here: it never ran, or this host lost what it had of it. */
+function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {
+  return boot === 0 || (epoch === 0 && record === undefined)
+}
+
+/** The instance is not sent to standby, and why. */
+class StayAwake extends Error {
+  override readonly name = 'StayAwake'
+  readonly reason: StandByRefusal
+  constructor(reason: StandByRefusal) {
+    super(`no standby: ${reason}`)
+    this.reason = reason
+  }
+}
+
+function standbyOf({
+  boot,
+  permit,
+  stateful,
+  graceMs,
+}: StandByOrder): NonNullable<InstanceRecord['standby']> {
+  return { boot, permit, stateful, graceMs }
+}

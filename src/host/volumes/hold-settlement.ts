@@ -1,0 +1,67 @@
+import { readSnapshot } from '../vmm/snapshot-files.ts'
+import type { AgentPorts } from '../agent/agent-ports.ts'
+import { vmOf } from '../instance/boot-end.ts'
+import type { HostVolumes } from './host-volumes.ts'
+import type { InstanceEntry } from '../instance/entry.ts'
+import { goesToSleep, permitOf, runs } from '../instance/record.ts'
+
+/** Holds on disk against what VMs, records and snapshots say. */
+export interface HoldSettlement {
+  readonly ports: AgentPorts
+  readonly volumes: HostVolumes
+  readonly entries: ReadonlyMap<string, InstanceEntry>
+}
+
+/**
+ * Of a new agent, when it knows what became of every VM and before it takes any work. A hold of an instance that is not here, or
+ * that neither runs nor sleeps, is left from a crash or came with a copy of the volume's files: it ends. What runs or has its memory
+ * in a snapshot has its volume, also where the hold is lost.
+ */
+export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
+  const { ports, volumes, entries } = settlement
+  for (const instanceUuid of volumes.holders()) {
+    if (entries.get(instanceUuid)?.record !== undefined) continue
+    ports.log.warn({ instance: instanceUuid }, 'a volume was held by an instance that is not here')
+    await volumes.release(instanceUuid)
+  }
+  await settleHolds(settlement)
+  for (const entry of entries.values()) {
+    await entry.queue
+      .run(async () => await claimLost(settlement, entry))
+      .catch((error: unknown) => {
+        ports.log.error({ instance: entry.instanceUuid, err: error }, 'a volume in use is not held')
+      })
+  }
+}
+
+/** Ends every hold that nothing needs: a release that failed is repeated here. */
+export async function settleHolds({ ports, volumes, entries }: HoldSettlement): Promise<void> {
+  for (const instanceUuid of volumes.holders()) {
+    const entry = entries.get(instanceUuid)
+    // A start under way sees to its own.
+    if (entry === undefined || entry.job !== undefined) continue
+    await entry.queue.run(async () => {
+      if (await needsHold(ports, entry)) return
+      // A memory that may not go on any more, and that nobody came to delete, had the volume.
+      await ports.vmm.dropSnapshot(ports.store.directory(instanceUuid))
+      await volumes.release(instanceUuid)
+    })
+  }
+}
+
+async function needsHold({ vmm }: AgentPorts, { record }: InstanceEntry): Promise<boolean> {
+  if (record === undefined) return false
+  if (permitOf(record) !== undefined || runs(record) || goesToSleep(record)) return true
+  const status = await vmm.status(vmOf(record))
+  return status !== undefined && status.exit === undefined
+}
+
+async function claimLost({ ports, volumes }: HoldSettlement, entry: InstanceEntry): Promise<void> {
+  const { instanceUuid, record } = entry
+  if (record?.volume === undefined || volumes.heldBy(instanceUuid) === record.volume.uuid) return
+  const remembers =
+    permitOf(record) !== undefined && (await readSnapshot(ports.store.directory(instanceUuid))) !== undefined
+  if (!runs(record) && !remembers) return
+  ports.log.warn({ instance: instanceUuid, volume: record.volume.uuid }, 'a volume in use was not held')
+  await volumes.claim({ ...record.volume, instanceUuid })
+}

@@ -1,0 +1,64 @@
+import path from 'node:path'
+import type { Part } from './part.ts'
+import { untilAnswers } from '../readiness.ts'
+import type { RoostConfinements } from './roost-confinements.ts'
+
+/** What Roost's own parts need to know; each reads it from the environment by its name. */
+export interface RoostPartsOptions {
+  readonly env: Readonly<Record<string, string>>
+  readonly apiAt: string
+  readonly workerAt: string
+  readonly agentAt: string
+  readonly gatewayAt: string
+  /** Absent: all of them are who the supervisor is. */
+  readonly confinements: RoostConfinements | undefined
+  /** Absent where the registry is not the stack's own. */
+  readonly registryOwnerAt?: string
+  /** Once the API answers for the first time. */
+  readonly afterApi: () => Promise<void>
+}
+
+const sources = path.resolve(import.meta.dirname, '../../bin')
+
+export function roostParts(options: RoostPartsOptions): readonly Part[] {
+  // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not theirs. Empty
+  // counts as absent.
+  const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
+  const confined = options.confinements
+  const { registryOwnerAt } = options
+  const part = (name: string, at: string, stopLimitMs: number): Part => ({
+    name,
+    program: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', path.join(sources, `${name}.ts`)],
+    readsSettings: true,
+    env: options.env,
+    stopSignal: 'SIGTERM',
+    stopLimitMs,
+    ready: (signal) => untilAnswers(`${at}/readyz`, signal),
+  })
+  const registryOwner: Part[] =
+    registryOwnerAt === undefined
+      ? []
+      : [
+          {
+            ...part('registry-owner', registryOwnerAt, 2_000),
+            confinement: confined?.registryOwner,
+            givesWay: true,
+            // 401 is the healthy answer of a registry to one without a token.
+            ready: (signal) => untilAnswers(`${registryOwnerAt}/v2/`, signal, [200, 401]),
+          },
+        ]
+  return [
+    // The official images are pushed by it once the API answers.
+    ...registryOwner,
+    { ...part('api', options.apiAt, 2_000), confinement: confined?.api, afterFirstReady: options.afterApi },
+    { ...part('worker', options.workerAt, 3_000), confinement: confined?.worker },
+    // It ends the virtual machines of this host first.
+    { ...part('agent', options.agentAt, 5_000), env: elsewhere },
+    {
+      ...part('gateway', options.gatewayAt, 2_000),
+      confinement: confined?.gateway,
+      env: { ...elsewhere, ...confined?.gatewayEnv },
+    },
+  ]
+}

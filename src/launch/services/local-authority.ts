@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { backDatedMs, issueLeaf, makeRoot } from '../../x509/authority.ts'
+import { cryptoKeysOf, makeKey } from '../../x509/key-pair.ts'
+import type { KeyPairPem } from '../../x509/key-pair.ts'
+import { domainConstraint } from './domain-constraint.ts'
+
+const dayMs = 86_400_000
+/** The longest that browsers accept. */
+const leafDays = 397
+
+/**
+ * Makes an authority for one domain and what is below it. Clients that know name constraints (OpenSSL, Go, Firefox, Chrome, Apple's)
+ * trust it for nothing else, so whoever gets hold of its key can pretend to be Roost, and no other site.
+ */
+export async function makeAuthority(domain: string, nowMs: number): Promise<KeyPairPem> {
+  // Roots of several stacks may stand in one list.
+  const commonName = `Roost local authority ${randomBytes(3).toString('hex')}`
+  return makeRoot({ commonName, nameConstraints: domainConstraint(domain) }, nowMs)
+}
+
+/** Issues a certificate for the domain itself and all names one label below it; never one that outlives the authority. */
+export async function issueWildcard(
+  authority: KeyPairPem,
+  domain: string,
+  nowMs: number,
+): Promise<KeyPairPem> {
+  const key = makeKey()
+  const chain = await issueLeaf(authority, {
+    names: [domain, `*.${domain}`],
+    publicKey: cryptoKeysOf(key).publicKey,
+    notBeforeMs: nowMs - backDatedMs,
+    notAfterMs: nowMs + leafDays * dayMs - backDatedMs,
+  })
+  return { chain, key }
+}

@@ -1,0 +1,93 @@
+import { Connection } from '@temporalio/client'
+import { chmod, mkdir, rename } from 'node:fs/promises'
+import path from 'node:path'
+import { canConfine, confine } from '../parts/part-confinement.ts'
+import type { Confinement } from '../parts/part-confinement.ts'
+import type { Part } from '../parts/part.ts'
+import { ensureUser, giveTree, PartUser } from '../parts/part-users.ts'
+import { untilSucceeds } from '../readiness.ts'
+import { readDynamicConfig, readNamespaceConfig } from './temporal-config.ts'
+import { registerNamespace } from './temporal-registration.ts'
+
+export interface EmbeddedTemporal {
+  /** The Temporal CLI. */
+  readonly program: string
+  /** In a directory of its own, because SQLite makes further files beside it. */
+  readonly databaseFile: string
+  /** Where an earlier version kept it. */
+  readonly formerDatabaseFile?: string
+  readonly port: number
+  readonly uiPort: number
+  readonly namespace: string
+}
+
+/** The dev server with its Web UI: one process, a database file, the same settings as the production server. */
+export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
+  const address = `127.0.0.1:${options.port}`
+  const confinement = await confinementOf(options)
+  return {
+    name: 'temporal',
+    program: options.program,
+    args: devServerArgs(options),
+    // The CLI keeps a configuration below the home directory; what stands there is not ours.
+    env: { TEMPORAL_DISABLE_CONFIG_FILE: 'true' },
+    confinement,
+    stopSignal: 'SIGINT',
+    stopLimitMs: 5_000,
+    async prepare() {
+      const directory = path.dirname(options.databaseFile)
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      if (options.formerDatabaseFile !== undefined) {
+        await moveDatabase(options.formerDatabaseFile, options.databaseFile)
+      }
+      if (confinement !== undefined) await giveTree(directory, confinement.user)
+    },
+    ready: (signal) => untilSucceeds(() => checkTemporal(address), signal),
+    async afterFirstReady() {
+      // It names every user and instance. The server makes its tables only where there is no file yet, so not earlier.
+      await chmod(options.databaseFile, 0o600)
+      await registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() })
+    },
+  }
+}
+
+async function confinementOf({ program, databaseFile }: EmbeddedTemporal): Promise<Confinement | undefined> {
+  if (!canConfine()) return undefined
+  const user = await ensureUser(PartUser.Temporal)
+  return confine({ user, program, reads: [], own: [path.dirname(databaseFile)] })
+}
+
+/** What is not in the database yet is in the files beside it, so these go first: a move that was broken off goes on. */
+async function moveDatabase(from: string, to: string): Promise<void> {
+  for (const suffix of ['-wal', '-shm', '-journal', '']) {
+    await rename(from + suffix, to + suffix).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+  }
+}
+
+export function devServerArgs(options: EmbeddedTemporal): readonly string[] {
+  const flags = {
+    '--ip': '127.0.0.1',
+    '--port': options.port,
+    '--ui-port': options.uiPort,
+    '--db-filename': options.databaseFile,
+    '--log-level': 'warn',
+    '--log-format': 'json',
+  }
+  return [
+    'server',
+    'start-dev',
+    ...Object.entries(flags).flatMap(([flag, value]) => [flag, String(value)]),
+    ...readDynamicConfig().flatMap(({ key, json }) => ['--dynamic-config-value', `${key}=${json}`]),
+  ]
+}
+
+async function checkTemporal(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 })
+  try {
+    await connection.withDeadline(Date.now() + 2_000, () => connection.workflowService.getSystemInfo({}))
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,364 @@
+import { createHash } from 'node:crypto'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { changesAtOnce, defaultChangesPerMinute, defaultRequestsPerSecond } from '../contract/limits.ts'
+import { DomainProofKind } from '../domain/service/domain-proof.ts'
+import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
+import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
+import * as read from './setting-formats.ts'
+
+/** The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is generated from it. */
+
+/** What defaults depend on besides other settings. */
+export interface Machine {
+  readonly homeDirectory: string
+  readonly checkoutDirectory: string
+  /** Ports below 1024 may be bound. */
+  readonly lowPorts: boolean
+  /** Virtual machines get network devices of the host, whose packets it can filter. */
+  readonly networkDevices: boolean
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings that other defaults are derived from. */
+interface Base {
+  readonly machine: Machine
+  readonly dataDir: string
+  readonly apiHost: string
+  readonly apiPort: number
+  readonly metroDomain: string
+}
+
+export interface Setting<T> {
+  readonly name: string
+  readonly meaning: string
+  /** The default in words, for the document. */
+  readonly defaultText: string
+  readonly parse: (text: string, name: string) => T
+  readonly fallback: (base: Base) => T
+}
+
+function setting<T>(
+  name: string,
+  parse: (text: string, name: string) => T,
+  fallback: T | ((base: Base) => T),
+  text: { readonly meaning: string; readonly defaultText?: string },
+): Setting<T> {
+  const computed = typeof fallback === 'function'
+  return {
+    name,
+    parse,
+    meaning: text.meaning,
+    defaultText: text.defaultText ?? (computed || fallback === undefined ? '' : String(fallback)),
+    fallback: computed ? (fallback as (base: Base) => T) : () => fallback,
+  }
+}
+
+function optional<T>(
+  parse: (text: string, name: string) => T,
+): (text: string, name: string) => T | undefined {
+  return parse
+}
+
+const hourMs = 3_600_000
+
+/** Browsers open some six per name, but many people may stand behind one address. */
+const defaultConnectionsPerSource = 1_000
+
+const dataDir = setting(
+  'ROOST_DATA_DIR',
+  read.asPath,
+  (base) => path.join(base.machine.checkoutDirectory, '.roost'),
+  {
+    defaultText: '`.roost` in the checkout',
+    meaning:
+      'Everything that one stack keeps: databases, registry, keys, instances. One stack per directory.',
+  },
+)
+const apiHost = setting('ROOST_API_HOST', read.asHost, '127.0.0.1', {
+  meaning: 'Address that the API listens on, plain HTTP.',
+})
+const apiPort = setting('ROOST_API_PORT', read.asPort, 7070, { meaning: 'Port of the API.' })
+const metroDomain = setting('ROOST_METRO_DOMAIN', read.asDomain, 'roost.localhost', {
+  meaning: 'Domain below which public names are given out.',
+})
+
+/** A file below the data directory. */
+function inDataDir(...names: readonly string[]) {
+  return { of: (base: Base) => path.join(base.dataDir, ...names), text: `\`<data dir>/${names.join('/')}\`` }
+}
+
+const agentDirectory = inDataDir('agent')
+const joinToken = inDataDir('keys', 'join-token')
+const secretKey = inDataDir('keys', 'secret.key')
+const registryKey = inDataDir('keys', 'registry.key')
+const registryCert = inDataDir('keys', 'registry.crt')
+const gatewayToken = inDataDir('keys', 'gateway-token')
+const gatewayDirectory = inDataDir('gateway')
+
+export const settingsTable = {
+  dataDir,
+  cacheDir: setting(
+    'ROOST_CACHE_DIR',
+    read.asPath,
+    (base) => path.join(base.machine.homeDirectory, '.cache', 'roost'),
+    {
+      defaultText: '`~/.cache/roost`',
+      meaning: 'What set-up downloaded or built, keyed by version and shared by all checkouts.',
+    },
+  ),
+  apiHost,
+  apiPort,
+  metroDomain,
+  portOffset: setting('ROOST_PORT_OFFSET', read.asPortOffset, (base) => (base.machine.lowPorts ? 0 : 8000), {
+    defaultText: '0 as root, else 8000',
+    meaning: 'Public port P listens on P + offset.',
+  }),
+  temporalUiPort: setting('ROOST_TEMPORAL_UI_PORT', read.asPort, 8233, {
+    meaning: "Port of Temporal's Web UI.",
+  }),
+  databaseUrl: setting('DATABASE_URL', optional(read.asUrl), undefined, {
+    defaultText: 'embedded',
+    meaning: 'PostgreSQL. Set: the stack starts none of its own.',
+  }),
+  temporalAddress: setting('TEMPORAL_ADDRESS', optional(read.asText), undefined, {
+    defaultText: 'embedded',
+    meaning: 'Temporal, `host:port`. Set: the stack starts none of its own.',
+  }),
+  temporalNamespace: setting('TEMPORAL_NAMESPACE', read.asText, 'roost', {
+    meaning: 'Namespace in Temporal.',
+  }),
+  registryUrl: setting('ROOST_REGISTRY_URL', optional(read.asUrl), undefined, {
+    defaultText: 'embedded',
+    meaning: 'OCI registry, `http://host:port`. Set: the stack starts none of its own.',
+  }),
+  registryBounded: setting('ROOST_REGISTRY_BOUNDED', read.asSwitch, false, {
+    defaultText: 'on for the embedded one, else off',
+    meaning:
+      "Whether users push by the registry's owner alone, which bounds what they keep there (`on`, `off`).",
+  }),
+  registryOwnerPort: setting('ROOST_REGISTRY_OWNER_PORT', read.asPort, 7074, {
+    defaultText: '7074; the stack chooses a free one',
+    meaning: "Port of the registry's owner, by which users push and pull, on 127.0.0.1.",
+  }),
+  requestsPerSecond: setting('ROOST_REQUESTS_PER_SECOND', read.asCount, defaultRequestsPerSecond, {
+    meaning:
+      'Requests that one token may make per second in the long run, at each API process; five times as many at once.',
+  }),
+  changesPerMinute: setting('ROOST_CHANGES_PER_MINUTE', read.asAmount, defaultChangesPerMinute, {
+    meaning:
+      'Objects that one account may make or change per minute in the long run (creates, starts, stops, attaches and the like; not deletes), at each API ' +
+      `process and for each processor of its machine; at least ${changesAtOnce} at once after a rest.`,
+  }),
+  apiUrl: setting('ROOST_API_URL', read.asUrl, (base) => `http://${base.apiHost}:${base.apiPort}`, {
+    defaultText: '`http://<API host>:<API port>`',
+    meaning: 'Where agents and registry clients find the API.',
+  }),
+  nodeId: setting('ROOST_NODE_ID', read.asText, 'local', {
+    meaning: "The host's name; its work arrives on the task queue `node-<id>`.",
+  }),
+  agentHost: setting('ROOST_AGENT_HOST', read.asHost, '127.0.0.1', {
+    meaning: 'Address that the agent listens on for the API.',
+  }),
+  agentPort: setting('ROOST_AGENT_PORT', read.asPort, 7071, {
+    defaultText: '7071; the stack chooses a free one',
+    meaning: 'Port of the agent: logs and usage for the API, its health and metrics.',
+  }),
+  agentDir: setting('ROOST_AGENT_DIR', read.asPath, agentDirectory.of, {
+    defaultText: agentDirectory.text,
+    meaning: 'What the agent keeps: a directory per instance, images.',
+  }),
+  joinTokenFile: setting('ROOST_JOIN_TOKEN_FILE', read.asPath, joinToken.of, {
+    defaultText: joinToken.text,
+    meaning: 'The secret with which hosts join: an agent needs a copy of the one that the API has.',
+  }),
+  secretKeyFile: setting('ROOST_SECRET_KEY_FILE', read.asPath, secretKey.of, {
+    defaultText: secretKey.text,
+    meaning: '32 bytes in base64; encrypt environment variables and private keys at rest.',
+  }),
+  registryKeyFile: setting('ROOST_REGISTRY_KEY_FILE', read.asPath, registryKey.of, {
+    defaultText: registryKey.text,
+    meaning: 'Private key that signs registry tokens (PEM).',
+  }),
+  registryCertFile: setting('ROOST_REGISTRY_CERT_FILE', read.asPath, registryCert.of, {
+    defaultText: registryCert.text,
+    meaning: 'Its certificate, which the registry trusts (PEM).',
+  }),
+  vmm: setting('ROOST_VMM', read.choice(read.vmmKinds), 'auto', {
+    meaning:
+      '`auto` and `qemu` run real virtual machines, `fake` pretends to (for load tests of the control plane).',
+  }),
+  accel: setting('ROOST_ACCEL', read.choice(read.accelerations), 'auto', {
+    meaning: '`auto` uses KVM where a probe shows that it works, else emulation (`tcg`).',
+  }),
+  vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => subnetOf(base.dataDir), {
+    defaultText: 'a /16 of 10.64.0.0/10 derived from the data directory',
+    meaning: 'IPv4 network of the instances of this host.',
+  }),
+  vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, (base) => base.machine.networkDevices, {
+    defaultText: 'on as root, else off',
+    meaning: 'Whether instances reach the outside (`on`, `off`). They never do where the agent is not root.',
+  }),
+  vmBandwidthMbit: setting('ROOST_VM_BANDWIDTH_MBIT', optional(read.asBandwidth), undefined, {
+    defaultText: 'no bound',
+    meaning:
+      'What one instance may send and what it may be sent, in Mbit/s each, from 1 to 100000. Only where the agent is root.',
+  }),
+  sleepsPerMinute: setting('ROOST_SLEEPS_PER_MINUTE', read.asAmount, defaultSleepsPerMinute, {
+    meaning:
+      'How often a minute the instances of one user may fall asleep on a host, for each of its processors. Beyond that they stay awake for longer. No wake waits for it.',
+  }),
+  memoryReserveMb: setting('ROOST_MEMORY_RESERVE_MB', read.asAmount, 1_024, {
+    meaning:
+      "Memory of the host (MiB) that its instances never get: for the machine itself and the platform's parts on it.",
+  }),
+  memoryOvercommit: setting('ROOST_MEMORY_OVERCOMMIT', read.asFactor, 1, {
+    meaning:
+      'How much memory the host promises to instances that run, in proportion to what it has without the reserve. Above 1, instances that all use what they asked for are ended for want of memory.',
+  }),
+  logLevel: setting('ROOST_LOG_LEVEL', read.choice(read.logLevels), 'info', {
+    meaning: 'Least level that is logged.',
+  }),
+  workerMetricsPort: setting('ROOST_WORKER_METRICS_PORT', read.asPort, 7072, {
+    defaultText: '7072; the stack chooses a free one',
+    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the worker, on 127.0.0.1.',
+  }),
+  gatewayTokenFile: setting('ROOST_GATEWAY_TOKEN_FILE', read.asPath, gatewayToken.of, {
+    defaultText: gatewayToken.text,
+    meaning:
+      'The secret with which gateways ask for routes and certificates: a gateway needs a copy of the one that the API has.',
+  }),
+  gatewayDir: setting('ROOST_GATEWAY_DIR', read.asPath, gatewayDirectory.of, {
+    defaultText: gatewayDirectory.text,
+    meaning:
+      'What the gateway keeps: its last routes, the local certificate authority and its certificate, with their keys.',
+  }),
+  gatewayHost: setting('ROOST_GATEWAY_HOST', optional(read.asHost), gatewayHostOf, {
+    defaultText: '127.0.0.1 with a metro domain below `localhost`, else every address',
+    meaning: 'Address that the gateway listens on for the public; `::` is every address.',
+  }),
+  connectionsPerSource: setting('ROOST_CONNECTIONS_PER_SOURCE', read.asCount, defaultConnectionsPerSource, {
+    meaning:
+      'Connections that one client address may have open at a gateway; a block of /64 counts as one IPv6 address, one of /56 as 4, one of /48 as 16.',
+  }),
+  gatewayConnections: setting('ROOST_GATEWAY_CONNECTIONS', optional(read.asCount), undefined, {
+    defaultText: 'half of the files that the gateway may open, at most 50000',
+    meaning:
+      'Connections that all clients together may have open at a gateway. Where that is reached, the idlest is closed for a new one.',
+  }),
+  gatewayHeldMb: setting('ROOST_GATEWAY_HELD_MB', optional(read.asCount), undefined, {
+    defaultText: 'a quarter of the memory',
+    meaning:
+      'Megabytes that a gateway holds at most of what its clients and instances do not take. One client address has a quarter of it, and 256 at most.',
+  }),
+  serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
+    defaultText: 'off',
+    meaning:
+      'Whether answers say in `Server-Timing` what the gateway waited for: queue, wake, application (`on`, `off`).',
+  }),
+  metroCertFile: setting('ROOST_METRO_CERT_FILE', optional(read.asPath), undefined, {
+    defaultText: 'a local authority issues it',
+    meaning:
+      'Certificate of `*.<metro domain>` and the metro domain itself, with its chain (PEM). Read again when the file changes.',
+  }),
+  metroKeyFile: setting('ROOST_METRO_KEY_FILE', optional(read.asPath), undefined, {
+    defaultText: 'a local authority issues it',
+    meaning: 'Its private key (PEM). Set both or neither.',
+  }),
+  gatewayMetricsPort: setting('ROOST_GATEWAY_METRICS_PORT', read.asPort, 7073, {
+    defaultText: '7073; the stack chooses a free one',
+    meaning: 'The same of the gateway.',
+  }),
+  acmeDirectoryUrl: setting('ROOST_ACME_DIRECTORY_URL', optional(read.asSecureUrl), undefined, {
+    defaultText: 'a local authority issues them',
+    meaning:
+      'Directory of the ACME authority that certificates of custom domains come from, such as `https://acme-v02.api.letsencrypt.org/directory`. Who sets it agrees to its terms of service.',
+  }),
+  acmeCaFile: setting('ROOST_ACME_CA_FILE', optional(read.asPath), undefined, {
+    defaultText: 'the roots that Node brings',
+    meaning: 'Root certificate that the TLS of the directory itself is verified with (PEM).',
+  }),
+  acmeEabKid: setting('ROOST_ACME_EAB_KID', optional(read.asText), undefined, {
+    defaultText: 'none',
+    meaning: 'Key id of an external account, where the authority asks for one.',
+  }),
+  acmeEabHmacKey: setting('ROOST_ACME_EAB_HMAC_KEY', optional(read.asMacKey), undefined, {
+    defaultText: 'none',
+    meaning: 'Its key, in base64url. Set both or neither; used once, when the account is made.',
+  }),
+  acmeContact: setting('ROOST_ACME_CONTACT', optional(read.asMailAddresses), undefined, {
+    defaultText: 'none',
+    meaning:
+      'Mail address that the authority may write to, or several with commas; told when the account is made.',
+  }),
+  acmeOrders: setting('ROOST_ACME_ORDERS', read.asCount, defaultOrderPace.orders, {
+    meaning:
+      'Orders for certificates that the authority takes from this installation in the time of `ROOST_ACME_ORDERS_HOURS`. A user has a quarter of them for new certificates and as many for renewals, more where there are fewer than four users; all new certificates together leave a quarter to renewals.',
+  }),
+  acmeOrdersHours: setting('ROOST_ACME_ORDERS_HOURS', read.asCount, defaultOrderPace.windowMs / hourMs, {
+    meaning: 'The hours in which the authority counts them.',
+  }),
+  acmeNameOrders: setting('ROOST_ACME_NAME_ORDERS', read.asCount, defaultOrderPace.nameOrders, {
+    meaning: "Orders for one name in an hour; Let's Encrypt stops looking at a name after so many failures.",
+  }),
+  acmeResolver: setting('ROOST_ACME_RESOLVER', optional(read.asNameServer), undefined, {
+    defaultText: 'those of the machine',
+    meaning:
+      'DNS server that the platform looks names up with when it finds out why a certificate does not come, or whose a domain is: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
+  }),
+  domainProof: setting(
+    'ROOST_DOMAIN_PROOF',
+    read.choice(Object.values(DomainProofKind)),
+    DomainProofKind.Off,
+    {
+      meaning:
+        '`txt`: a custom domain is taken only by a user whose TXT record in DNS proves that it is theirs. `off`: first come, first served. Switch it on where several users do not trust each other.',
+    },
+  ),
+  diagnosisPrivate: setting('ROOST_DIAGNOSIS_PRIVATE', read.asSwitch, false, {
+    defaultText: 'off',
+    meaning:
+      'Whether the platform connects to private addresses, too, when it finds out why a certificate does not come (`on`, `off`). Users choose where their names lead: set it only where the gateway itself has such an address.',
+  }),
+} as const
+
+type Table = typeof settingsTable
+export type Settings = { readonly [K in keyof Table]: ReturnType<Table[K]['parse']> }
+
+const thisMachine: Machine = {
+  homeDirectory: homedir(),
+  checkoutDirectory: path.resolve(import.meta.dirname, '../..'),
+  lowPorts: process.getuid?.() === 0,
+  networkDevices: process.getuid?.() === 0,
+}
+
+/** Reads every setting; an empty variable counts as absent. Throws `SettingError` for a value that is not permitted. */
+export function readSettings(env: Environment, machine: Machine = thisMachine): Settings {
+  const unset = { machine, dataDir: '', apiHost: '', apiPort: 0, metroDomain: '' }
+  const base: Base = {
+    machine,
+    dataDir: readOne(dataDir, env, unset),
+    apiHost: readOne(apiHost, env, unset),
+    apiPort: readOne(apiPort, env, unset),
+    metroDomain: readOne(metroDomain, env, unset),
+  }
+  const read = Object.entries(settingsTable).map(([key, one]) => [key, readOne<unknown>(one, env, base)])
+  return Object.fromEntries(read) as Settings
+}
+
+function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
+  const text = env[one.name]
+  return text === undefined || text === '' ? one.fallback(base) : one.parse(text, one.name)
+}
+
+/** Names below `localhost` lead clients to their own machine, so nobody else has reason to be let in. */
+function gatewayHostOf({ metroDomain }: Base): string | undefined {
+  return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
+}
+
+/** Stacks side by side on one host must not meet: the second octet, 64 to 127, follows from the directory. */
+function subnetOf(directory: string): string {
+  const octet = createHash('sha256').update(directory).digest().readUInt8(0) % 64
+  return `10.${64 + octet}.0.0/16`
+}

@@ -1,0 +1,213 @@
+import { strict as assert } from 'node:assert'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createNodeClient, NodeUnavailable } from '../../../src/control/host-client.ts'
+import { findNode, listNodes } from '../../../src/db/host/hosts.ts'
+import type { NodeRecord } from '../../../src/db/host/hosts.ts'
+import { addNode, testAgentSecret, testSecretBox } from '../../support/accounts.ts'
+import { fakeDigest, startTestApi } from '../../support/api-server.ts'
+import type { TestApi, TestUser } from '../../support/api-server.ts'
+
+const joinToken = 'the-join-token-of-the-tests'
+/** Of the host `second`. */
+const heartbeat = {
+  agentUrl: 'http://127.0.0.1:7171',
+  agentSecret: testAgentSecret('second'),
+  accelerator: 'tcg',
+  memoryMb: 4_096,
+  version: '0.1.0',
+}
+
+describe('hosts and the API', () => {
+  let api: TestApi
+  let user: TestUser
+  before(async () => {
+    api = await startTestApi()
+    user = await api.addUser()
+  })
+  after(() => api.close())
+
+  const ask = (method: string, path: string, { credential, body }: { credential: string; body?: unknown }) =>
+    api.send({
+      method,
+      path: `/internal/nodes/${path}`,
+      headers: { authorization: `Bearer ${credential}` },
+      ...(body === undefined ? {} : { body }),
+    })
+  const beat = (id: string, body: unknown) => ask('PUT', id, { credential: joinToken, body })
+  const asNode = (method: string, path: string, body?: unknown) =>
+    ask(method, path, { credential: testAgentSecret(path.split('/')[0]!), body })
+  const addressOf = async (id: string) =>
+    (await findNode({ database: api.database, secretBox: testSecretBox }, id))?.agentUrl
+
+  it('let in only who has the join token', async () => {
+    for (const credential of ['', 'nonsense', user.token, testAgentSecret('local')]) {
+      assert.equal((await ask('PUT', 'stranger', { credential, body: heartbeat })).status, 401)
+    }
+    assert.equal(await addressOf('stranger'), undefined)
+    assert.equal((await api.send({ path: '/v1/instances', token: joinToken })).status, 401)
+  })
+
+  it('leave an id to the agent that joined under it first, whoever has the join token', async () => {
+    const before = await addressOf('local')
+    const taken = await beat('local', { ...heartbeat, agentUrl: 'http://127.0.0.1:6666' })
+    assert.equal(taken.status, 403)
+    assert.equal(await addressOf('local'), before)
+    const agentSecret = testAgentSecret('local')
+    const own = await beat('local', { ...heartbeat, agentSecret, agentUrl: 'http://127.0.0.1:7777' })
+    assert.equal(own.status, 200)
+    assert.equal(await addressOf('local'), 'http://127.0.0.1:7777')
+    assert.ok(!api.logLines.join('').includes(agentSecret))
+  })
+
+  it('agree on a network with the first heartbeat, and keep it', async () => {
+    const first = await beat('second', heartbeat)
+    assert.equal(first.status, 200, first.text)
+    assert.equal(first.json.nodeId, 'second')
+    assert.match(first.json.subnet, /^10\.\d+\.0\.0\/16$/)
+    assert.deepEqual((await beat('second', heartbeat)).json, first.json)
+  })
+
+  it('refuse a heartbeat that is malformed', async () => {
+    for (const body of [
+      {},
+      { ...heartbeat, agentSecret: 'x' },
+      { ...heartbeat, agentSecret: 'words that no header takes' },
+      { ...heartbeat, more: 1 },
+      { ...heartbeat, agentUrl: 'file:///' },
+      { ...heartbeat, imageBytes: { somebody: 1 } },
+      { ...heartbeat, imageBytes: { [user.uuid]: -1 } },
+    ]) {
+      assert.equal((await beat('second', body)).status, 400)
+    }
+    assert.equal((await beat('x'.repeat(65), heartbeat)).status, 400)
+  })
+
+  it('give a launch, with the environment in clear, to the host of the instance alone', async () => {
+    const { uuid } = await user.api.one('createInstances', {
+      body: { image: 'hello', name: 'mine', env: { A: 'é\n' }, args: ['x'] },
+    })
+    const launch = await asNode('GET', `local/instances/${uuid}/launch`)
+    assert.equal(launch.headers['cache-control'], 'no-store')
+    assert.partialDeepStrictEqual(launch.json, {
+      uuid,
+      name: 'mine',
+      userUuid: user.uuid,
+      image: `official/hello@${fakeDigest}`,
+      args: ['x'],
+      env: { A: 'é\n' },
+    })
+    for (const path of [`second/instances/${uuid}/launch`, 'local/instances/nonsense/launch']) {
+      assert.equal((await asNode('GET', path)).status, 404)
+    }
+    const own = await asNode('GET', 'local/instances')
+    assert.ok(own.json.instances.some((each: { uuid: string }) => each.uuid === uuid))
+    assert.deepEqual((await asNode('GET', 'second/instances')).json.instances, [])
+  })
+
+  it('tell what an instance holds to nobody but the agent that its host’s id belongs to', async () => {
+    const { uuid } = await user.api.one('createInstances', {
+      body: { image: 'hello', env: { KEY: 'hidden' } },
+    })
+    const questions = [
+      ['GET', `local/instances/${uuid}/launch`],
+      ['GET', 'local/instances'],
+      ['POST', 'local/registry-token', { repository: 'official/hello' }],
+    ] as const
+    for (const [method, path, body] of questions) {
+      for (const credential of ['', 'x', joinToken, testAgentSecret('second'), user.token]) {
+        const answer = await ask(method, path, { credential, body })
+        assert.equal(answer.status, 401)
+        assert.ok(!answer.text.includes('hidden'))
+      }
+      assert.equal((await asNode(method, path, body)).status, 200)
+    }
+    assert.equal((await asNode('GET', 'nobody/instances')).status, 401)
+  })
+
+  it('give tokens only for repositories of which the host runs an image', async () => {
+    const pull = (node: string, repository: string) =>
+      asNode('POST', `${node}/registry-token`, { repository })
+    assert.deepEqual((await pull('local', 'official/hello')).json, { token: 'token for official/hello' })
+    assert.equal((await pull('local', 'official/hell')).status, 404)
+    assert.equal((await pull('second', 'official/hello')).status, 404)
+  })
+})
+
+describe('the API as a client of hosts', () => {
+  let api: TestApi
+  before(async () => {
+    api = await startTestApi()
+  })
+  after(() => api.close())
+
+  /** A host that answers as `answer` does, and a client that is told of it as the database has it, with `told` on top. */
+  async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
+    const server = createServer(answer)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const agentUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    await addNode(api.database)
+    const nodes = createNodeClient({
+      nowMs: Date.now,
+      listNodes: async () => {
+        const [known] = await listNodes({ database: api.database, secretBox: testSecretBox })
+        return [{ ...known!, agentUrl, ...told() }]
+      },
+    })
+    const goAway = () => {
+      server.close()
+      server.closeAllConnections()
+    }
+    return { nodes, goAway }
+  }
+
+  it('asks with the secret of the host, and again with the new one after the agent was started anew', async () => {
+    let secret = 'a secret'
+    const asked: string[] = []
+    const answer: RequestListener = (request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      const known = request.headers.authorization === `Bearer ${secret}`
+      response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ usage: { a: 1 } }))
+    }
+    const { nodes, goAway } = await hostThat(answer, () => ({ agentSecret: secret }))
+    assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
+    secret = 'another secret'
+    assert.deepEqual(await nodes.readUsage('local', ['a']), { a: 1 })
+    assert.deepEqual(asked, ['POST /usage', 'POST /usage', 'POST /usage'])
+    await assert.rejects(nodes.readUsage('nowhere', ['a']), NodeUnavailable)
+    goAway()
+    await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
+    await nodes.close()
+  })
+
+  it('takes an instance that its host does not know for one with an empty log', async () => {
+    const { nodes, goAway } = await hostThat((_request, response) => response.writeHead(404).end())
+    const log = await nodes.readLog({ uuid: 'x', nodeId: 'local' }, { offset: -5, limit: 5 })
+    assert.deepEqual(log, {
+      availableStart: 0,
+      availableEnd: 0,
+      rangeStart: 0,
+      rangeEnd: 0,
+      outputBase64: '',
+    })
+    await nodes.close()
+    goAway()
+  })
+
+  it('waits once for a host that hangs', async () => {
+    let asked = 0
+    const { nodes, goAway } = await hostThat(
+      () => (asked += 1),
+      () => ({ live: true }),
+    )
+    await assert.rejects(nodes.readAwake('local', ['a']), NodeUnavailable)
+    await assert.rejects(nodes.readUsage('local', ['a']), NodeUnavailable)
+    assert.equal(asked, 2)
+    goAway()
+    await nodes.close()
+  })
+})

@@ -1,0 +1,71 @@
+import { strict as assert } from 'node:assert'
+import type { Aligned } from '../../../src/db/autoscale/clones.ts'
+import { keptDecisions, lastDecisions } from '../../../src/db/autoscale/decisions.ts'
+import { autoscaleRows, resize } from '../../support/autoscale-rows.ts'
+
+describe('the decisions of autoscale', () => {
+  const { database, newUser, scaled, align, clones, runs, sql } = autoscaleRows()
+
+  function done(aligned: Aligned) {
+    assert.ok(aligned.closing === undefined, 'there is a configuration')
+    return aligned
+  }
+  const decisions = async (service: { readonly uuid: string }) =>
+    (await lastDecisions(database(), service.uuid)).map(({ report }) => report)
+
+  it('are one each time, with names and sizes', async () => {
+    const service = await scaled(await newUser())
+    const { added } = done(await align(service, 3, { cause: resize }))
+    for (const clone of await clones(service)) await runs(clone)
+    const { retired } = done(await align(service, 2, { cause: { kind: 'align', target: 2, size: 3 } }))
+    assert.deepEqual(await decisions(service), [
+      {
+        cause: { kind: 'align', target: 2, size: 3 },
+        before: 3,
+        after: 2,
+        added: [],
+        givenBack: retired.map(({ settings }) => settings.name),
+      },
+      { cause: resize, before: 1, after: 3, added: added.map(({ name }) => name), givenBack: [] },
+    ])
+  })
+
+  it('are none where nothing was done', async () => {
+    const service = await scaled(await newUser())
+    await align(service, 1)
+    assert.deepEqual(await decisions(service), [])
+  })
+
+  it('tell once what is refused over and over', async () => {
+    const service = await scaled(await newUser({ instances: 2 }))
+    for (let round = 0; round < 4; round++) await align(service, 5)
+    const [refused, grew, ...others] = await decisions(service)
+    assert.deepEqual([refused?.added, grew?.added.length, others], [[], 1, []])
+    assert.equal(refused?.refusal, grew?.refusal)
+  })
+
+  it(`are the last ${keptDecisions} of each service`, async () => {
+    const user = await newUser()
+    const [service, other] = [await scaled(user), await scaled(user)]
+    await align(other, 2)
+    const [insert, values] = [
+      `insert into autoscale_decisions (service_uuid, report)
+         select $1, '{"cause": {"kind": "closed"}, "before": 1, "after": 1, "added": [], "givenBack": []}'
+         from generate_series(1, $2::int)`,
+      [service.uuid, keptDecisions + 10],
+    ]
+    await sql(insert, values)
+    await align(service, 2, { cause: resize })
+    const kept = await decisions(service)
+    assert.equal(kept.length, keptDecisions)
+    assert.deepEqual(kept[0]?.cause, resize)
+    assert.equal((await decisions(other)).length, 1)
+  })
+
+  it('hold no secret of the master', async () => {
+    const user = await newUser({ instances: 2 })
+    const service = await scaled(user, {}, { env: { TOKEN: 'xyzzy-secret' }, args: ['xyzzy-argument'] })
+    await align(service, 4)
+    assert.doesNotMatch(JSON.stringify(await decisions(service)), /xyzzy/)
+  })
+})

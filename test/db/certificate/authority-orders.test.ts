@@ -1,0 +1,141 @@
+import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
+import { giveBackOrder, takeOrder } from '../../../src/db/certificate/authority-orders.ts'
+import type { OrderPermit } from '../../../src/db/certificate/authority-orders.ts'
+import { addAttempt, endAttempt } from '../../../src/db/certificate/attempts.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import type { OrderPace } from '../../../src/domain/certificate/order-pace.ts'
+import { addUser } from '../../support/accounts.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
+
+const hourMs = 3_600_000
+const directory = 'https://authority.test/directory'
+/** Two of a user, six new ones in all. */
+const pace: OrderPace = { orders: 8, windowMs: 3 * hourMs, nameOrders: 5 }
+
+describe('orders that are counted', () => {
+  let own: TestDatabase
+  let databases: readonly [Database, Database]
+  let ann: string
+  let bob: string
+  const nowMs = Date.parse('2030-01-01T00:00:00Z')
+
+  before(async () => {
+    own = await createTestDatabase()
+    const open = () => openDatabase({ url: own.url, applicationName: 'paced orders' })
+    databases = [await open(), await open()]
+    ann = (await addUser(databases[0], { name: 'ann' })).uuid
+    bob = (await addUser(databases[0], { name: 'bob' })).uuid
+    for (const name of ['dan', 'eve']) await addUser(databases[0], { name })
+  })
+  after(async () => {
+    await Promise.all(databases.map((database) => database.close()))
+    await own.drop()
+  })
+  beforeEach(async () => {
+    for (const table of ['authority_orders', 'domains', 'services', 'certificates'])
+      await run(`delete from ${table}`)
+  })
+
+  const run = (text: string, values: readonly unknown[] = []) =>
+    databases[0].rows<Record<string, unknown>>({ name: text, text, values })
+
+  async function certificate(userUuid: string, { issued = false, used = false } = {}): Promise<string> {
+    const uuid = randomUUID()
+    await run(
+      `insert into certificates (uuid, user_uuid, name, common_name, state, chain) values ($1, $2, $3, $4, $5, $6)`,
+      [uuid, userUuid, uuid, `${uuid}.test`, issued ? 'valid' : 'pending', issued ? 'a chain' : null],
+    )
+    if (!used) return uuid
+    const service = randomUUID()
+    await run(
+      `insert into services (uuid, user_uuid, name, persistent, soft_limit, hard_limit, ports)
+       values ($1, $2, $3, true, 1, 1, '[]')`,
+      [service, userUuid, service],
+    )
+    await run('insert into domains (fqdn, service_uuid, ordinal, certificate_uuid) values ($1, $2, 0, $3)', [
+      `${uuid}.test`,
+      service,
+      uuid,
+    ])
+    return uuid
+  }
+  const take = (uuid: string, atMs = nowMs, database = databases[0]) =>
+    takeOrder(database, { uuid, directory, pace, nowMs: atMs })
+  const takeNew = async (userUuid: string, of?: object) => take(await certificate(userUuid, of))
+  const isMade = (permit: OrderPermit) => permit !== 'gone' && 'number' in permit
+
+  it('hold one user back, and not the others', async () => {
+    for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    const putOff = await takeNew(ann)
+    assert.partialDeepStrictEqual(putOff, { retryAtMs: nowMs + 3 * hourMs })
+    assert.ok(isMade(await takeNew(bob)))
+  })
+
+  it('of one user are more where there are fewer users', async () => {
+    await run("delete from users where name in ('dan', 'eve')")
+    for (let count = 0; count < 4; count++) assert.ok(isMade(await takeNew(ann)))
+    assert.ok(!isMade(await takeNew(ann)))
+    for (const name of ['dan', 'eve']) await addUser(databases[0], { name })
+  })
+
+  it('count on when their certificates are deleted, and no longer than the authority counts them', async () => {
+    for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    await run('delete from certificates')
+    const later = await certificate(ann)
+    assert.ok(!isMade(await take(later)))
+    assert.ok(!isMade(await take(later, nowMs + 3 * hourMs - 1)))
+    assert.ok(isMade(await take(later, nowMs + 3 * hourMs)))
+    assert.equal((await run('select 1 from authority_orders')).length, 1, 'what counts no more is forgotten')
+  })
+
+  it('are never too many, however many workers count at the same time', async () => {
+    const uuids = await Promise.all(Array.from({ length: 20 }, () => certificate(ann)))
+    const permits = await Promise.all(
+      uuids.map((uuid, index) => take(uuid, nowMs, databases[index % 2 === 0 ? 0 : 1])),
+    )
+    assert.equal(permits.filter(isMade).length, 2)
+  })
+
+  it('leave renewals of what is in use a share, and treat what nobody uses like a new one', async () => {
+    for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    assert.ok(!isMade(await takeNew(ann, { issued: true })))
+    assert.ok(isMade(await takeNew(ann, { issued: true, used: true })))
+  })
+
+  it('that wait are counted as ahead while their attempt goes on, not those whose attempt failed', async () => {
+    const waiting = [await certificate(ann), await certificate(ann), await certificate(ann)]
+    const last = await certificate(ann)
+    for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    for (const uuid of waiting) {
+      await run('update certificates set next_at = $2 where uuid = $1', [uuid, new Date(nowMs + hourMs)])
+      await addAttempt(databases[0], uuid)
+    }
+    // Three are ahead of two places: the last one comes with the second of the next two.
+    assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 6 * hourMs })
+    for (const uuid of waiting) await endAttempt(databases[0], { uuid, number: 1 })
+    assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 3 * hourMs })
+  })
+
+  it('that the authority did not take are given back', async () => {
+    assert.ok(isMade(await takeNew(ann)))
+    const permit = await takeNew(ann)
+    assert.ok(permit !== 'gone' && 'number' in permit)
+    await giveBackOrder(databases[0], permit)
+    assert.ok(isMade(await takeNew(ann)))
+    assert.ok(!isMade(await takeNew(ann)))
+  })
+
+  it('with another authority are no matter', async () => {
+    for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    const uuid = await certificate(ann)
+    const elsewhere = await takeOrder(databases[0], { uuid, directory: 'https://other.test', pace, nowMs })
+    assert.ok(isMade(elsewhere))
+  })
+
+  it('are none of a certificate that is gone', async () => {
+    assert.equal(await take(randomUUID()), 'gone')
+  })
+})

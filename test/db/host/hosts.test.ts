@@ -1,0 +1,277 @@
+import { strict as assert } from 'node:assert'
+import { randomBytes } from 'node:crypto'
+import { createInstances } from '../../../src/db/instance/create.ts'
+import type { NewInstances } from '../../../src/db/instance/create.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { markDeleted } from '../../../src/db/instance/instances.ts'
+import { imagesInUse, instancesOfNode, loadLaunchSpec } from '../../../src/db/host/instances.ts'
+import { overlookNodes, releaseNode, removeNode } from '../../../src/db/host/administration.ts'
+import { findNode, isNodeSecret, listNodes, recordHeartbeat } from '../../../src/db/host/hosts.ts'
+import { createSecretBox, secretKeyBytes } from '../../../src/db/secret-box.ts'
+import {
+  findDeletedRows,
+  findUnstarted,
+  markWorkflowStarted,
+  removeInstanceRow,
+} from '../../../src/db/instance/records.ts'
+import { readQuotas } from '../../../src/db/account/quotas.ts'
+import { setQuotas } from '../../../src/db/account/users.ts'
+import type { UserRecord } from '../../../src/db/account/users.ts'
+import { InstanceState } from '../../../src/domain/instance/state.ts'
+import { ScaleToZeroPolicy } from '../../../src/domain/standby/scale-to-zero.ts'
+import {
+  addNode,
+  hearNode,
+  addUser,
+  testAgentSecret,
+  testImage,
+  testSecretBox,
+  wantedInstance,
+} from '../../support/accounts.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import type { TestDatabase } from '../../support/postgres.ts'
+
+const sleepy = { policy: ScaleToZeroPolicy.Idle, cooldownMs: 250, stateful: true }
+
+describe('hosts', () => {
+  let own: TestDatabase
+  let database: Database
+  let user: UserRecord
+  beforeEach(async () => {
+    own = await createTestDatabase()
+    database = await openDatabase({ url: own.url, applicationName: 'nodes' })
+    user = await addUser(database, { name: 'ann' })
+  })
+  afterEach(async () => {
+    await database.close()
+    await own.drop()
+  })
+
+  const deps = () => ({ database, secretBox: testSecretBox })
+  const create = async (wanted: Partial<NewInstances> = {}) => {
+    const outcome = await createInstances(deps(), wantedInstance(user, wanted))
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    return outcome.instances
+  }
+  const silence = (id: string) =>
+    database
+      .em()
+      .execute("update nodes set heartbeat_at = now() - interval '1 minute' where id = ?", [id], 'run')
+
+  it('each get a network of their own and keep it', async () => {
+    const ids = ['a', 'b', 'c', 'd']
+    // With connections that stand already, the hosts really arrive at once.
+    await Promise.all(ids.map(() => database.check()))
+    await Promise.all(ids.map((id) => addNode(database, { id })))
+    const subnets = (await listNodes(deps())).map((node) => node.subnet)
+    assert.deepEqual(subnets.toSorted(), ['10.64.0.0/16', '10.65.0.0/16', '10.66.0.0/16', '10.67.0.0/16'])
+    await addNode(database, { id: 'b' })
+    assert.deepEqual(
+      (await listNodes(deps())).map((node) => node.subnet),
+      subnets,
+    )
+  })
+
+  it('are heard since the first heartbeat after a silence', async () => {
+    const heardSince = async () => {
+      await hearNode(database, { id: 'a' })
+      const rows = await database.rows<{ at: Date; isNow: boolean }>({
+        name: 'heard-since',
+        text: `select heard_since as at, heard_since = heartbeat_at as "isNow" from nodes where id = 'a'`,
+      })
+      return rows[0]!
+    }
+    const first = await heardSince()
+    assert.equal(first.isNow, true)
+    assert.deepEqual(await heardSince(), { at: first.at, isNow: false })
+    await silence('a')
+    assert.equal((await heardSince()).isNow, true)
+  })
+
+  it('tell how much the images of each user take, and the quotas show the host where they take most', async () => {
+    const bob = await addUser(database, { name: 'bob' })
+    const usedMb = async (uuid: string) => (await readQuotas(database, uuid))?.used.imageMb
+    assert.equal(await usedMb(user.uuid), 0)
+    await hearNode(database, { id: 'a', imageBytes: { [user.uuid]: 1 } })
+    await hearNode(database, {
+      id: 'b',
+      imageBytes: { [user.uuid]: 3 * 2 ** 40 + 1, [bob.uuid]: 7 * 2 ** 20 },
+    })
+    assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [3 * 2 ** 20 + 1, 7])
+    await hearNode(database, { id: 'b' })
+    assert.deepEqual([await usedMb(user.uuid), await usedMb(bob.uuid)], [1, 0])
+  })
+
+  it('are known with the secret of their agent, which no column holds in clear', async () => {
+    await addNode(database, { id: 'a' })
+    assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
+    assert.equal(await findNode(deps(), 'b'), undefined)
+    const [stored] = await database.rows<{ text: string }>({
+      name: 'node-columns',
+      text: 'select nodes::text as text from nodes',
+    })
+    assert.ok(stored && stored.text.includes('10.64.0.0/16'))
+    assert.ok(!stored.text.includes(testAgentSecret('a')))
+  })
+
+  const beat = (id: string, agentSecret: string) =>
+    recordHeartbeat(
+      deps(),
+      { id, firstSubnet: '10.64.0.0/16' },
+      {
+        agentUrl: `http://${agentSecret}`,
+        agentSecret,
+        accelerator: 'tcg',
+        memoryMb: 1,
+        volumeMb: 2,
+        imageBytes: {},
+        version: '',
+      },
+    )
+
+  it('belong to the agent that joined first, even of many at once', async () => {
+    const secrets = ['one', 'two', 'three', 'four']
+    await Promise.all(secrets.map(() => database.check()))
+    const outcomes = await Promise.all(secrets.map((secret) => beat('a', secret)))
+    const winners = secrets.filter((_, index) => outcomes[index] !== undefined)
+    assert.equal(winners.length, 1)
+    const [winner] = winners
+    for (const secret of [...secrets, '']) {
+      assert.equal(await isNodeSecret(deps(), 'a', secret), secret === winner)
+      assert.equal((await beat('a', secret)) !== undefined, secret === winner)
+    }
+    const node = await findNode(deps(), 'a')
+    assert.deepEqual([node?.agentUrl, node?.agentSecret], [`http://${winner}`, winner])
+  })
+
+  it('whose secret was sealed with a key that is lost are nobody’s', async () => {
+    await beat('a', 'kept')
+    const other = { database, secretBox: createSecretBox(randomBytes(secretKeyBytes)) }
+    assert.equal(await isNodeSecret(other, 'a', 'kept'), false)
+    assert.equal(await isNodeSecret(deps(), 'a', 'kept'), true)
+  })
+
+  it('that are released go, with instances and network, to the next that joins, and to no one else after that', async () => {
+    await addNode(database, { id: 'a' })
+    await create()
+    const [{ subnet } = { subnet: '' }] = await listNodes(deps())
+    assert.deepEqual(await releaseNode(database, 'a'), { ok: false, refusal: 'live' })
+    assert.equal(await beat('a', 'new'), undefined)
+    await silence('a')
+    assert.deepEqual(await releaseNode(database, 'a'), { ok: true })
+    assert.partialDeepStrictEqual(await overlookNodes(database), [{ id: 'a', released: true, instances: 1 }])
+    for (const secret of ['', testAgentSecret('a'), 'new']) {
+      assert.equal(await isNodeSecret(deps(), 'a', secret), false)
+    }
+    assert.equal((await findNode(deps(), 'a'))?.agentSecret, '')
+    assert.deepEqual(await beat('a', 'new'), { nodeId: 'a', subnet })
+    assert.equal(await beat('a', testAgentSecret('a')), undefined)
+    assert.equal(await isNodeSecret(deps(), 'a', 'new'), true)
+  })
+
+  it('are removed only when they are silent and have no instances left', async () => {
+    await addNode(database, { id: 'a' })
+    const [row] = await create()
+    assert.deepEqual(await removeNode(database, 'a'), { ok: false, refusal: 'live' })
+    await silence('a')
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.deepEqual(await removeNode(database, 'a'), { ok: false, refusal: 'has-instances' })
+    await removeInstanceRow(database, row!.uuid)
+    assert.deepEqual(await removeNode(database, 'a'), { ok: true })
+    assert.deepEqual(await listNodes(deps()), [])
+    for (const change of [removeNode, releaseNode]) {
+      assert.deepEqual(await change(database, 'a'), { ok: false, refusal: 'unknown' })
+    }
+  })
+
+  it('that were silent for a while are not live and get no new instances', async () => {
+    const none = await createInstances(deps(), wantedInstance(user))
+    assert.deepEqual(none, { ok: false, refusal: { kind: 'no-node' } })
+    await addNode(database, { id: 'big', memoryMb: 65_536 })
+    await addNode(database, { id: 'small', memoryMb: 1_024 })
+    await silence('big')
+    assert.equal((await findNode(deps(), 'big'))?.live, false)
+    const [row] = await create()
+    assert.equal(row?.nodeId, 'small')
+  })
+
+  it('share instances by the memory that is free', async () => {
+    await addNode(database, { id: 'a', memoryMb: 4_096 })
+    await addNode(database, { id: 'b', memoryMb: 6_144 })
+    const first = await create({ autostart: true, memoryMb: 1_024, replicas: 3 })
+    const second = await create({ autostart: true, memoryMb: 1_024, replicas: 1 })
+    const on = (id: string) => [...first, ...second].filter((row) => row.nodeId === id).length
+    assert.deepEqual([on('a'), on('b')], [2, 4])
+    assert.ok(second.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
+  })
+
+  it('get what a start needs, and only of their own instances that are not deleted', async () => {
+    await addNode(database, { id: 'a' })
+    await setQuotas(database, 'ann', { hard: { imageMb: 5_000 }, limits: {} })
+    const asked = { name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256, scaleToZero: sleepy }
+    const [row] = await create(asked)
+    assert.deepEqual(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), {
+      uuid: row!.uuid,
+      name: 'web',
+      userUuid: user.uuid,
+      image: testImage,
+      imageQuotaMb: 5_000,
+      memoryMb: 256,
+      vcpus: 1,
+      args: ['serve'],
+      env: { KEY: 'value' },
+      privateIp: row!.privateIp,
+      mac: row!.mac,
+      scaleToZero: sleepy,
+    })
+    assert.equal(await loadLaunchSpec(deps(), { nodeId: 'b', uuid: row!.uuid }), undefined)
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.equal(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), undefined)
+  })
+
+  it('keep what they have of an instance, and its image, until its row is removed', async () => {
+    await addNode(database, { id: 'a' })
+    const [row] = await create()
+    await markDeleted(database, user.uuid, row!.uuid)
+    assert.deepEqual(await instancesOfNode(database, 'a'), [
+      { uuid: row!.uuid, state: InstanceState.Stopped, boot: 0 },
+    ])
+    assert.deepEqual(await imagesInUse(database, 'a'), [testImage])
+    await removeInstanceRow(database, row!.uuid)
+    assert.deepEqual(await instancesOfNode(database, 'a'), [])
+    assert.deepEqual(await imagesInUse(database, 'a'), [])
+  })
+
+  it('leave to the sweep what nobody started and what is deleted but still there', async () => {
+    await addNode(database, { id: 'a' })
+    const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true, scaleToZero: sleepy })
+    const [first, second, third] = rows.map((row) => row.uuid)
+    await markWorkflowStarted(database, [first!])
+    // A row's time is rounded, so it may seem to lie ahead.
+    const all = { olderThanMs: -1_000, limit: 10 }
+    const unstarted = await findUnstarted(database, all)
+    assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())
+    assert.deepEqual(unstarted[0], {
+      instanceUuid: unstarted[0]?.instanceUuid,
+      name: rows.find(({ uuid }) => uuid === unstarted[0]?.instanceUuid)?.name,
+      userUuid: user.uuid,
+      nodeId: 'a',
+      autostart: true,
+      deleteOnStop: true,
+      restartPolicy: 'never',
+      scaleToZero: sleepy,
+    })
+    assert.equal((await findUnstarted(database, { ...all, limit: 1 })).length, 1)
+    assert.deepEqual(await findUnstarted(database, { ...all, olderThanMs: 60_000 }), [])
+    await markDeleted(database, user.uuid, first!)
+    const deleted = await findDeletedRows(database, all)
+    assert.deepEqual(
+      deleted.map((instance) => instance.instanceUuid),
+      [first],
+    )
+    assert.deepEqual(await findDeletedRows(database, { ...all, olderThanMs: 60_000 }), [])
+    await removeInstanceRow(database, first!)
+    assert.deepEqual(await findDeletedRows(database, all), [])
+  })
+})

@@ -1,0 +1,139 @@
+import { writeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Context } from '@temporalio/activity'
+import { pino } from 'pino'
+import { createAlignmentActivities } from '../../../activities/autoscale/alignment.ts'
+import type { WatchInput, WatchResult } from '../../../activities/autoscale/activities.ts'
+import { createControlActivities } from '../../../activities/control-activities.ts'
+import { systemTimers } from '../../../activities/autoscale/service-observer.ts'
+import { callInWatches } from '../../../activities/autoscale/watch-calls.ts'
+import { ControlWorker } from '../../../src/bin/worker-temporal.ts'
+import type { ControlWorkerOptions } from '../../../src/bin/worker-temporal.ts'
+import type { InstanceControl } from '../../../src/control/instance-control.ts'
+import { openTemporalControl } from '../../../src/control/temporal-control.ts'
+import { listAutoscaledServices, readAutoscaleMembers } from '../../../src/db/autoscale/records.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
+import { resizeTo } from '../../support/autoscale-outcomes.ts'
+
+/**
+ * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts <options as JSON>`.
+ * Its watch wants one size, whatever the load; all else of it is real. Writes `ready` once it takes work.
+ */
+export interface AutoscaleCrashOptions {
+  readonly place: { readonly address: string; readonly namespace: string }
+  readonly databaseUrl: string
+  readonly bundle: string
+  readonly secretKey: string
+  readonly wanted: number
+  /** `<activity, transaction, call of a workflow or named query> <nth>, before` or `, after`; all of aligning and closing. */
+  readonly point?: string
+}
+
+const pollMs = 20
+const lookEveryMs = 100
+const options = JSON.parse(process.argv[2] ?? '') as AutoscaleCrashOptions
+const counts = new Map<string, number>()
+
+function at(point: string): void {
+  if (point === options.point) process.kill(process.pid, 'SIGKILL')
+}
+
+function count(what: string): number {
+  const nth = (counts.get(what) ?? 0) + 1
+  counts.set(what, nth)
+  return nth
+}
+
+/** One that was given up is over, too: where a worker died before, its workflows may answer only after the deadline of a call. */
+async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
+  at(`${name} ${count(`${name} begun`)}, before`)
+  try {
+    return await call()
+  } finally {
+    at(`${name} ${count(`${name} over`)}, after`)
+  }
+}
+
+type Call = (...args: readonly never[]) => Promise<unknown>
+
+/** The same calls, and death before or after one of them. */
+function mortal<T extends object>(calls: T): T {
+  const watched = Object.entries(calls).map(([name, call]) => [
+    name,
+    (...args: readonly never[]) => passing(name, () => (call as Call)(...args)),
+  ])
+  return Object.fromEntries(watched) as T
+}
+
+/** The same rows; death before or after a transaction is committed. */
+function mortalDatabase(opened: Database): Database {
+  return {
+    ...opened,
+    rows: (query) => passing(query.name, () => opened.rows(query)),
+    em() {
+      const em = opened.em()
+      const transactional = em.transactional.bind(em)
+      em.transactional = (...args) => passing('transaction', () => transactional(...args))
+      return em
+    },
+  }
+}
+
+const { databaseUrl: url, place } = options
+const database = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 4 })
+const control = openTemporalControl(place)
+const { ensureStarted, retire, start } = control.instances
+const instances: Pick<InstanceControl, 'ensureStarted' | 'retire' | 'start'> = mortal({
+  ensureStarted,
+  retire,
+  start,
+})
+
+async function watchService({ serviceUuid, target, blockedUntilMs = 0 }: WatchInput): Promise<WatchResult> {
+  const context = Context.current()
+  for (;;) {
+    context.heartbeat()
+    const [service] = await readAutoscaleMembers(database, [serviceUuid])
+    if (service === undefined) return { kind: 'closing' }
+    if (target !== options.wanted && Date.now() >= blockedUntilMs) return resizeTo(options.wanted)
+    await Promise.race([delay(lookEveryMs), context.cancelled])
+  }
+}
+
+/** As the real one: what the worker before it watched would else be missed for two minutes. */
+function callIn(sinceMs: number): void {
+  void callInWatches({
+    listServices: () => listAutoscaledServices(database),
+    callIn: (serviceUuid) => control.autoscales.callInWatch(serviceUuid, sinceMs),
+    timers: systemTimers,
+    signal: new AbortController().signal,
+  })
+}
+
+const worker = new ControlWorker({
+  place,
+  activities: createControlActivities({ database }) as ControlWorkerOptions['activities'],
+  autoscale: {
+    activities: {
+      watchService,
+      ...mortal(
+        createAlignmentActivities({
+          database: mortalDatabase(database),
+          secretBox: createSecretBox(parseSecretKey(options.secretKey)),
+          instances,
+          nowMs: Date.now,
+        }),
+      ),
+    },
+    begin: callIn,
+    end: () => undefined,
+  },
+  workflowBundle: options.bundle,
+  log: pino({ level: 'silent' }),
+  sdkMetricsAddress: '127.0.0.1:0',
+})
+worker.start()
+while (!worker.polls) await delay(pollMs)
+writeSync(1, 'ready\n')

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openAutoscaleCrashScene } from './crash-scene.ts'
+import type { AutoscaleCrashScene, CrashService, CrashWorker } from './crash-scene.ts'
+
+/** In the order of the steps; after one is before the next. The first transaction looks and gives back, each other adds one. */
+const growing = [
+  'alignService 1, before',
+  'transaction 1, after',
+  'transaction 2, before',
+  'transaction 2, after',
+  'transaction 3, after',
+  'ensureStarted 1, before',
+  'ensureStarted 2, after',
+  'mark-workflow-started-instances 1, after',
+  'alignService 1, after',
+] as const
+const shrinking = [
+  'alignService 1, before',
+  'transaction 1, before',
+  'transaction 1, after',
+  'retire 1, before',
+  'retire 2, after',
+  'alignService 1, after',
+] as const
+const closing = [
+  'closeAutoscale 1, before',
+  'transaction 1, after',
+  'retire 1, before',
+  'retire 2, after',
+  'start 1, before',
+  'start 1, after',
+  'remove-autoscale-row 1, before',
+  'remove-autoscale-row 1, after',
+  'closeAutoscale 1, after',
+] as const
+/** Every death waits for a timeout, so many are died beside each other. */
+const atOnce = 4
+/**
+ * Where a server is slow, a call that does what it should is given up all the same, and nobody comes by the point behind it: the life then
+ * ends well without a death, and another one is tried.
+ */
+const deathLimitMs = 90_000
+const livesTried = 4
+
+class Undead extends Error {}
+const size = 3
+
+describe('autoscale whose worker dies once, with -9,', function () {
+  this.timeout(900_000)
+  let scene: AutoscaleCrashScene
+  const outcomes = new Map<string, Promise<void>>()
+  const stories = [
+    ...growing.map((point) => ({ name: `growing, at "${point}"`, live: () => grow(point) })),
+    ...shrinking.map((point) => ({ name: `shrinking, at "${point}"`, live: () => shrink(point) })),
+    ...closing.map((point) => ({ name: `closing, at "${point}"`, live: () => close(point) })),
+  ]
+
+  before(async () => {
+    scene = await openAutoscaleCrashScene()
+    const rest = stories.map(({ name, live }) => {
+      const outcome = Promise.withResolvers<void>()
+      outcome.promise.catch(() => undefined)
+      outcomes.set(name, outcome.promise)
+      return async () => live().then(outcome.resolve, outcome.reject)
+    })
+    const lane = async (): Promise<void> => {
+      for (let one = rest.shift(); one !== undefined; one = rest.shift()) await one()
+    }
+    void Promise.all(Array.from({ length: atOnce }, lane))
+  })
+  after(() => scene?.close())
+
+  async function withService(lived: (service: CrashService) => Promise<void>): Promise<void> {
+    for (let tried = 1; ; tried++) {
+      const service = await scene.newService()
+      try {
+        return await lived(service)
+      } catch (error) {
+        if (!(error instanceof Undead) || tried === livesTried) throw error
+      } finally {
+        await service.close()
+      }
+    }
+  }
+
+  async function dies(victim: CrashWorker): Promise<void> {
+    const limit = new AbortController()
+    const late = delay(deathLimitMs, true, { signal: limit.signal }).catch(() => false)
+    const isLate = await Promise.race([victim.died.then(() => false), late])
+    limit.abort()
+    if (isLate) throw new Undead('its worker did not come by the point where it should die')
+  }
+
+  const grow = (point: string): Promise<void> =>
+    withService(async (service) => {
+      const victim = service.startWorker(size, point)
+      await service.begin()
+      await dies(victim)
+      service.startWorker(size)
+      await service.runs(size)
+      assert.deepEqual(await service.decided(), { added: size - 1, givenBack: 0 })
+      assert.equal(service.virtualMachines(), size)
+    })
+
+  /** All of them run, and nobody is there to change that. */
+  async function grown(service: CrashService): Promise<void> {
+    const first = service.startWorker(size)
+    await service.begin()
+    await service.runs(size)
+    await first.end()
+  }
+
+  const shrink = (point: string): Promise<void> =>
+    withService(async (service) => {
+      await grown(service)
+      const victim = service.startWorker(1, point)
+      await dies(victim)
+      service.startWorker(1)
+      await service.runs(1)
+      assert.equal((await service.instances())[0]?.isClone, false)
+      assert.deepEqual(await service.decided(), { added: size - 1, givenBack: size - 1 })
+      assert.equal(service.virtualMachines(), 1)
+    })
+
+  const close = (point: string): Promise<void> =>
+    withService(async (service) => {
+      const first = service.startWorker(size)
+      await service.begin()
+      await service.runs(size)
+      await service.stopMaster()
+      await first.end()
+      const victim = service.startWorker(size, point)
+      await service.unconfigure()
+      await dies(victim)
+      service.startWorker(size)
+      await service.isUnconfigured()
+      await service.runs(1)
+      assert.equal((await service.instances())[0]?.isClone, false)
+      const { added, givenBack } = await service.decided()
+      // The first worker may have seen the master stopped before it ended itself, and added one that stands in for it.
+      assert.ok(added === size - 1 || added === size, `${added} were added`)
+      assert.equal(givenBack, added)
+      assert.equal(service.virtualMachines(), 1)
+    })
+
+  for (const { name } of stories) {
+    it(`${name}: there are as many instances as there should be, and no stray`, () => outcomes.get(name))
+  }
+})

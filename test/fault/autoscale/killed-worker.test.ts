@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
+import { scaleInSettleMs } from '../../../src/domain/autoscale/shrinking.ts'
+import {
+  always,
+  autoscale,
+  instancesOf,
+  publishMaster,
+  remove,
+  untilSize,
+  verifyVirtualMachines,
+} from '../../support/autoscaled-service.ts'
+import type { AutoscaledService, Policy } from '../../support/autoscaled-service.ts'
+import { virtualMachinesByInstance } from '../../support/processes.ts'
+import { openPublicNames } from '../../support/public-names.ts'
+import type { PublicNames } from '../../support/public-names.ts'
+import { sharedStack } from '../../support/shared-stack.ts'
+import { openStackInside } from '../../support/stack-inside.ts'
+import type { StackInside } from '../../support/stack-inside.ts'
+import type { Stack } from '../../support/stack.ts'
+import { beginLoad } from '../../support/steady-load.ts'
+import { until } from '../../support/until.ts'
+import { watchVirtualMachines } from '../virtual-machine-watch.ts'
+import type { VirtualMachineWatch } from '../virtual-machine-watch.ts'
+
+const limitMs = 90_000
+/** While the host is at work on the new ones. */
+const hostAtWorkMs = 500
+/** Longer than what it takes to give an instance back whose load is known to be low. */
+const silenceMs = scaleInSettleMs + 5_000
+
+describe('autoscale, over kill -9', function () {
+  let stack: Stack
+  let inside: StackInside
+  let names: PublicNames
+  let watch: VirtualMachineWatch
+  let service: AutoscaledService | undefined
+  before(async function () {
+    if (process.getuid?.() !== 0) return this.skip()
+    stack = await sharedStack()
+    inside = await openStackInside(stack)
+    names = openPublicNames(stack)
+    watch = watchVirtualMachines(stack.dataDir)
+  })
+  afterEach(async () => {
+    await remove(stack, service)
+    service = undefined
+  })
+  after(async () => {
+    await watch?.close()
+    await names?.close()
+    await inside?.close()
+  })
+
+  const clones = async (master: string, condition: string): Promise<number> => {
+    const [row] = await inside.database.rows<{ count: number }>({
+      name: `clones ${condition}`,
+      text: `select count(*)::int as count from instances where clone_of = $1 and deleted_at is null and ${condition}`,
+      values: [master],
+    })
+    return row?.count ?? 0
+  }
+  /** As soon as the database says so, which is much sooner than a look every now and then. */
+  const untilRows = async (look: () => Promise<boolean>): Promise<void> => {
+    const deadlineMs = performance.now() + limitMs
+    while (!(await look())) {
+      assert.ok(performance.now() < deadlineMs, 'no row was written')
+      await turn()
+    }
+  }
+  const want = async (of: AutoscaledService, size: number, before?: number): Promise<void> => {
+    await stack.api.one('addAutoscalePolicies', { owner: of.uuid, body: always(size) })
+    if (before !== undefined)
+      await stack.api.one('deleteAutoscalePolicies', { owner: of.uuid, object: always(before).name })
+  }
+  const verify = async (of: AutoscaledService, size: number): Promise<void> => {
+    const views = await untilSize(stack, of, size)
+    verifyVirtualMachines(stack, views)
+    watch.verify()
+  }
+
+  it('of the worker in the middle of a change: as many instances as were decided on, and it goes on', async () => {
+    service = await publishMaster(stack, 'interrupted')
+    const { master } = service
+    await autoscale(stack, service, { max_size: 4, cooldown_time_ms: 500 })
+    await want(service, 4)
+    await untilRows(async () => (await clones(master, 'retired_at is null')) > 0)
+    await stack.killPart('worker')
+    await delay(hostAtWorkMs)
+    await stack.killPart('worker')
+    await verify(service, 4)
+
+    await want(service, 1, 4)
+    await untilRows(async () => (await clones(master, 'retired_at is not null')) > 0)
+    await stack.killPart('worker')
+    await verify(service, 1)
+
+    await want(service, 2, 1)
+    await verify(service, 2)
+    await stack.api.one('deleteAutoscale', { object: service.uuid })
+    await stack.killPart('worker')
+    await verify(service, 1)
+    // Every instance that there ever was has gone whole: as many VMs as instances.
+    const [left] = await instancesOf(stack, service)
+    assert.equal(left?.uuid, master)
+    const known = await knownInstances()
+    for (const uuid of virtualMachinesByInstance(stack.dataDir).keys())
+      assert.ok(known.has(uuid), `a VM of ${uuid}`)
+  })
+
+  it('of the agent, or silence of it: nobody is given back while loads are unknown', async () => {
+    // Not by the processor: what instances get of it depends on what else the machine does.
+    const quiet: Policy = {
+      name: 'quiet',
+      type: 'step',
+      metric: 'in_flight',
+      steps: [
+        { upper_bound: 1, adjustment: -1 },
+        { lower_bound: 1, upper_bound: 2, adjustment: 0 },
+        { lower_bound: 2, adjustment: 1 },
+      ],
+    }
+    service = await publishMaster(stack, 'unheard')
+    await autoscale(stack, service, { max_size: 2, policies: [quiet] })
+    const load = beginLoad(
+      names,
+      service.host,
+      Array.from({ length: 3 }, () => ({ path: '/?ms=60', pauseMs: 0 })),
+    )
+    const before = (await untilSize(stack, service, 2)).map(({ uuid }) => uuid)
+    const { master } = service
+    const unchanged = async (): Promise<void> => {
+      const now = (await instancesOf(stack, service!)).map(({ uuid }) => uuid)
+      assert.deepEqual(now, before)
+      assert.equal(await clones(master, 'retired_at is not null'), 0)
+    }
+    const agent = stack.pidOf('agent')
+    process.kill(agent, 'SIGSTOP')
+    try {
+      await delay(silenceMs)
+    } finally {
+      process.kill(agent, 'SIGCONT')
+    }
+    await unchanged()
+    await stack.killPart('agent')
+    load.forget()
+    await until('it is asked again', () => load.answers.size > 0, { limitMs })
+    await unchanged()
+    // Who asks a host that is silent for so long is refused.
+    await load.end().catch(() => undefined)
+    watch.verify()
+  })
+
+  async function knownInstances(): Promise<ReadonlySet<string>> {
+    const rows = await inside.database.rows<{ uuid: string }>({
+      name: 'known-instances',
+      text: 'select uuid from instances where deleted_at is null',
+    })
+    return new Set(rows.map(({ uuid }) => uuid))
+  }
+})

@@ -1,0 +1,93 @@
+import { writeSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { createCertificateActivities } from '../../../activities/certificate/activities.ts'
+import { createControlActivities } from '../../../activities/control-activities.ts'
+import { createAcmeIssuer } from '../../../src/acme/acme-issuer.ts'
+import { createDiagnosis } from '../../../src/acme/diagnosis.ts'
+import type { Issuer } from '../../../src/acme/issuer.ts'
+import { ControlWorker } from '../../../src/bin/worker-temporal.ts'
+import { createAuthorityAccounts } from '../../../src/db/certificate/authority-accounts.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
+
+/**
+ * The control worker, as a process that ends itself with -9 at one named point: `node certificate-crash-part.ts <options as
+ * JSON>`. Writes `ready` once it takes work.
+ */
+export interface CertificateCrashOptions {
+  readonly place: { readonly address: string; readonly namespace: string }
+  readonly databaseUrl: string
+  readonly bundle: string
+  readonly secretKey: string
+  readonly authority: {
+    readonly directoryUrl: string
+    readonly ca: string
+    readonly resolver: string
+    readonly httpPort: number
+    readonly tlsPort: number
+  }
+  /** `<activity, call of the authority or named query>, before` or `, after`: the first of that name. */
+  readonly point?: string
+}
+
+const pollMs = 20
+const options = JSON.parse(process.argv[2] ?? '') as CertificateCrashOptions
+
+function at(point: string): void {
+  if (point === options.point) process.kill(process.pid, 'SIGKILL')
+}
+
+async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
+  at(`${name}, before`)
+  const result = await call()
+  at(`${name}, after`)
+  return result
+}
+
+type Call = (...args: readonly never[]) => Promise<unknown>
+
+/** The same calls, and death before or after one of them. */
+function mortal<T extends object>(calls: T, prefix = ''): T {
+  const watched = Object.entries(calls).map(([name, call]) => [
+    name,
+    typeof call === 'function'
+      ? (...args: readonly never[]) => passing(`${prefix}${name}`, () => (call as Call)(...args))
+      : call,
+  ])
+  return Object.fromEntries(watched) as T
+}
+
+const { databaseUrl: url, authority } = options
+const opened = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 2 })
+const database: Database = {
+  ...opened,
+  rows: (query) => passing(query.name, () => opened.rows(query)),
+}
+const secretBox = createSecretBox(parseSecretKey(options.secretKey))
+const { directoryUrl, ca, resolver, httpPort, tlsPort } = authority
+const store = createAuthorityAccounts({ database, secretBox })
+const issuer: Issuer = mortal(createAcmeIssuer({ directoryUrl, ca, store }), 'authority.')
+const worker = new ControlWorker({
+  place: options.place,
+  activities: {
+    ...mortal(createControlActivities({ database })),
+    ...mortal(
+      createCertificateActivities({
+        database,
+        secretBox,
+        issuer,
+        directory: directoryUrl,
+        diagnosis: createDiagnosis({ resolver, ports: { httpPort, tlsPort }, asksPrivate: true }),
+        nowMs: Date.now,
+      }),
+    ),
+  },
+  workflowBundle: options.bundle,
+  log: pino({ level: 'silent' }),
+  sdkMetricsAddress: '127.0.0.1:0',
+})
+worker.start()
+while (!worker.polls) await delay(pollMs)
+writeSync(1, 'ready\n')

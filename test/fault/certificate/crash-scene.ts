@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { openTemporalControl } from '../../../src/control/temporal-control.ts'
+import { certificateSettings } from '../../../src/db/certificate/settings.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { certificateKeyContext } from '../../../src/db/service/feed-routes.ts'
+import { createSecretBox, generateSecretKey, parseSecretKey } from '../../../src/db/secret-box.ts'
+import { readNamespaceConfig, searchAttributeKinds } from '../../../src/launch/services/temporal-config.ts'
+import { addUser } from '../../support/accounts.ts'
+import { startPebble } from '../../support/pebble.ts'
+import type { Pebble } from '../../support/pebble.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { currentBundle, startDevServer } from '../../support/temporal.ts'
+import { until } from '../../support/until.ts'
+import type { CertificateCrashOptions } from './crash-part.ts'
+import { startMortalPart } from '../mortal-part.ts'
+
+/** A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the machine may be busy. */
+const arrives = { limitMs: 150_000 }
+const challengePath = '/.well-known/acme-challenge/'
+
+export interface CertificateCrashScene {
+  /**
+   * A certificate whose worker dies at the point and is followed by another: resolves when it is served, and has been
+   * looked at. Each has a worker of its own, so many may die beside each other.
+   */
+  liveThrough(point: string): Promise<void>
+  /** That the authority has heard of since its start. */
+  ordersMade(): number
+  certificatesIssued(): number
+  close(): Promise<void>
+}
+
+export async function openCertificateCrashScene(): Promise<CertificateCrashScene> {
+  const env = await startDevServer()
+  const own = await createTestDatabase()
+  const database = await openDatabase({ url: own.url, applicationName: 'crash test' })
+  const pebble = await startPebble()
+  const gateway = await startGateway(database, pebble.httpPort)
+  const base = await mkdtemp(path.join(tmpdir(), 'roost-certificate-crash-'))
+  const bundle = path.join(base, 'workflows.js')
+  await writeFile(bundle, (await currentBundle()).code)
+  const secretKey = generateSecretKey()
+  const userUuid = (await addUser(database, { name: 'ann' })).uuid
+  const { directoryUrl, ca, resolver, httpPort, tlsPort } = pebble
+  const authority = { directoryUrl, ca, resolver, httpPort, tlsPort }
+  const shared = { databaseUrl: own.url, bundle, secretKey, authority }
+  return {
+    async liveThrough(point) {
+      const place = { address: env.connection.options.address, namespace: await newNamespace(env) }
+      const uuid = randomUUID()
+      await insertCertificate(database, { uuid, userUuid })
+      await begin(database, place, uuid)
+      const victim = startMortalPart('certificate/crash-part', {
+        ...shared,
+        place,
+        point,
+      })
+      await victim.died
+      const next = startMortalPart('certificate/crash-part', {
+        ...shared,
+        place,
+      } satisfies CertificateCrashOptions)
+      try {
+        await until(`it is served after ${point}`, () => isServed(database, uuid), arrives)
+        await assertWhole(database, { uuid, secretKey })
+      } finally {
+        await next.end()
+      }
+    },
+    ordersMade: () => countOf(pebble, /Added order /g),
+    certificatesIssued: () => countOf(pebble, /Issued certificate serial /g),
+    async close() {
+      gateway.closeAllConnections()
+      gateway.close()
+      await pebble.stop()
+      await database.close()
+      await own.drop()
+      await env.teardown()
+      await rm(base, { recursive: true, force: true })
+    },
+  }
+}
+
+function countOf(pebble: Pebble, what: RegExp): number {
+  return pebble.said().match(what)?.length ?? 0
+}
+
+/** What a gateway does with challenges, from the same rows. */
+async function startGateway(database: Database, port: number): Promise<Server> {
+  const answerOf = async (token: string): Promise<string | undefined> => {
+    const text = 'select key_authorization as "answer" from acme_challenges where id = $1'
+    const query = { name: 'crash-test-challenge', text, values: [token] }
+    return (await database.rows<{ answer: string }>(query))[0]?.answer
+  }
+  const server = createServer((request, response) => {
+    void answerOf((request.url ?? '').slice(challengePath.length)).then((answer) =>
+      response.writeHead(answer === undefined ? 404 : 200).end(answer),
+    )
+  }).listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+async function newNamespace(env: TestWorkflowEnvironment): Promise<string> {
+  const namespace = `crash-${randomUUID().slice(0, 8)}`
+  const day = { seconds: 86_400 as never }
+  await env.connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: day,
+  })
+  const { searchAttributes } = readNamespaceConfig()
+  const isReady = async (): Promise<boolean> => {
+    try {
+      await env.connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: Object.fromEntries(
+          Object.entries(searchAttributes).map(([name, kind]) => [name, searchAttributeKinds[kind]]),
+        ),
+      })
+      return true
+    } catch {
+      return false
+    }
+  }
+  await until('the namespace takes its attributes', isReady, arrives)
+  return namespace
+}
+
+async function insertCertificate(
+  database: Database,
+  { uuid, userUuid }: { readonly uuid: string; readonly userUuid: string },
+): Promise<void> {
+  const name = `shop-${uuid.slice(0, 8)}`
+  await database.rows({
+    name: 'crash-test-create',
+    text: `insert into certificates (uuid, user_uuid, name, common_name, state) values ($1, $2, $3, $4, 'pending')`,
+    values: [uuid, userUuid, name, `${name}.example.test`],
+  })
+}
+
+/** As the API does; a namespace that is new may not be known everywhere yet. */
+async function begin(
+  database: Database,
+  place: CertificateCrashOptions['place'],
+  uuid: string,
+): Promise<void> {
+  const row = await rowOf(database, uuid)
+  assert.ok(row)
+  const control = openTemporalControl(place)
+  const isBegun = async (): Promise<boolean> => {
+    try {
+      await control.certificates.ensureStarted(row.settings)
+      return true
+    } catch {
+      return false
+    }
+  }
+  await until('its workflow is begun', isBegun, arrives)
+  await control.close()
+}
+
+interface CertificateParts {
+  readonly state: string
+  readonly chain: string | null
+  readonly keySealed: string | null
+  readonly commonName: string
+}
+
+async function rowOf(database: Database, uuid: string) {
+  const text = `select state, chain, key_sealed as "keySealed", common_name as "commonName", name, user_uuid as "userUuid"
+    from certificates where uuid = $1`
+  const query = { name: 'crash-test-row', text, values: [uuid] }
+  const [row] = await database.rows<CertificateParts & { name: string; userUuid: string }>(query)
+  if (row === undefined) return undefined
+  const unwritten = { revision: 0, attempt: 0, nextAt: null, failure: null, notBefore: null, notAfter: null }
+  const settings = certificateSettings({ ...row, ...unwritten, uuid, state: 'pending' })
+  return { ...row, settings }
+}
+
+async function isServed(database: Database, uuid: string): Promise<boolean> {
+  return (await rowOf(database, uuid))?.state === 'valid'
+}
+
+/** One certificate with its key, one attempt, and nothing left of the order. */
+async function assertWhole(
+  database: Database,
+  { uuid, secretKey }: { readonly uuid: string; readonly secretKey: string },
+): Promise<void> {
+  const row = await rowOf(database, uuid)
+  assert.ok(row?.chain && row.keySealed)
+  const key = createSecretBox(parseSecretKey(secretKey)).open(row.keySealed, certificateKeyContext(uuid))
+  const certificate = new X509Certificate(row.chain)
+  assert.ok(certificate.checkPrivateKey(createPrivateKey(key)), 'its key is kept with it')
+  assert.equal(certificate.checkHost(row.commonName), row.commonName)
+  const text = `select (select count(*)::int from certificate_orders where certificate_uuid = $1) as orders,
+    (select count(*)::int from acme_challenges where certificate_uuid = $1) as challenges,
+    (select count(*)::int from certificate_attempts where certificate_uuid = $1) as attempts,
+    (select count(*)::int from certificate_attempts where certificate_uuid = $1 and ended_at is null) as "underWay"`
+  const [left] = await database.rows<object>({ name: 'crash-test-left', text, values: [uuid] })
+  assert.deepEqual({ ...left }, { orders: 0, challenges: 0, attempts: 1, underWay: 0 })
+}

@@ -1,0 +1,124 @@
+import childProcess from 'node:child_process'
+import { writeSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import type { HostActivities, VolumeActivities } from '../../../src/domain/instance/host-work.ts'
+import type { ControlWorkerOptions } from '../../../src/bin/worker-temporal.ts'
+import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
+
+/**
+ * The control worker, or what of an agent has to do with volumes, as a process that ends itself with -9 at one named point:
+ * `node volume-crash-part.ts <CrashPartOptions as JSON>`. Writes `ready` once it takes work.
+ */
+export interface CrashPartOptions {
+  readonly place: { readonly address: string; readonly namespace: string }
+  readonly role:
+    | { readonly kind: 'worker'; readonly databaseUrl: string; readonly bundle: string }
+    | { readonly kind: 'agent'; readonly nodeId: string; readonly directory: string }
+  /** `<activity> <nth>, before` or `, after`, or `<activity>: <call of the kernel>`, the first of that name. */
+  readonly point?: string
+}
+
+const pollMs = 20
+const options = JSON.parse(process.argv[2] ?? '') as CrashPartOptions
+const { place, role } = options
+const log = pino({ level: 'silent' })
+/** The activity whose calls of the kernel count. */
+let current: string | undefined
+
+function at(point: string): void {
+  if (point === options.point) process.kill(process.pid, 'SIGKILL')
+}
+
+type Activity = (input: never) => Promise<unknown>
+
+function mortal<T extends { readonly [K in keyof T]: Activity }>(activities: T): T {
+  const counts = new Map<string, number>()
+  const watched = Object.entries<Activity>(activities).map(([name, activity]) => [
+    name,
+    async (input: never) => {
+      const nth = (counts.get(name) ?? 0) + 1
+      counts.set(name, nth)
+      at(`${name} ${nth}, before`)
+      current = name
+      const result = await activity(input)
+      current = undefined
+      at(`${name} ${nth}, after`)
+      return result
+    },
+  ])
+  return Object.fromEntries(watched) as T
+}
+
+type AnyFunction = (...args: unknown[]) => unknown
+
+function before(of: object, name: string): void {
+  const methods = of as Record<string, AnyFunction>
+  const original = methods[name]
+  methods[name] = function (this: unknown, ...args: unknown[]) {
+    if (current !== undefined) at(`${current}: ${name}`)
+    return original?.apply(this, args)
+  }
+}
+
+async function watchKernelCalls(): Promise<void> {
+  const probe = await fs.open('/dev/null', 'r')
+  const fileHandle = Object.getPrototypeOf(probe) as object
+  await probe.close()
+  for (const name of ['sync', 'truncate', 'write']) before(fileHandle, name)
+  for (const name of ['mkdir', 'rename', 'rm']) before(fs, name)
+  const { spawn } = childProcess
+  childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
+    const child = spawn(...args)
+    // The tool is at work, and goes on without its agent.
+    if (current !== undefined) at(`${current}: spawn`)
+    return child
+  }) as typeof spawn
+  syncBuiltinESMExports()
+}
+
+async function startWorker(databaseUrl: string, bundle: string): Promise<{ readonly polls: boolean }> {
+  const { ControlWorker } = await import('../../../src/bin/worker-temporal.ts')
+  const { createControlActivities } = await import('../../../activities/control-activities.ts')
+  const { openDatabase } = await import('../../../src/db/database.ts')
+  const database = await openDatabase({ url: databaseUrl, applicationName: 'crash test worker', poolSize: 2 })
+  const worker = new ControlWorker({
+    place,
+    activities: mortal(createControlActivities({ database })) as ControlWorkerOptions['activities'],
+    workflowBundle: bundle,
+    log,
+    sdkMetricsAddress: '127.0.0.1:0',
+  })
+  worker.start()
+  return worker
+}
+
+async function startAgent(nodeId: string, directory: string): Promise<{ readonly polls: boolean }> {
+  await watchKernelCalls()
+  const { createHostEvents, NodeWorker } = await import('../../../src/bin/agent-temporal.ts')
+  const { createVolumeActivities } = await import('../../../activities/host-activities.ts')
+  const { HostVolumes } = await import('../../../src/host/volumes/host-volumes.ts')
+  const { FileVolumes } = await import('../../../src/host/volumes/file-volumes.ts')
+  const volumes = await FileVolumes.open({ directory, reserveMb: 0 })
+  const { volumeEvents } = createHostEvents(place)
+  const held = new HostVolumes({ volumes, volumeEvents, log } as unknown as AgentPorts)
+  await held.open()
+  const activities = mortal<VolumeActivities>(createVolumeActivities({ volumes: held }))
+  const worker = new NodeWorker({
+    place,
+    nodeId,
+    activities: activities as HostActivities & VolumeActivities,
+    log,
+  })
+  worker.start()
+  return worker
+}
+
+const worker =
+  role.kind === 'worker'
+    ? await startWorker(role.databaseUrl, role.bundle)
+    : await startAgent(role.nodeId, role.directory)
+while (!worker.polls) await delay(pollMs)
+writeSync(1, 'ready\n')

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { openCrashScene } from './crash-scene.ts'
+import type { CrashHost, CrashScene } from './crash-scene.ts'
+
+/** Of an agent; a host's own calls of the kernel have a test of their own, which tries every single one of them. */
+const makingPoints = [
+  'makeVolume 1, before',
+  'makeVolume: mkdir',
+  'makeVolume: truncate',
+  'makeVolume: spawn',
+  'makeVolume: sync',
+  'makeVolume: rename',
+  'makeVolume 1, after',
+] as const
+const removingPoints = [
+  'removeVolume 1, before',
+  'removeVolume: rename',
+  'removeVolume: write',
+  'removeVolume: rm',
+  'removeVolume 1, after',
+] as const
+/** Of the worker: its writes, and what became of them was not told to anybody. */
+const recordingPoints = [
+  'recordVolume 1, before',
+  'recordVolume 1, after',
+  'recordVolume 2, before',
+  'recordVolume 2, after',
+] as const
+const rowPoints = ['deleteVolumeRow 1, before', 'deleteVolumeRow 1, after'] as const
+/** Every death waits for a timeout, so many are died beside each other. */
+const atOnce = 4
+
+describe('a volume of which everything dies once, with -9,', function () {
+  this.timeout(600_000)
+  let scene: CrashScene
+  before(async () => {
+    scene = await openCrashScene()
+  })
+  after(() => scene?.close())
+
+  async function deathInMaking(point: string): Promise<void> {
+    const host = await scene.newHost()
+    const victim = await host.startAgent(point)
+    await host.create()
+    await victim.died
+    const left = await host.complete()
+    assert.equal(
+      left !== undefined,
+      point === 'makeVolume 1, after',
+      'it is complete exactly when it is made',
+    )
+    await host.startAgent()
+    await host.isReady()
+    if (left !== undefined) assert.equal(await host.complete(), left, 'what stood complete was made again')
+    await host.delete()
+    await host.isGone()
+  }
+
+  async function deathInRemoving(point: string): Promise<void> {
+    const host = await scene.newHost()
+    const victim = await host.startAgent(point)
+    await host.create()
+    await host.isReady()
+    await host.delete()
+    await victim.died
+    await host.startAgent()
+    await host.isGone()
+  }
+
+  describe('its agent', () => {
+    const outcomes = new Map<string, Promise<void>>()
+    before(async () => {
+      await scene.startWorker()
+      const all = [
+        ...makingPoints.map((point) => ({ point, die: deathInMaking })),
+        ...removingPoints.map((point) => ({ point, die: deathInRemoving })),
+      ]
+      const rest = all.map(({ point, die }) => {
+        const outcome = Promise.withResolvers<void>()
+        outcome.promise.catch(() => undefined)
+        outcomes.set(point, outcome.promise)
+        return async () => die(point).then(outcome.resolve, outcome.reject)
+      })
+      const lane = async (): Promise<void> => {
+        for (let one = rest.shift(); one !== undefined; one = rest.shift()) await one()
+      }
+      void Promise.all(Array.from({ length: atOnce }, lane))
+    })
+
+    for (const point of makingPoints) {
+      it(`at "${point}": is made to the end or made again, once`, () => outcomes.get(point))
+    }
+    for (const point of removingPoints) {
+      it(`at "${point}": is removed to the end`, () => outcomes.get(point))
+    }
+  })
+
+  describe('its worker', () => {
+    let host: CrashHost
+    beforeEach(async () => {
+      await scene.endParts()
+      host = await scene.newHost()
+      await host.startAgent()
+    })
+
+    for (const point of recordingPoints) {
+      it(`at "${point}": is made once, and its row says so`, async () => {
+        const victim = await scene.startWorker(point)
+        await host.create()
+        await victim.died
+        const left = await host.complete()
+        await scene.startWorker()
+        await host.isReady()
+        if (left !== undefined)
+          assert.equal(await host.complete(), left, 'what stood complete was made again')
+      })
+    }
+    for (const point of rowPoints) {
+      it(`at "${point}": is removed, and so is its row`, async () => {
+        const victim = await scene.startWorker(point)
+        await host.create()
+        await host.isReady()
+        await host.delete()
+        await victim.died
+        await scene.startWorker()
+        await host.isGone()
+      })
+    }
+  })
+
+  it('that is deleted while nobody of these is there is removed by those that come', async () => {
+    await scene.endParts()
+    const host = await scene.newHost()
+    await host.create()
+    await host.delete()
+    await scene.startWorker()
+    await host.startAgent()
+    await host.isGone()
+  })
+})

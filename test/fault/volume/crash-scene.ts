@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+import { startSweepLoop } from '../../../src/control/sweep-loop.ts'
+import { createSweep } from '../../../src/control/sweep.ts'
+import { sweptEntities } from '../../../src/control/swept-entity.ts'
+import { openTemporalControl } from '../../../src/control/temporal-control.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import type { Database } from '../../../src/db/database.ts'
+import { imagePath } from '../../../src/host/volumes/volume-directory.ts'
+import { lookOver } from '../../host/volumes/image.ts'
+import { addNode, addUser } from '../../support/accounts.ts'
+import { createTestDatabase } from '../../support/postgres.ts'
+import { currentBundle, startDevServer } from '../../support/temporal.ts'
+import { until } from '../../support/until.ts'
+import type { CrashPartOptions } from './crash-part.ts'
+
+const sizeMb = 8
+/** A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the machine may be busy. */
+const arrives = { limitMs: 120_000 }
+
+/** A process of the stack that may be told where to die. */
+export interface CrashPart {
+  /** Resolves when it has died at its point. */
+  readonly died: Promise<void>
+  /** Ends it at once. */
+  end(): Promise<void>
+}
+
+export interface CrashScene {
+  startWorker(point?: string): Promise<CrashPart>
+  /** A volume of a host of its own. Its workflow is begun, and later told, by the sweep alone, as when the API died. */
+  newHost(): Promise<CrashHost>
+  /** Of both kinds, those that still live. */
+  endParts(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface CrashHost {
+  startAgent(point?: string): Promise<CrashPart>
+  create(): Promise<void>
+  delete(): Promise<void>
+  /** What stands complete on disk: which file it is. Undefined where there is none. */
+  complete(): Promise<number | undefined>
+  /** Resolves when its row says so; then there has to be exactly one sound file. */
+  isReady(): Promise<void>
+  /** Resolves when there is no row; then there must be no file. */
+  isGone(): Promise<void>
+}
+
+export async function openCrashScene(): Promise<CrashScene> {
+  const env = await startDevServer()
+  const own = await createTestDatabase()
+  const database = await openDatabase({ url: own.url, applicationName: 'crash test' })
+  const base = await mkdtemp(path.join(tmpdir(), 'roost-volume-crash-'))
+  const bundle = path.join(base, 'workflows.js')
+  await writeFile(bundle, (await currentBundle()).code)
+  const place = placeOf(env)
+  const control = openTemporalControl(place)
+  const entities = sweptEntities(database, control)
+  // A row's time is rounded, so it may seem to lie ahead.
+  const sweep = createSweep({ entities, nowMs: Date.now, olderThanMs: -1_000 })
+  const sweeps = startSweepLoop(sweep, { onSwept: () => undefined, onFailure: () => undefined })
+  const userUuid = (await addUser(database, { name: 'ann' })).uuid
+  const parts: CrashPart[] = []
+  const start = async (options: Omit<CrashPartOptions, 'place'>): Promise<CrashPart> => {
+    const part = await startPart({ place, ...options })
+    parts.push(part)
+    return part
+  }
+  const endParts = async (): Promise<void> => {
+    for (const part of parts.splice(0)) await part.end()
+  }
+  return {
+    startWorker: (point) =>
+      start({
+        role: { kind: 'worker', databaseUrl: own.url, bundle },
+        ...(point === undefined ? {} : { point }),
+      }),
+    async newHost() {
+      const nodeId = await addNode(database, { id: `node-${randomUUID().slice(0, 8)}` })
+      const directory = path.join(base, nodeId)
+      return hostOf({ database, nodeId, userUuid, directory, start })
+    },
+    endParts,
+    async close() {
+      await endParts()
+      await sweeps.stop()
+      await control.close()
+      await database.close()
+      await own.drop()
+      await env.teardown()
+      await rm(base, { recursive: true, force: true })
+    },
+  }
+}
+
+function placeOf(env: TestWorkflowEnvironment): CrashPartOptions['place'] {
+  return { address: env.connection.options.address, namespace: env.namespace ?? 'default' }
+}
+
+async function startPart(options: CrashPartOptions): Promise<CrashPart> {
+  const program = path.resolve(import.meta.dirname, 'crash-part.ts')
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
+  const [said] = (await Promise.race([once(child.stdout, 'data'), exited])) as [unknown]
+  assert.equal(String(said), 'ready\n')
+  return {
+    died: exited.then(([, signal]) => assert.equal(signal, 'SIGKILL')),
+    async end() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+function hostOf(of: {
+  readonly database: Database
+  readonly nodeId: string
+  readonly userUuid: string
+  readonly directory: string
+  readonly start: (options: Omit<CrashPartOptions, 'place'>) => Promise<CrashPart>
+}): CrashHost {
+  const { database, nodeId, userUuid, directory, start } = of
+  const uuid = randomUUID()
+  const row = async (): Promise<{ readonly phase: string; readonly made: boolean } | undefined> => {
+    const name = 'crash-test-volume'
+    const text = 'select phase, made from volumes where uuid = $1'
+    return (await database.rows<{ phase: string; made: boolean }>({ name, text, values: [uuid] }))[0]
+  }
+  const complete = async (): Promise<number | undefined> =>
+    stat(imagePath(directory, uuid)).then(
+      ({ ino }) => ino,
+      () => undefined,
+    )
+  return {
+    complete,
+    startAgent: (point) =>
+      start({ role: { kind: 'agent', nodeId, directory }, ...(point === undefined ? {} : { point }) }),
+    async create() {
+      await database.rows({
+        name: 'crash-test-create',
+        text: `insert into volumes (uuid, user_uuid, node_id, name, size_mb, persistent) values ($1, $2, $3, $4, $5, true)`,
+        values: [uuid, userUuid, nodeId, `vol-${nodeId}`, sizeMb],
+      })
+    },
+    async delete() {
+      const text = 'update volumes set deleted_at = now() where uuid = $1'
+      await database.rows({ name: 'crash-test-delete', text, values: [uuid] })
+    },
+    async isReady() {
+      await until('the row says ready', async () => (await row())?.phase === 'ready', arrives)
+      assert.deepEqual(await row(), { phase: 'ready', made: true })
+      assert.deepEqual(await readdir(directory), [uuid])
+      const image = imagePath(directory, uuid)
+      assert.equal((await stat(image)).size, sizeMb * 1024 * 1024)
+      const { code, said } = await lookOver(image)
+      assert.equal(code, 0, said)
+    },
+    async isGone() {
+      await until('the row is gone', async () => (await row()) === undefined, arrives)
+      assert.deepEqual(await readdir(directory), [])
+    },
+  }
+}

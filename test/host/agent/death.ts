@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { Machine } from './machine.ts'
+import type { AgentOptions, LiveAgent } from './machine.ts'
+import { Crash, CrashMoment } from './crash.ts'
+
+/** One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the end. */
+export interface Timeline {
+  /** Before the agent that dies; its own life is without faults. */
+  readonly prepare?: (machine: Machine) => Promise<void>
+  /** Of every agent of the timeline. */
+  readonly options?: AgentOptions
+  readonly script: (live: LiveAgent, machine: Machine) => Promise<void>
+  /** What the agent after it is asked for, where that is not the same again. */
+  readonly next?: (live: LiveAgent, machine: Machine) => Promise<void>
+  readonly check: (machine: Machine, last: LiveAgent) => void | Promise<void>
+}
+
+/** Far more calls than any timeline makes. */
+const callsMax = 200
+
+/** Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were. */
+export async function dieEverywhere(timeline: Timeline): Promise<number> {
+  let deaths = 0
+  for (const moment of Object.values(CrashMoment)) {
+    for (let at = 1; at < callsMax; at += 1) {
+      const crash = new Crash(at, moment)
+      const machine = await Machine.make()
+      try {
+        await timeline.prepare?.(machine)
+        const first = machine.agent({ ...timeline.options, crash })
+        const life = first.recovered().then(async () => {
+          await timeline.script(first, machine)
+        })
+        await Promise.race([crash.happened, life])
+        if (!crash.dead) break
+        first.bury()
+        await crash.written()
+        deaths += 1
+        const next = machine.agent(timeline.options ?? {})
+        await next.recovered()
+        await (timeline.next ?? timeline.script)(next, machine)
+        await timeline.check(machine, next)
+        next.kill()
+        await next.written()
+        assert.ok(machine.host.mostOfOneInstance <= 1, 'two VMs of one instance ran at once')
+      } catch (error) {
+        throw new Error(`death ${moment} call ${String(at)}: ${crash.calls.join(', ')}`, { cause: error })
+      } finally {
+        await machine.remove()
+      }
+    }
+  }
+  return deaths
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { HostFailure } from '../../../src/domain/instance/host-work.ts'
+import { noUsage } from '../../../src/domain/instance/usage.ts'
+import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
+import { ApiClient, ApiError } from '../../../src/host/agent/api-client.ts'
+import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
+
+const uuid = '00000000-0000-4000-8000-000000000001'
+const otherUuid = '00000000-0000-4000-8000-000000000002'
+const noLoad = { cpuTimeMs: 0, inFlight: 0, handledPerSecond: 0 }
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
+}
+
+const idleAttention = {
+  phase: Phase.Running,
+  boot: 3,
+  awake: true,
+  leases: 0,
+  connections: 0,
+  requests: 0,
+  queued: 0,
+  disabled: false,
+  idleSinceMs: 1_000,
+}
+
+describe("the agent's server", () => {
+  let server: Server
+  let url: string
+  let notReady: string | undefined
+  before(async () => {
+    server = createAgentServer({
+      agentSecret: 'the-secret',
+      log: silent,
+      upgrade: (_, socket) => socket.destroy(),
+      answers: {
+        log: async (_, window) => {
+          if (window.offset === 13) throw new Error('disk on fire')
+          return await Promise.resolve({
+            availableStart: 0,
+            availableEnd: 4,
+            rangeStart: window.offset,
+            rangeEnd: window.limit,
+            outputBase64: '',
+          })
+        },
+        usage: async (uuids) =>
+          await Promise.resolve(Object.fromEntries(uuids.map((each) => [each, noUsage]))),
+        loads: async (uuids) =>
+          await Promise.resolve({
+            atMs: 5,
+            loads: Object.fromEntries(uuids.map((each) => [each, noLoad])),
+          }),
+        awake: (uuids) => Object.fromEntries(uuids.map((each) => [each, { boot: 2, state: 'running' }])),
+        attention: (each) => (each === uuid ? idleAttention : undefined),
+        notReady: () => notReady,
+        metrics: async () => await Promise.resolve('a_metric 1\n'),
+      },
+    })
+    url = await listen(server)
+  })
+  after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+
+  const ask = async (path: string, options: RequestInit & { secret?: string } = {}): Promise<Response> =>
+    await fetch(url + path, {
+      ...options,
+      headers: { authorization: `Bearer ${options.secret ?? 'the-secret'}` },
+    })
+
+  it('gives the log window that is asked for', async () => {
+    const response = await ask(`/instances/${uuid}/log?offset=-4096&limit=16383`)
+    assert.equal(response.status, 200)
+    const window = (await response.json()) as { rangeStart: number; rangeEnd: number }
+    assert.deepEqual([window.rangeStart, window.rangeEnd], [-4096, 16383])
+  })
+
+  it('gives loads with the time at which they were read', async () => {
+    const response = await ask('/loads', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
+    assert.deepEqual(await response.json(), { atMs: 5, loads: { [uuid]: noLoad } })
+    assert.equal((await ask('/loads', { method: 'POST', body: '{}' })).status, 400)
+    assert.equal((await ask('/loads', { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('gives what is awake', async () => {
+    const response = await ask('/awake', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
+    assert.deepEqual(await response.json(), { awake: { [uuid]: { boot: 2, state: 'running' } } })
+    assert.equal((await ask('/awake', { method: 'POST', secret: 'another' })).status, 401)
+  })
+
+  it('gives usage by instance', async () => {
+    const response = await ask('/usage', { method: 'POST', body: JSON.stringify({ instances: [uuid] }) })
+    assert.deepEqual(await response.json(), { usage: { [uuid]: noUsage } })
+  })
+
+  it('says what keeps an instance awake, and nothing of one that it does not know', async () => {
+    assert.deepEqual(await (await ask(`/instances/${uuid}/attention`)).json(), idleAttention)
+    assert.equal((await ask(`/instances/${otherUuid}/attention`)).status, 404)
+  })
+
+  it('gives nothing of instances without its secret', async () => {
+    for (const secret of ['', 'the-secre', 'the-secret2', 'other'])
+      for (const path of [
+        `/instances/${uuid}/log?offset=0&limit=1`,
+        `/instances/${uuid}/attention`,
+        '/usage',
+        '/nothing',
+      ])
+        assert.equal((await ask(path, { secret })).status, 401)
+  })
+
+  it('tells health and metrics to anyone, and readiness as it is', async () => {
+    assert.equal((await fetch(`${url}/healthz`)).status, 200)
+    assert.equal(await (await fetch(`${url}/metrics`)).text(), 'a_metric 1\n')
+    assert.equal((await fetch(`${url}/readyz`)).status, 200)
+    notReady = 'Temporal can not be reached'
+    const response = await fetch(`${url}/readyz`)
+    notReady = undefined
+    assert.equal(response.status, 503)
+    assert.match(await response.text(), /Temporal/)
+  })
+
+  it('refuses what is malformed with the value that was wrong', async () => {
+    for (const query of ['', '?offset=0', '?offset=1.5&limit=1', '?offset=0&limit=-1', '?offset=x&limit=1'])
+      assert.equal((await ask(`/instances/${uuid}/log${query}`)).status, 400, query)
+    for (const body of ['', '{', '[]', '{"instances":[1]}'])
+      assert.equal((await ask('/usage', { method: 'POST', body })).status, 400, body)
+    const tooLong = await ask('/usage', { method: 'POST', body: 'x'.repeat(4 * 1024 * 1024) }).catch(
+      () => undefined,
+    )
+    assert.ok(tooLong === undefined || tooLong.status === 413)
+    assert.equal((await ask('/instances/x/log?offset=0&limit=1')).status, 404)
+  })
+
+  it('a failure inside is a 500 that tells nothing of it', async () => {
+    const response = await ask(`/instances/${uuid}/log?offset=13&limit=1`)
+    assert.equal(response.status, 500)
+    assert.doesNotMatch(await response.text(), /fire/)
+  })
+})
+
+describe("the agent's client of the API", () => {
+  let api: Server
+  let client: ApiClient
+  const requests: { line: string; authorization: string | undefined }[] = []
+  let answers: { status: number; body?: object }[] = []
+  before(async () => {
+    api = createServer((request: IncomingMessage, response) => {
+      requests.push({
+        line: `${String(request.method)} ${String(request.url)}`,
+        authorization: request.headers.authorization,
+      })
+      const { status, body } = answers.shift() ?? { status: 200, body: {} }
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body ?? {}))
+    })
+    client = new ApiClient({
+      apiUrl: await listen(api),
+      nodeId: 'local',
+      joinToken: 'join-secret',
+      agentSecret: 'own-secret',
+    })
+  })
+  beforeEach(() => {
+    requests.length = 0
+    answers = []
+  })
+  after(async () => {
+    await client.close()
+    api.close()
+  })
+
+  it('asks as its node, with the agent’s secret', async () => {
+    answers = [
+      { status: 200, body: { instances: [{ uuid, state: 'running' }] } },
+      { status: 200, body: { token: 'pull' } },
+      { status: 200, body: { uuid } },
+    ]
+    assert.deepEqual(await client.instances(), [{ uuid, state: 'running' }])
+    await client.registryToken('a/b')
+    await client.launchSpec(uuid, new AbortController().signal)
+    const authorization = 'Bearer own-secret'
+    assert.deepEqual(requests, [
+      { line: 'GET /internal/nodes/local/instances', authorization },
+      { line: 'POST /internal/nodes/local/registry-token', authorization },
+      { line: `GET /internal/nodes/local/instances/${uuid}/launch`, authorization },
+    ])
+  })
+
+  it('shows the join token with its heartbeat alone', async () => {
+    answers = [{ status: 200, body: { nodeId: 'local', subnet: '10.64.0.0/16' } }]
+    await client.heartbeat({
+      agentUrl: 'http://127.0.0.1:1',
+      agentSecret: 'own-secret',
+      accelerator: 'fake',
+      memoryMb: 1,
+      volumeMb: 2,
+      imageBytes: {},
+      version: '',
+    })
+    assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])
+  })
+
+  it('an answer that lists nothing at all is no list', async () => {
+    answers = [{ status: 200, body: {} }]
+    await assert.rejects(client.instances(), ApiError)
+  })
+
+  it('a failing API is asked again for a launch spec, patiently', async () => {
+    answers = [{ status: 500 }, { status: 503 }, { status: 200, body: { uuid } }]
+    assert.deepEqual(await client.launchSpec(uuid, new AbortController().signal), { uuid })
+    assert.equal(requests.length, 3)
+  })
+
+  it('an instance that the API does not know is final', async () => {
+    answers = [{ status: 404 }]
+    await assert.rejects(
+      client.launchSpec(uuid, new AbortController().signal),
+      (error: unknown) =>
+        error instanceof HostStartError && error.failure === HostFailure.UnknownInstance && error.final,
+    )
+    assert.equal(requests.length, 1)
+  })
+
+  it('an abort ends the patience at once', async () => {
+    answers = Array.from({ length: 20 }, () => ({ status: 500 }))
+    const controller = new AbortController()
+    const asked = client.launchSpec(uuid, controller.signal)
+    controller.abort(new Error('given up'))
+    await assert.rejects(asked, /given up/)
+  })
+
+  it('errors never hold the token or what the API answered', async () => {
+    answers = [{ status: 403, body: { message: 'some secret' } }]
+    await assert.rejects(client.registryToken('a/b'), (error: Error) => {
+      assert.doesNotMatch(error.message, /join-secret|own-secret|some secret/)
+      return true
+    })
+  })
+})

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
+import { HostFailure } from '../../../src/domain/instance/host-work.ts'
+import type { HostEvent, VolumeEvent } from '../../../src/domain/instance/host-work.ts'
+import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
+import type { ScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
+import type { LaunchSpec, LaunchVolume } from '../../../src/domain/host/api-protocol.ts'
+import type { StartReport } from '../../../src/domain/instance/start-report.ts'
+import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
+import { endlessDisk } from '../../../src/host/disk-room.ts'
+import type { DiskAdmission } from '../../../src/host/disk-room.ts'
+import { dueEvents, EventOutbox } from '../../../src/host/instance/event-outbox.ts'
+import type { HostEvents } from '../../../src/host/instance/event-outbox.ts'
+import { EventPace } from '../../../src/host/instance/event-pace.ts'
+import { HaltMarker } from '../../../src/host/agent/halt-marker.ts'
+import { HostAgent } from '../../../src/host/agent/host-agent.ts'
+import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
+import { InstanceStore } from '../../../src/host/instance/store.ts'
+import { recover } from '../../../src/host/agent/recovery.ts'
+import { FakeImages } from '../../../src/host/fakes/fake-images.ts'
+import type { FakeImagesOptions } from '../../../src/host/fakes/fake-images.ts'
+import { FakeNetwork } from '../../../src/host/fakes/fake-network.ts'
+import { FakeHost } from '../../../src/host/fakes/fake-host.ts'
+import type { FakeVmmOptions } from '../../../src/host/fakes/fake-vmm.ts'
+import { until } from '../../support/until.ts'
+import { WatchedVmm, WatchedVolumes } from '../volumes/agent-volume-watch.ts'
+import { Crash } from './crash.ts'
+
+export const uuid = '00000000-0000-4000-8000-000000000001'
+export const otherUuid = '00000000-0000-4000-8000-000000000002'
+export const volumeUuid = '00000000-0000-4000-8000-00000000000f'
+
+export interface AgentOptions {
+  readonly crash?: Crash
+  readonly vmm?: FakeVmmOptions
+  readonly images?: FakeImagesOptions
+  /** Temporal: answers of the nth signal; after the last, `taken`. */
+  readonly events?: readonly ('fail' | 'gone')[]
+  /** Of one user's instances; more than any test needs where absent. */
+  readonly sleepsPerMinute?: number
+}
+
+/** Nothing but a hang takes as long. */
+const hangMs = 30_000
+
+/** One machine of a timeline: what survives its agents. Tests kill agents and start others on it. */
+export class Machine {
+  readonly host = new FakeHost()
+  readonly network = new FakeNetwork()
+  failVolumeEvents = false
+  readonly broken: string[] = []
+  readonly clean = new Set<string>()
+  volumes: WatchedVolumes
+  /** What volumes' workflows took. */
+  readonly volumeEvents: (VolumeEvent & { readonly volumeUuid: string })[] = []
+  /** Every report that a workflow took. */
+  readonly reports: ExitReport[] = []
+  /** The ledger of its disk, for the agents to come. */
+  disk: DiskAdmission = endlessDisk
+  /** What workflows took of starts, beyond what their calls were answered with. */
+  readonly starts: StartReport[] = []
+  /** The kinds of all that workflows took, in order. */
+  readonly told: string[] = []
+  readonly events: HostEvent[] = []
+  readonly specs = new Map<string, LaunchSpec>()
+  readonly directory: string
+  nowMs = 1_000_000
+  bootId = 'boot-1'
+  readonly #agents: LiveAgent[] = []
+
+  constructor(directory: string) {
+    this.directory = directory
+    this.volumes = new WatchedVolumes(this)
+    for (const [index, each] of [uuid, otherUuid].entries()) this.specs.set(each, launchSpec(each, index + 2))
+  }
+
+  static async make(): Promise<Machine> {
+    return new Machine(await mkdtemp(join(tmpdir(), 'roost-agent-')))
+  }
+
+  async remove(): Promise<void> {
+    // An agent that goes on, or a write that it has begun, would make files in what is being deleted.
+    for (const live of this.#agents) live.kill()
+    await Promise.all(this.#agents.map(async (live) => await live.written()))
+    this.host.reboot()
+    await rm(this.directory, { recursive: true, force: true })
+    assert.deepEqual(this.broken, [], 'a volume was touched')
+  }
+
+  /** Sets how the application of an instance behaves; see `FakeVmm`. */
+  runs(...args: string[]): void {
+    for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, args: ['app', ...args] })
+  }
+
+  /** Its next launch spec has a volume. */
+  attach(instanceUuid: string, volume: Partial<LaunchVolume> = {}): void {
+    const spec = this.specs.get(instanceUuid)
+    assert.ok(spec !== undefined)
+    const base = { uuid: volumeUuid, sizeMb: 100, made: false, at: '/data', readonly: false }
+    this.specs.set(instanceUuid, { ...spec, volume: { ...base, ...volume } })
+  }
+
+  scalesToZero(scaleToZero: ScaleToZero): void {
+    for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, scaleToZero })
+  }
+
+  /** A new agent process on this machine; `recovered` when it takes work. */
+  agent(options: AgentOptions = {}): LiveAgent {
+    const live = new LiveAgent(this, options)
+    this.#agents.push(live)
+    return live
+  }
+
+  async readyAgent(options: AgentOptions = {}): Promise<LiveAgent> {
+    const live = this.agent(options)
+    await live.recovered()
+    return live
+  }
+}
+
+export class LiveAgent {
+  readonly agent: HostAgent
+  readonly ports: AgentPorts
+  readonly outbox: EventOutbox
+  readonly log: string[] = []
+  /** The kinds of the wakes that this agent made. */
+  readonly wakes: string[] = []
+  readonly #machine: Machine
+  readonly #crash: Crash
+  readonly #marker: HaltMarker
+
+  constructor(machine: Machine, options: AgentOptions) {
+    this.#machine = machine
+    this.#crash = options.crash ?? new Crash()
+    this.#marker = new HaltMarker(machine.directory)
+    const wrap = <T extends object>(name: string, port: T): T => this.#crash.wrap(name, port)
+    this.ports = {
+      vmm: wrap('vmm', new WatchedVmm(machine, () => machine.volumes, options.vmm ?? {})),
+      network: wrap('network', machine.network),
+      images: wrap('images', new FakeImages(options.images)),
+      volumes: wrap('volumes', machine.volumes),
+      volumeEvents: wrap('volumeEvents', this.#volumeEvents()),
+      launches: wrap('launches', { launchSpec: async (each: string) => await this.#spec(each) }),
+      store: wrap('store', new InstanceStore(machine.directory)),
+      disk: machine.disk,
+      observer: {
+        started: () => undefined,
+        waited: () => undefined,
+        startFailed: () => undefined,
+        ended: () => undefined,
+        woke: (kind) => this.wakes.push(kind),
+        wakeFailed: () => undefined,
+        slept: () => undefined,
+        standByRefused: () => undefined,
+        stalled: () => undefined,
+      },
+      log: {
+        info: () => undefined,
+        warn: (_, message) => this.log.push(message),
+        error: (_, message) => this.log.push(message),
+      },
+      nowMs: () => machine.nowMs,
+      hostBootId: machine.bootId,
+    }
+    this.agent = new HostAgent(this.ports)
+    const events = wrap('events', this.#events(options.events ?? []))
+    const pace = new EventPace({
+      sleepsPerMinute: options.sleepsPerMinute ?? 100_000,
+      nowMs: () => performance.now(),
+    })
+    this.outbox = new EventOutbox({
+      entries: () => this.agent.entries.values(),
+      events,
+      pace,
+      log: this.ports.log,
+    })
+    this.agent.end.onNews(() => {
+      this.outbox.wake()
+    })
+  }
+
+  async recovered(): Promise<void> {
+    await mkdir(this.#machine.directory, { recursive: true })
+    await recover({ agent: this.agent, ports: this.ports, haltedAtMs: await this.#marker.read() })
+    await this.#marker.clear()
+    this.outbox.wake()
+  }
+
+  /** The books say when the first socket of the instance listened. */
+  async listened(): Promise<void> {
+    await until('a socket listens', () => this.agent.entries.get(uuid)?.record?.started?.netTimeUs, {
+      limitMs: hangMs,
+    })
+  }
+
+  /** Everything that is to be reported is, and on disk as reported. */
+  async reported(): Promise<void> {
+    const deadlineMs = performance.now() + hangMs
+    const pending = (): boolean =>
+      [...this.agent.entries.values()].some((entry) => dueEvents(entry).length > 0)
+    while (pending() && !this.#crash.dead) {
+      assert.ok(performance.now() < deadlineMs, `an event was not reported within ${hangMs / 1_000} s`)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  /** `kill -9`. */
+  kill(): void {
+    this.#crash.now()
+    this.bury()
+  }
+
+  /** What it wrote last is on disk. */
+  async written(): Promise<void> {
+    await this.#crash.written()
+  }
+
+  /** Ends the timers of an agent that died; what it waited for never comes. */
+  bury(): void {
+    void this.outbox.close()
+  }
+
+  /** SIGTERM, as `src/bin/agent.ts` does it. */
+  async halt(): Promise<void> {
+    await this.#marker.set(this.#machine.nowMs)
+    await Promise.all([this.outbox.close(), this.agent.halt()])
+  }
+
+  async #spec(instanceUuid: string): Promise<LaunchSpec> {
+    const spec = this.#machine.specs.get(instanceUuid)
+    // As the API answers of an instance that was deleted.
+    if (spec === undefined) throw new HostStartError(HostFailure.UnknownInstance, 'it is not placed here')
+    return await Promise.resolve(spec)
+  }
+
+  #volumeEvents(): AgentPorts['volumeEvents'] {
+    return {
+      tell: async (volumeUuid, event) => {
+        if (this.#machine.failVolumeEvents) throw new Error('Temporal is away')
+        this.#machine.volumeEvents.push({ ...event, volumeUuid })
+        return await Promise.resolve('taken')
+      },
+    }
+  }
+
+  #events(answers: readonly ('fail' | 'gone')[]): HostEvents {
+    let calls = 0
+    return {
+      tell: async (_, event) => {
+        const answer = answers[calls]
+        calls += 1
+        if (answer === 'fail') throw new Error('Temporal is away')
+        if (answer === undefined) {
+          this.#machine.told.push(event.kind)
+          if (event.kind === 'exited') this.#machine.reports.push(event.exit)
+          else if (event.kind === 'started') this.#machine.starts.push(event.started)
+          this.#machine.events.push(event)
+        }
+        return await Promise.resolve(answer ?? 'taken')
+      },
+    }
+  }
+}
+
+function launchSpec(instanceUuid: string, host: number): LaunchSpec {
+  return {
+    uuid: instanceUuid,
+    name: `instance-${String(host)}`,
+    userUuid: '00000000-0000-4000-8000-00000000000a',
+    image: `user/app@sha256:${'0'.repeat(64)}`,
+    memoryMb: 128,
+    vcpus: 1,
+    env: {},
+    privateIp: `10.64.0.${String(host)}`,
+    mac: `12:b0:0a:40:00:0${String(host)}`,
+    scaleToZero: noScaleToZero,
+  }
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ApiError } from '../../../src/host/agent/api-client.ts'
+import { loadAgentSecret, Registration } from '../../../src/host/agent/registration.ts'
+
+describe('the registration of a host', () => {
+  let directory: string
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'roost-registration-'))
+  })
+  afterEach(async () => {
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const assignment = { nodeId: 'local', subnet: '10.70.0.0/16' }
+  const other = { nodeId: 'local', subnet: '10.71.0.0/16' }
+
+  /** `answers` in turn; undefined: the API is away; a number: it refuses. The last one holds for all further. */
+  function register(answers: readonly (typeof assignment | number | undefined)[]): {
+    registration: Registration
+    reassigned: Promise<string>
+    refused: Promise<void>
+    complaints: string[]
+  } {
+    let calls = 0
+    let tell: (subnet: string) => void
+    const reassigned = new Promise<string>((resolve) => (tell = resolve))
+    let refuse: () => void
+    const refused = new Promise<void>((resolve) => (refuse = resolve))
+    const complaints: string[] = []
+    const registration = new Registration({
+      agentDirectory: directory,
+      nodeId: 'local',
+      send: async () => {
+        const answer = answers[Math.min(calls, answers.length - 1)]
+        calls += 1
+        if (answer === undefined) throw new Error('the API is away')
+        if (typeof answer === 'number') throw new ApiError('refused', { status: answer })
+        return await Promise.resolve(answer)
+      },
+      describe: async () =>
+        await Promise.resolve({
+          agentUrl: '',
+          agentSecret: '',
+          accelerator: 'fake',
+          memoryMb: 1,
+          volumeMb: 2,
+          imageBytes: {},
+          version: '',
+        }),
+      onReassigned: ({ subnet }) => {
+        tell(subnet)
+      },
+      onRefused: () => {
+        refuse()
+      },
+      log: {
+        info: () => undefined,
+        error: () => undefined,
+        warn: (_, message) => void complaints.push(message),
+      },
+    })
+    return { registration, reassigned, refused, complaints }
+  }
+
+  it('waits for its first assignment and keeps it for agents that start while the API is away', async () => {
+    assert.deepEqual(await register([undefined, assignment]).registration.assignment(), assignment)
+    assert.deepEqual(await register([undefined]).registration.assignment(), assignment)
+  })
+
+  it('tells of an assignment that is no longer the one in use', async () => {
+    await register([assignment]).registration.assignment()
+    const { registration, reassigned } = register([other])
+    await registration.assignment()
+    registration.start()
+    assert.equal(await reassigned, other.subnet)
+    registration.stop()
+    assert.deepEqual(await register([undefined]).registration.assignment(), other)
+  })
+
+  it('says once what to do where its id belongs to another host, and joins when it was let in', async () => {
+    const { registration, complaints } = register([undefined, undefined, 401, 403, 403, assignment])
+    assert.deepEqual(await registration.assignment(), assignment)
+    assert.equal(complaints.length, 3)
+    assert.match(complaints[0] ?? '', /does not answer/)
+    assert.match(complaints[1] ?? '', /ROOST_JOIN_TOKEN_FILE/)
+    assert.match(complaints[2] ?? '', /ROOST_NODE_ID.*roost node release local/)
+  })
+
+  it('ends the agent that worked under an id which belongs to another host by now', async () => {
+    await register([assignment]).registration.assignment()
+    const { registration, refused } = register([undefined, 403])
+    await registration.assignment()
+    registration.start()
+    await refused
+    registration.stop()
+  })
+
+  it('has one secret for as long as its directory, which nobody else can read', async () => {
+    const secret = await loadAgentSecret(directory)
+    assert.match(secret, /^[\w-]{43}$/)
+    assert.equal(await loadAgentSecret(directory), secret)
+    const path = join(directory, 'agent-secret')
+    assert.equal(await readFile(path, 'utf8'), secret)
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+  })
+
+  it('does not make a second secret where the first can not be read', async () => {
+    await mkdir(join(directory, 'agent-secret'))
+    await assert.rejects(loadAgentSecret(directory), { code: 'EISDIR' })
+  })
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import type { NameLine, PrivateName } from '../../../src/domain/service/route-feed.ts'
+import { PrivateNames } from '../../../src/host/dns/private-names.ts'
+import { nameOf, otherUser, user } from './names.ts'
+
+describe('the private names of a host', () => {
+  let names: PrivateNames
+  beforeEach(() => {
+    names = new PrivateNames()
+  })
+  const tell = (...lines: NameLine[]): void => lines.forEach((line) => names.apply(line))
+  const is = (name: PrivateName): NameLine => ({ kind: 'name', name })
+  const gone = (name: PrivateName): NameLine => ({ kind: 'gone', what: 'name', id: name.uuid })
+  const block = (snapshot: boolean, revision: string, ...lines: NameLine[]): void =>
+    tell({ kind: 'begin', snapshot }, ...lines, { kind: 'end', revision })
+  const web = nameOf('web', '10.64.0.2')
+  const db = nameOf('db', '10.64.0.3')
+
+  it('a name is there as soon as it is told, and a deleted one is gone', () => {
+    tell({ kind: 'begin', snapshot: false }, is(web))
+    assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
+    tell(gone(web))
+    assert.equal(names.addressOf(user, 'web'), undefined)
+    assert.equal(names.nameAt(user, '10.64.0.2'), undefined)
+  })
+
+  it('the revision is that of the last complete block', () => {
+    block(true, 'r1', is(web))
+    tell({ kind: 'begin', snapshot: false }, is(db))
+    assert.equal(names.revision, 'r1')
+  })
+
+  it('what a block that tells everything leaves out is gone, at its end', () => {
+    names.remember([web, db])
+    tell({ kind: 'begin', snapshot: true }, is(db))
+    assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
+    tell({ kind: 'end', revision: 'r1' })
+    assert.deepEqual(names.all(), [db])
+    block(false, 'r2')
+    assert.deepEqual(names.all(), [db])
+  })
+
+  it('one that broke off leaves out nothing', () => {
+    names.remember([web])
+    tell(
+      { kind: 'begin', snapshot: true },
+      { kind: 'begin', snapshot: false },
+      { kind: 'end', revision: 'r2' },
+    )
+    assert.deepEqual(names.all(), [web])
+  })
+
+  it('a renamed instance has one name, also where two change theirs for one another', () => {
+    block(true, 'r1', is(web), is(db))
+    block(false, 'r2', is({ ...web, name: 'db' }), is({ ...db, name: 'web' }))
+    assert.equal(names.addressOf(user, 'db'), '10.64.0.2')
+    assert.equal(names.addressOf(user, 'web'), '10.64.0.3')
+    block(false, 'r3', is({ ...web, name: 'new' }))
+    assert.equal(names.addressOf(user, 'db'), undefined)
+  })
+
+  it('a name that has a new holder survives the end of the old one, and so does an address', () => {
+    const next = { ...web, uuid: 'the next' }
+    block(true, 'r1', is(web))
+    block(false, 'r2', is(next), gone(web))
+    assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
+    assert.equal(names.nameAt(user, '10.64.0.2'), 'web')
+  })
+
+  it('users do not see the names of each other', () => {
+    block(true, 'r1', is(web), is(nameOf('web', '10.64.0.9', otherUser)))
+    assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
+    assert.equal(names.addressOf(otherUser, 'web'), '10.64.0.9')
+    assert.equal(names.nameAt(user, '10.64.0.9'), undefined)
+  })
+
+  it('a dotted name makes those above it exist for as long as it does', () => {
+    const dotted = nameOf('a.b.c', '10.64.0.4')
+    block(true, 'r1', is(dotted), is({ ...web, name: 'x.c' }))
+    assert.deepEqual(
+      ['c', 'b.c', 'a.b.c'].map((name) => names.hasBelow(user, name)),
+      [true, true, false],
+    )
+    block(false, 'r2', gone(dotted))
+    assert.deepEqual(
+      ['c', 'b.c'].map((name) => names.hasBelow(user, name)),
+      [true, false],
+    )
+  })
+})

@@ -1,0 +1,29 @@
+import { strict as assert } from 'node:assert'
+import { memoryOf, newRecord, withStart } from '../../../src/host/instance/record.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+
+describe('the record of a boot', () => {
+  const nic = { instanceUuid: 'i', userUuid: 'u', ip: '10.64.0.2', mac: '12:b0:0a:40:00:02' }
+  const first = { instanceUuid: 'i', boot: 5, hostBootId: 'h', nic, imageDigest: 'd' }
+  const woken = { ...newRecord(first, undefined), memory: 4 }
+  const times = { startedAtMs: 1, bootTimeUs: 1, vmmStartTimeUs: 1, vmmLoadTimeUs: 1, vmmReadyTimeUs: 1 }
+  const known = (kind: StartKind) => withStart(woken, { boot: 5, kind, ...times })
+
+  it('has the memory of an earlier one where that goes on, and its own where it had to be booted', () => {
+    assert.equal(memoryOf(known(StartKind.Restore)), 4)
+    assert.equal(memoryOf(known(StartKind.Boot)), 5)
+    assert.equal(memoryOf(known(StartKind.Template)), 5)
+  })
+
+  it('knows when its first socket listened, which comes later, and takes nothing else back', () => {
+    const later = withStart(known(StartKind.Boot), {
+      boot: 5,
+      kind: StartKind.Boot,
+      ...times,
+      bootTimeUs: 9,
+      netTimeUs: 7,
+    })
+    assert.deepEqual([later.started?.netTimeUs, later.started?.bootTimeUs, later.startDue], [7, 1, true])
+    assert.equal(withStart(later, undefined), later)
+  })
+})

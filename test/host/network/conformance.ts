@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import type { Network, NicSpec } from '../../../src/host/network/network.ts'
+
+export const nicOf = (host: number): NicSpec => ({
+  instanceUuid: `00000000-0000-4000-8000-${String(host).padStart(12, '0')}`,
+  userUuid: '00000000-0000-4000-8000-00000000000a',
+  ip: `10.64.${String(host >> 8)}.${String(host & 255)}`,
+  mac: `12:b0:0a:40:${(host >> 8).toString(16).padStart(2, '0')}:${(host & 255).toString(16).padStart(2, '0')}`,
+})
+
+/** What every network must do; `again` is the network of a next agent on the same host and directory. */
+export function networkConformance(make: () => { network: Network; again: () => Network }): void {
+  let network: Network
+  let again: () => Network
+  const nic = nicOf(2)
+
+  beforeEach(async () => {
+    ;({ network, again } = make())
+    await network.open()
+  })
+  afterEach(async () => {
+    await network.close()
+  })
+
+  it('opening twice changes nothing', async () => {
+    const first = await network.attach(nic)
+    await network.open()
+    assert.deepEqual(await network.attach(nic), first)
+  })
+
+  it('an attachment carries the MAC of its instance', async () => {
+    assert.equal((await network.attach(nic)).mac, nic.mac)
+  })
+
+  it('attaching again finds the attachment that is there, also by the next agent', async () => {
+    const first = await network.attach(nic)
+    assert.deepEqual(await network.attach(nic), first)
+    const next = again()
+    await next.open()
+    assert.deepEqual(await next.attach(nic), first)
+  })
+
+  it('counters exist while attached and are gone afterwards', async () => {
+    assert.equal(await network.counters(nic), undefined)
+    await network.attach(nic)
+    assert.equal((await network.counters(nic))?.rxBytes, 0)
+    await network.detach(nic)
+    assert.equal(await network.counters(nic), undefined)
+  })
+
+  it('detaching twice, or what was never attached, is no error', async () => {
+    await network.detach(nicOf(9))
+    await network.attach(nic)
+    await network.detach(nic)
+    await network.detach(nic)
+  })
+
+  it('attachments of two instances at once are apart', async () => {
+    const [one, two] = await Promise.all([network.attach(nicOf(3)), network.attach(nicOf(4))])
+    assert.notEqual(one.mac, two.mac)
+    await network.detach(nicOf(3))
+    assert.notEqual(await network.counters(nicOf(4)), undefined)
+  })
+
+  it('an attached instance is reached on port 8080', async () => {
+    await network.attach(nic)
+    const address = await network.reach(nic, 8080)
+    assert.ok(address !== undefined && address.port > 0)
+  })
+
+  it('after standby the same attachment is found again, also by the next agent', async () => {
+    const first = await network.attach(nic)
+    await network.standBy(nic)
+    assert.deepEqual(await network.attach(nic), first)
+    await network.standBy(nic)
+    const next = again()
+    await next.open()
+    await next.standBy(nic)
+    assert.deepEqual(await next.attach(nic), first)
+    await next.detach(nic)
+  })
+
+  it('what never ran may be in standby, and go from there', async () => {
+    await network.standBy(nic)
+    await network.standBy(nic)
+    await network.detach(nic)
+    assert.equal(await network.counters(nic), undefined)
+  })
+
+  it('packets of peers are counted from 0 or not at all', async () => {
+    assert.equal(await network.peerPackets(nic), undefined)
+    await network.attach(nic)
+    assert.equal((await network.peerPackets(nic)) ?? 0, 0)
+    await network.detach(nic)
+    assert.equal(await network.peerPackets(nic), undefined)
+  })
+
+  it('what it has dropped is counted from 0 or not at all', async () => {
+    const load = await network.load()
+    for (const packets of Object.values(load?.dropped ?? {})) assert.equal(packets, 0)
+    assert.ok(load === undefined || load.flows < load.maxFlows)
+  })
+
+  it('closing twice is no error', async () => {
+    await network.attach(nic)
+    await network.close()
+    await network.close()
+  })
+}

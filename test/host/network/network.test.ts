@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  AddressError,
+  hostPart,
+  ownerUid,
+  planAddresses,
+  tapName,
+} from '../../../src/host/network/address-plan.ts'
+import { FakeNetwork } from '../../../src/host/fakes/fake-network.ts'
+import { parseNetDev } from '../../../src/host/network/net-dev.ts'
+import { forwardedGuestPorts, UserNetwork } from '../../../src/host/network/user-network.ts'
+import { networkConformance, nicOf } from './conformance.ts'
+
+describe('the fake network', () => {
+  networkConformance(() => {
+    const network = new FakeNetwork()
+    return { network, again: () => network }
+  })
+})
+
+describe('the user-mode network', () => {
+  let directory: string
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'roost-user-network-'))
+  })
+  after(async () => {
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  networkConformance(() => {
+    const make = (): UserNetwork => new UserNetwork({ directory })
+    return { network: make(), again: make }
+  })
+
+  it('forwards every documented guest port to a port of its own on the host', async () => {
+    const network = new UserNetwork({ directory })
+    await network.open()
+    const attachment = await network.attach(nicOf(2))
+    assert.ok(attachment.kind === 'user')
+    assert.deepEqual(
+      attachment.forwards.map((forward) => forward.guestPort),
+      forwardedGuestPorts,
+    )
+    assert.equal(
+      new Set(attachment.forwards.map((forward) => forward.hostPort)).size,
+      forwardedGuestPorts.length,
+    )
+    assert.equal(await network.reach(nicOf(2), 1), undefined)
+  })
+
+  it('says so where outbound access is asked for, and nothing where it is not', async () => {
+    const said: string[] = []
+    const warn = (message: string): number => said.push(message)
+    await new UserNetwork({ directory, outbound: false, warn }).open()
+    assert.deepEqual(said, [])
+    await new UserNetwork({ directory, outbound: true, warn }).open()
+    assert.match(said.join('\n'), /^outbound access is on but this agent is not root; .* nothing outside$/)
+  })
+})
+
+describe('the plan of addresses', () => {
+  const plan = planAddresses({ directory: '/a', subnet: '10.64.0.0/16' })
+
+  it('names fit into an interface name, and two agents share none', () => {
+    const other = planAddresses({ directory: '/b', subnet: '10.64.0.0/16' })
+    assert.ok(tapName(plan, '10.64.255.254').length <= 15 && plan.bridge.length <= 15)
+    assert.notEqual(tapName(plan, '10.64.0.2'), tapName(other, '10.64.0.2'))
+    assert.notEqual(plan.bridge, other.bridge)
+    assert.equal(plan.hostAddress, '10.64.0.1')
+  })
+
+  it('every address has a user of its own, outside those of people and containers', () => {
+    assert.notEqual(ownerUid(plan, '10.64.0.2'), ownerUid(plan, '10.64.1.2'))
+    for (const ip of ['10.64.0.2', '10.64.255.254']) {
+      const uid = ownerUid(plan, ip)
+      assert.ok(uid >= 0x70000000 && uid <= 0x7fffffff)
+    }
+  })
+
+  it('refuses an address that is not an instance of this host, and a network that is no /16', () => {
+    for (const ip of [
+      '10.65.0.2',
+      '10.64.0.1',
+      '10.64.0.0',
+      '10.64.255.255',
+      '10.64.0',
+      'x',
+      '10.64.0.2; reboot',
+    ])
+      assert.throws(() => hostPart(plan, ip), AddressError)
+    for (const subnet of ['10.64.0.0/24', '10.64.1.0/16', 'fd00::/16'])
+      assert.throws(() => planAddresses({ directory: '/a', subnet }), AddressError)
+  })
+})
+
+describe('the counters of the host', () => {
+  it('are read per interface, received and sent', () => {
+    const text = [
+      'Inter-|   Receive                                                |  Transmit',
+      ' face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed',
+      '    lo:  1000      10    0    0    0     0          0         0     1000      10    0    0    0     0       0          0',
+      'rt1234560002: 7 1 0 0 0 0 0 0 9 2 0 0 0 0 0 0',
+      '',
+    ].join('\n')
+    assert.deepEqual(parseNetDev(text).get('rt1234560002'), {
+      rxBytes: 7,
+      rxPackets: 1,
+      txBytes: 9,
+      txPackets: 2,
+    })
+  })
+})

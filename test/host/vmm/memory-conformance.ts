@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { footprintMb } from '../../../src/domain/host/memory-room.ts'
+import type { HostMemory } from '../../../src/domain/host/memory-room.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+import type { VmmError } from '../../../src/host/vmm/vmm.ts'
+import { VmmScene } from './scene.ts'
+import type { VmmWorld } from './scene.ts'
+
+/** What the specs of a scene ask for. */
+const vmMb = footprintMb(128)
+/** Exactly two of them fit. */
+export const memoryForTwo: HostMemory = { totalMb: 2 * vmMb + 100, reserveMb: 100, overcommit: 1 }
+
+/** What every VMM must do about the memory of its host; the world opens it with `memoryForTwo`. */
+export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
+  const scene = new VmmScene(makeWorld)
+  const full = { name: 'VmmError', failure: 'HostFull' }
+
+  it('refuses a start beyond the memory of its host with the figures, and has no VM of it', async () => {
+    await scene.start({})
+    await scene.start({})
+    const third = await scene.prepare({})
+    await assert.rejects(scene.vmm.start(third), {
+      ...full,
+      message: new RegExp(`needs ${vmMb} MiB .*others use ${2 * vmMb} of ${2 * vmMb} MiB .*less 100 for`),
+    })
+    assert.equal(await scene.vmm.status(third), undefined)
+    assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
+  })
+
+  it('says beforehand what it would refuse, and lets go of nothing for that', async () => {
+    const first = await scene.start({})
+    scene.vmm.checkMemory(await scene.prepare({}))
+    const second = await scene.start({})
+    const third = await scene.prepare({})
+    assert.throws(() => scene.vmm.checkMemory(third), full)
+    // They were admitted.
+    for (const running of [first, second]) scene.vmm.checkMemory(running)
+    assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
+  })
+
+  it('admits the next start once a VM has ended, also before that is forgotten', async () => {
+    const first = await scene.start({})
+    await scene.start({})
+    await scene.vmm.kill(first, 'forced')
+    assert.equal(scene.vmm.memory()?.instancesMb, vmMb)
+    await scene.start({})
+    assert.equal(scene.vmm.memory()?.instancesMb, 2 * vmMb)
+  })
+
+  it('counts starts from the moment they are asked for, and one that is asked for twice once', async () => {
+    const [one, two, three] = [await scene.prepare({}), await scene.prepare({}), await scene.prepare({})]
+    const results = await Promise.allSettled([one, one, two, three].map((spec) => scene.vmm.start(spec)))
+    const refused = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as Error] : [],
+    )
+    assert.deepEqual([results.length - refused.length, refused.length], [3, 1])
+    assert.equal((refused[0] as VmmError | undefined)?.failure, full.failure)
+    await scene.vmm.start(one)
+    assert.equal(scene.vmm.memory()?.instancesMb, 2 * vmMb)
+  })
+
+  it('counts nothing of a start that failed', async () => {
+    const spec = await scene.prepare({})
+    await assert.rejects(scene.vmm.start(spec, AbortSignal.abort(new Error('not wanted'))), /not wanted/)
+    assert.equal(scene.vmm.memory()?.instancesMb, 0)
+  })
+
+  it('counts nothing of a VM that sleeps, refuses its wake where others have the room, and keeps its memory', async () => {
+    const sleeper = await scene.start({})
+    await scene.vmm.suspend(sleeper)
+    assert.equal(scene.vmm.memory()?.instancesMb, 0)
+    const [other] = [await scene.start({}), await scene.start({})]
+    const next = scene.follow({ ...sleeper, boot: 2, restore: true })
+    await assert.rejects(scene.vmm.start(next), full)
+    await scene.vmm.kill(other, 'forced')
+    assert.equal((await scene.vmm.start(next)).kind, StartKind.Restore)
+  })
+
+  it('counts what an earlier object had started, once that is found', async () => {
+    await scene.start({})
+    await scene.start({})
+    await scene.reopen()
+    await scene.vmm.recover()
+    await assert.rejects(scene.vmm.start(await scene.prepare({})), full)
+  })
+}

@@ -1,0 +1,71 @@
+/**
+ * Run by a keeper in place of QEMU: its snapshot is loaded at once, and its CPUs run. Its guest begins to listen after a while in
+ * which a keeper that does not wait would have said that it runs. What comes after another while is its first argument: `awake`,
+ * `exit`, `panic` or `nothing`; or one of those that do not behave:
+ *   `shout <rounds>`   says all that a guest can say, so often and as fast as it is heard, and fills its VMM's log where that has an end. Then it
+ *                      speaks against standby, and ends.
+ *   `answer`           says that it is ready to sleep before anybody asks, and three times to each question.
+ *   `leave <channels>` closes its channels `control`, `monitor` or `both`, or of its control channel the `half` by which it speaks, or closes that
+ *                      one when it has said more than is heard at once (`unheard`), with its configuration unread. Then its VMM complains, and runs on.
+ */
+import { once } from 'node:events'
+import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { keeperFd } from '../../../src/host/vmm/command-line.ts'
+
+const silenceMs = 300
+/** Takes a keeper some seconds. */
+const unheardBytes = 65_536
+const [, , says, more] = process.argv
+const control = new Socket({ fd: keeperFd.control })
+const monitor = new Socket({ fd: keeperFd.monitor })
+
+async function goOn(): Promise<void> {
+  monitor.write('{"event": "RESUME"}\n')
+  await delay(silenceMs)
+  control.write('listen\n')
+  await delay(silenceMs)
+  if (says === 'awake') control.write('awake\n')
+  if (says === 'exit') control.write('exit code 0 oom 0 killed 0 output 0\n')
+  if (says === 'shout') await shout()
+  if (says === 'answer') control.write(`${ready.repeat(3)}disabled 1\n`)
+  if (says === 'leave') await leave()
+  if (says === 'panic')
+    monitor.write('{"event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-panic"}}\n')
+}
+
+const ready = 'sleep ready\n'
+const everything = `${'disabled 1\ndisabled 0\n'.repeat(16)}${ready}sleep disabled\nready\napp 7\nlisten\nawake\nno word\n`
+
+async function shout(): Promise<void> {
+  for (let round = 0; round < Number(more); round += 1) {
+    if (!control.write(everything)) await once(control, 'drain')
+    if (Number(more) < 1_000) process.stderr.write('what a VMM has to complain about\n'.repeat(20))
+  }
+  control.write('disabled 1\nexit code 7 oom 0 killed 0 output 0\n')
+}
+
+async function leave(): Promise<void> {
+  if (more === 'half') await new Promise<void>((resolve) => control.end(resolve))
+  if (more === 'unheard') control.write('\n'.repeat(unheardBytes))
+  if (more === 'control' || more === 'both' || more === 'unheard') control.destroy()
+  if (more === 'monitor' || more === 'both') monitor.destroy()
+  process.stderr.write('it has left\n')
+  setInterval(() => undefined, 1_000)
+}
+
+let questions = 0
+function answer(bytes: Buffer): void {
+  if (!bytes.toString().includes('sleep?')) return
+  control.write(`${ready.repeat(3)}disabled ${questions % 2}\n`)
+  questions += 1
+}
+if (says === 'answer') control.on('data', answer)
+monitor.on('data', (bytes: Buffer) => {
+  const commands = bytes.toString()
+  if (commands.includes('migrate-incoming')) {
+    monitor.write('{"event": "MIGRATION", "data": {"status": "completed"}}\n')
+  }
+  if (commands.includes('"cont"')) void goOn()
+})
+monitor.write('{"QMP": {}}\n')

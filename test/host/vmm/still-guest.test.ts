@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { packCpio } from '../../../guest/cpio.mjs'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+import type { PlanContext } from '../../../src/host/vmm/machine-plan.ts'
+import { readRest } from '../../../src/host/vmm/process-stat.ts'
+import { QemuVmm } from '../../../src/host/vmm/qemu-vmm.ts'
+import { TemplateStore } from '../../../src/host/vmm/template-store.ts'
+import { until } from '../../support/until.ts'
+import { openQemuBench } from './qemu-bench.ts'
+import type { QemuBench } from './qemu-bench.ts'
+import { exitOf } from './scene.ts'
+
+const limit = { limitMs: 10_000 }
+
+describe('a guest that stands still while its kernel boots', () => {
+  let bench: QemuBench
+  let context: PlanContext
+
+  before(async () => {
+    bench = await openQemuBench()
+    const initrdPath = path.join(bench.directory, 'initrd.cpio')
+    context = { ...bench.context, assets: { ...bench.context.assets, initrdPath } }
+  })
+  after(async () => {
+    await bench.close()
+  })
+
+  /** The next guest sleeps where ours would say that it is ready. */
+  function letGuestSleep(): void {
+    const busybox = readFileSync('/bin/busybox')
+    const sleeper = packCpio([
+      { name: 'init', mode: 0o100755, data: Buffer.from('#!/busybox sh\nexec /busybox sleep 1000000\n') },
+      { name: 'busybox', mode: 0o100755, data: busybox },
+    ])
+    writeFileSync(context.assets.initrdPath, sleeper)
+  }
+
+  /** At once, because the next boot follows at once. */
+  function letGuestBoot(): void {
+    copyFileSync(bench.context.assets.initrdPath, context.assets.initrdPath)
+  }
+
+  /** Problems are kept, and `mend` is done at each. */
+  function open(mend: () => void): { readonly vmm: QemuVmm; readonly problems: string[] } {
+    const problems: string[] = []
+    const onProblem = (message: string) => {
+      problems.push(message)
+      mend()
+    }
+    const { instancesDirectory } = bench
+    return { vmm: new QemuVmm({ instancesDirectory, ...context, onProblem }), problems }
+  }
+
+  it('is booted again, and that is told', async () => {
+    letGuestSleep()
+    const { vmm, problems } = open(letGuestBoot)
+    const spec = await bench.spec({ argv: ['true'] })
+    const started = await vmm.start(spec)
+    assert.equal(started.kind, StartKind.Boot)
+    assert.equal(problems.length, 1)
+    assert.match(problems[0] ?? '', /^a boot is tried again: the guest stood still: for 2 s /)
+    assert.equal((await exitOf(vmm, spec)).exitCode, 0)
+    await vmm.forget(spec)
+    await vmm.close()
+  })
+
+  it('is a failed boot when it does so each time, and leaves no VM', async () => {
+    letGuestSleep()
+    const { vmm, problems } = open(() => undefined)
+    const spec = await bench.spec({ argv: ['true'] })
+    await assert.rejects(vmm.start(spec), { failure: 'BootFailed', message: /^the guest stood still/ })
+    assert.equal(problems.length, 2)
+    assert.deepEqual(await vmm.recover(), [])
+    await vmm.close()
+  })
+
+  it('does not keep a template from being made', async () => {
+    letGuestSleep()
+    const problems: string[] = []
+    const templates = new TemplateStore(context, path.join(bench.directory, 'still'), (message) => {
+      problems.push(message)
+      letGuestBoot()
+    })
+    const spec = await bench.spec({ argv: ['true'] })
+    templates.provide(spec)
+    await templates.settled()
+    assert.notEqual(templates.take(spec), undefined)
+    assert.equal(problems.length, 1)
+    assert.match(problems[0] ?? '', /^a boot is tried again: the guest stood still/)
+    await templates.close()
+  })
+})
+
+describe('the rest of a process', () => {
+  async function withProcess(script: string, look: (pid: number) => Promise<void>): Promise<void> {
+    const child = spawn('/usr/bin/bash', ['-c', script], { stdio: 'ignore', detached: true })
+    const { pid } = child
+    assert.ok(pid !== undefined)
+    try {
+      await look(pid)
+    } finally {
+      process.kill(-pid, 'SIGKILL')
+      await once(child, 'exit')
+    }
+  }
+  const isAsleep = (pid: number) => readRest(pid)?.isAsleep
+
+  it('is sleep where it and all that it started sleep', async () => {
+    await withProcess('sleep 1000 & wait', async (pid) => {
+      await until('both sleep', () => isAsleep(pid) === true, limit)
+    })
+  })
+
+  it('is not sleep where one that it started runs', async () => {
+    await withProcess('while :; do :; done & wait', async (pid) => {
+      const first = await until('it has run', () => readRest(pid)?.cpuTimeMs || undefined, limit)
+      assert.equal(isAsleep(pid), false)
+      await until('more time is used', () => (readRest(pid)?.cpuTimeMs ?? 0) > first, limit)
+    })
+  })
+
+  it('is not sleep where it was stopped, and unknown where it is gone', async () => {
+    let gone = 0
+    await withProcess('sleep 1000 & wait', async (pid) => {
+      await until('both sleep', () => isAsleep(pid) === true, limit)
+      process.kill(pid, 'SIGSTOP')
+      await until('it is stopped', () => isAsleep(pid) === false, limit)
+      gone = pid
+    })
+    assert.equal(readRest(gone), undefined)
+  })
+})

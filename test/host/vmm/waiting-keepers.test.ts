@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { KeeperGone, startKeeper } from '../../../src/host/vmm/keeper-process.ts'
+import { WaitingKeepers } from '../../../src/host/vmm/waiting-keepers.ts'
+import { commandLineOf, familyOf } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
+import { openQemuBench } from './qemu-bench.ts'
+import type { QemuBench } from './qemu-bench.ts'
+import { exitOf } from './scene.ts'
+
+const limit = { limitMs: 30_000 }
+
+/** Those of other files of this process, which may be on their way out. */
+let others: readonly number[] = []
+
+/** Those of this file that are not told yet what to be. */
+function waiting(): readonly number[] {
+  return familyOf(process.pid).filter(
+    (pid) => /keeper wait( |$)/.test(commandLineOf(pid)) && !others.includes(pid),
+  )
+}
+
+describe('keepers that were started ahead', () => {
+  let bench: QemuBench
+
+  before(async () => {
+    bench = await openQemuBench()
+    others = waiting()
+  })
+  after(async () => {
+    await bench.close()
+  })
+
+  it('become the keepers of VMs, which shows in their command lines, and are replaced', async () => {
+    const vmm = bench.open()
+    try {
+      await vmm.recover()
+      await until('two wait', () => waiting().length === 2, limit)
+      const ahead = waiting()
+      const spec = await bench.spec({ argv: ['sh', '-c', 'echo here; sleep 1000'] })
+      await vmm.start(spec)
+      const keeper = await bench.pidOf(spec, 'keeper')
+      assert(ahead.includes(keeper), 'no new process')
+      assert(commandLineOf(keeper).includes(`dir=${spec.directory}`))
+      await until('two wait again', () => waiting().length === 2, limit)
+      await vmm.kill(spec, 'forced')
+      await exitOf(vmm, spec)
+    } finally {
+      await vmm.close()
+    }
+    await until('none is left', () => waiting().length === 0, limit)
+  })
+
+  it('are not taken when they were killed, and a new one is started instead', async () => {
+    const vmm = bench.open()
+    try {
+      await vmm.recover()
+      await until('two wait', () => waiting().length === 2, limit)
+      const killed = waiting()
+      for (const pid of killed) process.kill(pid, 'SIGKILL')
+      await until('they are gone', () => killed.every((pid) => commandLineOf(pid) === ''), limit)
+      const { console } = await bench.run(vmm, { argv: ['echo', 'here'] })
+      assert.equal(console, 'here\n')
+    } finally {
+      await vmm.close()
+    }
+  })
+
+  it('that end after they were taken and before their order are told of, and nobody waits for them', async () => {
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
+    const gone = await keepers.take('ann')
+    gone.stdin.destroy()
+    await once(gone.stdin, 'close')
+    const plan = {
+      keeperPath: bench.keeperPrograms.keeperPath,
+      directory: bench.directory,
+      consoleDirectory: bench.directory,
+      guest: 'container',
+      command: ['/bin/true'],
+      files: [],
+      config: Buffer.alloc(0),
+    } as const
+    await assert.rejects(startKeeper(plan, gone), KeeperGone)
+    await keepers.close()
+  })
+
+  it('end with whoever started them', async () => {
+    const keepers = new WaitingKeepers(bench.keeperPrograms)
+    const { stdin } = await keepers.take('ann')
+    const [pid = 0] = waiting()
+    stdin.destroy()
+    await until('it is gone', () => commandLineOf(pid) === '', limit)
+    await keepers.close()
+  })
+
+  it('can not be had where there is no keeper', async () => {
+    await assert.rejects(
+      new WaitingKeepers({ keeperPath: '/nowhere/keeper', vmmPath: '/nowhere/qemu' }).take('ann'),
+      { code: 'ENOENT' },
+    )
+  })
+
+  for (const [what, order] of [
+    ['no order', 'run\n'],
+    ['more files than strings', 'order 2 7\nr /dev\0'],
+    ['a file that is not there', 'order 1 27\nr /nowhere/at/all\0/bin/true\0'],
+    ['a string without its end', 'order 0 9\n/bin/true'],
+    ['a program that is not there', 'order 0 9\n/nowhere\0'],
+    ['too much', 'order 0 1000000\n'],
+  ] as const) {
+    it(`refuse ${what}`, async () => {
+      const child = spawn(bench.context.assets.keeperPath, ['wait'], { stdio: ['pipe', 'ignore', 'ignore'] })
+      const stdin = child.stdin as unknown as Socket
+      stdin.on('error', () => undefined)
+      stdin.end(order)
+      assert.deepEqual(await once(child, 'exit'), [2, null])
+    })
+  }
+})

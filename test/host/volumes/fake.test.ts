@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { FakeVolumes } from '../../../src/host/fakes/fake-volumes.ts'
+import { fails, holdOf, instanceUuid, volumesConformance, volumeUuid } from './conformance.ts'
+
+describe('Fake volumes', () => {
+  volumesConformance(async () => {
+    const volumes = new FakeVolumes()
+    return await Promise.resolve({
+      volumes,
+      again: async () => await Promise.resolve(volumes),
+      damage: async (uuid) => {
+        volumes.damaged.add(uuid)
+        await Promise.resolve()
+      },
+      lose: async (uuid) => {
+        volumes.gone.add(uuid)
+        await Promise.resolve()
+      },
+    })
+  })
+
+  describe('faults', () => {
+    const volume = { uuid: volumeUuid(1), sizeMb: 8 }
+
+    it('the nth call of a kind fails and changes nothing', async () => {
+      const volumes = new FakeVolumes({ fail: { make: 1, hold: 2 } })
+      await assert.rejects(volumes.make(volume), /fails as asked/)
+      await volumes.make(volume)
+      await volumes.hold(holdOf(1, 1))
+      await volumes.release(instanceUuid(1))
+      await assert.rejects(volumes.hold(holdOf(1, 2)), /fails as asked/)
+      assert.deepEqual(await volumes.holds(), [])
+    })
+
+    it('what hangs ends by its signal', async () => {
+      const volumes = new FakeVolumes({ hang: ['make'] })
+      const end = new AbortController()
+      const made = volumes.make(volume, end.signal)
+      end.abort(new Error('enough'))
+      await assert.rejects(made, /enough/)
+      assert.equal(volumes.made.size, 0)
+    })
+
+    it('room is what it is told', async () => {
+      const volumes = new FakeVolumes({ totalMb: 10 })
+      await volumes.make(volume)
+      await assert.rejects(volumes.make({ uuid: volumeUuid(2), sizeMb: 3 }), fails('HostFull'))
+    })
+
+    it('what is hopeless stays so', async () => {
+      const volumes = new FakeVolumes()
+      await volumes.make(volume)
+      volumes.hopeless.add(volume.uuid)
+      await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
+      await assert.rejects(volumes.repair(volume.uuid), fails('VolumeUnusable'))
+    })
+  })
+})

@@ -1,0 +1,63 @@
+import childProcess from 'node:child_process'
+import { writeSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+
+/**
+ * A process that does one thing with volumes and kills itself right before the nth time it would ask the kernel for something, or right
+ * after it started a tool: `node volumes-victim.ts <n> <directory> <task>`. It exits with 0 where there is no nth time.
+ */
+const [, , at = '', directory = '', task = ''] = process.argv
+let calls = 0
+
+function point(name: string): void {
+  calls += 1
+  if (calls !== Number(at)) return
+  writeSync(1, name)
+  process.kill(process.pid, 'SIGKILL')
+}
+
+type AnyFunction = (...args: unknown[]) => unknown
+function before(of: object, name: string): void {
+  const methods = of as Record<string, AnyFunction>
+  const original = methods[name]
+  methods[name] = function (this: unknown, ...args: unknown[]) {
+    point(name)
+    return original?.apply(this, args)
+  }
+}
+
+const probe = await fs.open('/dev/null', 'r')
+const fileHandle = Object.getPrototypeOf(probe) as object
+await probe.close()
+for (const name of ['sync', 'datasync', 'truncate', 'chown', 'write', 'writeFile']) before(fileHandle, name)
+for (const name of ['mkdir', 'open', 'rename', 'rm']) before(fs, name)
+const { spawn } = childProcess
+childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
+  point('spawn')
+  const child = spawn(...args)
+  point('spawned')
+  return child
+}) as typeof spawn
+syncBuiltinESMExports()
+
+const { FileVolumes } = await import('../../../src/host/volumes/file-volumes.ts')
+const { holdOf, instanceUuid, volumeUuid } = await import('./conformance.ts')
+const volumes = await FileVolumes.open({ directory, reserveMb: 0 })
+const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
+  make: async () => {
+    await volumes.make({ uuid: volumeUuid(1), sizeMb: 8 })
+  },
+  hold: async () => await volumes.hold(holdOf(1, 1)),
+  release: async () => {
+    await volumes.release(instanceUuid(1))
+  },
+  repair: async () => {
+    await volumes.repair(volumeUuid(1))
+  },
+  remove: async () => {
+    await volumes.remove(volumeUuid(1))
+  },
+}
+await tasks[task]?.()
+await volumes.close()

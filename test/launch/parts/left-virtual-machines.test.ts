@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { endLeftVirtualMachines } from '../../../src/launch/parts/left-virtual-machines.ts'
+import { identify, isRunning } from '../../../src/launch/parts/process-identity.ts'
+
+describe('virtual machines that an agent left behind', () => {
+  const started: ChildProcess[] = []
+
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL')
+  })
+
+  /** A process that looks like a keeper with one VM; resolves with the VM's number. */
+  async function startKeeper(directory: string, program = '/cache/guest/keeper'): Promise<number> {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'sleep 1000 & echo $!; wait', 'keeper', `${directory}/instances/a/vm`],
+      {
+        argv0: program,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer]
+    return Number(chunk.toString())
+  }
+
+  it('are ended with their keepers', async () => {
+    const vm = identify(await startKeeper('/data/agent'))
+    assert.ok(vm)
+    const ended = once(started[0] as ChildProcess, 'exit')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    assert.equal(isRunning(vm), false)
+    await ended
+  })
+
+  it('count once while the keeper has just forked', async () => {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', 'exec 3<&0; (read line <&3) & echo $!; wait', 'keeper', '/data/agent/instances/a/vm'],
+      {
+        argv0: '/cache/guest/keeper',
+        stdio: ['pipe', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    await once(child.stdout, 'data')
+    const ended = once(child, 'exit')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    await ended
+  })
+
+  it('are ended themselves, so that the first process of their namespace can tell how', async () => {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', '(sleep 1000 & echo $!; wait; echo told) & wait', 'keeper', '/data/agent/instances/a/vm'],
+      {
+        argv0: '/cache/guest/keeper',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    )
+    started.push(child)
+    const said: Buffer[] = []
+    child.stdout.on('data', (chunk: Buffer) => said.push(chunk))
+    await once(child.stdout, 'data')
+    const ended = once(child, 'close')
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 1)
+    await ended
+    assert.match(Buffer.concat(said).toString(), /told/)
+  })
+
+  it('of another stack are left alone', async () => {
+    const vm = identify(await startKeeper('/data/agent-2'))
+    assert.ok(vm)
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 0)
+    assert.equal(isRunning(vm), true)
+    process.kill(vm.pid, 'SIGKILL')
+  })
+
+  it('are told from programs that only name the directory', async () => {
+    const other = identify(await startKeeper('/data/agent', '/usr/bin/tail'))
+    assert.ok(other)
+    assert.equal(await endLeftVirtualMachines('/data/agent'), 0)
+    assert.equal(isRunning(other), true)
+    process.kill(other.pid, 'SIGKILL')
+  })
+})

@@ -1,0 +1,112 @@
+import { strict as assert } from 'node:assert'
+import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
+import type { ExitReport } from '../../../src/domain/instance/exit-report.ts'
+import { decide, newLifecycle } from '../../../src/domain/instance/lifecycle.ts'
+import { EventKind } from '../../../src/domain/instance/lifecycle-state.ts'
+import type {
+  EventOf,
+  Lifecycle,
+  LifecycleEvent,
+  LifecycleRules,
+} from '../../../src/domain/instance/lifecycle-state.ts'
+import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+
+/** Words for timelines of one instance. Times are milliseconds since its creation. */
+export const start: LifecycleEvent = { kind: EventKind.Start }
+export const stop: LifecycleEvent = { kind: EventKind.Stop, force: false, drainTimeoutMs: 0 }
+export const forcedStop: LifecycleEvent = { kind: EventKind.Stop, force: true, drainTimeoutMs: 0 }
+export const remove: LifecycleEvent = { kind: EventKind.Delete }
+export const removed: LifecycleEvent = { kind: EventKind.Removed }
+export const connectionsClosed: LifecycleEvent = { kind: EventKind.ConnectionsClosed }
+export const tick: LifecycleEvent = { kind: EventKind.Tick }
+
+export function drainingStop(drainTimeoutMs: number): LifecycleEvent {
+  return { kind: EventKind.Stop, force: false, drainTimeoutMs }
+}
+
+/** It is given back: it goes when it has stopped. */
+export function retiringStop(drainTimeoutMs: number): LifecycleEvent {
+  return { kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true }
+}
+
+export function started(boot: number, startedAtMs: number): EventOf<typeof EventKind.Started> {
+  const times = { bootTimeUs: 30_000, vmmStartTimeUs: 1, vmmLoadTimeUs: 2, vmmReadyTimeUs: 3 }
+  return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
+}
+
+/** Its host learned when the first socket listened. */
+export function listening(boot: number, startedAtMs: number): LifecycleEvent {
+  const { report } = started(boot, startedAtMs)
+  return { kind: EventKind.Started, report: { ...report, netTimeUs: 40_000 } }
+}
+
+export function startFailed(
+  boot: number,
+  failure: 'ImageUnusable' | 'HostFull' | 'UnknownInstance' | undefined,
+): LifecycleEvent {
+  return { kind: EventKind.StartFailed, boot, failure, message: `no: ${failure ?? 'something'}` }
+}
+
+export function exited(
+  boot: number,
+  atMs: number,
+  end: Partial<ExitReport> = { exitCode: 0 },
+): LifecycleEvent {
+  return {
+    kind: EventKind.Exited,
+    exit: { boot, cause: ExitCause.Guest, applicationStarted: true, atMs, ...end },
+  }
+}
+
+export const absent = (boot: number): LifecycleEvent => ({ kind: EventKind.Absent, boot })
+
+export const idle = (boot: number, sinceMs: number, epoch = 1): LifecycleEvent => ({
+  kind: EventKind.Idle,
+  boot,
+  epoch,
+  sinceMs,
+})
+export const waking = (boot: number, atMs: number): LifecycleEvent => ({ kind: EventKind.Waking, boot, atMs })
+export const wakeFailed = (boot: number): LifecycleEvent => ({
+  kind: EventKind.WakeFailed,
+  boot,
+  failure: 'BootFailed',
+  message: 'no wake',
+})
+export const disabled = (boot: number, now = true): LifecycleEvent => ({
+  kind: EventKind.Disabled,
+  boot,
+  disabled: now,
+})
+export const lost = (boot: number): LifecycleEvent => ({ kind: EventKind.Lost, boot, atMs: 3 })
+export const refused = (boot: number, epoch = 1): LifecycleEvent => ({
+  kind: EventKind.StandByRefused,
+  boot,
+  epoch,
+  reason: 'busy',
+})
+
+/** After a shutdown with exit code 0, or with memory kept. */
+export function slept(boot: number, atMs: number, snapshotUuid?: string): LifecycleEvent {
+  const end =
+    snapshotUuid === undefined
+      ? { exit: { boot, cause: ExitCause.Guest, exitCode: 0, applicationStarted: true, atMs } }
+      : { snapshotUuid }
+  return { kind: EventKind.Slept, boot, permit: boot + 1, atMs, ...end }
+}
+
+export const onTraffic = { policy: 'on', cooldownMs: 1_000, stateful: false } as const
+
+export function created(rules: Partial<LifecycleRules> = {}): Lifecycle {
+  return newLifecycle({ autostart: false, deleteOnStop: false, restartPolicy: RestartPolicy.Never, ...rules })
+}
+
+/** What follows when all of it happens at its time; nothing of it may be refused. */
+export function after(life: Lifecycle, ...events: readonly (readonly [number, LifecycleEvent])[]): Lifecycle {
+  return events.reduce((now, [atMs, event]) => {
+    const decision = decide(now, event, atMs)
+    assert.ok(decision.accepted, `${event.kind} was refused`)
+    return decision.life
+  }, life)
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { decide, isAsking, isOpen } from '../../../src/domain/standby/gateway-lease.ts'
+import { GateLink, GatePhase, closedGate } from '../../../src/domain/standby/gateway-lease-state.ts'
+import type { GateEffect, GateEvent, GateState } from '../../../src/domain/standby/gateway-lease-state.ts'
+
+const opened = (epoch: number, boot = 1): GateEvent => ({
+  kind: 'opened',
+  epoch,
+  boot,
+  memory: boot,
+  returnAfterMs: 100,
+})
+const refused = (epoch: number): GateEvent => ({
+  kind: 'refused',
+  epoch,
+  reason: 'failed',
+  message: 'no memory',
+  retryAfterMs: 500,
+})
+
+class Story {
+  state: GateState = closedGate(0, GateLink.Up)
+  nowMs = 1_000
+
+  tell(...events: readonly GateEvent[]): readonly GateEffect[] {
+    const all: GateEffect[] = []
+    for (const event of events) {
+      const { state, effects } = decide(this.state, event, this.nowMs)
+      this.state = state
+      all.push(...effects)
+    }
+    return all
+  }
+
+  at(phase: GatePhase): this {
+    this.tell(...ways[phase])
+    assert.equal(this.state.phase, phase)
+    return this
+  }
+}
+
+const open = [{ kind: 'wanted' }, opened(1)] as const
+const ways: Readonly<Record<GatePhase, readonly GateEvent[]>> = {
+  [GatePhase.Closed]: [],
+  [GatePhase.Asking]: [{ kind: 'wanted' }],
+  [GatePhase.Open]: open,
+  [GatePhase.Busy]: [...open, { kind: 'due', busy: true, lastMs: 1_000 }],
+  [GatePhase.Ending]: [...open, { kind: 'drain', boot: 1, connected: true }],
+  [GatePhase.Unsure]: [...open, { kind: 'link-silent' }],
+}
+
+const events: readonly GateEvent[] = [
+  { kind: 'wanted' },
+  { kind: 'unwanted' },
+  { kind: 'port-missing' },
+  { kind: 'due', busy: false, lastMs: 0 },
+  { kind: 'due', busy: true, lastMs: 0 },
+  { kind: 'calm', lastMs: 1_000 },
+  { kind: 'empty' },
+  opened(0),
+  opened(1),
+  opened(2, 2),
+  refused(0),
+  refused(1),
+  { kind: 'drain', boot: 0, connected: true },
+  { kind: 'drain', boot: 1, connected: true },
+  { kind: 'drain', boot: 1, connected: false },
+  { kind: 'undrain', boot: 1 },
+  { kind: 'close', boot: 1, connected: true },
+  { kind: 'close', boot: 1, connected: false },
+  { kind: 'gone', boot: 0 },
+  { kind: 'gone', boot: 1 },
+  { kind: 'link-lost' },
+  { kind: 'link-down' },
+  { kind: 'link-silent' },
+  { kind: 'link-away' },
+  { kind: 'link-unreachable' },
+  { kind: 'link-back' },
+  { kind: 'news' },
+]
+
+const holding: readonly GatePhase[] = [GatePhase.Open, GatePhase.Busy, GatePhase.Ending, GatePhase.Unsure]
+
+describe('the gate of an instance', () => {
+  for (const phase of Object.values(GatePhase)) {
+    for (const event of events) {
+      it(`keeps its rules in ${phase} with ${JSON.stringify(event)}, told once and twice`, () => {
+        const story = new Story().at(phase)
+        for (let time = 0; time < 2; time++) {
+          const before = story.state
+          const effects = story.tell(event)
+          const { state } = story
+          const { lease } = state
+          assert.equal(
+            holding.includes(state.phase),
+            lease !== undefined,
+            'a lease in the phases that have one',
+          )
+          assert(state.epoch >= before.epoch, 'epochs grow')
+          if (state.phase === GatePhase.Asking) assert(state.asked)
+          if (state.dueAtMs !== undefined) assert.equal(state.phase, GatePhase.Open)
+          if (state.phase === GatePhase.Open) assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
+          const isAway = state.link === GateLink.Away || state.link === GateLink.Down
+          // A port that is published while no agent is there is asked for when there is one again.
+          if (isAway && event.kind !== 'port-missing')
+            assert(!state.asked, 'nobody waits for a host that is away')
+          if (state.link === GateLink.Silent && before.link !== GateLink.Silent) assert(!isOpen(state))
+          const gaveBack = effects.some(({ kind }) => kind === 'idle')
+          if (gaveBack) assert(!isOpen(state), 'nothing is sent after a lease was given back')
+          for (const effect of effects) {
+            if (effect.kind === 'open') assert.equal(effect.epoch, before.epoch + 1)
+            const given = event.kind === 'opened' && !before.asked ? event.epoch : before.lease?.epoch
+            if (effect.kind === 'idle') assert.equal(effect.epoch, given)
+          }
+        }
+      })
+    }
+  }
+
+  it('asks once, however many want it, and lets them in together', () => {
+    const story = new Story()
+    assert.deepEqual(story.tell({ kind: 'wanted' }, { kind: 'wanted' }), [{ kind: 'open', epoch: 1 }])
+    assert.deepEqual(story.tell(opened(1)), [{ kind: 'admit' }])
+  })
+
+  it('gives the lease back when nothing has passed for the time that the host said', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.nowMs = 1_100
+    story.tell({ kind: 'due', busy: false, lastMs: 1_050 })
+    assert.equal(story.state.dueAtMs, 1_150)
+    story.nowMs = 1_150
+    assert.deepEqual(story.tell({ kind: 'due', busy: false, lastMs: 1_050 }), [
+      { kind: 'forget', boot: 1 },
+      { kind: 'idle', epoch: 1, quietMs: 100 },
+    ])
+  })
+
+  it('opens on an answer that nobody waits for any more, since the host counts it as held', () => {
+    const story = new Story().at(GatePhase.Asking)
+    assert.deepEqual(story.tell({ kind: 'unwanted' }), [{ kind: 'withdraw', epoch: 1 }])
+    story.tell(opened(1))
+    assert.equal(story.state.dueAtMs, 1_100)
+  })
+
+  for (const heard of ['link-back', 'link-away'] as const) {
+    it(`gives back what a host that was silent opens after it was given up: ${heard}`, () => {
+      const story = new Story().at(GatePhase.Asking)
+      story.tell({ kind: 'unwanted' }, { kind: 'link-silent' }, { kind: heard })
+      assert.deepEqual(story.tell(opened(1)), [{ kind: 'idle', epoch: 1, quietMs: 0 }])
+      assert.equal(story.state.phase, GatePhase.Closed)
+    })
+  }
+
+  it('ignores the answer to an older question while a newer one is asked', () => {
+    const story = new Story().at(GatePhase.Asking)
+    story.tell({ kind: 'link-silent' }, { kind: 'link-back' })
+    assert.deepEqual(story.tell(opened(1)), [])
+    assert.deepEqual(story.tell(opened(2)), [{ kind: 'admit' }])
+  })
+
+  it('ignores a repeated answer after the lease was given back', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.nowMs = 2_000
+    story.tell({ kind: 'due', busy: false, lastMs: 1_000 }, opened(1))
+    assert.equal(story.state.phase, GatePhase.Closed)
+  })
+
+  it('answers as before until the back-off of a refusal is over, or there is news', () => {
+    const story = new Story().at(GatePhase.Asking)
+    story.tell(refused(1))
+    assert.equal(story.tell({ kind: 'wanted' })[0]?.kind, 'fail')
+    story.tell({ kind: 'news' })
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
+    story.tell(refused(2))
+    story.nowMs += 500
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 3 }])
+  })
+
+  it('serves on while its host has no agent, and has nobody wait for one', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.tell({ kind: 'link-lost' }, { kind: 'link-down' })
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'admit' }])
+    story.nowMs = 2_000
+    assert.deepEqual(story.tell({ kind: 'due', busy: false, lastMs: 1_000 }), [], 'a lease is kept')
+    assert(isOpen(story.state))
+    story.tell({ kind: 'link-back' })
+    story.nowMs = 3_000
+    const given = story.tell({ kind: 'due', busy: false, lastMs: 1_000 })
+    assert.deepEqual(given.at(-1), { kind: 'idle', epoch: 1, quietMs: 2_000 })
+    const sleeper = new Story().at(GatePhase.Asking)
+    assert.equal(sleeper.tell({ kind: 'link-lost' }, { kind: 'link-down' })[0]?.kind, 'fail')
+    assert.equal(sleeper.tell({ kind: 'wanted' })[0]?.kind, 'fail')
+  })
+
+  it('sends nothing more once its host is silent, also after a time without an agent', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.tell({ kind: 'link-lost' }, { kind: 'link-down' }, { kind: 'link-silent' })
+    assert.equal(story.state.phase, GatePhase.Unsure)
+  })
+
+  it('ends what is under way where its host’s machine is lost, and admits to the same boot afterwards', () => {
+    const story = new Story().at(GatePhase.Unsure)
+    const effects = story.tell({ kind: 'link-away' }, { kind: 'link-unreachable' })
+    assert.deepEqual(effects[0], { kind: 'end', boot: 1, why: 'lost' })
+    assert.equal(story.state.phase, GatePhase.Closed)
+    assert.deepEqual(story.tell({ kind: 'link-back' }, { kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
+    assert.deepEqual(story.tell(opened(2, 1)), [{ kind: 'admit' }])
+  })
+
+  it('asks anew with a silent host once it is heard, and keeps what is under way', () => {
+    const story = new Story().at(GatePhase.Unsure)
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [])
+    assert(isAsking(story.state))
+    assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 3 }])
+    assert.equal(story.state.phase, GatePhase.Unsure)
+    story.tell(opened(3, 1))
+    assert(isOpen(story.state))
+  })
+
+  it('asks a host that was silent for the lease that it had, although nobody waits', () => {
+    const story = new Story().at(GatePhase.Unsure)
+    assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 2 }])
+  })
+
+  it('asks again for those who waited while the host was lost', () => {
+    const story = new Story().at(GatePhase.Asking)
+    story.tell({ kind: 'link-lost' })
+    assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 2 }])
+  })
+
+  it('has who comes wait for a silent host, and nobody for one that stays away', () => {
+    const story = new Story()
+    assert.deepEqual(story.tell({ kind: 'link-lost' }, { kind: 'link-silent' }, { kind: 'wanted' }), [])
+    assert.equal(story.state.phase, GatePhase.Asking)
+    assert.equal(story.tell({ kind: 'link-away' })[0]?.kind, 'fail')
+    assert.equal(story.tell({ kind: 'wanted' })[0]?.kind, 'fail')
+    story.tell({ kind: 'link-back' })
+    assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
+  })
+
+  it('says that it is drained once, when nothing is connected any more', () => {
+    const story = new Story().at(GatePhase.Ending)
+    const effects = story.tell({ kind: 'empty' }, { kind: 'empty' })
+    assert.equal(effects.filter(({ kind }) => kind === 'drained').length, 1)
+  })
+
+  it('ends connections of another memory, and keeps those of the same', () => {
+    const story = new Story().at(GatePhase.Open)
+    story.nowMs = 2_000
+    story.tell({ kind: 'due', busy: false, lastMs: 1_000 }, { kind: 'wanted' })
+    assert(story.tell(opened(2, 2)).some(({ kind }) => kind === 'end-other-memory'))
+    const kept = new Story().at(GatePhase.Open)
+    kept.nowMs = 2_000
+    kept.tell({ kind: 'due', busy: false, lastMs: 1_000 }, { kind: 'wanted' })
+    const again = kept.tell({ kind: 'opened', epoch: 2, boot: 2, memory: 1 })
+    assert(!again.some(({ kind }) => kind === 'end-other-memory'))
+  })
+
+  it('has who comes wait for the answer when a host that was silent is asked again about its lease', () => {
+    const story = new Story().at(GatePhase.Unsure)
+    assert.equal(isAsking(story.state), false)
+    story.tell({ kind: 'link-back' }, { kind: 'wanted' })
+    assert.equal(story.state.phase, GatePhase.Unsure)
+    assert.equal(isAsking(story.state), true)
+  })
+})

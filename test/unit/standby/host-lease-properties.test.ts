@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
+import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import type {
+  AttentionEffect,
+  AttentionEvent,
+  AttentionState,
+} from '../../../src/domain/standby/host-lease-state.ts'
+import { HostFailure, StandByRefusal } from '../../../src/domain/instance/host-work.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+import { Story } from './host-lease-story.ts'
+
+const boot = fc.integer({ min: 0, max: 4 })
+/** Nothing runs before the first boot. */
+const begun = fc.integer({ min: 1, max: 4 })
+const epoch = fc.integer({ min: 1, max: 5 })
+const gateway = fc.constantFrom('a', 'b')
+const yesOrNo = fc.boolean()
+const of = <T extends object>(kind: AttentionEvent['kind'], fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  fc.record({ kind: fc.constant(kind), ...fields }) as fc.Arbitrary<AttentionEvent>
+
+const settings = fc.record({
+  policy: fc.constantFrom('off', 'on', 'idle'),
+  cooldownMs: fc.constantFrom(0, 1_000),
+  stateful: yesOrNo,
+})
+const event = fc.oneof(
+  of('open', { gateway, epoch, ports: fc.constant([80]) }),
+  of('withdraw', { gateway, epoch }),
+  of('returned', { gateway, epoch, quietMs: fc.integer({ min: 0, max: 2_000 }) }),
+  of('hello', { gateway }),
+  of('hello', { gateway, held: fc.record({ boot, epoch }) }),
+  of('lost', { gateway, keptUntilMs: fc.integer({ min: 100_000, max: 140_000 }) }),
+  of('drained', { gateway, boot }),
+  of('disabled', { boot, disabled: yesOrNo }),
+  of('peers', {}),
+  of('stand-by', {
+    boot,
+    epoch: fc.constant(0),
+    permit: boot,
+    stateful: yesOrNo,
+    graceMs: fc.constant(1),
+  }),
+  of('drain', { boot }),
+  of('drain-cancelled', { boot }),
+  of('stop', { boot }),
+  of('remove', {}),
+  of('start', { boot }),
+  of('started', {
+    boot: begun,
+    start: fc.constantFrom(...Object.values(StartKind)),
+    settings,
+    listens: yesOrNo,
+  }),
+  of('start-failed', { boot, failure: fc.constant(HostFailure.BootFailed), message: fc.constant('no') }),
+  of('listened', { boot }),
+  of('slept', { boot, memoryKept: yesOrNo }),
+  of('stayed-awake', { boot, reason: fc.constantFrom(...Object.values(StandByRefusal)) }),
+  of('exited', { boot }),
+  of('stopped', { boot }),
+  of('tick', {}),
+)
+const timeline = fc.array(fc.tuple(fc.integer({ min: 0, max: 6_000 }), event), { maxLength: 60 })
+
+/** A workflow orders standby by the idle period that it was told of. */
+function asTold(asked: AttentionEvent, { idle }: AttentionState): AttentionEvent {
+  return asked.kind === 'stand-by' && asked.boot > 0
+    ? { ...asked, epoch: idle?.epoch ?? 0, permit: asked.boot + 1 }
+    : asked
+}
+
+function play(
+  steps: readonly (readonly [number, AttentionEvent])[],
+  check: (
+    story: Story,
+    effects: readonly AttentionEffect[],
+    event: AttentionEvent,
+    before: AttentionState,
+  ) => void,
+): void {
+  const story = new Story()
+  for (const [ms, each] of steps) {
+    const before = story.state
+    const told = asTold(each, before)
+    check(story, story.after(ms, told), told, before)
+  }
+}
+
+describe('whatever happens to an instance, in whatever order', () => {
+  const holds = (check: Parameters<typeof play>[1]): void => {
+    fc.assert(
+      fc.property(timeline, (steps) => {
+        play(steps, check)
+      }),
+      { numRuns: 2_000 },
+    )
+  }
+
+  it('nobody is let in but to a VM that runs, and everybody who is let in holds a lease', () => {
+    holds((story, effects) => {
+      for (const effect of effects) {
+        if (effect.kind !== 'opened') continue
+        assert.deepEqual([story.state.phase, effect.boot], [Phase.Running, story.state.boot])
+        const lease = story.state.leases.find((each) => each.gateway === effect.gateway)
+        assert.deepEqual([lease?.status, lease?.epoch], ['held', effect.epoch])
+      }
+    })
+  })
+
+  it('nobody waits where nothing will come', () => {
+    const coming: readonly Phase[] = [Phase.Starting, Phase.StandingBy, Phase.Waking]
+    holds(({ state }) => {
+      const waits = state.leases.some(({ status }) => status === 'waiting')
+      assert.ok(!waits || coming.includes(state.phase), state.phase)
+    })
+  })
+
+  it('it is sent to standby only where nobody holds or wants a lease', () => {
+    holds((_, effects, __, before) => {
+      if (!effects.some((effect) => effect.kind === 'sleep' && effect.order.boot > 0)) return
+      assert.ok(
+        before.leases.every(({ status, keptUntilMs }) => status === 'returned' || keptUntilMs !== undefined),
+      )
+      assert.equal(before.disabled, false)
+    })
+  })
+
+  it('a permit is there exactly while it sleeps or wakes, and used by nothing but a wake', () => {
+    holds(({ state }, effects, __, before) => {
+      const mayHave: readonly Phase[] = [Phase.Asleep, Phase.Waking, Phase.Stopping]
+      assert.ok(state.permit === undefined || mayHave.includes(state.phase), state.phase)
+      if (state.phase === Phase.Asleep || state.phase === Phase.Waking)
+        assert.notEqual(state.permit, undefined)
+      for (const effect of effects) {
+        if (effect.kind === 'wake') assert.equal(effect.boot, state.permit ?? before.permit)
+      }
+    })
+  })
+
+  it('it is idle only while it runs unused, and then something is always due', () => {
+    holds(({ state }) => {
+      if (state.idle === undefined) return
+      assert.equal(state.phase, Phase.Running)
+      assert.ok(state.leases.every(({ status }) => status === 'returned'))
+      assert.ok(state.idle.tellAtMs > 0)
+    })
+  })
+
+  it('a packet of a peer is kept only while it goes to sleep, sleeps or wakes, and asleep something is due then', () => {
+    holds(({ state, nowMs }) => {
+      const { phase, peersWait, peersWoke } = state
+      const mayWait: readonly Phase[] = [Phase.StandingBy, Phase.Asleep, Phase.Waking, Phase.Stopping]
+      assert.ok(peersWait === undefined || mayWait.includes(phase), phase)
+      assert.ok(peersWoke === undefined || phase === Phase.Waking || phase === Phase.Stopping, phase)
+      if (phase !== Phase.Asleep || peersWait === undefined) return
+      const dueMs = nextDueMs(state) ?? Infinity
+      assert.ok(dueMs > nowMs && dueMs <= (state.wakeFailure?.retryAtMs ?? 0), String(dueMs))
+    })
+  })
+
+  it('a packet of a peer to a sleeper is not forgotten: a wake begins with it, or is to come', () => {
+    const may: readonly Phase[] = [Phase.StandingBy, Phase.Asleep, Phase.Waking]
+    holds(({ state }, effects, told, before) => {
+      if (told.kind !== 'peers' || !may.includes(before.phase)) return
+      assert.ok(state.peersWait === true || effects.some(({ kind }) => kind === 'wake'), before.phase)
+    })
+  })
+
+  it('the boot never becomes an older one', () => {
+    holds(({ state }, _, __, before) => {
+      assert.ok(state.boot >= before.boot)
+    })
+  })
+
+  it('every order to stand by is answered, once', () => {
+    fc.assert(
+      fc.property(timeline, (steps) => {
+        let isOpen = false
+        play(steps, ({ state }, effects) => {
+          for (const effect of effects) {
+            if (effect.kind === 'sleep') {
+              assert.equal(isOpen, false)
+              isOpen = true
+            } else if (effect.kind === 'answer-stand-by' && state.order === undefined) isOpen = false
+          }
+          assert.equal(isOpen, state.order !== undefined)
+        })
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { decide } from '../../../src/domain/standby/host-lease.ts'
+import { Phase, unattended } from '../../../src/domain/standby/host-lease-state.ts'
+import type {
+  AttentionEffect,
+  AttentionEvent,
+  AttentionState,
+  IdlePeriod,
+} from '../../../src/domain/standby/host-lease-state.ts'
+import { HostFailure } from '../../../src/domain/instance/host-work.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+
+export const settings = { policy: 'on', cooldownMs: 1_000, stateful: false } as const
+export const order = { boot: 1, epoch: 0, permit: 2, stateful: false, graceMs: 5_000 }
+export const gateway = 'g'
+export const open = (epoch: number): AttentionEvent => ({ kind: 'open', gateway, epoch, ports: [80] })
+
+/** One instance over time: what it is told, and what came of that. */
+export class Story {
+  state: AttentionState = unattended
+  nowMs = 100_000
+  readonly effects: AttentionEffect[] = []
+
+  /** The effects of these events alone. */
+  tell(...events: AttentionEvent[]): readonly AttentionEffect[] {
+    const before = this.effects.length
+    for (const event of events) {
+      const { state, effects } = decide(this.state, event, this.nowMs)
+      this.state = state
+      this.effects.push(...effects)
+    }
+    return this.effects.slice(before)
+  }
+
+  after(ms: number, ...events: AttentionEvent[]): readonly AttentionEffect[] {
+    this.nowMs += ms
+    return this.tell(...(events.length === 0 ? [{ kind: 'tick' } as const] : events))
+  }
+
+  get idle(): IdlePeriod | undefined {
+    return this.state.idle
+  }
+
+  get isIdle(): boolean {
+    return this.idle !== undefined
+  }
+
+  run(boot = 1, changes: Partial<Extract<AttentionEvent, { kind: 'started' }>> = {}): this {
+    this.tell(
+      { kind: 'start', boot },
+      { kind: 'started', boot, start: StartKind.Boot, settings, listens: true, ...changes },
+    )
+    return this
+  }
+
+  sleep(changes: Partial<typeof order> = {}): this {
+    this.tell({ kind: 'stand-by', ...order, epoch: this.state.idle?.epoch ?? 0, ...changes })
+    this.tell({ kind: 'slept', boot: changes.boot ?? 1, memoryKept: changes.stateful ?? false })
+    return this
+  }
+}
+
+export const kinds = (effects: readonly AttentionEffect[]): readonly string[] =>
+  effects.map(({ kind }) => kind)
+
+/** One state of each phase, as it is reached. */
+export const reached: Readonly<Record<Phase, () => Story>> = {
+  [Phase.None]: () => new Story(),
+  [Phase.Starting]: () => {
+    const story = new Story()
+    story.tell({ kind: 'start', boot: 1 })
+    return story
+  },
+  [Phase.Running]: () => new Story().run(),
+  [Phase.Draining]: () => {
+    const story = new Story().run()
+    story.tell(open(1), { kind: 'drain', boot: 1 })
+    return story
+  },
+  [Phase.StandingBy]: () => {
+    const story = new Story().run()
+    story.tell({ kind: 'stand-by', ...order, epoch: story.state.idle?.epoch ?? 0 })
+    return story
+  },
+  [Phase.Asleep]: () => new Story().run().sleep(),
+  [Phase.Waking]: () => {
+    const story = new Story().run().sleep()
+    story.tell(open(1))
+    return story
+  },
+  [Phase.Stopping]: () => {
+    const story = new Story().run()
+    story.tell({ kind: 'stop', boot: 1 })
+    return story
+  },
+}
+
+export const failed = { kind: 'start-failed', failure: HostFailure.HostFull, message: 'full' } as const
+export const startedAs = (boot: number): AttentionEvent => ({
+  kind: 'started',
+  boot,
+  start: StartKind.Boot,
+  settings,
+  listens: true,
+})

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
+import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
+import { failed, gateway, open, order, reached, startedAs } from './host-lease-story.ts'
+
+/** Where each event leads from each phase; what is not named stays where it is. */
+const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<Phase, Phase>>]>> = {
+  open: [open(2), { asleep: Phase.Waking }],
+  withdraw: [{ kind: 'withdraw', gateway, epoch: 1 }, {}],
+  returned: [{ kind: 'returned', gateway, epoch: 1, quietMs: 0 }, {}],
+  hello: [{ kind: 'hello', gateway }, {}],
+  helloHolding: [{ kind: 'hello', gateway, held: { boot: 1, epoch: 1 } }, {}],
+  helloOutdated: [{ kind: 'hello', gateway, held: { boot: 9, epoch: 1 } }, {}],
+  lost: [{ kind: 'lost', gateway, keptUntilMs: 108_000 }, {}],
+  drained: [{ kind: 'drained', gateway, boot: 1 }, {}],
+  disabled: [{ kind: 'disabled', boot: 1, disabled: true }, {}],
+  peers: [{ kind: 'peers' }, { asleep: Phase.Waking }],
+  peerPackets: [{ kind: 'peer-packets', epoch: 1, count: 1 }, {}],
+  standBy: [{ kind: 'stand-by', ...order, epoch: 100_000 }, { running: Phase.StandingBy }],
+  leavePermit: [{ kind: 'stand-by', ...order, boot: 0, permit: 1 }, { none: Phase.StandingBy }],
+  drain: [{ kind: 'drain', boot: 1 }, { running: Phase.Draining }],
+  drainCancelled: [{ kind: 'drain-cancelled', boot: 1 }, { draining: Phase.Running }],
+  stop: [
+    { kind: 'stop', boot: 2 },
+    {
+      starting: Phase.Stopping,
+      running: Phase.Stopping,
+      draining: Phase.Stopping,
+      'standing-by': Phase.Stopping,
+      asleep: Phase.Stopping,
+      waking: Phase.Stopping,
+    },
+  ],
+  stopBeforePermit: [
+    { kind: 'stop', boot: 1 },
+    {
+      starting: Phase.Stopping,
+      running: Phase.Stopping,
+      draining: Phase.Stopping,
+      'standing-by': Phase.Stopping,
+    },
+  ],
+  remove: [
+    { kind: 'remove' },
+    {
+      starting: Phase.None,
+      running: Phase.None,
+      draining: Phase.None,
+      'standing-by': Phase.None,
+      asleep: Phase.None,
+      waking: Phase.None,
+      stopping: Phase.None,
+    },
+  ],
+  startAgain: [{ kind: 'start', boot: 1 }, { none: Phase.Starting }],
+  startNext: [
+    { kind: 'start', boot: 2 },
+    {
+      none: Phase.Starting,
+      running: Phase.Starting,
+      draining: Phase.Starting,
+      'standing-by': Phase.Starting,
+      asleep: Phase.Waking,
+      stopping: Phase.Starting,
+    },
+  ],
+  startLater: [
+    { kind: 'start', boot: 3 },
+    {
+      none: Phase.Starting,
+      running: Phase.Starting,
+      draining: Phase.Starting,
+      'standing-by': Phase.Starting,
+      asleep: Phase.Starting,
+      waking: Phase.Starting,
+      stopping: Phase.Starting,
+    },
+  ],
+  started: [startedAs(1), { starting: Phase.Running }],
+  startedByPermit: [startedAs(2), { waking: Phase.Running }],
+  startFailed: [{ ...failed, boot: 1 }, { starting: Phase.None }],
+  wakeFailed: [{ ...failed, boot: 2 }, { waking: Phase.Asleep }],
+  listened: [{ kind: 'listened', boot: 1 }, {}],
+  slept: [{ kind: 'slept', boot: 1, memoryKept: false }, { 'standing-by': Phase.Asleep }],
+  stayedAwake: [
+    { kind: 'stayed-awake', boot: 1, reason: StandByRefusal.Disabled },
+    { 'standing-by': Phase.Running },
+  ],
+  exited: [
+    { kind: 'exited', boot: 1 },
+    {
+      starting: Phase.None,
+      running: Phase.None,
+      draining: Phase.None,
+      'standing-by': Phase.None,
+      stopping: Phase.None,
+    },
+  ],
+  exitedByPermit: [{ kind: 'exited', boot: 2 }, { waking: Phase.None }],
+  stopped: [
+    { kind: 'stopped', boot: 1 },
+    {
+      starting: Phase.None,
+      running: Phase.None,
+      draining: Phase.None,
+      'standing-by': Phase.None,
+      stopping: Phase.None,
+    },
+  ],
+  stoppedPermit: [
+    { kind: 'stopped', boot: 2 },
+    {
+      starting: Phase.None,
+      running: Phase.None,
+      draining: Phase.None,
+      'standing-by': Phase.None,
+      asleep: Phase.None,
+      waking: Phase.None,
+      stopping: Phase.None,
+    },
+  ],
+  tick: [{ kind: 'tick' }, {}],
+}
+
+describe('each event leads from each phase where the table says', () => {
+  for (const [name, [event, leads]] of Object.entries(table)) {
+    it(name, () => {
+      for (const phase of Object.values(Phase)) {
+        const story = reached[phase]()
+        assert.equal(story.state.phase, phase)
+        story.tell(event)
+        assert.equal(story.state.phase, leads[phase] ?? phase, `${name} in ${phase}`)
+      }
+    })
+  }
+
+  it('and a repeat of it does nothing more', () => {
+    for (const [name, [event]] of Object.entries(table)) {
+      // A gateway that asks again is answered again, and so is a workflow; another packet of a peer is another one.
+      if (/^(open|hello|drain|standBy|leavePermit|peers)/.test(name)) continue
+      for (const phase of Object.values(Phase)) {
+        const story = reached[phase]()
+        story.tell(event)
+        const { state } = story
+        const again = story.tell(event)
+        assert.deepEqual([name, phase, again, story.state], [name, phase, [], state])
+      }
+    }
+  })
+})

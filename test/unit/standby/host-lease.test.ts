@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
+import { firstQuietMs, peerPatienceMs } from '../../../src/domain/standby/host-lease-moves.ts'
+import { wakeBackOffMs } from '../../../src/domain/standby/wake-back-off.ts'
+import { idleRepeatMs } from '../../../src/domain/standby/host-lease-settlement.ts'
+import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
+import { HostFailure, StandByRefusal } from '../../../src/domain/instance/host-work.ts'
+import { StartKind } from '../../../src/domain/instance/start-report.ts'
+import { leaseKeptMs } from '../../../src/domain/standby/lease-protocol.ts'
+import {
+  failed,
+  gateway,
+  kinds,
+  open,
+  order,
+  reached,
+  settings,
+  startedAs,
+  Story,
+} from './host-lease-story.ts'
+
+describe('what keeps an instance awake', () => {
+  it('an open is answered, or waits, as the diagram says', () => {
+    const answers: Record<Phase, string> = {
+      none: 'stopped',
+      starting: 'waits',
+      running: 'opened',
+      draining: 'draining',
+      'standing-by': 'waits',
+      asleep: 'waits',
+      waking: 'waits',
+      stopping: 'draining',
+    }
+    for (const phase of Object.values(Phase)) {
+      const answer = reached[phase]()
+        .tell({ ...open(5), gateway: 'other' } as AttentionEvent)
+        .find(({ kind }) => kind === 'opened' || kind === 'refused')
+      const word = answer?.kind === 'refused' ? answer.reason : (answer?.kind ?? 'waits')
+      assert.equal(word, answers[phase], phase)
+    }
+  })
+
+  it('whoever waits for a start that fails hears why', () => {
+    const story = reached.starting()
+    story.tell(open(1))
+    const [refused] = story.tell({ ...failed, boot: 1 })
+    assert.ok(refused?.kind === 'refused')
+    assert.deepEqual([refused.reason, refused.failure], ['failed', HostFailure.HostFull])
+  })
+
+  it('a lease is kept while something is in flight, and idle begins when the last came back', () => {
+    const story = new Story().run()
+    story.tell(open(1), { kind: 'open', gateway: 'other', epoch: 1, ports: [] })
+    story.after(5_000, { kind: 'returned', gateway, epoch: 1, quietMs: 500 })
+    assert.equal(story.isIdle, false)
+    const told = story.after(1_000, { kind: 'returned', gateway: 'other', epoch: 1, quietMs: 100 })
+    assert.deepEqual(kinds(told), ['count-peers'])
+    assert.equal(story.idle?.sinceMs, story.nowMs - 100)
+  })
+
+  it('a lease that came back for an older open is none', () => {
+    const story = new Story().run()
+    story.tell(open(1), open(2), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+    assert.equal(story.isIdle, false)
+  })
+
+  it('an application that never listens is idle ten seconds after its start; one that listens, from then', () => {
+    const silent = new Story().run(1, { listens: false })
+    assert.equal(silent.isIdle, false)
+    assert.equal(nextDueMs(silent.state), silent.nowMs + 10_000)
+    silent.after(10_000)
+    assert.equal(silent.idle?.sinceMs, silent.nowMs)
+    const listening = new Story().run(1, { listens: false })
+    listening.after(700, { kind: 'listened', boot: 1 })
+    assert.equal(listening.idle?.sinceMs, listening.nowMs)
+  })
+
+  it('a fresh application that was asked is idle since the last request, and not ten seconds after its start', () => {
+    const story = new Story()
+    story.tell({ kind: 'start', boot: 1 }, open(1))
+    story.run(1, { listens: false })
+    story.after(300, { kind: 'returned', gateway, epoch: 1, quietMs: 200 })
+    assert.equal(story.idle?.sinceMs, story.nowMs - 200)
+  })
+
+  it('one that a packet of a peer woke waits for its repeat, and one that a request woke does not', () => {
+    for (const [start, patienceMs] of [
+      [StartKind.Restore, peerPatienceMs],
+      [StartKind.Boot, firstQuietMs],
+    ] as const) {
+      const story = new Story().run().sleep({ stateful: start === StartKind.Restore })
+      story.tell({ kind: 'peers' }, { kind: 'started', boot: 2, start, settings, listens: false })
+      story.after(patienceMs - 1, { kind: 'listened', boot: 2 })
+      assert.equal(story.isIdle, false, start)
+      story.after(1)
+      assert.equal(story.isIdle, true, start)
+    }
+    const asked = new Story().run().sleep({ stateful: true })
+    asked.tell(open(1), { kind: 'started', boot: 2, start: StartKind.Restore, settings, listens: true })
+    asked.after(100, { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+    assert.equal(asked.isIdle, true)
+  })
+
+  it('patience with a peer is over with the wake that it was for', () => {
+    const story = new Story().run().sleep({ stateful: true })
+    story.tell({ kind: 'peers' }, { ...failed, boot: 2 })
+    story.after(60_000, open(1), {
+      kind: 'started',
+      boot: 2,
+      start: StartKind.Restore,
+      settings,
+      listens: true,
+    })
+    story.after(100, { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+    assert.equal(story.isIdle, true)
+  })
+
+  it('the lease of a lost gateway counts for as long as it is kept, and comes back with it', () => {
+    const story = new Story().run()
+    story.tell(open(1), { kind: 'lost', gateway, keptUntilMs: story.nowMs + leaseKeptMs })
+    story.after(leaseKeptMs - 1)
+    assert.equal(story.isIdle, false)
+    story.tell({ kind: 'hello', gateway, held: { boot: 1, epoch: 1 } })
+    story.after(leaseKeptMs)
+    assert.equal(story.isIdle, false)
+    story.tell({ kind: 'lost', gateway, keptUntilMs: story.nowMs + leaseKeptMs })
+    story.after(leaseKeptMs)
+    assert.equal(story.idle?.sinceMs, story.nowMs)
+  })
+
+  it('an idle period is told when it has lasted for the cooldown, and one that is shorter never', () => {
+    const story = new Story().run()
+    const { cooldownMs } = settings
+    assert.deepEqual(story.after(cooldownMs - 1), [])
+    assert.equal(nextDueMs(story.state), story.nowMs + 1)
+    story.tell(open(1))
+    story.after(10, { kind: 'returned', gateway, epoch: 1, quietMs: 4 })
+    const sinceMs = story.nowMs - 4
+    assert.deepEqual(story.after(cooldownMs - 5), [])
+    const [told] = story.after(1)
+    assert.deepEqual(told, { kind: 'tell-idle', boot: 1, epoch: story.idle?.epoch, sinceMs })
+  })
+
+  it('an idle period is told again until something comes of it, under its number', () => {
+    const story = new Story().run()
+    const { idle } = story.state
+    assert.deepEqual(kinds(story.after(settings.cooldownMs)), ['tell-idle'])
+    assert.deepEqual(story.after(idleRepeatMs - 1), [])
+    assert.deepEqual(kinds(story.after(1)), ['tell-idle'])
+    assert.equal(story.idle?.epoch, idle?.epoch)
+  })
+
+  it('no two idle periods have one number, not even over agents', () => {
+    const story = new Story().run()
+    const first = story.idle?.epoch ?? 0
+    story.tell(open(1), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+    assert.ok((story.idle?.epoch ?? 0) > first)
+    const next = new Story()
+    next.nowMs = story.nowMs + 10
+    assert.ok((next.run().idle?.epoch ?? 0) > (story.idle?.epoch ?? 0))
+  })
+
+  it('an instance that never sleeps is never idle, and its leases are never asked back', () => {
+    const story = new Story().run(1, { settings: { ...settings, policy: 'off' } })
+    const [opened] = story.tell(open(1))
+    assert.ok(opened?.kind === 'opened')
+    assert.equal(opened.returnAfterMs, undefined)
+    story.after(1e6, { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+    assert.deepEqual([story.idle, nextDueMs(story.state)], [undefined, undefined])
+  })
+
+  it('the settle time is half of the cooldown, within its bounds', () => {
+    for (const [cooldownMs, expected] of [
+      [0, 20],
+      [100, 50],
+      [1_000, 500],
+      [60_000, 1_000],
+    ] as const) {
+      const [opened] = new Story().run(1, { settings: { ...settings, cooldownMs } }).tell(open(1))
+      assert.equal(opened?.kind === 'opened' ? opened.returnAfterMs : undefined, expected)
+    }
+  })
+
+  it('back-off grows to a minute, lets traffic try again then, and ends with a start', () => {
+    const story = new Story().run().sleep()
+    for (const waitMs of [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 60_000]) {
+      story.tell(open(1))
+      assert.equal(story.state.phase, Phase.Waking)
+      const effects = story.tell({ ...failed, boot: 2 })
+      const refused = effects.find((effect) => effect.kind === 'refused')
+      assert.equal(refused?.retryAfterMs, waitMs)
+      story.after(waitMs - 1, open(2))
+      assert.equal(story.state.phase, Phase.Asleep)
+      story.after(1)
+      assert.equal(story.state.phase, Phase.Asleep)
+    }
+    assert.equal(wakeBackOffMs(1_000), 60_000)
+    story.tell({ kind: 'start', boot: 2 }, startedAs(2))
+    assert.deepEqual([story.state.phase, story.state.wakeFailure], [Phase.Running, undefined])
+  })
+
+  it('the permit is used up by its boot', () => {
+    const story = reached[Phase.Waking]()
+    assert.equal(story.state.permit, 2)
+    story.tell(startedAs(2))
+    assert.deepEqual([story.state.phase, story.state.permit], [Phase.Running, undefined])
+  })
+
+  it('who gave its lease back hears that the memory is over, and not where it goes on', () => {
+    for (const kind of [StartKind.Boot, StartKind.Restore]) {
+      const story = new Story().run()
+      story.tell(open(1), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
+      story.sleep({ stateful: true })
+      const effects = story.tell(open(2), { kind: 'started', boot: 2, start: kind, settings, listens: true })
+      const gone = { kind: 'tell-gateway', gateway, word: 'gone', boot: 1 }
+      const told = effects.filter((effect) => effect.kind === 'tell-gateway')
+      assert.deepEqual(told, kind === StartKind.Restore ? [] : [gone])
+    }
+  })
+
+  it('waiting shortens a cold shutdown once, and a snapshot not at all', () => {
+    const story = reached['standing-by']()
+    assert.deepEqual(kinds(story.tell(open(1), { kind: 'open', gateway: 'other', epoch: 1, ports: [] })), [
+      'hurry',
+    ])
+    const keeping = new Story().run()
+    keeping.tell({ kind: 'stand-by', ...order, stateful: true, epoch: keeping.idle?.epoch ?? 0 })
+    assert.deepEqual(keeping.tell(open(1)), [])
+  })
+
+  it('who waited through a standby wakes it as soon as it sleeps', () => {
+    const story = reached['standing-by']()
+    story.tell(open(1))
+    assert.deepEqual(kinds(story.tell({ kind: 'slept', boot: 1, memoryKept: false })), [
+      'answer-stand-by',
+      'wake',
+    ])
+    const [opened] = story.after(1_300, startedAs(2))
+    assert.ok(opened?.kind === 'opened')
+    assert.deepEqual(opened.woken, { kind: StartKind.Boot, wakeUs: 1_300_000 })
+  })
+
+  it('one that stayed awake lets in who waited, as if nothing had been', () => {
+    const story = reached['standing-by']()
+    story.tell(open(1))
+    const effects = story.tell({ kind: 'stayed-awake', boot: 1, reason: StandByRefusal.SnapshotFailed })
+    assert.deepEqual(kinds(effects), ['answer-stand-by', 'opened'])
+    assert.equal(
+      effects.some((effect) => effect.kind === 'opened' && effect.woken !== undefined),
+      false,
+    )
+  })
+
+  it('a permit alone, after a boot that was stopped before it ran, makes no boot older and nothing run', () => {
+    const left = { ...order, boot: 0 }
+    const slept = new Story()
+    slept.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
+    slept.tell({ kind: 'slept', boot: 0, memoryKept: false })
+    assert.deepEqual([slept.state.phase, slept.state.boot, slept.state.permit], [Phase.Asleep, 1, 2])
+    const awake = new Story()
+    awake.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
+    awake.tell({ kind: 'stayed-awake', boot: 0, reason: StandByRefusal.NotRunning })
+    assert.deepEqual([awake.state.phase, awake.state.boot], [Phase.None, 1])
+  })
+
+  it('before gateways said what they hold nothing goes to standby', () => {
+    const story = new Story().run()
+    story.state = { ...story.state, unsureUntilMs: story.nowMs + leaseKeptMs }
+    story.tell({ kind: 'tick' })
+    assert.equal(story.isIdle, false)
+    const [answer] = story.tell({ kind: 'stand-by', ...order })
+    assert.ok(answer?.kind === 'answer-stand-by')
+    assert.equal(answer.refused, StandByRefusal.Unsure)
+    story.after(leaseKeptMs)
+    assert.equal(story.idle?.sinceMs, story.nowMs)
+  })
+})

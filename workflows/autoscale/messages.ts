@@ -1,0 +1,14 @@
+import { defineQuery, defineSignal } from '@temporalio/workflow'
+import type { AutoscaleLife } from '../../src/domain/autoscale/life.ts'
+
+/** What the world says to `autoscale/<service uuid>`, beside what it says to every entity. */
+export const autoscaleWorkflowType = 'autoscale'
+
+export function autoscaleWorkflowId(serviceUuid: string): string {
+  return `autoscale/${serviceUuid}`
+}
+
+/** The configuration was written again while the one before it was on its way out: look at the row anew. */
+export const configuredSignal = defineSignal('configured')
+/** For people and tests; readers of the API are answered from PostgreSQL. */
+export const autoscaleLifeQuery = defineQuery<AutoscaleLife>('life')

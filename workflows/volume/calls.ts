@@ -1,0 +1,78 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
+import type { ActivityOptions } from '@temporalio/workflow'
+import type { RetryPolicy } from '@temporalio/common'
+import { HostFailure } from '../../src/domain/instance/host-work.ts'
+import type { VolumeActivities } from '../../src/domain/instance/host-work.ts'
+import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
+import type { VolumeLifeEvent } from '../../src/domain/volume/lifecycle.ts'
+import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
+import type { NodeAddress } from '../host-calls.ts'
+
+/** An empty file system takes milliseconds, whatever its size, unless the disk is very busy. */
+const longestMakeMs = 120_000
+/** A whole check of a terabyte full of small files. */
+const longestRepairMs = 7_200_000
+/** A terabyte overwritten at 50 MB/s. */
+const longestRemoveMs = 21_600_000
+
+/** For what its owner or an operator waits for: after 1, 3, 7, 15, 30, 45 and 60 s. Room and VMs may be given back meanwhile. */
+const forAMinute: RetryPolicy = {
+  initialInterval: '1s',
+  backoffCoefficient: 2,
+  maximumInterval: '15s',
+  maximumAttempts: 8,
+  nonRetryableErrorTypes: [HostFailure.VolumeUnusable],
+}
+
+export interface VolumeAddress extends NodeAddress {
+  readonly volumeUuid: string
+  readonly sizeMb: number
+}
+
+/** One call of the host, and what it tells the volume's life. Throws what the activity failed with. */
+export async function perform(work: VolumeWork, at: VolumeAddress): Promise<VolumeLifeEvent> {
+  return calls[work](at)
+}
+
+const calls = {
+  async [VolumeWork.Make](at) {
+    const host = hostFor(VolumeWork.Make, at, { startToCloseTimeout: longestMakeMs, retry: forAMinute })
+    await host.makeVolume({ volumeUuid: at.volumeUuid, sizeMb: at.sizeMb })
+    return { kind: 'made' }
+  },
+  async [VolumeWork.Repair](at) {
+    const host = hostFor(VolumeWork.Repair, at, { startToCloseTimeout: longestRepairMs, retry: forAMinute })
+    await host.repairVolume({ volumeUuid: at.volumeUuid })
+    return { kind: 'repaired' }
+  },
+  /** Repeated until it is done: a VM that still has the volume is on its way out. */
+  async [VolumeWork.Remove](at) {
+    const host = hostFor(VolumeWork.Remove, at, { startToCloseTimeout: longestRemoveMs, retry: patiently })
+    await host.removeVolume({ volumeUuid: at.volumeUuid })
+    return { kind: 'removed' }
+  },
+} satisfies Record<VolumeWork, (at: VolumeAddress) => Promise<VolumeLifeEvent>>
+
+/** Called off, it is over when the host let go of it: nothing else is asked of the host for the volume before. */
+function hostFor(work: VolumeWork, at: VolumeAddress, options: ActivityOptions): VolumeActivities {
+  return proxyActivities<VolumeActivities>({
+    ...nodeCallOptions(at, work),
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    ...options,
+  })
+}
+
+/** What a failure means to the volume; undefined where the work has to be done all the same. */
+export function eventOfFailure(
+  work: VolumeWork,
+  { error, nodeId }: { readonly error: unknown; readonly nodeId: string },
+): VolumeLifeEvent | undefined {
+  if (work === VolumeWork.Remove) return undefined
+  const { failure, message } = hostFailureOf(error)
+  const unforeseen = `host ${nodeId} did not get it done (${message ?? 'for no reason it knows'}); its log says more`
+  const reason = failure !== undefined && message !== undefined ? message : unforeseen
+  if (work === VolumeWork.Make) return { kind: 'make-failed', reason }
+  return failure === HostFailure.VolumeInUse
+    ? { kind: 'repair-not-begun' }
+    : { kind: 'repair-failed', reason }
+}
