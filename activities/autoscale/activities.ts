@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome } from '../../src/domain/autoscale/decision.ts'
+import type { AutoscaleOutcome } from '../../src/domain/autoscale/outcome.ts'
 import type { WatchInput, WatchResult } from '../../src/domain/autoscale/watch.ts'
 
 /**

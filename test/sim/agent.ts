@@ -1,5 +1,6 @@
 import { HostFailure } from '../../src/domain/instance/host-work.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
+import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { LaunchSpec } from '../../src/domain/host/api-protocol.ts'
 import { beatIntervalMs, leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
@@ -13,11 +14,27 @@ import { HostStartError } from '../../src/host/instance/host-start-error.ts'
 import { recover } from '../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../src/host/fakes/fake-images.ts'
 import { FakeVolumes } from '../../src/host/fakes/fake-volumes.ts'
-import type { HostOptions } from './host.ts'
+import type { SimDisk } from './disk.ts'
 import type { LineEnd, LineEvents } from './line.ts'
+import type { SimMachine } from './machine.ts'
 import { mortal } from './mortal.ts'
 import { simNetwork } from './network.ts'
 import type { Peers } from './network.ts'
+import type { World } from './world.ts'
+
+export interface HostOptions {
+  readonly world: World
+  readonly machine: SimMachine
+  readonly disk: SimDisk
+  readonly instanceUuid: string
+  readonly settings: ScaleToZero
+  /** The instance's workflow; rejects where it can not be reached. */
+  readonly tell: (event: HostEvent) => Promise<'taken' | 'gone'>
+  /** Whether the API gives launch specs at present. */
+  readonly apiIsUp: () => boolean
+  readonly instanceExists: () => boolean
+  readonly onComplaint: (message: string) => void
+}
 
 export class LiveAgent {
   readonly core: HostAgent

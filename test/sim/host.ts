@@ -1,28 +1,10 @@
-import type { HostEvent } from '../../src/domain/instance/host-work.ts'
-import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import type { InstanceRecord } from '../../src/host/instance/record.ts'
 import { LiveAgent } from './agent.ts'
-import type { SimDisk } from './disk.ts'
+import type { HostOptions } from './agent.ts'
 import type { LineEnd, LineEvents } from './line.ts'
-import type { SimMachine } from './machine.ts'
 import type { Peers } from './network.ts'
-import type { World } from './world.ts'
-
-export interface HostOptions {
-  readonly world: World
-  readonly machine: SimMachine
-  readonly disk: SimDisk
-  readonly instanceUuid: string
-  readonly settings: ScaleToZero
-  /** The instance's workflow; rejects where it can not be reached. */
-  readonly tell: (event: HostEvent) => Promise<'taken' | 'gone'>
-  /** Whether the API gives launch specs at present. */
-  readonly apiIsUp: () => boolean
-  readonly instanceExists: () => boolean
-  readonly onComplaint: (message: string) => void
-}
 
 /** One machine with an agent that may die: the real agent on pretended ports. */
 export class SimHost {

@@ -1,5 +1,6 @@
 import type { AttentionState } from '../../src/domain/standby/host-lease-state.ts'
-import { Phase, unattended } from '../../src/domain/standby/host-lease-state.ts'
+import { unattended } from '../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
 import type { StandByRefusal } from '../../src/domain/instance/host-work.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
@@ -88,7 +89,7 @@ export function recoveredAttention(found: {
   const permit = permitOf(books)
   if (permit !== undefined && sleep !== undefined) {
     const memory = sleep.snapshotUuid === undefined ? 0 : sleep.boot
-    return { ...base, ...slept, phase: Phase.Asleep, boot: sleep.boot, permit, memory }
+    return { ...base, ...slept, phase: LeasePhase.Asleep, boot: sleep.boot, permit, memory }
   }
   if (!runs(books) || vm === undefined) return { ...base, ...slept }
   const unsureUntilMs = nowMs + leaseKeptMs
@@ -96,7 +97,7 @@ export function recoveredAttention(found: {
   return {
     ...base,
     ...slept,
-    phase: Phase.Running,
+    phase: LeasePhase.Running,
     memory,
     touched: true,
     quietFromMs: unsureUntilMs,

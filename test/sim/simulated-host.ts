@@ -1,6 +1,7 @@
 import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
 import { decide, nextDueMs } from '../../src/domain/standby/host-lease.ts'
-import { Phase, unattended } from '../../src/domain/standby/host-lease-state.ts'
+import { unattended } from '../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type {
   AttentionEffect,
   AttentionEvent,
@@ -394,6 +395,6 @@ export class SimulatedHost {
     if (books.sleep !== undefined && books.sleep.atMs === undefined)
       this.books = { ...books, sleep: undefined }
     this.tell({ kind: 'tick' })
-    this.#watched = this.attention.phase === Phase.Asleep
+    this.#watched = this.attention.phase === LeasePhase.Asleep
   }
 }

@@ -1,4 +1,4 @@
-import { Phase as AttentionPhase } from '../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import { effectsOf } from '../../src/domain/instance/lifecycle-effects.ts'
 import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero.ts'
@@ -19,10 +19,10 @@ const countingMs = 10
 /** Whoever waits that long although nothing is wrong waits for ever. */
 const longestWaitMs = 35_000
 
-const downPhases: ReadonlySet<AttentionPhase> = new Set([
-  AttentionPhase.None,
-  AttentionPhase.Draining,
-  AttentionPhase.Stopping,
+const downPhases: ReadonlySet<LeasePhase> = new Set([
+  LeasePhase.None,
+  LeasePhase.Draining,
+  LeasePhase.Stopping,
 ])
 
 export interface WatchedParts {
@@ -195,11 +195,11 @@ export class Watch implements MachineWatch {
     return Math.max(this.#downMs, this.#failedMs, this.#agentAwayMs, trip.gateway.troubledMs)
   }
 
-  #attentionPhase(): AttentionPhase | undefined {
+  #attentionPhase(): LeasePhase | undefined {
     const { host, instanceUuid } = this.#all()
     const { agent } = host
     if (agent === undefined) return undefined
-    return agent.core.entries.get(instanceUuid)?.attention.phase ?? AttentionPhase.None
+    return agent.core.entries.get(instanceUuid)?.attention.phase ?? LeasePhase.None
   }
 
   /** All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason. */
@@ -224,13 +224,13 @@ export class Watch implements MachineWatch {
         break
       case Phase.Standby:
         if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
-        if (attention?.phase !== AttentionPhase.Asleep) wrong('not asleep')
+        if (attention?.phase !== LeasePhase.Asleep) wrong('not asleep')
         else if (attention.permit !== life.boot + 1) wrong(`permit ${attention.permit}`)
         if (effectsOf(life).hostWork !== undefined) wrong('work is left')
         break
       case Phase.Stopped:
         if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
-        if (attention !== undefined && attention.phase !== AttentionPhase.None) wrong('not down')
+        if (attention !== undefined && attention.phase !== LeasePhase.None) wrong('not down')
         break
       case Phase.Deleted:
         if (vm !== undefined || machine.snapshot !== undefined || host.record !== undefined)

@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome } from '../../src/domain/autoscale/decision.ts'
+import type { AutoscaleOutcome } from '../../src/domain/autoscale/outcome.ts'
 
 /** What a watch may end with, for tests that do not care for more. */
 

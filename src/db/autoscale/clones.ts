@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql'
-import type { AutoscaleOutcome } from '../../domain/autoscale/decision.ts'
+import type { AutoscaleOutcome } from '../../domain/autoscale/outcome.ts'
 import { Drain, planAlignment, targetAfter } from '../../domain/autoscale/alignment.ts'
 import type { RetiringMember } from '../../domain/autoscale/alignment.ts'
 import { sizeOf, standingOf } from '../../domain/autoscale/members.ts'

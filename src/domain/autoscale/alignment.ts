@@ -1,5 +1,4 @@
-import type { AutoscaleOutcome } from './decision.ts'
-import type { AlignedSize } from './life.ts'
+import type { AutoscaleOutcome } from './outcome.ts'
 import { Standing, isOfSize, sizeOf } from './members.ts'
 import type { AutoscaleMember } from './members.ts'
 import { InstanceState } from '../instance/state.ts'
@@ -14,6 +13,16 @@ export interface Alignment {
   readonly retire: readonly RetiringMember[]
   /** How many are missing. */
   readonly missing: number
+}
+
+/** What aligning came to. */
+export interface AlignedSize {
+  /** Instances of the size afterwards. */
+  readonly size: number
+  /** What is wanted from then on. */
+  readonly target: number
+  readonly refusal?: string
+  readonly closing?: true
 }
 
 export interface RetiringMember {

@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome, FailedMember, Judgement, RestReason, SizeDecision } from './decision.ts'
+import type { AutoscaleOutcome, FailedMember, Judgement, RestReason, SizeDecision } from './outcome.ts'
 import { observationsPerMetric } from './looks.ts'
 import { AutoscaleMetric } from './policy.ts'
 import type { AutoscaleStep } from './policy.ts'

@@ -1,4 +1,5 @@
-import type { AutoscaleOutcome, FailedMember } from './decision.ts'
+import type { AlignedSize } from './alignment.ts'
+import type { AutoscaleOutcome, FailedMember } from './outcome.ts'
 import type { AutoscaleSettings } from './settings.ts'
 import type { WatchInput, WatchResult } from './watch.ts'
 
@@ -52,16 +53,6 @@ export const firstBlockMs = 5_000
 export const longestBlockMs = 300_000
 /** A failure so long after the one before is the first of its own: of a row of them, each comes within the block and a warm-up. */
 export const failuresForgottenMs = 2 * longestBlockMs
-
-/** What aligning came to. */
-export interface AlignedSize {
-  /** Instances of the size afterwards. */
-  readonly size: number
-  /** What is wanted from then on. */
-  readonly target: number
-  readonly refusal?: string
-  readonly closing?: true
-}
 
 export type AutoscaleLifeEvent =
   | { readonly kind: 'watched'; readonly outcome: WatchResult }

@@ -1,4 +1,4 @@
-import type { AutoscaleObservation } from './decision.ts'
+import type { AutoscaleObservation } from './observation.ts'
 import { Standing } from './members.ts'
 import { AutoscaleMetric } from './policy.ts'
 import type { MetricValues } from './proposal.ts'

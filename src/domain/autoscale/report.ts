@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome } from './decision.ts'
+import type { AutoscaleOutcome } from './outcome.ts'
 
 /** One thing that autoscale did, as it is kept for people. */
 export interface DecisionReport {

@@ -1,5 +1,6 @@
-import type { AutoscaleObservation, AutoscaleOutcome } from './decision.ts'
-import type { AlignedSize } from './life.ts'
+import type { AutoscaleOutcome } from './outcome.ts'
+import type { AutoscaleObservation } from './observation.ts'
+import type { AlignedSize } from './alignment.ts'
 import { Drain, planAlignment, targetAfter } from './alignment.ts'
 import { eachMetric, observationIntervalMs } from './looks.ts'
 import { standingOf, Standing } from './members.ts'

@@ -1,4 +1,4 @@
-import type { AutoscaleOutcome, RestReason } from './decision.ts'
+import type { AutoscaleOutcome, RestReason } from './outcome.ts'
 import type { MemberLoad } from './members.ts'
 import type { AutoscaleMetric } from './policy.ts'
 

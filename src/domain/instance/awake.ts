@@ -1,4 +1,4 @@
-import { Phase } from '../standby/host-lease-state.ts'
+import { LeasePhase } from '../standby/host-lease-phase.ts'
 import { InstanceState } from './state.ts'
 import type { StartReport } from './start-report.ts'
 
@@ -18,16 +18,16 @@ export type AwakeInstances = Readonly<Record<string, AwakeInstance>>
 
 /** Undefined where the host has nothing to add: nothing is awake, or the workflow itself is ending the instance. */
 const states = {
-  [Phase.None]: undefined,
-  [Phase.Starting]: InstanceState.Starting,
-  [Phase.Running]: InstanceState.Running,
-  [Phase.Draining]: InstanceState.Draining,
-  [Phase.StandingBy]: InstanceState.Running,
-  [Phase.Asleep]: undefined,
-  [Phase.Waking]: InstanceState.Starting,
-  [Phase.Stopping]: undefined,
-} as const satisfies Record<Phase, InstanceState | undefined>
+  [LeasePhase.None]: undefined,
+  [LeasePhase.Starting]: InstanceState.Starting,
+  [LeasePhase.Running]: InstanceState.Running,
+  [LeasePhase.Draining]: InstanceState.Draining,
+  [LeasePhase.StandingBy]: InstanceState.Running,
+  [LeasePhase.Asleep]: undefined,
+  [LeasePhase.Waking]: InstanceState.Starting,
+  [LeasePhase.Stopping]: undefined,
+} as const satisfies Record<LeasePhase, InstanceState | undefined>
 
-export function awakeState(phase: Phase): InstanceState | undefined {
+export function awakeState(phase: LeasePhase): InstanceState | undefined {
   return states[phase]
 }

@@ -1,4 +1,4 @@
-import { Phase } from '../standby/host-lease-state.ts'
+import { LeasePhase } from '../standby/host-lease-phase.ts'
 import { InstanceState } from './state.ts'
 import { lostMemory } from './lifecycle-standby.ts'
 import { mayStandBy } from '../standby/scale-to-zero.ts'
@@ -81,23 +81,23 @@ type HostWord = (instance: ExplainedInstance, attention: Attention, nowMs: numbe
 
 /** Undefined: what is recorded says more. */
 const byHost = {
-  [Phase.None]: () => undefined,
-  [Phase.Starting]: () => undefined,
-  [Phase.Running]: whyAwake,
-  [Phase.Draining]: (instance, attention) => ({
+  [LeasePhase.None]: () => undefined,
+  [LeasePhase.Starting]: () => undefined,
+  [LeasePhase.Running]: whyAwake,
+  [LeasePhase.Draining]: (instance, attention) => ({
     now: `is draining, as asked: nothing new gets there, and ${inFlight(attention)}`,
     next: endOfDrain(instance),
   }),
-  [Phase.StandingBy]: ({ scaleToZero }) => ({
+  [LeasePhase.StandingBy]: ({ scaleToZero }) => ({
     now: `is going to standby, because nothing asked for it for ${seconds(scaleToZero.cooldownMs)}`,
     next: 'it sleeps in a moment; whatever comes meanwhile waits and wakes it',
   }),
-  [Phase.Asleep]: whyAsleep,
-  [Phase.Waking]: () => ({
+  [LeasePhase.Asleep]: whyAsleep,
+  [LeasePhase.Waking]: () => ({
     now: 'is being woken, because something asked for it',
     next: 'what waits for it is let through when it is up',
   }),
-  [Phase.Stopping]: () => undefined,
+  [LeasePhase.Stopping]: () => undefined,
 } satisfies Record<Attention['phase'], HostWord>
 
 /** Undefined where its VM goes on. */
@@ -184,7 +184,7 @@ function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
 }
 
 /** A host of another version may be in a phase that this one does not know. */
-function wordOf(phase: Phase): HostWord | undefined {
+function wordOf(phase: LeasePhase): HostWord | undefined {
   return (byHost as Readonly<Partial<Record<string, HostWord>>>)[phase]
 }
 

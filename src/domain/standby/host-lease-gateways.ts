@@ -1,4 +1,4 @@
-import { Phase } from './host-lease-state.ts'
+import { LeasePhase } from './host-lease-phase.ts'
 import type { AttentionEvent, AttentionState, Lease } from './host-lease-state.ts'
 import { touched } from './host-lease-settlement.ts'
 import type { Context } from './host-lease-settlement.ts'
@@ -15,9 +15,18 @@ export type Moves<K extends AttentionEvent['kind']> = {
 export const maxGateways = 256
 
 /** Phases in which a lease of the present boot stands. */
-const standing: ReadonlySet<Phase> = new Set([Phase.Running, Phase.Draining, Phase.Stopping])
+const standing: ReadonlySet<LeasePhase> = new Set([
+  LeasePhase.Running,
+  LeasePhase.Draining,
+  LeasePhase.Stopping,
+])
 /** Phases in which an `open` waits for nothing but its answer. */
-const answering: ReadonlySet<Phase> = new Set([Phase.None, Phase.Running, Phase.Draining, Phase.Stopping])
+const answering: ReadonlySet<LeasePhase> = new Set([
+  LeasePhase.None,
+  LeasePhase.Running,
+  LeasePhase.Draining,
+  LeasePhase.Stopping,
+])
 
 /** What gateways say. They note facts; who is opened, refused or woken for follows in `settle`. */
 export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'lost' | 'drained'> = {
@@ -71,7 +80,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
 
   drained(state, { gateway, boot }) {
     const lease = find(state, gateway)
-    if (state.phase !== Phase.Draining || boot !== state.boot || lease === undefined) return state
+    if (state.phase !== LeasePhase.Draining || boot !== state.boot || lease === undefined) return state
     return put(state, { ...lease, status: 'returned', drained: true })
   },
 }
@@ -88,8 +97,10 @@ function rejoin(state: AttentionState, lease: Lease, context: Context): Attentio
 /** What was told while it was away. */
 function retell(state: AttentionState, gateway: string, { effects }: Context): void {
   const { boot } = state
-  if (state.phase === Phase.Draining) effects.push({ kind: 'tell-gateway', gateway, word: 'drain', boot })
-  if (state.phase === Phase.Stopping) effects.push({ kind: 'tell-gateway', gateway, word: 'close', boot })
+  if (state.phase === LeasePhase.Draining)
+    effects.push({ kind: 'tell-gateway', gateway, word: 'drain', boot })
+  if (state.phase === LeasePhase.Stopping)
+    effects.push({ kind: 'tell-gateway', gateway, word: 'close', boot })
 }
 
 function find(state: AttentionState, gateway: string): Lease | undefined {

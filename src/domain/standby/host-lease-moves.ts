@@ -3,7 +3,7 @@ import { tellAll, voidLeases } from './host-lease-gateways.ts'
 import type { Moves } from './host-lease-gateways.ts'
 import { refuseWith } from './host-lease-settlement.ts'
 import type { Context } from './host-lease-settlement.ts'
-import { Phase } from './host-lease-state.ts'
+import { LeasePhase } from './host-lease-phase.ts'
 import type { AttentionState, StandByOrder } from './host-lease-state.ts'
 import { StandByRefusal } from '../instance/host-work.ts'
 import type { HostFailure } from '../instance/host-work.ts'
@@ -19,10 +19,14 @@ export const peerPatienceMs = 5_000
 /** What is left of a shutdown's grace when somebody waits for the next boot. */
 export const hurriedGraceMs = 1_000
 
-const comingUp: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Waking])
-const up: ReadonlySet<Phase> = new Set([Phase.Running, Phase.Draining])
+const comingUp: ReadonlySet<LeasePhase> = new Set([LeasePhase.Starting, LeasePhase.Waking])
+const up: ReadonlySet<LeasePhase> = new Set([LeasePhase.Running, LeasePhase.Draining])
 /** Phases in which the network may tell of a peer: the watch begins before the sleep does, and again before a wake has failed. */
-const watched: ReadonlySet<Phase> = new Set([Phase.StandingBy, Phase.Asleep, Phase.Waking])
+const watched: ReadonlySet<LeasePhase> = new Set([
+  LeasePhase.StandingBy,
+  LeasePhase.Asleep,
+  LeasePhase.Waking,
+])
 
 /** What a boot or a sleep leaves behind it. */
 const nothingUnderWay = {
@@ -54,7 +58,7 @@ export const vmMoves: Moves<
 > = {
   disabled(state, { boot, disabled }, { nowMs, effects }) {
     if (boot !== state.boot || disabled === state.disabled) return state
-    if (!up.has(state.phase) && state.phase !== Phase.StandingBy) return state
+    if (!up.has(state.phase) && state.phase !== LeasePhase.StandingBy) return state
     effects.push({ kind: 'tell-disabled', boot, disabled })
     return { ...state, disabled, quietFromMs: Math.max(state.quietFromMs, nowMs) }
   },
@@ -74,7 +78,7 @@ export const vmMoves: Moves<
       return { ...answerStandBy(state, order, context, reason), ...quiet }
     }
     context.effects.push({ kind: 'sleep', order })
-    return { ...state, phase: Phase.StandingBy, order, hurried: false }
+    return { ...state, phase: LeasePhase.StandingBy, order, hurried: false }
   },
 
   drain(state, { boot }, context) {
@@ -82,29 +86,31 @@ export const vmMoves: Moves<
       context.effects.push({ kind: 'answer-drain', boot })
       return state
     }
-    if (state.phase === Phase.Running) tellAll(state, 'drain', context)
+    if (state.phase === LeasePhase.Running) tellAll(state, 'drain', context)
     const leases =
-      state.phase === Phase.Draining
+      state.phase === LeasePhase.Draining
         ? state.leases
         : state.leases.map((each) => ({ ...each, drained: false }))
-    return { ...state, leases, phase: Phase.Draining, drainAnswered: false }
+    return { ...state, leases, phase: LeasePhase.Draining, drainAnswered: false }
   },
 
   'drain-cancelled'(state, { boot }, context) {
-    if (boot !== state.boot || state.phase !== Phase.Draining) return state
+    if (boot !== state.boot || state.phase !== LeasePhase.Draining) return state
     tellAll(state, 'undrain', context)
     const quietFromMs = Math.max(state.quietFromMs, context.nowMs)
-    return { ...state, phase: Phase.Running, quietFromMs, drainAnswered: false }
+    return { ...state, phase: LeasePhase.Running, quietFromMs, drainAnswered: false }
   },
 
   stop(state, { boot }, context) {
-    const least = state.phase === Phase.Asleep || state.phase === Phase.Waking ? state.permit : state.boot
-    if (state.phase === Phase.None || state.phase === Phase.Stopping || (least ?? 0) > boot) return state
-    if (state.phase === Phase.Draining && !state.drainAnswered) {
+    const least =
+      state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking ? state.permit : state.boot
+    if (state.phase === LeasePhase.None || state.phase === LeasePhase.Stopping || (least ?? 0) > boot)
+      return state
+    if (state.phase === LeasePhase.Draining && !state.drainAnswered) {
       context.effects.push({ kind: 'answer-drain', boot: state.boot })
     }
     tellAll(state, 'close', context)
-    return { ...state, phase: Phase.Stopping }
+    return { ...state, phase: LeasePhase.Stopping }
   },
 
   remove(state, _event, context) {
@@ -113,17 +119,18 @@ export const vmMoves: Moves<
   },
 
   start(state, { boot }, context) {
-    if (state.phase === Phase.Asleep && boot === state.permit) return { ...state, phase: Phase.Waking }
+    if (state.phase === LeasePhase.Asleep && boot === state.permit)
+      return { ...state, phase: LeasePhase.Waking }
     // A boot that failed to come up may be tried again.
-    const isNew = boot > state.boot || (boot === state.boot && state.phase === Phase.None)
-    if (!isNew || (state.phase === Phase.Waking && boot === state.permit)) return state
+    const isNew = boot > state.boot || (boot === state.boot && state.phase === LeasePhase.None)
+    if (!isNew || (state.phase === LeasePhase.Waking && boot === state.permit)) return state
     if (state.order !== undefined) answerStandBy(state, state.order, context, StandByRefusal.NotRunning)
-    return { ...endOf(voidLeases(state, context)), phase: Phase.Starting, boot }
+    return { ...endOf(voidLeases(state, context)), phase: LeasePhase.Starting, boot }
   },
 
   started(state, { boot, start, settings, listens }, context) {
-    const expected = state.phase === Phase.Waking ? state.permit : state.boot
-    if (boot !== expected || !(comingUp.has(state.phase) || state.phase === Phase.Stopping)) return state
+    const expected = state.phase === LeasePhase.Waking ? state.permit : state.boot
+    if (boot !== expected || !(comingUp.has(state.phase) || state.phase === LeasePhase.Stopping)) return state
     const goesOn = start === StartKind.Restore
     const kept = goesOn ? state : voidLeases(state, context)
     const { permit: _used, wakeFailure: _mended, peersWait, peersWoke, ...rest } = kept
@@ -132,7 +139,7 @@ export const vmMoves: Moves<
     return {
       ...rest,
       ...nothingUnderWay,
-      phase: state.phase === Phase.Stopping ? Phase.Stopping : Phase.Running,
+      phase: state.phase === LeasePhase.Stopping ? LeasePhase.Stopping : LeasePhase.Running,
       boot,
       memory: goesOn && state.memory !== 0 ? state.memory : boot,
       settings,
@@ -143,15 +150,15 @@ export const vmMoves: Moves<
   },
 
   'start-failed'(state, { boot, failure, message }, context) {
-    if (state.phase === Phase.Waking && boot === state.permit)
+    if (state.phase === LeasePhase.Waking && boot === state.permit)
       return wakeFailed(state, { failure, message }, context)
-    if (state.phase !== Phase.Starting || boot !== state.boot) return state
+    if (state.phase !== LeasePhase.Starting || boot !== state.boot) return state
     const refused = refuseWith({ reason: 'failed', failure, message })(voidLeases(state, context), context)
     return endOf(refused)
   },
 
   listened(state, { boot }, { nowMs }) {
-    if (boot !== state.boot || state.phase !== Phase.Running || state.touched) return state
+    if (boot !== state.boot || state.phase !== LeasePhase.Running || state.touched) return state
     return { ...state, quietFromMs: Math.min(state.quietFromMs, nowMs) }
   },
 
@@ -161,9 +168,9 @@ export const vmMoves: Moves<
     answerStandBy(state, order, context)
     const kept = memoryKept ? returnAll(state) : voidLeases(state, context)
     const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
-    if (state.phase !== Phase.StandingBy) return asleep
+    if (state.phase !== LeasePhase.StandingBy) return asleep
     // Where only a permit is left, boots may have been stopped before any of them ran here.
-    return { ...asleep, phase: Phase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
+    return { ...asleep, phase: LeasePhase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
   },
 
   'stayed-awake'(state, { boot, reason }, context) {
@@ -172,21 +179,23 @@ export const vmMoves: Moves<
     answerStandBy(state, order, context, reason)
     const { peersWait: _reached, ...rest } = state
     const awake = { ...rest, order: undefined, hurried: false, quietFromMs: context.nowMs }
-    if (state.phase !== Phase.StandingBy) return awake
+    if (state.phase !== LeasePhase.StandingBy) return awake
     const leases = state.leases.map((lease) => ({ ...lease, waited: false }))
     const ranBefore = state.boot !== 0 && boot !== 0
-    return ranBefore ? { ...awake, leases, phase: Phase.Running } : { ...awake, phase: Phase.None }
+    return ranBefore ? { ...awake, leases, phase: LeasePhase.Running } : { ...awake, phase: LeasePhase.None }
   },
 
   exited(state, { boot }, context) {
-    const expected = state.phase === Phase.Waking ? state.permit : state.boot
-    if (state.phase === Phase.Asleep || boot !== expected) return state
+    const expected = state.phase === LeasePhase.Waking ? state.permit : state.boot
+    if (state.phase === LeasePhase.Asleep || boot !== expected) return state
     return finish({ ...state, boot }, context)
   },
 
   stopped(state, { boot }, context) {
     const least =
-      state.phase === Phase.Asleep || state.phase === Phase.Waking ? (state.permit ?? 0) : state.boot
+      state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking
+        ? (state.permit ?? 0)
+        : state.boot
     return least > boot ? state : finish({ ...state, boot: Math.max(state.boot, boot) }, context)
   },
 
@@ -194,7 +203,7 @@ export const vmMoves: Moves<
 }
 
 function isRepeat({ phase, order }: AttentionState, asked: StandByOrder): boolean {
-  return phase === Phase.StandingBy && order?.boot === asked.boot && order.permit === asked.permit
+  return phase === LeasePhase.StandingBy && order?.boot === asked.boot && order.permit === asked.permit
 }
 
 function isDone({ slept }: AttentionState, asked: StandByOrder): boolean {
@@ -203,9 +212,11 @@ function isDone({ slept }: AttentionState, asked: StandByOrder): boolean {
 
 function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
   if (order.boot === 0 || isLeftAnew(state, order)) {
-    return state.phase === Phase.None && state.boot < order.permit ? undefined : StandByRefusal.NotRunning
+    return state.phase === LeasePhase.None && state.boot < order.permit
+      ? undefined
+      : StandByRefusal.NotRunning
   }
-  if (state.phase !== Phase.Running || order.boot !== state.boot) return StandByRefusal.NotRunning
+  if (state.phase !== LeasePhase.Running || order.boot !== state.boot) return StandByRefusal.NotRunning
   if (state.unsureUntilMs > nowMs) return StandByRefusal.Unsure
   if (state.disabled) return StandByRefusal.Disabled
   return state.idle?.epoch === order.epoch ? undefined : StandByRefusal.Busy
@@ -213,7 +224,7 @@ function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): S
 
 /** It slept here, or is thought to, and this host knows nothing of it: only its permit is left. */
 function isLeftAnew({ phase, boot }: AttentionState, { epoch }: StandByOrder): boolean {
-  return epoch === 0 && phase === Phase.None && boot === 0
+  return epoch === 0 && phase === LeasePhase.None && boot === 0
 }
 
 /** Peers leave no lease: whether they were there tells only the count of their packets. */
@@ -250,12 +261,12 @@ function wakeFailed(
   effects.push({ kind: 'tell-wake-failed', boot: state.permit ?? 0, ...wakeFailure })
   // That packet had its try; one that came meanwhile has the next.
   const { peersWoke: _tried, ...rest } = state
-  return { ...rest, phase: Phase.Asleep, wakeFailure }
+  return { ...rest, phase: LeasePhase.Asleep, wakeFailure }
 }
 
 function finish(state: AttentionState, context: Context): AttentionState {
   const { order } = state
-  if (state.phase === Phase.Draining && !state.drainAnswered) {
+  if (state.phase === LeasePhase.Draining && !state.drainAnswered) {
     context.effects.push({ kind: 'answer-drain', boot: state.boot })
   }
   if (order !== undefined) answerStandBy(state, order, context, StandByRefusal.NotRunning)
@@ -265,5 +276,5 @@ function finish(state: AttentionState, context: Context): AttentionState {
 function endOf(state: AttentionState): AttentionState {
   const { permit: _gone, wakeFailure: _past, idle: _over, ...kept } = state
   const { peersWait: _unmet, peersWoke: _met, ...rest } = kept
-  return { ...rest, ...nothingUnderWay, phase: Phase.None, memory: 0 }
+  return { ...rest, ...nothingUnderWay, phase: LeasePhase.None, memory: 0 }
 }

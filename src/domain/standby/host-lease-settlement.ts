@@ -1,4 +1,4 @@
-import { Phase } from './host-lease-state.ts'
+import { LeasePhase } from './host-lease-phase.ts'
 import type { AttentionEffect, AttentionState, IdlePeriod, Lease } from './host-lease-state.ts'
 import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
@@ -30,15 +30,15 @@ export function settle(state: AttentionState, context: Context): AttentionState 
 type Settlement = (state: AttentionState, context: Context) => AttentionState
 
 const settlePhase = {
-  [Phase.None]: refuseWith({ reason: 'stopped', message: 'The instance is stopped.' }),
-  [Phase.Starting]: (state) => state,
-  [Phase.Running]: openWaiting,
-  [Phase.Draining]: (state, context) => answerDrain(refuseDraining(state, context), context),
-  [Phase.StandingBy]: hurryIfAwaited,
-  [Phase.Asleep]: wakeIfAwaited,
-  [Phase.Waking]: (state) => state,
-  [Phase.Stopping]: refuseDraining,
-} as const satisfies Record<Phase, Settlement>
+  [LeasePhase.None]: refuseWith({ reason: 'stopped', message: 'The instance is stopped.' }),
+  [LeasePhase.Starting]: (state) => state,
+  [LeasePhase.Running]: openWaiting,
+  [LeasePhase.Draining]: (state, context) => answerDrain(refuseDraining(state, context), context),
+  [LeasePhase.StandingBy]: hurryIfAwaited,
+  [LeasePhase.Asleep]: wakeIfAwaited,
+  [LeasePhase.Waking]: (state) => state,
+  [LeasePhase.Stopping]: refuseDraining,
+} as const satisfies Record<LeasePhase, Settlement>
 
 function refuseDraining(state: AttentionState, context: Context): AttentionState {
   return refuseWith({ reason: 'draining', message: 'The instance is shutting down.' })(state, context)
@@ -126,9 +126,9 @@ function wakeIfAwaited(state: AttentionState, context: Context): AttentionState 
 
 function wake(state: AttentionState, { effects }: Context): AttentionState {
   const { peersWait, ...rest } = state
-  if (state.permit === undefined) return { ...rest, phase: Phase.None }
+  if (state.permit === undefined) return { ...rest, phase: LeasePhase.None }
   effects.push({ kind: 'wake', boot: state.permit })
-  return { ...rest, ...(peersWait === true ? { peersWoke: true } : {}), phase: Phase.Waking }
+  return { ...rest, ...(peersWait === true ? { peersWoke: true } : {}), phase: LeasePhase.Waking }
 }
 
 /** Of a gateway that is lost for too long, nothing counts any more; when its traffic ended is not known. */
@@ -168,7 +168,7 @@ function tellIdleIfDue(state: AttentionState, idle: IdlePeriod, { nowMs, effects
 }
 
 export function couldIdle(state: AttentionState): boolean {
-  return state.phase === Phase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
+  return state.phase === LeasePhase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
 }
 
 /** Some gateway sends, may send, or wants to. */

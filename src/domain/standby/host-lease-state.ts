@@ -1,28 +1,9 @@
+import { LeasePhase } from './host-lease-phase.ts'
 import type { HostFailure, StandByRefusal } from '../instance/host-work.ts'
 import type { OpenRefusal } from './lease-protocol.ts'
 import { noScaleToZero } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { StartKind } from '../instance/start-report.ts'
-
-/** What one instance is to its host; the diagram is in `attention.ts`. */
-export const Phase = {
-  /** Nothing runs and nothing may be woken. */
-  None: 'none',
-  /** Its workflow brings it up. */
-  Starting: 'starting',
-  Running: 'running',
-  /** Runs for those who are connected; nothing new gets there. */
-  Draining: 'draining',
-  /** An order to stand by is carried out; traffic waits. */
-  StandingBy: 'standing-by',
-  /** In standby, with the permit for one boot. */
-  Asleep: 'asleep',
-  /** The boot of the permit comes up, whoever asked for it. */
-  Waking: 'waking',
-  /** On its way to nothing. */
-  Stopping: 'stopping',
-} as const
-export type Phase = (typeof Phase)[keyof typeof Phase]
 
 /** What one gateway has of the instance. */
 export interface Lease {
@@ -53,7 +34,7 @@ export interface StandByOrder {
 
 /** Plain JSON: simulations copy and compare it. */
 export interface AttentionState {
-  readonly phase: Phase
+  readonly phase: LeasePhase
   /** The newest boot that was asked for; in standby the one that went there. */
   readonly boot: number
   /** The boot with which the guest's memory began; 0: there is none. */
@@ -197,7 +178,7 @@ export type AttentionEffect =
 
 /** Of an instance that the host knows nothing of. */
 export const unattended: AttentionState = {
-  phase: Phase.None,
+  phase: LeasePhase.None,
   boot: 0,
   memory: 0,
   settings: noScaleToZero,

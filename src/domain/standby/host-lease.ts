@@ -2,7 +2,7 @@ import { couldIdle, effectsOf, settle } from './host-lease-settlement.ts'
 import { gatewayMoves } from './host-lease-gateways.ts'
 import type { Moves } from './host-lease-gateways.ts'
 import { vmMoves } from './host-lease-moves.ts'
-import { Phase } from './host-lease-state.ts'
+import { LeasePhase } from './host-lease-phase.ts'
 import type { AttentionEffect, AttentionEvent, AttentionState } from './host-lease-state.ts'
 
 /**
@@ -47,7 +47,7 @@ export function decide(before: AttentionState, event: AttentionEvent, nowMs: num
 export function nextDueMs(state: AttentionState): number | undefined {
   const due = state.leases.flatMap(({ keptUntilMs }) => keptUntilMs ?? [])
   const { phase, peersWait, wakeFailure } = state
-  if (phase === Phase.Asleep && peersWait === true && wakeFailure !== undefined)
+  if (phase === LeasePhase.Asleep && peersWait === true && wakeFailure !== undefined)
     due.push(wakeFailure.retryAtMs)
   if (state.idle !== undefined) due.push(state.idle.tellAtMs)
   else if (couldIdle(state)) due.push(Math.max(state.quietFromMs, state.unsureUntilMs))

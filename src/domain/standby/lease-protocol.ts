@@ -1,4 +1,4 @@
-import type { Phase } from './host-lease-state.ts'
+import type { LeasePhase } from './host-lease-phase.ts'
 import type { HostFailure } from '../instance/host-work.ts'
 import type { StartKind } from '../instance/start-report.ts'
 
@@ -129,7 +129,7 @@ export interface OpenRefusal {
 
 /** `GET /instances/<uuid>/attention` with the agent's secret: why the host keeps an instance awake, or lets it sleep. */
 export interface Attention {
-  readonly phase: Phase
+  readonly phase: LeasePhase
   readonly boot: number
   readonly awake: boolean
   /** Gateways that hold a lease. */

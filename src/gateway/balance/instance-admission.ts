@@ -1,6 +1,20 @@
-import type { Entry } from '../roster.ts'
 import type { Admission, AdmissionTiming, Ask, EndReason } from '../traffic.ts'
-import type { InstanceGate } from './instance-gate.ts'
+import type { Entry, Roster } from '../roster.ts'
+
+/** The instance that let it in. */
+export interface AdmittedTo {
+  readonly uuid: string
+  /** Those who want to know when the boot ends. */
+  readonly listening: Roster<InstanceAdmission>
+  /** What one would have been told already that begins to listen only now. */
+  endOf(admission: InstanceAdmission): 'close' | 'gone' | undefined
+  /** It is over, and counts no more. */
+  release(admission: InstanceAdmission): void
+  /** It carried something. */
+  touch(): void
+  /** For a connection that was slept through: undefined where the instance is awake, else whether the connection still stands once it is. */
+  awaken(admission: InstanceAdmission): Promise<boolean> | undefined
+}
 
 /** One request or connection that was let in. It is counted from its making until `done`. */
 export class InstanceAdmission implements Admission {
@@ -12,7 +26,7 @@ export class InstanceAdmission implements Admission {
   readonly fresh: boolean
   readonly timing: AdmissionTiming
   readonly kind: Ask['kind']
-  readonly #gate: InstanceGate
+  readonly #gate: AdmittedTo
   #listed: Entry<InstanceAdmission> | undefined
   #listener: ((why: EndReason) => void) | undefined
   /** The listener was told of the shutdown. */
@@ -20,7 +34,7 @@ export class InstanceAdmission implements Admission {
   #over = false
 
   constructor(
-    gate: InstanceGate,
+    gate: AdmittedTo,
     options: {
       readonly boot: number
       readonly memory: number

@@ -17,6 +17,7 @@ import type {
 import { Roster } from '../roster.ts'
 import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
+import type { AdmittedTo } from './instance-admission.ts'
 
 export interface GateOwner {
   readonly nowMs: () => number
@@ -45,10 +46,9 @@ const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
 /** One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts what is under way. */
-export class InstanceGate {
+export class InstanceGate implements AdmittedTo {
   readonly uuid: string
   readonly nodeId: string
-  /** Those who want to know when the boot ends. */
   readonly listening = new Roster<InstanceAdmission>()
   requests = 0
   connections = 0
@@ -150,7 +150,6 @@ export class InstanceGate {
     return this.isAsking || (this.isOpen && this.#state.asked && !this.reaches(port) && this.asksFor(port))
   }
 
-  /** What those would have been told already who begin to listen only now. */
   endOf({ boot, memory }: InstanceAdmission): 'close' | 'gone' | undefined {
     const now = this.#open?.memory
     if (boot <= this.#goneBoot || (now !== undefined && now !== memory)) return 'gone'

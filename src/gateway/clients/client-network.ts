@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net'
 import { Roster } from '../roster.ts'
-import type { ClientPlace } from './client-place.ts'
+import type { Entry } from '../roster.ts'
+import { Standing } from './connection-use.ts'
+import type { ConnectionUse } from './connection-use.ts'
 import type { SourceNetwork } from './source.ts'
 
 /** A network that has connections open, and the narrower ones within it; the narrowest have the connections. */
@@ -26,5 +29,50 @@ export class ClientNetwork {
     if (this.parts.size === 0) yield this
     const byCount = [...this.parts.values()].toSorted((one, other) => other.count - one.count)
     for (const part of byCount) yield* part.sources()
+  }
+}
+
+/** What is needed of an accepted connection. */
+export type ClientSocket = Pick<Socket, 'remoteAddress' | 'once' | 'destroy'>
+
+/** An open connection of a client, from its acceptance to its end. */
+export class ClientPlace {
+  /** Of the narrowest network; undefined once the connection has closed or was told to. */
+  network: ClientNetwork | undefined
+  entry: Entry<ClientPlace> | undefined
+  /** Absent during the handshake. */
+  use: ConnectionUse | undefined
+  readonly #socket: ClientSocket
+  readonly #takenAtMs = performance.now()
+
+  /** `socket` is the accepted one, below TLS. */
+  constructor(socket: ClientSocket) {
+    this.#socket = socket
+  }
+
+  get movedAtMs(): number {
+    return this.use?.movedAtMs ?? this.#takenAtMs
+  }
+
+  get heldBytes(): number {
+    return this.use?.heldBytes ?? 0
+  }
+
+  standing(activeSinceMs: number): Standing {
+    if (this.use === undefined) return Standing.Idle
+    const { standing, movedAtMs } = this.use
+    return standing === Standing.Lasting && movedAtMs > activeSinceMs ? Standing.Busy : standing
+  }
+
+  /** It closes at the latest after `endMs`, whatever its client does. */
+  end(endMs: number): void {
+    if (this.use === undefined) {
+      this.#socket.destroy()
+      return
+    }
+    this.use.end()
+    const limit = setTimeout(() => this.#socket.destroy(), endMs)
+    limit.unref()
+    this.#socket.once('close', () => clearTimeout(limit))
   }
 }

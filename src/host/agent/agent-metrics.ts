@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { StartKind, StartReport } from '../../domain/instance/start-report.ts'
 import type { AgentObserver } from './agent-ports.ts'
 import type { NetworkLoad } from '../network/network.ts'
-import type { MemoryReading } from '../vmm/memory-ledger.ts'
+import type { MemoryReading } from '../vmm/vmm.ts'
 import type { VolumeRoom } from '../volumes/volumes.ts'
 import { isHeldBack } from '../instance/entry.ts'
 import type { InstanceEntry } from '../instance/entry.ts'

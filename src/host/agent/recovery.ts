@@ -1,4 +1,4 @@
-import { Phase } from '../../domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { ExitCause } from '../../domain/instance/exit-report.ts'
 import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
@@ -65,7 +65,9 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 
 /** Last of all: a peer's packet is told of once, and a wake by it is work like any other. */
 async function watchForPeers(agent: HostAgent): Promise<void> {
-  const sleepers = [...agent.entries.values()].filter(({ attention }) => attention.phase === Phase.Asleep)
+  const sleepers = [...agent.entries.values()].filter(
+    ({ attention }) => attention.phase === LeasePhase.Asleep,
+  )
   await Promise.all(sleepers.map(async (entry) => await agent.end.rest(entry)))
 }
 

@@ -9,7 +9,7 @@ import type { StartReport } from '../../domain/instance/start-report.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
 import { FakeHost, shutdownExit, statusOf } from './fake-host.ts'
 import { MemoryLedger } from '../vmm/memory-ledger.ts'
-import type { MemoryReading } from '../vmm/memory-ledger.ts'
+import type { MemoryReading } from '../vmm/vmm.ts'
 import {
   beginSnapshot,
   deleteSnapshot,

@@ -1,5 +1,5 @@
 import { nextDueMs, decide } from '../../domain/standby/host-lease.ts'
-import { Phase } from '../../domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { awakeState } from '../../domain/instance/awake.ts'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import type { AttentionEffect, AttentionEvent, StandByOrder } from '../../domain/standby/host-lease-state.ts'
@@ -155,7 +155,7 @@ export class Gatekeeper {
     if (entry === undefined) return undefined
     const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.attention
     const { stalledSinceMs, noRoom } = entry
-    const asleep = phase === Phase.Asleep || phase === Phase.None
+    const asleep = phase === LeasePhase.Asleep || phase === LeasePhase.None
     return {
       phase,
       boot,
@@ -184,7 +184,7 @@ export class Gatekeeper {
       if (entry === undefined || state === undefined) return []
       const { phase, permit } = entry.attention
       // While it is being woken, `attention.boot` is still the boot that slept.
-      const boot = (phase === Phase.Waking ? permit : undefined) ?? entry.attention.boot
+      const boot = (phase === LeasePhase.Waking ? permit : undefined) ?? entry.attention.boot
       const started = [entry.newestStart, entry.record?.started].find((each) => each?.boot === boot)
       return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]
     })

@@ -1,4 +1,5 @@
-import { Phase, unattended } from '../../domain/standby/host-lease-state.ts'
+import { unattended } from '../../domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import type { AttentionState } from '../../domain/standby/host-lease-state.ts'
 import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
@@ -21,13 +22,13 @@ export function recoveredAttention(found: {
   if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
   if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
     const order = { ...record.standby, epoch: 0 }
-    return { ...base, phase: Phase.StandingBy, memory: memoryOf(record), order }
+    return { ...base, phase: LeasePhase.StandingBy, memory: memoryOf(record), order }
   }
   if (!runs(record)) return base
   const unsureUntilMs = nowMs + leaseKeptMs
   return {
     ...base,
-    phase: Phase.Running,
+    phase: LeasePhase.Running,
     memory: memoryOf(record),
     kind: record.started.kind,
     disabled: status?.disabled ?? false,
@@ -42,7 +43,7 @@ function asleep(base: AttentionState, record: InstanceRecord): AttentionState {
   if (standby === undefined) return base
   const memoryKept = standby.stateful && standby.exit === undefined && standby.boot !== 0
   const memory = memoryKept ? memoryOf(record) : 0
-  return { ...base, phase: Phase.Asleep, boot: standby.boot, permit: standby.permit, memory }
+  return { ...base, phase: LeasePhase.Asleep, boot: standby.boot, permit: standby.permit, memory }
 }
 
 function sleptOf({ standby }: InstanceRecord): Pick<AttentionState, 'slept'> {

@@ -3,6 +3,7 @@ import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { KeptVm } from './vm-handle.ts'
 import type { TemplateStore } from './template-store.ts'
 import { VmmError } from './vmm.ts'
+import type { MemoryReading } from './vmm.ts'
 
 /** What the ledger counts; it asks at every admission, so nothing has to be given back. */
 export interface MemoryHolders {
@@ -12,17 +13,6 @@ export interface MemoryHolders {
   templatesMb(): number
   /** Drops templates until at least that much less is held, or none is left. */
   dropTemplates(neededMb: number): void
-}
-
-export interface MemoryReading {
-  readonly host: HostMemory
-  /** What virtual machines may be promised together. */
-  readonly limitMb: number
-  /** What VMs and starts under way are counted with. */
-  readonly instancesMb: number
-  readonly templatesMb: number
-  /** Starts that did not fit, since this process began. */
-  readonly refusals: number
 }
 
 /**

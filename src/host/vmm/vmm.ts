@@ -2,7 +2,7 @@ import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { PreparedImage } from '../images/images.ts'
 import type { Attachment } from '../network/network.ts'
-import type { MemoryReading } from './memory-ledger.ts'
+import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { HeldVolume } from '../volumes/volumes.ts'
 
 /**
@@ -128,6 +128,18 @@ export interface VmStatus extends VmName {
   readonly stalled?: boolean
   /** Present once the VM has ended. */
   readonly exit?: ExitReport
+}
+
+/** What virtual machines take of the host's memory, as starts are admitted by it. */
+export interface MemoryReading {
+  readonly host: HostMemory
+  /** What virtual machines may be promised together. */
+  readonly limitMb: number
+  /** What VMs and starts under way are counted with. */
+  readonly instancesMb: number
+  readonly templatesMb: number
+  /** Starts that did not fit, since this process began. */
+  readonly refusals: number
 }
 
 export interface VmUsage {

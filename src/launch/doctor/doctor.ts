@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { installationChecks } from './installation.ts'
+import type { DoctorCheck } from './check.ts'
 import { groupsCheck } from './groups.ts'
 import type { GroupsProbe } from './groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './machine.ts'
@@ -16,14 +17,6 @@ export interface DoctorReport {
   /** False: something that Roost needs is missing. */
   readonly ok: boolean
   readonly checks: readonly DoctorCheck[]
-}
-
-export interface DoctorCheck {
-  readonly name: string
-  readonly status: 'ok' | 'warning' | 'missing'
-  readonly detail: string
-  /** What mends it. */
-  readonly remedy?: string
 }
 
 export interface DoctorSettings {

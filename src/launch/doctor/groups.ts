@@ -1,4 +1,4 @@
-import type { DoctorCheck } from './doctor.ts'
+import type { DoctorCheck } from './check.ts'
 
 /** What control groups bound of virtual machines on this machine; the host's driver knows where to look. */
 export type GroupsProbe = () => Promise<{

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import type { DoctorCheck } from './doctor.ts'
+import type { DoctorCheck } from './check.ts'
 import { readInstalled } from '../installed.ts'
 import type { Installed } from '../installed.ts'
 

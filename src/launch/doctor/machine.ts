@@ -1,7 +1,7 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import path from 'node:path'
-import type { DoctorCheck } from './doctor.ts'
+import type { DoctorCheck } from './check.ts'
 
 /** Whether KVM really runs guests here; the host's driver knows how to find out. */
 export type AccelerationProbe = () => Promise<{ readonly usable: boolean; readonly reason: string }>

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import type { DoctorCheck } from './doctor.ts'
+import type { DoctorCheck } from './check.ts'
 
 const run = promisify(execFile)
 const versionLimitMs = 10_000

@@ -7,7 +7,7 @@ import { HostFailure } from '../../../src/domain/instance/host-work.ts'
 import { noUsage } from '../../../src/domain/instance/usage.ts'
 import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
 import { ApiClient, ApiError } from '../../../src/host/agent/api-client.ts'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
 
 const uuid = '00000000-0000-4000-8000-000000000001'
@@ -22,7 +22,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 const idleAttention = {
-  phase: Phase.Running,
+  phase: LeasePhase.Running,
   boot: 3,
   awake: true,
   leases: 0,

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import type { AutoscaleOutcome } from '../../../src/domain/autoscale/decision.ts'
+import type { AutoscaleOutcome } from '../../../src/domain/autoscale/outcome.ts'
 import { Drain, planAlignment, targetAfter } from '../../../src/domain/autoscale/alignment.ts'
 import type { StandingMember } from '../../../src/domain/autoscale/alignment.ts'
 import { Standing, sizeOf } from '../../../src/domain/autoscale/members.ts'

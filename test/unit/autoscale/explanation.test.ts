@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AutoscaleOutcome, Judgement, RestReason } from '../../../src/domain/autoscale/decision.ts'
+import type { AutoscaleOutcome, Judgement, RestReason } from '../../../src/domain/autoscale/outcome.ts'
 import {
   amountOf,
   explainDecision,

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import type { AutoscaleOutcome } from '../../../src/domain/autoscale/decision.ts'
+import type { AutoscaleOutcome } from '../../../src/domain/autoscale/outcome.ts'
 import {
   AutoscalePhase,
   autoscaleWork,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import { explain } from '../../../src/domain/instance/explanation.ts'
 import type { ExplainedInstance } from '../../../src/domain/instance/explanation.ts'
 import { InstanceState, instanceStates } from '../../../src/domain/instance/state.ts'
@@ -18,7 +18,7 @@ const sleeper: ExplainedInstance = {
   startedAtMs: ago(60),
 }
 const calm: Attention = {
-  phase: Phase.Running,
+  phase: LeasePhase.Running,
   boot: 3,
   awake: true,
   leases: 0,
@@ -61,14 +61,14 @@ const cases: readonly Case[] = [
   {
     title: 'draining, with the time at which that is over at the latest',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs },
-    attention: { phase: Phase.Draining, requests: 1 },
+    attention: { phase: LeasePhase.Draining, requests: 1 },
     now: 'web is draining, as asked: nothing new gets there, and 1 request is there.',
     next: /, at the latest at 2030-01-01T10:00:00\.000Z$/,
   },
   {
     title: 'draining, because autoscale gives it back',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs, isRetired: true },
-    attention: { phase: Phase.Draining, requests: 1 },
+    attention: { phase: LeasePhase.Draining, requests: 1 },
     now: 'web is draining, as asked: nothing new gets there, and 1 request is there.',
     next: /at the latest at 2030-01-01T10:00:00\.000Z; then it is deleted, because autoscale gives it back$/,
   },
@@ -119,35 +119,35 @@ const cases: readonly Case[] = [
   {
     title: 'asleep without memory, by the word of the host alone too',
     instance: { state: InstanceState.Running },
-    attention: { phase: Phase.Asleep, permit: 4 },
+    attention: { phase: LeasePhase.Asleep, permit: 4 },
     now: 'web is asleep, because nothing asked for it for 2 s; it was shut down.',
     next: /wakes it/,
   },
   {
     title: 'asleep with memory',
     instance: { ...asleep, snapshotUuid: snapshot },
-    attention: { phase: Phase.Asleep, permit: 4 },
+    attention: { phase: LeasePhase.Asleep, permit: 4 },
     now: `web is asleep since 2030-01-01T09:59:30.000Z, because nothing asked for it for 2 s; its memory is kept in snapshot ${snapshot}.`,
     next: /wakes it/,
   },
   {
     title: 'asleep, and its memory was lost with its host',
     instance: { ...asleep, failure: lostMemory },
-    attention: { phase: Phase.Asleep, permit: 4 },
+    attention: { phase: LeasePhase.Asleep, permit: 4 },
     now: /, because nothing asked for it for 2 s; its host lost the memory that it had kept: the next wake starts the application anew\.$/,
     next: /wakes it/,
   },
   {
     title: 'asleep because no wake succeeds',
     instance: asleep,
-    attention: { phase: Phase.Asleep, permit: 4, wakeFailure: { message: 'no', retryAtMs: ago(-5) } },
+    attention: { phase: LeasePhase.Asleep, permit: 4, wakeFailure: { message: 'no', retryAtMs: ago(-5) } },
     now: 'web is asleep, because it could not be woken.',
     next: /refused until 2030-01-01T10:00:05.000Z/,
   },
   {
     title: 'asleep from its creation',
     instance: { ...asleep, boot: 0 },
-    attention: { phase: Phase.Asleep, boot: 0, permit: 1 },
+    attention: { phase: LeasePhase.Asleep, boot: 0, permit: 1 },
     now: /from its creation/,
     next: /wakes it/,
   },
@@ -160,7 +160,7 @@ const cases: readonly Case[] = [
       stopReason: 3,
       exitCode: 1,
     },
-    attention: { phase: Phase.None, awake: false },
+    attention: { phase: LeasePhase.None, awake: false },
     now: 'web is stopped since 2030-01-01T09:59:30.000Z, with stop reason 3 and exit code 1.',
     next: /at 2030-01-01T10:00:10.000Z$/,
   },
@@ -205,7 +205,7 @@ describe('why an instance is awake or asleep', () => {
   }
 
   it('is said for whatever host and record say, however late one of them is', () => {
-    for (const phase of [undefined, ...Object.values(Phase)]) {
+    for (const phase of [undefined, ...Object.values(LeasePhase)]) {
       for (const state of instanceStates) {
         const said = explain({ ...sleeper, state }, phase && { ...calm, phase }, nowMs)
         assert.match(said.now, /^web is [^.]+(\.\d{3}Z[^.]*)*\.$/)
@@ -215,12 +215,15 @@ describe('why an instance is awake or asleep', () => {
   })
 
   it('is what is recorded where a host of another version is in a phase of its own', () => {
-    const elsewhere = { ...calm, phase: 'dreaming' as Phase }
+    const elsewhere = { ...calm, phase: 'dreaming' as LeasePhase }
     assert.match(explain(asleep, elsewhere, nowMs).now, /^web is asleep since/)
   })
 
   it('names what failed last', () => {
-    const failing = { phase: Phase.Asleep, wakeFailure: { message: 'the host is full', retryAtMs: nowMs } }
+    const failing = {
+      phase: LeasePhase.Asleep,
+      wakeFailure: { message: 'the host is full', retryAtMs: nowMs },
+    }
     assert.equal(explain(asleep, { ...calm, ...failing }, nowMs).failure, 'the host is full')
     const stopped = { ...sleeper, state: InstanceState.Stopped, failure: 'the image is gone' }
     assert.equal(explain(stopped, undefined, nowMs).failure, 'the image is gone')

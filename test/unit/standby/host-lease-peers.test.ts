@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
 import { peerPatienceMs } from '../../../src/domain/standby/host-lease-moves.ts'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import { failed, kinds, open, reached, settings, startedAs, Story } from './host-lease-story.ts'
@@ -20,16 +20,16 @@ describe('a packet of a peer', () => {
     assert.deepEqual(kinds(story.after(950, peers)), [])
     assert.equal(nextDueMs(story.state), retryAtMs)
     story.after(49)
-    assert.equal(story.state.phase, Phase.Asleep)
+    assert.equal(story.state.phase, LeasePhase.Asleep)
     assert.deepEqual(kinds(story.after(1)), ['wake'])
-    assert.equal(story.state.phase, Phase.Waking)
+    assert.equal(story.state.phase, LeasePhase.Waking)
   })
 
   it('has one wake, and another only with another packet, after a back-off that doubles', () => {
     const story = reached.asleep()
     story.tell(peers)
     for (const waitMs of [1_000, 2_000, 5_000]) {
-      assert.equal(story.state.phase, Phase.Waking)
+      assert.equal(story.state.phase, LeasePhase.Waking)
       story.tell(wakeFails)
       assert.equal(nextDueMs(story.state), undefined)
       story.after(waitMs / 2, peers)
@@ -38,13 +38,13 @@ describe('a packet of a peer', () => {
     }
     story.tell(wakeFails)
     assert.deepEqual(story.after(3_600_000), [])
-    assert.equal(story.state.phase, Phase.Asleep)
+    assert.equal(story.state.phase, LeasePhase.Asleep)
   })
 
   it('that comes while a wake is about to fail has the next one', () => {
     const story = reached.asleep()
     story.tell(peers, peers, wakeFails)
-    assert.equal(story.state.phase, Phase.Asleep)
+    assert.equal(story.state.phase, LeasePhase.Asleep)
     assert.deepEqual(kinds(story.after(1_000)), ['wake'])
   })
 
@@ -63,7 +63,7 @@ describe('a packet of a peer', () => {
           graceMs: 0,
         })
       story.tell(peers)
-      assert.equal(story.state.phase, Phase.StandingBy)
+      assert.equal(story.state.phase, LeasePhase.StandingBy)
       const effects = story.tell({ kind: 'slept', boot, memoryKept: false })
       assert.deepEqual(kinds(effects), ['answer-stand-by', 'wake'])
     }
@@ -77,9 +77,9 @@ describe('a packet of a peer', () => {
     story.after(1)
     const again = { boot: 2, permit: 3, graceMs: 0, stateful: false, epoch: story.idle?.epoch ?? 0 }
     story.tell({ kind: 'stand-by', ...again })
-    assert.equal(story.state.phase, Phase.StandingBy)
+    assert.equal(story.state.phase, LeasePhase.StandingBy)
     story.tell({ kind: 'slept', boot: 2, memoryKept: false })
-    assert.equal(story.state.phase, Phase.Asleep)
+    assert.equal(story.state.phase, LeasePhase.Asleep)
   })
 
   it('is met by a start by hand, too, and forgotten by a stop', () => {
@@ -89,13 +89,13 @@ describe('a packet of a peer', () => {
     const stopped = reached.asleep()
     stopped.tell(peers, wakeFails, peers, { kind: 'stop', boot: 2 }, { kind: 'stopped', boot: 2 })
     assert.deepEqual(stopped.after(60_000), [])
-    assert.deepEqual([stopped.state.phase, stopped.state.peersWait], [Phase.None, undefined])
+    assert.deepEqual([stopped.state.phase, stopped.state.peersWait], [LeasePhase.None, undefined])
   })
 
   it('reaches one that stayed awake', () => {
     const story = reached['standing-by']()
     story.tell(peers, { kind: 'stayed-awake', boot: 1, reason: StandByRefusal.SnapshotFailed })
-    assert.deepEqual([story.state.phase, story.state.peersWait], [Phase.Running, undefined])
+    assert.deepEqual([story.state.phase, story.state.peersWait], [LeasePhase.Running, undefined])
   })
 
   it('lets nobody in before the back-off is over', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type {
   AttentionEffect,
   AttentionEvent,
@@ -101,7 +101,7 @@ describe('whatever happens to an instance, in whatever order', () => {
     holds((story, effects) => {
       for (const effect of effects) {
         if (effect.kind !== 'opened') continue
-        assert.deepEqual([story.state.phase, effect.boot], [Phase.Running, story.state.boot])
+        assert.deepEqual([story.state.phase, effect.boot], [LeasePhase.Running, story.state.boot])
         const lease = story.state.leases.find((each) => each.gateway === effect.gateway)
         assert.deepEqual([lease?.status, lease?.epoch], ['held', effect.epoch])
       }
@@ -109,7 +109,7 @@ describe('whatever happens to an instance, in whatever order', () => {
   })
 
   it('nobody waits where nothing will come', () => {
-    const coming: readonly Phase[] = [Phase.Starting, Phase.StandingBy, Phase.Waking]
+    const coming: readonly LeasePhase[] = [LeasePhase.Starting, LeasePhase.StandingBy, LeasePhase.Waking]
     holds(({ state }) => {
       const waits = state.leases.some(({ status }) => status === 'waiting')
       assert.ok(!waits || coming.includes(state.phase), state.phase)
@@ -128,9 +128,9 @@ describe('whatever happens to an instance, in whatever order', () => {
 
   it('a permit is there exactly while it sleeps or wakes, and used by nothing but a wake', () => {
     holds(({ state }, effects, __, before) => {
-      const mayHave: readonly Phase[] = [Phase.Asleep, Phase.Waking, Phase.Stopping]
+      const mayHave: readonly LeasePhase[] = [LeasePhase.Asleep, LeasePhase.Waking, LeasePhase.Stopping]
       assert.ok(state.permit === undefined || mayHave.includes(state.phase), state.phase)
-      if (state.phase === Phase.Asleep || state.phase === Phase.Waking)
+      if (state.phase === LeasePhase.Asleep || state.phase === LeasePhase.Waking)
         assert.notEqual(state.permit, undefined)
       for (const effect of effects) {
         if (effect.kind === 'wake') assert.equal(effect.boot, state.permit ?? before.permit)
@@ -141,7 +141,7 @@ describe('whatever happens to an instance, in whatever order', () => {
   it('it is idle only while it runs unused, and then something is always due', () => {
     holds(({ state }) => {
       if (state.idle === undefined) return
-      assert.equal(state.phase, Phase.Running)
+      assert.equal(state.phase, LeasePhase.Running)
       assert.ok(state.leases.every(({ status }) => status === 'returned'))
       assert.ok(state.idle.tellAtMs > 0)
     })
@@ -150,17 +150,25 @@ describe('whatever happens to an instance, in whatever order', () => {
   it('a packet of a peer is kept only while it goes to sleep, sleeps or wakes, and asleep something is due then', () => {
     holds(({ state, nowMs }) => {
       const { phase, peersWait, peersWoke } = state
-      const mayWait: readonly Phase[] = [Phase.StandingBy, Phase.Asleep, Phase.Waking, Phase.Stopping]
+      const mayWait: readonly LeasePhase[] = [
+        LeasePhase.StandingBy,
+        LeasePhase.Asleep,
+        LeasePhase.Waking,
+        LeasePhase.Stopping,
+      ]
       assert.ok(peersWait === undefined || mayWait.includes(phase), phase)
-      assert.ok(peersWoke === undefined || phase === Phase.Waking || phase === Phase.Stopping, phase)
-      if (phase !== Phase.Asleep || peersWait === undefined) return
+      assert.ok(
+        peersWoke === undefined || phase === LeasePhase.Waking || phase === LeasePhase.Stopping,
+        phase,
+      )
+      if (phase !== LeasePhase.Asleep || peersWait === undefined) return
       const dueMs = nextDueMs(state) ?? Infinity
       assert.ok(dueMs > nowMs && dueMs <= (state.wakeFailure?.retryAtMs ?? 0), String(dueMs))
     })
   })
 
   it('a packet of a peer to a sleeper is not forgotten: a wake begins with it, or is to come', () => {
-    const may: readonly Phase[] = [Phase.StandingBy, Phase.Asleep, Phase.Waking]
+    const may: readonly LeasePhase[] = [LeasePhase.StandingBy, LeasePhase.Asleep, LeasePhase.Waking]
     holds(({ state }, effects, told, before) => {
       if (told.kind !== 'peers' || !may.includes(before.phase)) return
       assert.ok(state.peersWait === true || effects.some(({ kind }) => kind === 'wake'), before.phase)

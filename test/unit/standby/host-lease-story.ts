@@ -1,5 +1,6 @@
 import { decide } from '../../../src/domain/standby/host-lease.ts'
-import { Phase, unattended } from '../../../src/domain/standby/host-lease-state.ts'
+import { unattended } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type {
   AttentionEffect,
   AttentionEvent,
@@ -63,31 +64,31 @@ export const kinds = (effects: readonly AttentionEffect[]): readonly string[] =>
   effects.map(({ kind }) => kind)
 
 /** One state of each phase, as it is reached. */
-export const reached: Readonly<Record<Phase, () => Story>> = {
-  [Phase.None]: () => new Story(),
-  [Phase.Starting]: () => {
+export const reached: Readonly<Record<LeasePhase, () => Story>> = {
+  [LeasePhase.None]: () => new Story(),
+  [LeasePhase.Starting]: () => {
     const story = new Story()
     story.tell({ kind: 'start', boot: 1 })
     return story
   },
-  [Phase.Running]: () => new Story().run(),
-  [Phase.Draining]: () => {
+  [LeasePhase.Running]: () => new Story().run(),
+  [LeasePhase.Draining]: () => {
     const story = new Story().run()
     story.tell(open(1), { kind: 'drain', boot: 1 })
     return story
   },
-  [Phase.StandingBy]: () => {
+  [LeasePhase.StandingBy]: () => {
     const story = new Story().run()
     story.tell({ kind: 'stand-by', ...order, epoch: story.state.idle?.epoch ?? 0 })
     return story
   },
-  [Phase.Asleep]: () => new Story().run().sleep(),
-  [Phase.Waking]: () => {
+  [LeasePhase.Asleep]: () => new Story().run().sleep(),
+  [LeasePhase.Waking]: () => {
     const story = new Story().run().sleep()
     story.tell(open(1))
     return story
   },
-  [Phase.Stopping]: () => {
+  [LeasePhase.Stopping]: () => {
     const story = new Story().run()
     story.tell({ kind: 'stop', boot: 1 })
     return story

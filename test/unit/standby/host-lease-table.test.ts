@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
 import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { failed, gateway, open, order, reached, startedAs } from './host-lease-story.ts'
 
 /** Where each event leads from each phase; what is not named stays where it is. */
-const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<Phase, Phase>>]>> = {
-  open: [open(2), { asleep: Phase.Waking }],
+const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<LeasePhase, LeasePhase>>]>> = {
+  open: [open(2), { asleep: LeasePhase.Waking }],
   withdraw: [{ kind: 'withdraw', gateway, epoch: 1 }, {}],
   returned: [{ kind: 'returned', gateway, epoch: 1, quietMs: 0 }, {}],
   hello: [{ kind: 'hello', gateway }, {}],
@@ -15,109 +15,109 @@ const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<Ph
   lost: [{ kind: 'lost', gateway, keptUntilMs: 108_000 }, {}],
   drained: [{ kind: 'drained', gateway, boot: 1 }, {}],
   disabled: [{ kind: 'disabled', boot: 1, disabled: true }, {}],
-  peers: [{ kind: 'peers' }, { asleep: Phase.Waking }],
+  peers: [{ kind: 'peers' }, { asleep: LeasePhase.Waking }],
   peerPackets: [{ kind: 'peer-packets', epoch: 1, count: 1 }, {}],
-  standBy: [{ kind: 'stand-by', ...order, epoch: 100_000 }, { running: Phase.StandingBy }],
-  leavePermit: [{ kind: 'stand-by', ...order, boot: 0, permit: 1 }, { none: Phase.StandingBy }],
-  drain: [{ kind: 'drain', boot: 1 }, { running: Phase.Draining }],
-  drainCancelled: [{ kind: 'drain-cancelled', boot: 1 }, { draining: Phase.Running }],
+  standBy: [{ kind: 'stand-by', ...order, epoch: 100_000 }, { running: LeasePhase.StandingBy }],
+  leavePermit: [{ kind: 'stand-by', ...order, boot: 0, permit: 1 }, { none: LeasePhase.StandingBy }],
+  drain: [{ kind: 'drain', boot: 1 }, { running: LeasePhase.Draining }],
+  drainCancelled: [{ kind: 'drain-cancelled', boot: 1 }, { draining: LeasePhase.Running }],
   stop: [
     { kind: 'stop', boot: 2 },
     {
-      starting: Phase.Stopping,
-      running: Phase.Stopping,
-      draining: Phase.Stopping,
-      'standing-by': Phase.Stopping,
-      asleep: Phase.Stopping,
-      waking: Phase.Stopping,
+      starting: LeasePhase.Stopping,
+      running: LeasePhase.Stopping,
+      draining: LeasePhase.Stopping,
+      'standing-by': LeasePhase.Stopping,
+      asleep: LeasePhase.Stopping,
+      waking: LeasePhase.Stopping,
     },
   ],
   stopBeforePermit: [
     { kind: 'stop', boot: 1 },
     {
-      starting: Phase.Stopping,
-      running: Phase.Stopping,
-      draining: Phase.Stopping,
-      'standing-by': Phase.Stopping,
+      starting: LeasePhase.Stopping,
+      running: LeasePhase.Stopping,
+      draining: LeasePhase.Stopping,
+      'standing-by': LeasePhase.Stopping,
     },
   ],
   remove: [
     { kind: 'remove' },
     {
-      starting: Phase.None,
-      running: Phase.None,
-      draining: Phase.None,
-      'standing-by': Phase.None,
-      asleep: Phase.None,
-      waking: Phase.None,
-      stopping: Phase.None,
+      starting: LeasePhase.None,
+      running: LeasePhase.None,
+      draining: LeasePhase.None,
+      'standing-by': LeasePhase.None,
+      asleep: LeasePhase.None,
+      waking: LeasePhase.None,
+      stopping: LeasePhase.None,
     },
   ],
-  startAgain: [{ kind: 'start', boot: 1 }, { none: Phase.Starting }],
+  startAgain: [{ kind: 'start', boot: 1 }, { none: LeasePhase.Starting }],
   startNext: [
     { kind: 'start', boot: 2 },
     {
-      none: Phase.Starting,
-      running: Phase.Starting,
-      draining: Phase.Starting,
-      'standing-by': Phase.Starting,
-      asleep: Phase.Waking,
-      stopping: Phase.Starting,
+      none: LeasePhase.Starting,
+      running: LeasePhase.Starting,
+      draining: LeasePhase.Starting,
+      'standing-by': LeasePhase.Starting,
+      asleep: LeasePhase.Waking,
+      stopping: LeasePhase.Starting,
     },
   ],
   startLater: [
     { kind: 'start', boot: 3 },
     {
-      none: Phase.Starting,
-      running: Phase.Starting,
-      draining: Phase.Starting,
-      'standing-by': Phase.Starting,
-      asleep: Phase.Starting,
-      waking: Phase.Starting,
-      stopping: Phase.Starting,
+      none: LeasePhase.Starting,
+      running: LeasePhase.Starting,
+      draining: LeasePhase.Starting,
+      'standing-by': LeasePhase.Starting,
+      asleep: LeasePhase.Starting,
+      waking: LeasePhase.Starting,
+      stopping: LeasePhase.Starting,
     },
   ],
-  started: [startedAs(1), { starting: Phase.Running }],
-  startedByPermit: [startedAs(2), { waking: Phase.Running }],
-  startFailed: [{ ...failed, boot: 1 }, { starting: Phase.None }],
-  wakeFailed: [{ ...failed, boot: 2 }, { waking: Phase.Asleep }],
+  started: [startedAs(1), { starting: LeasePhase.Running }],
+  startedByPermit: [startedAs(2), { waking: LeasePhase.Running }],
+  startFailed: [{ ...failed, boot: 1 }, { starting: LeasePhase.None }],
+  wakeFailed: [{ ...failed, boot: 2 }, { waking: LeasePhase.Asleep }],
   listened: [{ kind: 'listened', boot: 1 }, {}],
-  slept: [{ kind: 'slept', boot: 1, memoryKept: false }, { 'standing-by': Phase.Asleep }],
+  slept: [{ kind: 'slept', boot: 1, memoryKept: false }, { 'standing-by': LeasePhase.Asleep }],
   stayedAwake: [
     { kind: 'stayed-awake', boot: 1, reason: StandByRefusal.Disabled },
-    { 'standing-by': Phase.Running },
+    { 'standing-by': LeasePhase.Running },
   ],
   exited: [
     { kind: 'exited', boot: 1 },
     {
-      starting: Phase.None,
-      running: Phase.None,
-      draining: Phase.None,
-      'standing-by': Phase.None,
-      stopping: Phase.None,
+      starting: LeasePhase.None,
+      running: LeasePhase.None,
+      draining: LeasePhase.None,
+      'standing-by': LeasePhase.None,
+      stopping: LeasePhase.None,
     },
   ],
-  exitedByPermit: [{ kind: 'exited', boot: 2 }, { waking: Phase.None }],
+  exitedByPermit: [{ kind: 'exited', boot: 2 }, { waking: LeasePhase.None }],
   stopped: [
     { kind: 'stopped', boot: 1 },
     {
-      starting: Phase.None,
-      running: Phase.None,
-      draining: Phase.None,
-      'standing-by': Phase.None,
-      stopping: Phase.None,
+      starting: LeasePhase.None,
+      running: LeasePhase.None,
+      draining: LeasePhase.None,
+      'standing-by': LeasePhase.None,
+      stopping: LeasePhase.None,
     },
   ],
   stoppedPermit: [
     { kind: 'stopped', boot: 2 },
     {
-      starting: Phase.None,
-      running: Phase.None,
-      draining: Phase.None,
-      'standing-by': Phase.None,
-      asleep: Phase.None,
-      waking: Phase.None,
-      stopping: Phase.None,
+      starting: LeasePhase.None,
+      running: LeasePhase.None,
+      draining: LeasePhase.None,
+      'standing-by': LeasePhase.None,
+      asleep: LeasePhase.None,
+      waking: LeasePhase.None,
+      stopping: LeasePhase.None,
     },
   ],
   tick: [{ kind: 'tick' }, {}],
@@ -126,7 +126,7 @@ const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<Ph
 describe('each event leads from each phase where the table says', () => {
   for (const [name, [event, leads]] of Object.entries(table)) {
     it(name, () => {
-      for (const phase of Object.values(Phase)) {
+      for (const phase of Object.values(LeasePhase)) {
         const story = reached[phase]()
         assert.equal(story.state.phase, phase)
         story.tell(event)
@@ -139,7 +139,7 @@ describe('each event leads from each phase where the table says', () => {
     for (const [name, [event]] of Object.entries(table)) {
       // A gateway that asks again is answered again, and so is a workflow; another packet of a peer is another one.
       if (/^(open|hello|drain|standBy|leavePermit|peers)/.test(name)) continue
-      for (const phase of Object.values(Phase)) {
+      for (const phase of Object.values(LeasePhase)) {
         const story = reached[phase]()
         story.tell(event)
         const { state } = story

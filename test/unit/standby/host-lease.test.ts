@@ -3,7 +3,7 @@ import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
 import { firstQuietMs, peerPatienceMs } from '../../../src/domain/standby/host-lease-moves.ts'
 import { wakeBackOffMs } from '../../../src/domain/standby/wake-back-off.ts'
 import { idleRepeatMs } from '../../../src/domain/standby/host-lease-settlement.ts'
-import { Phase } from '../../../src/domain/standby/host-lease-state.ts'
+import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
 import { HostFailure, StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
@@ -22,7 +22,7 @@ import {
 
 describe('what keeps an instance awake', () => {
   it('an open is answered, or waits, as the diagram says', () => {
-    const answers: Record<Phase, string> = {
+    const answers: Record<LeasePhase, string> = {
       none: 'stopped',
       starting: 'waits',
       running: 'opened',
@@ -32,7 +32,7 @@ describe('what keeps an instance awake', () => {
       waking: 'waits',
       stopping: 'draining',
     }
-    for (const phase of Object.values(Phase)) {
+    for (const phase of Object.values(LeasePhase)) {
       const answer = reached[phase]()
         .tell({ ...open(5), gateway: 'other' } as AttentionEvent)
         .find(({ kind }) => kind === 'opened' || kind === 'refused')
@@ -186,25 +186,25 @@ describe('what keeps an instance awake', () => {
     const story = new Story().run().sleep()
     for (const waitMs of [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 60_000]) {
       story.tell(open(1))
-      assert.equal(story.state.phase, Phase.Waking)
+      assert.equal(story.state.phase, LeasePhase.Waking)
       const effects = story.tell({ ...failed, boot: 2 })
       const refused = effects.find((effect) => effect.kind === 'refused')
       assert.equal(refused?.retryAfterMs, waitMs)
       story.after(waitMs - 1, open(2))
-      assert.equal(story.state.phase, Phase.Asleep)
+      assert.equal(story.state.phase, LeasePhase.Asleep)
       story.after(1)
-      assert.equal(story.state.phase, Phase.Asleep)
+      assert.equal(story.state.phase, LeasePhase.Asleep)
     }
     assert.equal(wakeBackOffMs(1_000), 60_000)
     story.tell({ kind: 'start', boot: 2 }, startedAs(2))
-    assert.deepEqual([story.state.phase, story.state.wakeFailure], [Phase.Running, undefined])
+    assert.deepEqual([story.state.phase, story.state.wakeFailure], [LeasePhase.Running, undefined])
   })
 
   it('the permit is used up by its boot', () => {
-    const story = reached[Phase.Waking]()
+    const story = reached[LeasePhase.Waking]()
     assert.equal(story.state.permit, 2)
     story.tell(startedAs(2))
-    assert.deepEqual([story.state.phase, story.state.permit], [Phase.Running, undefined])
+    assert.deepEqual([story.state.phase, story.state.permit], [LeasePhase.Running, undefined])
   })
 
   it('who gave its lease back hears that the memory is over, and not where it goes on', () => {
@@ -257,11 +257,11 @@ describe('what keeps an instance awake', () => {
     const slept = new Story()
     slept.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
     slept.tell({ kind: 'slept', boot: 0, memoryKept: false })
-    assert.deepEqual([slept.state.phase, slept.state.boot, slept.state.permit], [Phase.Asleep, 1, 2])
+    assert.deepEqual([slept.state.phase, slept.state.boot, slept.state.permit], [LeasePhase.Asleep, 1, 2])
     const awake = new Story()
     awake.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })
     awake.tell({ kind: 'stayed-awake', boot: 0, reason: StandByRefusal.NotRunning })
-    assert.deepEqual([awake.state.phase, awake.state.boot], [Phase.None, 1])
+    assert.deepEqual([awake.state.phase, awake.state.boot], [LeasePhase.None, 1])
   })
 
   it('before gateways said what they hold nothing goes to standby', () => {
