@@ -8,7 +8,7 @@ const heartbeatEveryMs = 1_000
  * Heartbeats while the work goes on; its signal is aborted when the workflow calls it off or the worker stops. What is thrown but a
  * cancellation is trouble of the installation's own: its words go to the log, and stay out of the history.
  */
-export async function attended<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current()
   const beat = setInterval(() => context.heartbeat(), heartbeatEveryMs)
   try {

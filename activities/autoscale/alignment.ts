@@ -9,7 +9,7 @@ import { refusalWords } from '../../src/db/autoscale/clone-insert.ts'
 import { releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
 import { markWorkflowStarted } from '../../src/db/instance/records.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
-import { attended } from '../heartbeat.ts'
+import { withHeartbeat } from '../heartbeat.ts'
 import type { AutoscaleActivities } from './activities.ts'
 import { createTurns } from '../turns.ts'
 
@@ -31,7 +31,7 @@ export function createAlignmentActivities(
 ): Pick<AutoscaleActivities, 'alignService' | 'closeAutoscale'> {
   const takeTurn = createTurns(servicesAtOnce)
   const inTurn = <T>(what: string, work: () => Promise<T>): Promise<T> =>
-    attended(what, (signal) =>
+    withHeartbeat(what, (signal) =>
       takeTurn(() => {
         signal.throwIfAborted()
         return work()

@@ -5,7 +5,7 @@ import { hostEventSignalName, nodeTaskQueue, volumeEventSignalName } from '../do
 import type { AgentLog, VolumeEvents } from '../host/agent/agent-ports.ts'
 import type { HostEvents } from '../host/instance/event-outbox.ts'
 
-export interface TemporalPlace {
+export interface TemporalAddress {
   readonly address: string
   readonly namespace: string
 }
@@ -20,7 +20,7 @@ const activitiesAtOnce = 500
 const shutdownGrace = '1s'
 
 /** Signals `hostEvent` and `volumeEvent`; the connection is made with the first one and mends itself. */
-export function createHostEvents(place: TemporalPlace): {
+export function createHostEvents(place: TemporalAddress): {
   readonly events: HostEvents
   readonly volumeEvents: VolumeEvents
   close(): Promise<void>
@@ -55,7 +55,7 @@ const stopLimitMs = 2_500
 
 /** The worker of the task queue `node-<id>`: there as soon as Temporal is, and again after it was away. */
 export class NodeWorker {
-  readonly #place: TemporalPlace
+  readonly #place: TemporalAddress
   readonly #nodeId: string
   readonly #activities: HostActivities & VolumeActivities
   readonly #log: AgentLog
@@ -64,7 +64,7 @@ export class NodeWorker {
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: {
-    readonly place: TemporalPlace
+    readonly place: TemporalAddress
     readonly nodeId: string
     readonly activities: HostActivities & VolumeActivities
     readonly log: AgentLog

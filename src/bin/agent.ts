@@ -23,7 +23,7 @@ import { pinnedImages } from '../host/images/pinned-images.ts'
 import { recover } from '../host/agent/recovery.ts'
 import { loadAgentSecret, Registration } from '../host/agent/registration.ts'
 import { ToldImages } from '../host/images/told-images.ts'
-import { TrafficDoor } from '../host/leases/lease-server.ts'
+import { LeaseServer } from '../host/leases/lease-server.ts'
 import { sampleIntervalMs, UsageMeter } from '../host/instance/usage-meter.ts'
 import { readConsole } from '../host/console/console-reader.ts'
 import { openDrivers } from './agent-drivers.ts'
@@ -128,10 +128,10 @@ const ports: AgentPorts = {
 const agent = new HostAgent(ports, entries)
 const meter = new UsageMeter(ports, entries)
 
-const door = new TrafficDoor({
+const leaseServer = new LeaseServer({
   agentSecret,
   nodeId: settings.nodeId,
-  gatekeeper: agent.gatekeeper,
+  leases: agent.leases,
   log,
   nowMs: Date.now,
 })
@@ -139,17 +139,17 @@ const server = createAgentServer({
   agentSecret,
   log,
   upgrade: (request, socket, head) => {
-    door.receive(request, socket, head)
+    leaseServer.receive(request, socket, head)
   },
   answers: {
     log: async (instanceUuid, window) => await readConsole(store.consoleDirectory(instanceUuid), window),
     async usage(instanceUuids) {
-      await agent.gatekeeper.countsTold()
+      await agent.leases.countsTold()
       return await meter.usageOf(instanceUuids)
     },
     loads: async (instanceUuids) => await meter.loadsOf(instanceUuids),
-    awake: (instanceUuids) => agent.gatekeeper.awake(instanceUuids),
-    attention: (instanceUuid) => agent.gatekeeper.attention(instanceUuid),
+    awake: (instanceUuids) => agent.leases.awake(instanceUuids),
+    hostLease: (instanceUuid) => agent.leases.hostLease(instanceUuid),
     notReady: () => notReady ?? (worker.polls ? undefined : 'Temporal can not be reached'),
     metrics: async () => await metrics.registry.metrics(),
   },
@@ -250,7 +250,7 @@ async function halt(): Promise<void> {
     worker.stop(),
     ...tasks.map(async (task) => await task.stop()),
   ])
-  door.close()
+  leaseServer.close()
   server.close()
   server.closeAllConnections()
   await Promise.all([drivers.vmm.close(), drivers.close()])

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
-import type { TemporalPlace } from '../control/temporal-control.ts'
+import type { TemporalAddress } from '../control/temporal-control.ts'
 
 /** Between attempts to reach Temporal, or after it was lost. */
 const reconnectMs = 500
 
 export interface KeptWorkerOptions {
-  readonly place: TemporalPlace
+  readonly place: TemporalAddress
   readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>
   readonly log: Logger
   /** Called whenever it begins to take work, with the time before which it had none. */

@@ -6,7 +6,7 @@ import { createTextLookup } from '../acme/text-lookups.ts'
 import type { CustomDomainsAuthority } from '../cli/cli-deps.ts'
 import { CliFailure, ExitCode } from '../cli/cli-failure.ts'
 import { withDatabase } from '../cli/database-session.ts'
-import { readHostAttention } from '../cli/instance/host-lease.ts'
+import { readHostLease } from '../cli/instance/host-lease.ts'
 import { createImageStore } from '../cli/image/import.ts'
 import { runCli } from '../cli/program.ts'
 import { findApiUrl, findDatabaseUrl, findRegistryUrl, findTemporalAddress } from '../cli/stack-addresses.ts'
@@ -40,10 +40,10 @@ async function main(): Promise<ExitCode> {
     note: (text) => void process.stderr.write(text),
     withDatabase: async (work) => withDatabase(await findDatabaseUrl(settings), work),
     withControl: (work) => withControl(settings, work),
-    readAttention: async (database, instance) => {
+    readHostLease: async (database, instance) => {
       const key = await readFile(settings.secretKeyFile, 'utf8').catch(() => undefined)
       if (key === undefined) return `${settings.secretKeyFile} can not be read, so the host is not asked`
-      return readHostAttention({ database, secretBox: createSecretBox(parseSecretKey(key)) }, instance)
+      return readHostLease({ database, secretBox: createSecretBox(parseSecretKey(key)) }, instance)
     },
     images: createImageStore({
       addresses: async () => ({

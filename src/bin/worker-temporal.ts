@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { CertificateActivities } from '../../activities/certificate/activities.ts'
 import type { ControlActivities } from '../../activities/control-activities.ts'
-import type { TemporalPlace } from '../control/temporal-control.ts'
+import type { TemporalAddress } from '../control/temporal-control.ts'
 import { autoscaleTaskQueue } from '../domain/autoscale/settings.ts'
 import { controlTaskQueue } from '../domain/instance/host-work.ts'
 import { KeptWorker } from './kept-worker.ts'
@@ -30,7 +30,7 @@ const heartbeatsApart = '4s'
 const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
-  readonly place: TemporalPlace
+  readonly place: TemporalAddress
   readonly activities: ControlActivities & CertificateActivities
   /** Absent: other workers do it. */
   readonly autoscale?: Autoscaling

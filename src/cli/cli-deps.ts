@@ -5,7 +5,7 @@ import type { InstanceControl } from '../control/instance-control.ts'
 import type { VolumeControl } from '../control/volume-control.ts'
 import type { Database } from '../db/database.ts'
 import type { ProofTokens } from '../db/service/proof-token.ts'
-import type { Attention } from '../domain/standby/lease-protocol.ts'
+import type { HostLeaseView } from '../domain/standby/lease-protocol.ts'
 import type { DoctorReport } from '../launch/doctor/doctor.ts'
 
 /** What the commands work with; the composition root attaches it. */
@@ -19,10 +19,10 @@ export interface CliDeps {
   /** Connects to the workflows for the time of `work`. Throws `CliFailure` where no stack is known. */
   readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
   /** What the instance's host says of it; undefined where it does not know it, and a text where it does not answer. */
-  readonly readAttention: (
+  readonly readHostLease: (
     database: Database,
     instance: { readonly uuid: string; readonly nodeId: string },
-  ) => Promise<Attention | string | undefined>
+  ) => Promise<HostLeaseView | string | undefined>
   readonly images: ImageStore
   /** How users prove custom domains. */
   readonly domainProof: {

@@ -8,7 +8,7 @@ import { createInstanceControl } from './temporal-instance-control.ts'
 import { createVolumeControl } from './temporal-volume-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
-export interface TemporalPlace {
+export interface TemporalAddress {
   /** `host:port` */
   readonly address: string
   readonly namespace: string
@@ -29,7 +29,7 @@ export interface TemporalControl {
 const checkDeadlineMs = 1_000
 
 /** Connects with the first call, and again by itself whenever Temporal was away. */
-export function openTemporalControl(place: TemporalPlace): TemporalControl {
+export function openTemporalControl(place: TemporalAddress): TemporalControl {
   const connection = Connection.lazy({ address: place.address })
   const client = new Client({ connection, namespace: place.namespace })
   return {

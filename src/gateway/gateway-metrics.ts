@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { ClosedFor } from './clients/client-connections.ts'
-import { GatePhase } from '../domain/standby/gateway-lease-state.ts'
+import { GatewayLeasePhase } from '../domain/standby/gateway-lease-state.ts'
 import { StartKind } from '../domain/instance/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
@@ -21,7 +21,7 @@ export interface GatewayState {
   readonly unusableCertificates: number
   /** Of the certificates that names are served with; undefined where none can be read. */
   soonestExpiryMs(): Promise<number | undefined>
-  phases(): ReadonlyMap<GatePhase, number>
+  phases(): ReadonlyMap<GatewayLeasePhase, number>
 }
 
 export interface GatewayMetrics {
@@ -177,7 +177,7 @@ function collectState(registry: Registry, state: GatewayState): void {
     registers: [],
     collect() {
       const counts = state.phases()
-      for (const phase of Object.values(GatePhase)) this.set({ phase }, counts.get(phase) ?? 0)
+      for (const phase of Object.values(GatewayLeasePhase)) this.set({ phase }, counts.get(phase) ?? 0)
     },
   })
   registry.registerMetric(connections)

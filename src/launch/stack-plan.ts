@@ -12,8 +12,8 @@ import { roostParts } from './parts/roost-parts.ts'
 import type { Part } from './parts/part.ts'
 import type { StackSettings } from './stack-settings.ts'
 import { readNamespaceConfig } from './services/temporal-config.ts'
-import { closeTemporal, reopenTemporal } from './services/temporal-door.ts'
-import type { TemporalDoor } from './services/temporal-door.ts'
+import { closeTemporal, reopenTemporal } from './services/temporal-access.ts'
+import type { TemporalAccess } from './services/temporal-access.ts'
 import { registerNamespace } from './services/temporal-registration.ts'
 
 /** Where the services of a stack are, its own or those that the settings name. */
@@ -79,7 +79,7 @@ export async function planStack(
   const addresses = { ...serviceAddresses, apiUrl: settings.apiUrl }
   await rememberAddresses(settings, addresses)
   const confinements = await confineRoostParts(settings, installed)
-  const door = await temporalDoor({ settings, ports, confinements, people: hooks.people })
+  const access = await temporalAccess({ settings, ports, confinements, people: hooks.people })
   const own = roostParts({
     confinements,
     env: { ...environmentOf(settings, ports), ...environmentOfAddresses(addresses, registryAt) },
@@ -94,8 +94,8 @@ export async function planStack(
     addresses,
     parts: [...parts, ...own],
     async closeTemporal(onProblem) {
-      if (door === undefined) return
-      await closeTemporal(door).catch((error: unknown) => {
+      if (access === undefined) return
+      await closeTemporal(access).catch((error: unknown) => {
         onProblem(
           'every user of this machine can connect to Temporal, because its port can not be closed',
           error,
@@ -103,7 +103,7 @@ export async function planStack(
       })
     },
     async reopenTemporal() {
-      if (door !== undefined) await reopenTemporal(door).catch(() => undefined)
+      if (access !== undefined) await reopenTemporal(access).catch(() => undefined)
     },
     async keepCopies(onProblem) {
       if (confinements === undefined) return
@@ -119,12 +119,12 @@ export async function planStack(
 }
 
 /** Without users of their own for the parts, nobody could be told apart. */
-async function temporalDoor(input: {
+async function temporalAccess(input: {
   readonly settings: StackSettings
   readonly ports: Ports
   readonly confinements: RoostConfinements | undefined
   readonly people: readonly number[]
-}): Promise<TemporalDoor | undefined> {
+}): Promise<TemporalAccess | undefined> {
   const { settings, ports, confinements, people } = input
   if (settings.temporalAddress !== undefined || confinements === undefined) return undefined
   const { api, worker } = confinements

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
-import { GatePhase } from '../../src/domain/standby/gateway-lease-state.ts'
+import { GatewayLeasePhase } from '../../src/domain/standby/gateway-lease-state.ts'
 import { hostAwayAfterMs, leaseValidMs } from '../../src/domain/standby/lease-protocol.ts'
 import { unreachableAfterMs } from '../../src/domain/host/silence.ts'
 import type { EndReason } from '../../src/gateway/traffic.ts'
@@ -30,7 +30,7 @@ describe('a host', function () {
     one.tell([['a', 'running']])
   }
 
-  async function silence(silentMs: number, phase: GatePhase): Promise<void> {
+  async function silence(silentMs: number, phase: GatewayLeasePhase): Promise<void> {
     host.mute = true
     one.skewMs += silentMs
     await until('its silence counts', () => one.balancer.phases().get(phase) === 1, { limitMs })
@@ -48,7 +48,7 @@ describe('a host', function () {
       given()
       const held = await one.admission()
       held.onEnd(() => assert.fail('it goes on'))
-      await silence(leaseValidMs, GatePhase.Unsure)
+      await silence(leaseValidMs, GatewayLeasePhase.Unsure)
       const waiting = one.admit()
       assert(waiting instanceof Promise)
       host.mute = false
@@ -60,7 +60,7 @@ describe('a host', function () {
     it('refuses them with the reason when it stays away', async () => {
       given()
       await one.admission()
-      await silence(leaseValidMs, GatePhase.Unsure)
+      await silence(leaseValidMs, GatewayLeasePhase.Unsure)
       const waiting = one.admit()
       one.skewMs += hostAwayAfterMs
       const refusal = await waiting
@@ -101,7 +101,7 @@ describe('a host', function () {
         () => {
           looks += 1
           assert(!isRefused(), 'it is served')
-          assert.equal(one.balancer.phases().get(GatePhase.Unsure), undefined)
+          assert.equal(one.balancer.phases().get(GatewayLeasePhase.Unsure), undefined)
           return performance.now() > untilMs
         },
         { limitMs },
@@ -150,7 +150,7 @@ describe('a host', function () {
       const held = await one.admission()
       const told: EndReason[] = []
       held.onEnd((why) => told.push(why))
-      await silence(leaseValidMs, GatePhase.Unsure)
+      await silence(leaseValidMs, GatewayLeasePhase.Unsure)
       isThere = hangs
       one.skewMs += unreachableAfterMs
       if (hangs) await host.next('hello', 3)
@@ -188,7 +188,7 @@ describe('a host', function () {
     it('lets in again what the next host that joins under its id opens', async () => {
       await released()
       next = await GatewayHost.start('another secret')
-      next.answer = () => ({ boot: 2, memory: 2 })
+      next.answer = () => ({ boot: 2, memoryBoot: 2 })
       one.join(next)
       await next.next('hello')
       await until('it lets in', () => !isRefused(), { limitMs })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
-import { GatePhase } from '../../src/domain/standby/gateway-lease-state.ts'
+import { GatewayLeasePhase } from '../../src/domain/standby/gateway-lease-state.ts'
 import type { InstanceLoad, OpenLease } from '../../src/domain/standby/lease-protocol.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
@@ -110,7 +110,7 @@ describe('what a host says of its instances', function () {
     it('ends when its memory is lost, whether or not its client speaks', async () => {
       const quiet = await slept()
       const ended = new Promise((resolve) => quiet.onEnd(resolve))
-      host.answer = () => ({ boot: 2, memory: 2 })
+      host.answer = () => ({ boot: 2, memoryBoot: 2 })
       await one.admission()
       assert.equal(await ended, 'gone')
     })
@@ -220,7 +220,7 @@ describe('what a host says of its instances', function () {
     const leaving = new AbortController()
     const outcome = one.admit({ signal: leaving.signal })
     await host.next('open')
-    await until('it is refused', () => one.balancer.phases().get(GatePhase.Closed) === 1, { limitMs })
+    await until('it is refused', () => one.balancer.phases().get(GatewayLeasePhase.Closed) === 1, { limitMs })
     assert.equal(one.balancer.queued, 1)
     leaving.abort()
     const refusal = await outcome

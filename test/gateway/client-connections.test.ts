@@ -9,7 +9,7 @@ import {
   heldLimits,
 } from '../../src/gateway/clients/client-limits.ts'
 import type { ClientLimits } from '../../src/gateway/clients/client-limits.ts'
-import type { ClientPlace, ClientSocket } from '../../src/gateway/clients/client-network.ts'
+import type { OpenConnection, ClientSocket } from '../../src/gateway/clients/client-network.ts'
 import { Standing } from '../../src/gateway/clients/connection-use.ts'
 import { networksOf } from '../../src/gateway/clients/source.ts'
 import { openFilesOf } from '../../src/bin/gateway-room.ts'
@@ -63,7 +63,7 @@ class Scene {
   }
 
   #use(
-    place: ClientPlace,
+    place: OpenConnection,
     use: {
       readonly name: string
       readonly standing: Standing

@@ -8,7 +8,7 @@ import type { AgentPorts } from '../../src/host/agent/agent-ports.ts'
 import { endlessDisk } from '../../src/host/disk-room.ts'
 import { EventOutbox } from '../../src/host/instance/event-outbox.ts'
 import { EventPace } from '../../src/host/instance/event-pace.ts'
-import type { GatewayLine } from '../../src/host/leases/gatekeeper.ts'
+import type { GatewayLine } from '../../src/host/leases/host-leases.ts'
 import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/instance/host-start-error.ts'
 import { recover } from '../../src/host/agent/recovery.ts'
@@ -119,7 +119,7 @@ export class LiveAgent {
     this.ready = false
     this.#died()
     void this.#outbox.close()
-    this.core.gatekeeper.close()
+    this.core.leases.close()
     for (const line of this.#lines) line.died()
   }
 
@@ -137,7 +137,7 @@ export class LiveAgent {
     heard: (gatewayId: string) => void,
   ): void {
     const { world, instanceUuid } = this.#options
-    const { gatekeeper } = this.core
+    const { leases } = this.core
     let gatewayId = ''
     let lastWordMs = world.nowMs
     let pending = Promise.resolve()
@@ -149,7 +149,7 @@ export class LiveAgent {
           gatewayId = message.gatewayId
           heard(gatewayId)
           end.send({ kind: 'welcome', nodeId: 'node' })
-          gatekeeper.connect(line, message.held)
+          leases.connect(line, message.held)
           return
         }
         heard(gatewayId)
@@ -159,14 +159,14 @@ export class LiveAgent {
         const gateway = gatewayId
         if (message.kind === 'idle') {
           const { epoch, quietMs } = message
-          gatekeeper.hear(line, instanceUuid, { kind: 'returned', gateway, epoch, quietMs })
+          leases.hear(line, instanceUuid, { kind: 'returned', gateway, epoch, quietMs })
         } else {
           const { instance, ...said } = message
-          gatekeeper.hear(line, instance, { ...said, gateway })
+          leases.hear(line, instance, { ...said, gateway })
         }
       },
       closed: () => {
-        if (this.alive && gatewayId !== '') gatekeeper.disconnect(line, lastWordMs)
+        if (this.alive && gatewayId !== '') leases.disconnect(line, lastWordMs)
       },
     })
     const line: GatewayLine = {

@@ -59,7 +59,7 @@ export class SimClients {
     for (const trip of this.underWay) {
       const { admission } = trip
       if (admission === undefined) continue
-      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memory === vm.memory
+      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memoryBoot === vm.memory
       if (isIts) this.#break(trip, 'its VM ended')
     }
   }
@@ -155,7 +155,7 @@ export class SimClients {
       if (trip.outcome !== undefined) return 'over'
       if (world.dice.chance(0.3)) {
         // The instance speaks, where it can.
-        if (machine.running?.started !== undefined && machine.running.memory === admission.memory) {
+        if (machine.running?.started !== undefined && machine.running.memory === admission.memoryBoot) {
           admission.touch()
         }
         continue
@@ -168,8 +168,8 @@ export class SimClients {
       trip.inFlight = true
       await world.sleep(world.dice.stretched(0.05, 2))
       const vm = machine.running
-      if (vm?.started === undefined || vm.memory !== admission.memory) {
-        return `found ${vm === undefined ? 'no VM' : `memory ${vm.memory}`} instead of memory ${admission.memory}`
+      if (vm?.started === undefined || vm.memory !== admission.memoryBoot) {
+        return `found ${vm === undefined ? 'no VM' : `memory ${vm.memory}`} instead of memory ${admission.memoryBoot}`
       }
       await world.sleep(world.dice.stretched(0.05, 2))
       admission.touch()

@@ -1,4 +1,4 @@
-import type { GateLink } from '../../src/domain/standby/gateway-lease-state.ts'
+import type { HostConnection } from '../../src/domain/standby/gateway-lease-state.ts'
 import {
   HostSilence,
   heardNow,
@@ -14,7 +14,7 @@ import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import { beatIntervalMs, leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { defaultBalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
-import { InstanceGate } from '../../src/gateway/balance/instance-gate.ts'
+import { LeasedInstance } from '../../src/gateway/balance/leased-instance.ts'
 import { ServiceBalance } from '../../src/gateway/balance/service-balance.ts'
 import type { Admission, Refusal } from '../../src/gateway/traffic.ts'
 import type { SimHost } from './host.ts'
@@ -42,13 +42,13 @@ export interface GatewayOptions {
   readonly state: InstanceState | undefined
 }
 
-/** One life of one gateway: the real gate and balance of one instance, behind a pretended connection to its host. */
+/** One life of one gateway: the real lease and balance of one instance, behind a pretended connection to its host. */
 export class SimGateway {
   readonly id: string
   alive = true
   line: SimLine<GatewayMessage, HostMessage> | undefined
   readonly #options: GatewayOptions
-  readonly #gate: InstanceGate
+  readonly #leased: LeasedInstance
   readonly #balance: ServiceBalance
   readonly #service: RouteService
   #end: LineEnd<GatewayMessage> | undefined
@@ -73,10 +73,10 @@ export class SimGateway {
       hardLimit: options.hardLimit,
     }
     const nowMs = (): number => world.nowMs
-    this.#gate = new InstanceGate({
+    this.#leased = new LeasedInstance({
       uuid: instanceUuid,
       nodeId: 'node',
-      link: 'lost' satisfies GateLink,
+      link: 'lost' satisfies HostConnection,
       epoch: Math.floor(world.nowMs),
       owner: {
         nowMs,
@@ -109,12 +109,12 @@ export class SimGateway {
   }
 
   get phase(): string {
-    return this.#gate.phase
+    return this.#leased.phase
   }
 
   feed(state: InstanceState | undefined): void {
     if (!this.alive) return
-    this.#gate.tell({ kind: 'news' })
+    this.#leased.tell({ kind: 'news' })
     this.#hearFeed(state)
   }
 
@@ -130,13 +130,13 @@ export class SimGateway {
     this.#options.world.note(`${this.id} dies`)
     this.alive = false
     this.line?.gatewayDied()
-    this.#gate.close()
+    this.#leased.close()
   }
 
   #hearFeed(state: InstanceState | undefined): void {
     const isCandidate = state !== undefined && candidateStates.includes(state)
     const running = state === InstanceState.Running ? 1 : 0
-    this.#balance.update(this.#service, isCandidate ? [this.#gate] : [], running)
+    this.#balance.update(this.#service, isCandidate ? [this.#leased] : [], running)
   }
 
   #connect(): void {
@@ -166,7 +166,7 @@ export class SimGateway {
       }
       this.#signs = reached(this.#signs, world.nowMs)
       this.#end = found.end
-      const held = this.#gate.held()
+      const held = this.#leased.held()
       this.#end?.send({ kind: 'hello', gatewayId: this.id, held: held === undefined ? [] : [held] })
     })
   }
@@ -176,7 +176,7 @@ export class SimGateway {
     if (this.#welcomed) {
       this.#welcomed = false
       this.#options.world.note(`${this.id} lost its host`)
-      this.#gate.tell({ kind: 'link-lost' })
+      this.#leased.tell({ kind: 'link-lost' })
     }
     this.#again()
   }
@@ -195,14 +195,14 @@ export class SimGateway {
       this.#welcomed = true
       this.#silence = HostSilence.None
       this.#failures = 0
-      this.#gate.tell({ kind: 'link-back' })
+      this.#leased.tell({ kind: 'link-back' })
       return
     }
     if (this.#silence !== HostSilence.None && this.#welcomed) {
       this.#silence = HostSilence.None
-      this.#gate.tell({ kind: 'link-back' })
+      this.#leased.tell({ kind: 'link-back' })
     }
-    if (message.kind !== 'beat' && message.kind !== 'report') this.#gate.hear(message)
+    if (message.kind !== 'beat' && message.kind !== 'report') this.#leased.hear(message)
   }
 
   #tick(): void {
@@ -213,7 +213,7 @@ export class SimGateway {
     if (step !== undefined) {
       this.#silence = step
       world.note(`${this.id} finds its host ${step}`)
-      this.#gate.tell({ kind: `link-${step}` })
+      this.#leased.tell({ kind: `link-${step}` })
     }
     if (world.nowMs - this.#signs.heardMs >= leaseKeptMs) this.#end?.close()
     if (!this.inGoodContact) this.troubledMs = world.nowMs

@@ -94,7 +94,7 @@ export class SimHost {
     return false
   }
 
-  /** As the door for gateways does it; undefined where nobody is there. */
+  /** As the lease server does it; undefined where nobody is there. */
   accept(lineOf: (events: LineEvents<GatewayMessage>) => LineEnd<HostMessage>): boolean {
     const agent = this.agent
     if (agent === undefined) return false

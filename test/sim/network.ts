@@ -13,7 +13,7 @@ export interface Peers {
 export function simNetwork(
   world: World,
   peers: Peers,
-  employ: (onPeer: () => void) => void,
+  setCallbacks: (onPeer: () => void) => void,
   nicOf: () => NicSpec | undefined,
 ): Network {
   const pause = async (): Promise<void> => {
@@ -52,7 +52,7 @@ export function simNetwork(
       peers.armed = true
     },
     onPeerTraffic: (listener) => {
-      employ(() => {
+      setCallbacks(() => {
         const nic = nicOf()
         if (nic !== undefined) listener(nic)
       })

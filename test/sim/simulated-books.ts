@@ -1,5 +1,5 @@
-import type { AttentionState } from '../../src/domain/standby/host-lease-state.ts'
-import { unattended } from '../../src/domain/standby/host-lease-state.ts'
+import type { HostLeaseState } from '../../src/domain/standby/host-lease-state.ts'
+import { noHostLease } from '../../src/domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
 import type { StandByRefusal } from '../../src/domain/instance/host-work.ts'
@@ -75,21 +75,21 @@ export function sleptEvents(
   ]
 }
 
-/** As `recovered-attention.ts` does it. */
-export function recoveredAttention(found: {
+/** As `recovered-lease.ts` does it. */
+export function recoveredHostLease(found: {
   readonly books: Books
   readonly vm: { readonly memory: number } | undefined
   readonly settings: ScaleToZero
   readonly nowMs: number
-}): AttentionState {
+}): HostLeaseState {
   const { books, vm, settings, nowMs } = found
   const { sleep, boot } = books
-  const base: AttentionState = { ...unattended, settings, boot }
+  const base: HostLeaseState = { ...noHostLease, settings, boot }
   const slept = sleep?.atMs === undefined ? {} : { slept: { boot: sleep.boot, permit: sleep.permit } }
   const permit = permitOf(books)
   if (permit !== undefined && sleep !== undefined) {
-    const memory = sleep.snapshotUuid === undefined ? 0 : sleep.boot
-    return { ...base, ...slept, phase: LeasePhase.Asleep, boot: sleep.boot, permit, memory }
+    const memoryBoot = sleep.snapshotUuid === undefined ? 0 : sleep.boot
+    return { ...base, ...slept, phase: LeasePhase.Asleep, boot: sleep.boot, permit, memoryBoot }
   }
   if (!runs(books) || vm === undefined) return { ...base, ...slept }
   const unsureUntilMs = nowMs + leaseKeptMs
@@ -98,7 +98,7 @@ export function recoveredAttention(found: {
     ...base,
     ...slept,
     phase: LeasePhase.Running,
-    memory,
+    memoryBoot: memory,
     touched: true,
     quietFromMs: unsureUntilMs,
     unsureUntilMs,

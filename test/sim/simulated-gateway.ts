@@ -1,5 +1,9 @@
-import { closedGate, GateLink, GatePhase } from '../../src/domain/standby/gateway-lease-state.ts'
-import type { GateEvent, GateState } from '../../src/domain/standby/gateway-lease-state.ts'
+import {
+  closedGatewayLease,
+  HostConnection,
+  GatewayLeasePhase,
+} from '../../src/domain/standby/gateway-lease-state.ts'
+import type { GatewayLeaseEvent, GatewayLeaseState } from '../../src/domain/standby/gateway-lease-state.ts'
 import { decide, heldLease, isOpen } from '../../src/domain/standby/gateway-lease.ts'
 import { leaseValidMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { EndReason } from '../../src/gateway/traffic.ts'
@@ -22,11 +26,11 @@ export type ToHost =
   | { readonly kind: 'drained'; readonly boot: number }
 export type ToGateway =
   | { readonly kind: 'welcome' }
-  | Extract<GateEvent, { kind: 'opened' | 'refused' | 'undrain' | 'gone' }>
+  | Extract<GatewayLeaseEvent, { kind: 'opened' | 'refused' | 'undrain' | 'gone' }>
   | { readonly kind: 'drain'; readonly boot: number }
   | { readonly kind: 'close'; readonly boot: number }
 
-/** One gateway with one instance behind it: the machine of `gate.ts`, fed as `InstanceGate` feeds it. */
+/** One gateway with one instance behind it: the machine of `gateway-lease.ts`, fed as `LeasedInstance` feeds it. */
 export class SimulatedGateway {
   readonly name: string
   readonly underWay = new Set<Request>()
@@ -34,7 +38,7 @@ export class SimulatedGateway {
   connection = 0
   connected = false
   lostAtMs = 0
-  #state: GateState
+  #state: GatewayLeaseState
   #waiting: Request[] = []
   #lastMs = 0
   /** Which process this is: callbacks of one that was killed do nothing. */
@@ -44,10 +48,10 @@ export class SimulatedGateway {
   constructor(sim: Simulation, name: string) {
     this.#sim = sim
     this.name = name
-    this.#state = closedGate(sim.time.nowMs, GateLink.Lost)
+    this.#state = closedGatewayLease(sim.time.nowMs, HostConnection.Lost)
   }
 
-  get state(): GateState {
+  get state(): GatewayLeaseState {
     return this.#state
   }
 
@@ -64,7 +68,7 @@ export class SimulatedGateway {
     this.#waiting = []
     this.underWay.clear()
     this.breakLine()
-    this.#state = closedGate(this.#sim.time.nowMs, GateLink.Lost)
+    this.#state = closedGatewayLease(this.#sim.time.nowMs, HostConnection.Lost)
     this.connect()
   }
 
@@ -107,10 +111,10 @@ export class SimulatedGateway {
     }
   }
 
-  tell(event: GateEvent): void {
+  tell(event: GatewayLeaseEvent): void {
     const dueBefore = this.#state.dueAtMs
     const { state, effects } = decide(this.#state, event, this.#sim.time.nowMs)
-    this.#state = JSON.parse(JSON.stringify(state)) as GateState
+    this.#state = JSON.parse(JSON.stringify(state)) as GatewayLeaseState
     if (state.dueAtMs !== dueBefore) this.#arm()
     for (const effect of effects) {
       if (effect.kind === 'admit') this.#admit()
@@ -155,7 +159,8 @@ export class SimulatedGateway {
   #release(): void {
     this.#lastMs = this.#sim.time.nowMs
     const isEmpty = this.underWay.size === 0
-    if (this.#state.phase === GatePhase.Busy && isEmpty) this.tell({ kind: 'calm', lastMs: this.#lastMs })
+    if (this.#state.phase === GatewayLeasePhase.Busy && isEmpty)
+      this.tell({ kind: 'calm', lastMs: this.#lastMs })
     if (isEmpty && (this.#state.draining !== 0 || !isOpen(this.#state))) this.tell({ kind: 'empty' })
   }
 

@@ -1,11 +1,11 @@
 import type { ExitReport } from '../../src/domain/instance/exit-report.ts'
 import { decide, nextDueMs } from '../../src/domain/standby/host-lease.ts'
-import { unattended } from '../../src/domain/standby/host-lease-state.ts'
+import { noHostLease } from '../../src/domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
 import type {
-  AttentionEffect,
-  AttentionEvent,
-  AttentionState,
+  HostLeaseEffect,
+  HostLeaseEvent,
+  HostLeaseState,
   StandByOrder,
 } from '../../src/domain/standby/host-lease-state.ts'
 import { StandByRefusal } from '../../src/domain/instance/host-work.ts'
@@ -20,7 +20,7 @@ import {
   exitOf,
   neverCameUp,
   permitOf,
-  recoveredAttention,
+  recoveredHostLease,
   Refused,
   reportOf,
   runs,
@@ -34,13 +34,13 @@ import { SimulatedCalls } from './simulated-calls.ts'
 import type { SimulatedGateway, ToHost } from './simulated-gateway.ts'
 import type { Simulation } from './simulation.ts'
 
-/** A host with one instance: the machine of `attention.ts`, fed as `HostAgent` feeds it. VM and books outlive the agent. */
+/** A host with one instance: the machine of `host-lease.ts`, fed as `HostAgent` feeds it. VM and books outlive the agent. */
 export class SimulatedHost {
   /** Since when somebody may ask for it. */
   knownAtMs: number | undefined
   vm: { readonly boot: number; readonly memory: number } | undefined
   books: Books = { boot: 0, stoppedThrough: 0 }
-  attention: AttentionState = unattended
+  hostLease: HostLeaseState = noHostLease
   /** Boots that came up. */
   readonly cameUp = new Set<number>()
   #agent = 0
@@ -120,23 +120,23 @@ export class SimulatedHost {
     if (this.#job?.boot === boot) this.#job.aborted = true
   }
 
-  tell(event: AttentionEvent): void {
-    const { state, effects } = decide(this.attention, event, this.#sim.time.nowMs)
+  tell(event: HostLeaseEvent): void {
+    const { state, effects } = decide(this.hostLease, event, this.#sim.time.nowMs)
     if (this.permit !== undefined || this.cameUp.size > 0) this.knownAtMs ??= this.#sim.time.nowMs
-    this.attention = JSON.parse(JSON.stringify(state)) as AttentionState
+    this.hostLease = JSON.parse(JSON.stringify(state)) as HostLeaseState
     this.#sim.note(
       `host: ${JSON.stringify(event)} -> ${state.phase} boot ${state.boot} ${JSON.stringify(effects)}`,
     )
     for (const effect of effects) this.#carryOut(effect)
-    const dueMs = nextDueMs(this.attention)
+    const dueMs = nextDueMs(this.hostLease)
     const agent = this.#agent
     if (dueMs === undefined) return
     this.#sim.time.after(Math.max(1, dueMs - this.#sim.time.nowMs), () => {
-      if (agent === this.#agent && nextDueMs(this.attention) === dueMs) this.tell({ kind: 'tick' })
+      if (agent === this.#agent && nextDueMs(this.hostLease) === dueMs) this.tell({ kind: 'tick' })
     })
   }
 
-  #carryOut(effect: AttentionEffect): void {
+  #carryOut(effect: HostLeaseEffect): void {
     if (effect.kind === 'opened' || effect.kind === 'refused') {
       this.#sim.toGateway(effect.gateway, effect)
     } else if (effect.kind === 'tell-gateway')
@@ -248,7 +248,7 @@ export class SimulatedHost {
     this.#sim.check(!this.cameUp.has(boot), `boot ${boot} came up twice`)
     this.cameUp.add(boot)
     const restored = sleep?.snapshotUuid !== undefined
-    const memory = restored ? this.attention.memory : boot
+    const memory = restored ? this.hostLease.memoryBoot : boot
     this.vm = { boot, memory }
     const kind = restored ? 'restore' : 'boot'
     const started: StartReport = { ...reportOf(boot, this.#sim.time.nowMs), kind }
@@ -272,7 +272,7 @@ export class SimulatedHost {
       else this.books = { ...this.books, sleep: { boot, permit, stateful } }
     })
     if (boot === 0) return
-    await this.#pause(10, stateful ? 300 : this.attention.hurried ? 100 : 800)
+    await this.#pause(10, stateful ? 300 : this.hostLease.hurried ? 100 : 800)
     await this.#inQueue(async () => {
       await Promise.resolve()
       if (agent !== this.#agent) return
@@ -358,7 +358,7 @@ export class SimulatedHost {
   }
 
   lineBroken({ name, lostAtMs }: SimulatedGateway): void {
-    const isKnown = this.attention.leases.some(({ gateway }) => gateway === name)
+    const isKnown = this.hostLease.leases.some(({ gateway }) => gateway === name)
     if (isKnown) this.tell({ kind: 'lost', gateway: name, keptUntilMs: lostAtMs + leaseKeptMs })
   }
 
@@ -366,7 +366,7 @@ export class SimulatedHost {
     const { name } = gateway
     if (message.kind === 'hello') {
       this.#sim.toGateway(name, { kind: 'welcome' })
-      const isKnown = this.attention.leases.some((lease) => lease.gateway === name)
+      const isKnown = this.hostLease.leases.some((lease) => lease.gateway === name)
       if (message.held !== undefined) this.tell({ kind: 'hello', gateway: name, held: message.held })
       else if (isKnown) this.tell({ kind: 'hello', gateway: name })
     } else if (message.kind === 'idle') {
@@ -390,11 +390,11 @@ export class SimulatedHost {
     for (const gateway of this.#sim.gateways) gateway.breakLine()
     const { books, vm } = this
     const { scaleToZero: settings, time } = this.#sim
-    this.attention = recoveredAttention({ books, vm, settings, nowMs: time.nowMs })
+    this.hostLease = recoveredHostLease({ books, vm, settings, nowMs: time.nowMs })
     // Where it had not got to standby the order is taken back, or carried out by another.
     if (books.sleep !== undefined && books.sleep.atMs === undefined)
       this.books = { ...books, sleep: undefined }
     this.tell({ kind: 'tick' })
-    this.#watched = this.attention.phase === LeasePhase.Asleep
+    this.#watched = this.hostLease.phase === LeasePhase.Asleep
   }
 }

@@ -3,7 +3,7 @@ import process from 'node:process'
 import { Simulation } from './simulation.ts'
 
 /**
- * Gate, attention and lifecycle with nothing but a model around them: 200 runs a second, where `protocol.test.ts` with the real agent has 45 at
+ * Gateway's lease, host's lease and lifecycle with nothing but a model around them: 200 runs a second, where `protocol.test.ts` with the real agent has 45 at
  * best. An order of events that both can come across is found here first: that a gateway which holds nothing is believed to hold
  * a lease shows in run 5 here, and there in life 714.
  *

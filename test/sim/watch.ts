@@ -89,7 +89,7 @@ export class Watch implements MachineWatch {
       const { admission } = trip
       if (admission === undefined || !trip.gateway.alive || trip.givenUp) continue
       const keeps = trip.kind === 'request' || !sleepsThroughConnections(settings) || trip.inFlight
-      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memory === vm.memory
+      const isIts = trip.kind === 'request' ? admission.boot === vm.boot : admission.memoryBoot === vm.memory
       if (!keeps || !isIts) continue
       trip.givenUp = host.hasGivenUp(trip.gateway.id, trip.admittedMs)
       if (!trip.givenUp)
@@ -100,7 +100,7 @@ export class Watch implements MachineWatch {
   /** An idle period begins at its number, and peers' packets are read soon after that and again when the order comes. */
   #checkPeers(vm: SimVm): void {
     const { host, world, instanceUuid } = this.#all()
-    const order = host.agent?.core.entries.get(instanceUuid)?.attention.order
+    const order = host.agent?.core.entries.get(instanceUuid)?.hostLease.order
     if (order === undefined || order.epoch === 0) return
     const { lastPeerMs, orderedMs } = host
     if (lastPeerMs > order.epoch + countingMs && lastPeerMs < orderedMs) {
@@ -167,7 +167,9 @@ export class Watch implements MachineWatch {
     if (admission === undefined || trip.givenUp || host.hasGivenUp(gateway.id, trip.admittedMs)) return true
     const endedSince = this.#endedMs >= trip.admittedMs - newsLagMs
     const isGone =
-      trip.kind === 'request' ? machine.running?.boot !== admission.boot : machine.memory !== admission.memory
+      trip.kind === 'request'
+        ? machine.running?.boot !== admission.boot
+        : machine.memory !== admission.memoryBoot
     if (why === 'told that its boot is gone') return isGone
     if (why === 'closed as asked') return this.#wasDown(trip)
     if (why.startsWith('found')) return endedSince && isGone
@@ -199,7 +201,7 @@ export class Watch implements MachineWatch {
     const { host, instanceUuid } = this.#all()
     const { agent } = host
     if (agent === undefined) return undefined
-    return agent.core.entries.get(instanceUuid)?.attention.phase ?? LeasePhase.None
+    return agent.core.entries.get(instanceUuid)?.hostLease.phase ?? LeasePhase.None
   }
 
   /** All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason. */
@@ -208,10 +210,10 @@ export class Watch implements MachineWatch {
     const { life } = workflow
     const phase = phaseOf(life)
     const vm = machine.running
-    const attention = host.agent?.core.entries.get(instanceUuid)?.attention
+    const hostLease = host.agent?.core.entries.get(instanceUuid)?.hostLease
     const wrong = (what: string): void => {
       world.fail(
-        `at rest, the workflow says ${phase} (boot ${life.boot}), the host ${attention?.phase ?? 'nothing'}: ${what}`,
+        `at rest, the workflow says ${phase} (boot ${life.boot}), the host ${hostLease?.phase ?? 'nothing'}: ${what}`,
       )
     }
     for (const { kind, id } of clients.underWay) wrong(`${kind} ${id} is still under way`)
@@ -220,17 +222,17 @@ export class Watch implements MachineWatch {
       case Phase.Running:
         if (vm?.boot !== life.boot) wrong(`VM of boot ${vm?.boot ?? 'none'}`)
         else if (!this.#hasReasonToBeAwake(vm)) wrong('no reason to be awake')
-        if (attention?.permit !== undefined) wrong('a permit is left')
+        if (hostLease?.permit !== undefined) wrong('a permit is left')
         break
       case Phase.Standby:
         if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
-        if (attention?.phase !== LeasePhase.Asleep) wrong('not asleep')
-        else if (attention.permit !== life.boot + 1) wrong(`permit ${attention.permit}`)
+        if (hostLease?.phase !== LeasePhase.Asleep) wrong('not asleep')
+        else if (hostLease.permit !== life.boot + 1) wrong(`permit ${hostLease.permit}`)
         if (effectsOf(life).hostWork !== undefined) wrong('work is left')
         break
       case Phase.Stopped:
         if (vm !== undefined) wrong(`VM of boot ${vm.boot}`)
-        if (attention !== undefined && attention.phase !== LeasePhase.None) wrong('not down')
+        if (hostLease !== undefined && hostLease.phase !== LeasePhase.None) wrong('not down')
         break
       case Phase.Deleted:
         if (vm !== undefined || machine.snapshot !== undefined || host.record !== undefined)
@@ -249,8 +251,8 @@ export class Watch implements MachineWatch {
   checkConnected(): void {
     const { clients, machine, world } = this.#all()
     for (const { kind, id, admission } of clients.underWay) {
-      if (kind === 'connection' && admission !== undefined && admission.memory !== machine.memory) {
-        world.fail(`connection ${id} leads to memory ${admission.memory}, which is gone`)
+      if (kind === 'connection' && admission !== undefined && admission.memoryBoot !== machine.memory) {
+        world.fail(`connection ${id} leads to memory ${admission.memoryBoot}, which is gone`)
       }
     }
   }

@@ -73,7 +73,7 @@ export class GatewayHost {
       instance,
       epoch,
       boot: 1,
-      memory: 1,
+      memoryBoot: 1,
       quietConnectionsSleep: false,
       reach,
       ...lease,

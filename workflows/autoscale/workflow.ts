@@ -38,12 +38,12 @@ export async function autoscale(settings: AutoscaleSettings, carried?: CarriedAu
 }
 
 /** What handlers and finished work share with the loop. */
-interface Mind extends LoopState {
+interface AutoscaleLoop extends LoopState {
   life: AutoscaleLife
   say(event: AutoscaleLifeEvent): void
 }
 
-function createMind(life: AutoscaleLife): Mind {
+function createLoop(life: AutoscaleLife): AutoscaleLoop {
   return {
     life,
     changed: true,
@@ -57,45 +57,45 @@ function createMind(life: AutoscaleLife): Mind {
 
 async function live(settings: AutoscaleSettings, carried: CarriedAutoscale | undefined): Promise<void> {
   const { serviceUuid } = settings
-  const mind = createMind(carried?.life ?? newAutoscaleLife(settings))
-  let shownPhase = mind.life.phase
-  receive(mind)
+  const loop = createLoop(carried?.life ?? newAutoscaleLife(settings))
+  let shownPhase = loop.life.phase
+  receive(loop)
 
   const onDone = (): void => {
-    mind.changed = true
+    loop.changed = true
   }
-  const worker = createAutoscaleWorker({ serviceUuid, say: (event) => mind.say(event), onDone })
+  const worker = createAutoscaleWorker({ serviceUuid, say: (event) => loop.say(event), onDone })
 
   for (;;) {
-    mind.changed = false
-    const { life } = mind
+    loop.changed = false
+    const { life } = loop
     if (!worker.busy) {
       // Nothing is waited for between here and the end: what is heard by then begins another run.
       if (life.phase === AutoscalePhase.Over) return
-      if (wantsNewRun(mind)) await continueAsNew<typeof autoscale>(settings, { schemaVersion: 1, life })
+      if (wantsNewRun(loop)) await continueAsNew<typeof autoscale>(settings, { schemaVersion: 1, life })
     }
-    worker.align(workFor(mind))
+    worker.align(workFor(loop))
     if (life.phase !== shownPhase) upsertSearchAttributes([{ key: stateAttribute, value: life.phase }])
     shownPhase = life.phase
     setCurrentDetails(autoscaleDetails(life, settings))
-    await condition(() => mind.changed)
+    await condition(() => loop.changed)
   }
 }
 
 /** A watch is called off for a new run, which watches on; what is done to instances is finished first. */
-function workFor(mind: Mind): AutoscaleWork | undefined {
-  const work = autoscaleWork(mind.life)
-  return work?.kind === 'watch' && wantsNewRun(mind) ? undefined : work
+function workFor(loop: AutoscaleLoop): AutoscaleWork | undefined {
+  const work = autoscaleWork(loop.life)
+  return work?.kind === 'watch' && wantsNewRun(loop) ? undefined : work
 }
 
 /** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(mind: Mind): void {
-  setHandler(deleteSignal, () => mind.say({ kind: 'delete' }), {
+function receive(loop: AutoscaleLoop): void {
+  setHandler(deleteSignal, () => loop.say({ kind: 'delete' }), {
     description: 'Its row is marked deleted: give all clones back and end',
   })
-  setHandler(message.configuredSignal, () => mind.say({ kind: 'configured' }), {
+  setHandler(message.configuredSignal, () => loop.say({ kind: 'configured' }), {
     description: 'The service is configured, for the first time or again: begin anew',
   })
-  setHandler(message.autoscaleLifeQuery, () => mind.life, { description: 'All that is known of its life' })
-  receiveTheRest(mind)
+  setHandler(message.autoscaleLifeQuery, () => loop.life, { description: 'All that is known of its life' })
+  receiveTheRest(loop)
 }

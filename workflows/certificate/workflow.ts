@@ -43,12 +43,12 @@ export async function certificate(
 }
 
 /** What handlers and finished work share with the loop. */
-interface Mind extends LoopState {
+interface CertificateLoop extends LoopState {
   life: CertificateLife
   say(event: CertificateLifeEvent): void
 }
 
-function createMind(life: CertificateLife, spread: number): Mind {
+function createLoop(life: CertificateLife, spread: number): CertificateLoop {
   return {
     life,
     changed: true,
@@ -63,28 +63,28 @@ function createMind(life: CertificateLife, spread: number): Mind {
 async function live(settings: CertificateSettings, carried: CarriedCertificate | undefined): Promise<void> {
   const { certificateUuid } = settings
   const known = carried?.life ?? settings.recorded ?? newCertificateLife
-  const mind = createMind(known, spreadOf(certificateUuid))
+  const loop = createLoop(known, spreadOf(certificateUuid))
   let shownState = known.state
-  receive(mind)
+  receive(loop)
   // A deletion that came with the start has been heard by now: then there is nothing to begin.
-  mind.say({ kind: 'begin' })
+  loop.say({ kind: 'begin' })
 
   const onDone = (): void => {
-    mind.changed = true
+    loop.changed = true
   }
-  const worker = createCertificateWorker({ certificateUuid, say: (event) => mind.say(event), onDone })
+  const worker = createCertificateWorker({ certificateUuid, say: (event) => loop.say(event), onDone })
   const recorder = createCertificateRecorder({
     certificateUuid,
     recorded: carried?.recorded ?? settings.recorded?.revision ?? 0,
     onDone,
-    onGone: () => mind.say({ kind: 'gone' }),
+    onGone: () => loop.say({ kind: 'gone' }),
   })
 
   for (;;) {
-    mind.changed = false
-    const { life } = mind
+    loop.changed = false
+    const { life } = loop
     if (life.deleted === true) break
-    if (wantsNewRun(mind) && !worker.busy && !recorder.busy) {
+    if (wantsNewRun(loop) && !worker.busy && !recorder.busy) {
       await continueAsNew<typeof certificate>(settings, {
         schemaVersion: 1,
         life,
@@ -96,10 +96,10 @@ async function live(settings: CertificateSettings, carried: CarriedCertificate |
     if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
     shownState = life.state
     setCurrentDetails(certificateDetails(life, settings))
-    await untilChanged(mind, {
-      atMs: certificateWakeAtMs(mind.life),
-      summary: whatIsDue(mind.life),
-      onTick: () => mind.say({ kind: 'tick' }),
+    await untilChanged(loop, {
+      atMs: certificateWakeAtMs(loop.life),
+      summary: whatIsDue(loop.life),
+      onTick: () => loop.say({ kind: 'tick' }),
     })
   }
   worker.align(undefined)
@@ -107,11 +107,11 @@ async function live(settings: CertificateSettings, carried: CarriedCertificate |
 }
 
 /** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(mind: Mind): void {
-  setHandler(deleteSignal, () => mind.say({ kind: 'delete' }), { description: 'Its row is gone: end' })
-  setHandler(message.retrySignal, () => mind.say({ kind: 'retry' }), {
+function receive(loop: CertificateLoop): void {
+  setHandler(deleteSignal, () => loop.say({ kind: 'delete' }), { description: 'Its row is gone: end' })
+  setHandler(message.retrySignal, () => loop.say({ kind: 'retry' }), {
     description: 'Do not wait for the next attempt, or try again what was given up',
   })
-  setHandler(message.certificateLifeQuery, () => mind.life, { description: 'All that is known of its life' })
-  receiveTheRest(mind)
+  setHandler(message.certificateLifeQuery, () => loop.life, { description: 'All that is known of its life' })
+  receiveTheRest(loop)
 }

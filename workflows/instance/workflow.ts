@@ -53,14 +53,14 @@ export async function instance(settings: InstanceSettings, carried?: Carried): P
 }
 
 /** What handlers and finished work share with the loop. */
-interface Mind extends LoopState {
+interface InstanceLoop extends LoopState {
   life: Lifecycle
   readonly answers: KeptAnswers
   /** Whether the lifecycle took the event. */
   say(event: LifecycleEvent): boolean
 }
 
-function createMind(settings: InstanceSettings, carried: Carried | undefined): Mind {
+function createLoop(settings: InstanceSettings, carried: Carried | undefined): InstanceLoop {
   return {
     life: carried?.life ?? newLifecycle(settings, settings.recorded),
     changed: true,
@@ -77,23 +77,23 @@ function createMind(settings: InstanceSettings, carried: Carried | undefined): M
 
 async function live(settings: InstanceSettings, carried: Carried | undefined): Promise<void> {
   const { instanceUuid, nodeId } = settings
-  const mind = createMind(settings, carried)
-  let shownState = mind.life.state
-  receive(mind)
+  const loop = createLoop(settings, carried)
+  let shownState = loop.life.state
+  receive(loop)
 
-  const say = (event: LifecycleEvent): boolean => mind.say(event)
+  const say = (event: LifecycleEvent): boolean => loop.say(event)
   const onDone = (): void => {
-    mind.changed = true
+    loop.changed = true
   }
   const host = createHostWorker({ instanceUuid, nodeId, nodeAway: carried?.nodeAway ?? false, say, onDone })
   const recorder = createRecorder({ instanceUuid, recorded: carried?.recorded ?? 0, onDone })
 
   for (;;) {
-    mind.changed = false
-    const { life } = mind
+    loop.changed = false
+    const { life } = loop
     const effects = effectsOf(life)
     if (effects.deleteRow) break
-    if (wantsNewRun(mind) && !host.busy && !recorder.busy) {
+    if (wantsNewRun(loop) && !host.busy && !recorder.busy) {
       const { recorded } = recorder
       const { nodeAway } = host
       await continueAsNew<typeof instance>(settings, {
@@ -101,7 +101,7 @@ async function live(settings: InstanceSettings, carried: Carried | undefined): P
         life,
         recorded,
         nodeAway,
-        answers: mind.answers.kept,
+        answers: loop.answers.kept,
       })
     }
     const drainsAtOnce = life.state === InstanceState.Draining && !patched(drainedByHost)
@@ -111,11 +111,11 @@ async function live(settings: InstanceSettings, carried: Carried | undefined): P
     if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
     shownState = life.state
     setCurrentDetails(instanceDetails(life, { name: settings.name, nodeId, nodeAway: host.nodeAway }))
-    if (drainsAtOnce) mind.say({ kind: EventKind.ConnectionsClosed })
-    await untilChanged(mind, {
+    if (drainsAtOnce) loop.say({ kind: EventKind.ConnectionsClosed })
+    await untilChanged(loop, {
       atMs: effects.wakeAtMs,
       summary: whatComesNext(life, nodeId),
-      onTick: () => void mind.say({ kind: EventKind.Tick }),
+      onTick: () => void loop.say({ kind: EventKind.Tick }),
     })
   }
   await condition(() => !recorder.busy)
@@ -133,16 +133,16 @@ function stopsAtOnce({ state, retryAtMs, permit }: Lifecycle, { kind }: Lifecycl
 }
 
 /** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(mind: Mind): void {
+function receive(loop: InstanceLoop): void {
   const answer = (event: LifecycleEvent): TransitionAnswer =>
-    mind.answers.once(currentUpdateInfo()?.id, () => {
-      const before = mind.life
+    loop.answers.once(currentUpdateInfo()?.id, () => {
+      const before = loop.life
       const previousState = before.state
-      if (!mind.say(event)) {
+      if (!loop.say(event)) {
         throw ApplicationFailure.nonRetryable('the instance is deleted', message.instanceDeletedFailure)
       }
-      if (stopsAtOnce(before, event)) mind.say({ kind: EventKind.Absent, boot: before.boot })
-      return { previousState, state: mind.life.state, revision: mind.life.revision }
+      if (stopsAtOnce(before, event)) loop.say({ kind: EventKind.Absent, boot: before.boot })
+      return { previousState, state: loop.life.state, revision: loop.life.revision }
     })
   setHandler(message.startUpdate, () => answer({ kind: EventKind.Start }), {
     description: 'Start, or run on',
@@ -155,20 +155,20 @@ function receive(mind: Mind): void {
     },
     { description: 'Shut down: after draining, or at once when forced' },
   )
-  setHandler(deleteSignal, () => void mind.say({ kind: EventKind.Delete }), {
+  setHandler(deleteSignal, () => void loop.say({ kind: EventKind.Delete }), {
     description: 'End it and remove all of it',
   })
-  setHandler(message.hostEventSignal, (event) => hearHost(mind, event), {
+  setHandler(message.hostEventSignal, (event) => hearHost(loop, event), {
     description: 'What became of a boot, or how busy it is; may be repeated',
   })
-  setHandler(message.lifecycleQuery, () => mind.life, { description: 'All that the lifecycle knows' })
-  receiveTheRest(mind)
+  setHandler(message.lifecycleQuery, () => loop.life, { description: 'All that the lifecycle knows' })
+  receiveTheRest(loop)
 }
 
 /** The agent of a host may be newer than this worker, and know of more to tell: that is left aside. */
-function hearHost(mind: Mind, event: HostEvent): void {
+function hearHost(loop: InstanceLoop, event: HostEvent): void {
   const heard = heardAs[event.kind] as ((event: HostEvent) => LifecycleEvent) | undefined
-  if (heard !== undefined) mind.say(heard(event))
+  if (heard !== undefined) loop.say(heard(event))
 }
 
 const heardAs = {

@@ -37,12 +37,12 @@ export async function volume(settings: VolumeSettings, carried?: CarriedVolume):
 }
 
 /** What handlers and finished work share with the loop. */
-interface Mind extends LoopState {
+interface VolumeLoop extends LoopState {
   life: VolumeLife
   say(event: VolumeLifeEvent): void
 }
 
-function createMind(life: VolumeLife): Mind {
+function createLoop(life: VolumeLife): VolumeLoop {
   return {
     life,
     changed: true,
@@ -56,30 +56,30 @@ function createMind(life: VolumeLife): Mind {
 
 async function live(settings: VolumeSettings, carried: CarriedVolume | undefined): Promise<void> {
   const { volumeUuid, sizeMb, nodeId } = settings
-  const mind = createMind(carried?.life ?? settings.recorded ?? newVolumeLife)
-  receive(mind)
+  const loop = createLoop(carried?.life ?? settings.recorded ?? newVolumeLife)
+  receive(loop)
   // A deletion that came with the start has been heard by now: then there is nothing to begin.
-  mind.say({ kind: 'begin' })
+  loop.say({ kind: 'begin' })
   let shownPhase = (carried?.life ?? settings.recorded ?? newVolumeLife).phase
 
   const onDone = (): void => {
-    mind.changed = true
+    loop.changed = true
   }
   const host = createVolumeWorker({
     volumeUuid,
     sizeMb,
     nodeId,
     nodeAway: carried?.nodeAway ?? false,
-    say: (event) => mind.say(event),
+    say: (event) => loop.say(event),
     onDone,
   })
   const recorder = createVolumeRecorder({ volumeUuid, recorded: carried?.recorded ?? 0, onDone })
 
   for (;;) {
-    mind.changed = false
-    const { life } = mind
+    loop.changed = false
+    const { life } = loop
     if (life.removed === true) break
-    if (wantsNewRun(mind) && !host.busy && !recorder.busy) {
+    if (wantsNewRun(loop) && !host.busy && !recorder.busy) {
       const { recorded } = recorder
       const { nodeAway } = host
       await continueAsNew<typeof volume>(settings, { schemaVersion: 1, life, recorded, nodeAway })
@@ -89,29 +89,29 @@ async function live(settings: VolumeSettings, carried: CarriedVolume | undefined
     if (life.phase !== shownPhase) upsertSearchAttributes([{ key: stateAttribute, value: life.phase }])
     shownPhase = life.phase
     setCurrentDetails(volumeDetails(life, { ...settings, nodeAway: host.nodeAway }))
-    await condition(() => mind.changed)
+    await condition(() => loop.changed)
   }
   await condition(() => !recorder.busy)
   await rowWrites.deleteVolumeRow({ volumeUuid })
 }
 
 /** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(mind: Mind): void {
-  setHandler(deleteSignal, () => mind.say({ kind: 'delete' }), { description: 'Erase and remove it' })
-  setHandler(message.repairSignal, () => mind.say({ kind: 'repair' }), {
+function receive(loop: VolumeLoop): void {
+  setHandler(deleteSignal, () => loop.say({ kind: 'delete' }), { description: 'Erase and remove it' })
+  setHandler(message.repairSignal, () => loop.say({ kind: 'repair' }), {
     description: 'Check all of it and mend what can be mended, or try once more to make it',
   })
-  setHandler(message.volumeEventSignal, (event) => hearHost(mind, event), {
+  setHandler(message.volumeEventSignal, (event) => hearHost(loop, event), {
     description: 'What its host found out about it; may be repeated',
   })
-  setHandler(message.volumeLifeQuery, () => mind.life, { description: 'All that is known of its life' })
-  receiveTheRest(mind)
+  setHandler(message.volumeLifeQuery, () => loop.life, { description: 'All that is known of its life' })
+  receiveTheRest(loop)
 }
 
 /** The agent of a host may be newer than this worker, and know of more to tell: that is left aside. */
-function hearHost(mind: Mind, event: VolumeEvent): void {
+function hearHost(loop: VolumeLoop, event: VolumeEvent): void {
   const heard = heardAs[event.kind] as ((event: VolumeEvent) => VolumeLifeEvent) | undefined
-  if (heard !== undefined) mind.say(heard(event))
+  if (heard !== undefined) loop.say(heard(event))
 }
 
 const heardAs = {

@@ -61,7 +61,7 @@ async function explainInstance(
   { database, row }: { readonly database: Database; readonly row: InstanceRow },
   options: ExplainOptions,
 ): Promise<void> {
-  const host = await deps.readAttention(database, { uuid: row.uuid, nodeId: row.nodeId })
+  const host = await deps.readHostLease(database, { uuid: row.uuid, nodeId: row.nodeId })
   if (typeof host === 'string') deps.note(`${host}; this is what is recorded:\n`)
   const drainUntilMs = row.state === InstanceState.Draining ? await readDrainUntil(deps, row.uuid) : undefined
   const silentSince = typeof host === 'string' ? await silentSinceOf(database, row.nodeId) : undefined

@@ -1,6 +1,6 @@
 import type { NodesDeps } from '../../db/host/hosts.ts'
 import { findNode } from '../../db/host/hosts.ts'
-import type { Attention } from '../../domain/standby/lease-protocol.ts'
+import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 
 /** A host answers from memory. */
 const answerLimitMs = 3_000
@@ -9,20 +9,20 @@ const answerLimitMs = 3_000
  * What an instance's host says of it; undefined where the host does not know it, as before its first start. A text says
  * why there is no answer.
  */
-export async function readHostAttention(
+export async function readHostLease(
   deps: NodesDeps,
   instance: { readonly uuid: string; readonly nodeId: string },
-): Promise<Attention | string | undefined> {
+): Promise<HostLeaseView | string | undefined> {
   const { uuid, nodeId } = instance
   const node = await findNode(deps, nodeId)
   if (node === undefined) return `host ${nodeId} is not known`
   try {
-    const response = await fetch(new URL(`/instances/${uuid}/attention`, node.agentUrl), {
+    const response = await fetch(new URL(`/instances/${uuid}/host-lease`, node.agentUrl), {
       headers: { authorization: `Bearer ${node.agentSecret}` },
       signal: AbortSignal.timeout(answerLimitMs),
     })
     if (response.status === 404) return undefined
-    if (response.ok) return (await response.json()) as Attention
+    if (response.ok) return (await response.json()) as HostLeaseView
     return `host ${nodeId} answered ${response.status}`
   } catch {
     return `host ${nodeId} does not answer`

@@ -9,7 +9,7 @@ import type { VolumeMount } from '../../domain/volume/state.ts'
 import { sealEnv } from './row.ts'
 import type { Identifier } from './instances.ts'
 import type { NewService } from '../service/new-service.ts'
-import type { Place } from './placement.ts'
+import type { Placement } from './placement.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
 import type { SecretBox } from '../secret-box.ts'
@@ -100,7 +100,7 @@ async function takenNames(
 export interface OwnParts {
   readonly name: string
   readonly service: string | null
-  readonly place: Place
+  readonly place: Placement
   readonly volume: string | null
   /** The master that autoscale makes it of. */
   readonly cloneOf?: string

@@ -7,7 +7,7 @@ import { Refused } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 
 /** Where a new instance goes: its host and its address there. */
-export interface Place {
+export interface Placement {
   readonly nodeId: string
   readonly privateIp: string
 }
@@ -43,10 +43,10 @@ const addressWindow = 256
  * volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the same order, so that neither an
  * address nor room is given out twice. Throws `Refused`.
  */
-export async function placeInstances(em: EntityManager, wanted: WantedPlaces): Promise<readonly Place[]> {
+export async function placeInstances(em: EntityManager, wanted: WantedPlaces): Promise<readonly Placement[]> {
   const candidates = await lockCandidates(em, wanted.volume)
   if (wanted.starting) await measureRoom(em, candidates, footprintMb(wanted.memoryMb) * wanted.count)
-  const places: Place[] = []
+  const places: Placement[] = []
   for (const [node, count] of spread(candidates, wanted)) {
     const addresses = await takeAddresses(em, node, count)
     if (!addresses) throw new Refused({ kind: 'no-address' })
@@ -59,7 +59,7 @@ export async function placeInstances(em: EntityManager, wanted: WantedPlaces): P
  * A place for one more that starts now: on the host with most free memory among those that have the memory and an address. Locks
  * as `placeInstances`; throws `Refused` where no host is live.
  */
-export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Place | RoomRefusal> {
+export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Placement | RoomRefusal> {
   const candidates = (await lockCandidates(em)).toSorted(
     (one, other) => other.freeMemoryMb - one.freeMemoryMb,
   )

@@ -3,7 +3,7 @@ import { InstanceState } from './state.ts'
 import { lostMemory } from './lifecycle-standby.ts'
 import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
-import type { Attention } from '../standby/lease-protocol.ts'
+import type { HostLeaseView } from '../standby/lease-protocol.ts'
 
 /** Why an instance is awake or asleep, and what comes next, for people. */
 export interface Explanation {
@@ -39,19 +39,19 @@ export interface ExplainedInstance {
 
 /**
  * The host knows first whether the instance sleeps, so its word counts where both have one; what came of that is recorded a moment
- * later. `attention` is undefined where the host does not answer or does not know the instance.
+ * later. `hostLease` is undefined where the host does not answer or does not know the instance.
  */
 export function explain(
   instance: ExplainedInstance,
-  attention: Attention | undefined,
+  hostLease: HostLeaseView | undefined,
   nowMs: number,
 ): Explanation {
   const told: Explanation | undefined =
-    attention === undefined
+    hostLease === undefined
       ? undefined
-      : (whyStalled(instance, attention) ?? wordOf(attention.phase)?.(instance, attention, nowMs))
+      : (whyStalled(instance, hostLease) ?? wordOf(hostLease.phase)?.(instance, hostLease, nowMs))
   const { now, next, failure }: Explanation =
-    told ?? onSilentHost(instance, byRecord[instance.state](instance, attention))
+    told ?? onSilentHost(instance, byRecord[instance.state](instance, hostLease))
   return {
     now: `${instance.name} ${now}.`,
     next: instance.isRetired === true ? goesFor(instance) : next,
@@ -77,15 +77,19 @@ function goesFor(instance: ExplainedInstance): string {
   return `${end}; then it is deleted, because autoscale gives it back`
 }
 
-type HostWord = (instance: ExplainedInstance, attention: Attention, nowMs: number) => Explanation | undefined
+type HostWord = (
+  instance: ExplainedInstance,
+  hostLease: HostLeaseView,
+  nowMs: number,
+) => Explanation | undefined
 
 /** Undefined: what is recorded says more. */
 const byHost = {
   [LeasePhase.None]: () => undefined,
   [LeasePhase.Starting]: () => undefined,
   [LeasePhase.Running]: whyAwake,
-  [LeasePhase.Draining]: (instance, attention) => ({
-    now: `is draining, as asked: nothing new gets there, and ${inFlight(attention)}`,
+  [LeasePhase.Draining]: (instance, hostLease) => ({
+    now: `is draining, as asked: nothing new gets there, and ${inFlight(hostLease)}`,
     next: endOfDrain(instance),
   }),
   [LeasePhase.StandingBy]: ({ scaleToZero }) => ({
@@ -98,10 +102,13 @@ const byHost = {
     next: 'what waits for it is let through when it is up',
   }),
   [LeasePhase.Stopping]: () => undefined,
-} satisfies Record<Attention['phase'], HostWord>
+} satisfies Record<HostLeaseView['phase'], HostWord>
 
 /** Undefined where its VM goes on. */
-function whyStalled({ nodeId }: ExplainedInstance, { stalledSinceMs }: Attention): Explanation | undefined {
+function whyStalled(
+  { nodeId }: ExplainedInstance,
+  { stalledSinceMs }: HostLeaseView,
+): Explanation | undefined {
   if (stalledSinceMs === undefined) return undefined
   return {
     now: `stands still since ${timeOf(stalledSinceMs)}, because the disk of host ${nodeId} has no room for what it writes to its volume`,
@@ -117,35 +124,39 @@ function endOfDrain({ drainUntilMs }: ExplainedInstance): string {
   return `it is shut down when nothing is connected any more, ${latest}`
 }
 
-function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: number): Explanation | undefined {
+function whyAwake(
+  instance: ExplainedInstance,
+  hostLease: HostLeaseView,
+  nowMs: number,
+): Explanation | undefined {
   const { scaleToZero } = instance
   const since = `is awake since ${timeOf(instance.startedAtMs)}`
   if (!mayStandBy(scaleToZero)) {
     return { now: `${since}, and has no scale-to-zero policy`, next: 'it runs until it is stopped' }
   }
-  if (attention.disabled) {
+  if (hostLease.disabled) {
     return {
       now: `${since}, because it wants to: its scale_to_zero_disable count is above 0`,
       next: 'it stays awake until that count is 0 again',
     }
   }
   const cooldown = seconds(scaleToZero.cooldownMs)
-  if (attention.noRoom !== undefined && attention.leases === 0) return withoutRoom(instance, attention.noRoom)
-  if (attention.idleSinceMs !== undefined && attention.heldBack === true) {
+  if (hostLease.noRoom !== undefined && hostLease.leases === 0) return withoutRoom(instance, hostLease.noRoom)
+  if (hostLease.idleSinceMs !== undefined && hostLease.heldBack === true) {
     return {
-      now: `is awake, although nothing has asked for it since ${timeOf(attention.idleSinceMs)}: instances of its user fell asleep on host ${instance.nodeId} as often as they may in a minute`,
+      now: `is awake, although nothing has asked for it since ${timeOf(hostLease.idleSinceMs)}: instances of its user fell asleep on host ${instance.nodeId} as often as they may in a minute`,
       next: 'standby when it is its turn, unless something asks for it',
     }
   }
-  if (attention.idleSinceMs !== undefined) {
-    const dueMs = attention.idleSinceMs + scaleToZero.cooldownMs
+  if (hostLease.idleSinceMs !== undefined) {
+    const dueMs = hostLease.idleSinceMs + scaleToZero.cooldownMs
     return {
-      now: `is awake, and nothing has asked for it since ${timeOf(attention.idleSinceMs)}`,
+      now: `is awake, and nothing has asked for it since ${timeOf(hostLease.idleSinceMs)}`,
       next: `standby ${dueMs > nowMs ? `at ${timeOf(dueMs)}` : 'at any moment'}, unless something asks for it`,
     }
   }
   const next = `standby ${cooldown} after the last of it`
-  if (attention.leases > 0) return { now: `${since}, because of traffic: ${inFlight(attention)}`, next }
+  if (hostLease.leases > 0) return { now: `${since}, because of traffic: ${inFlight(hostLease)}`, next }
   return {
     now: `${since}, because it came up just now or another instance speaks with it`,
     next: `standby when nothing has asked for it for ${cooldown}`,
@@ -154,7 +165,7 @@ function whyAwake(instance: ExplainedInstance, attention: Attention, nowMs: numb
 
 function withoutRoom(
   { nodeId, startedAtMs }: ExplainedInstance,
-  { atMs, neededMb, leftMb }: NonNullable<Attention['noRoom']>,
+  { atMs, neededMb, leftMb }: NonNullable<HostLeaseView['noRoom']>,
 ): Explanation {
   return {
     now: `is awake since ${timeOf(startedAtMs)}, because the disk of host ${nodeId} has no room for its memory: at ${timeOf(atMs)} it needed ${neededMb} MB, and ${leftMb} MB were left`,
@@ -162,7 +173,7 @@ function withoutRoom(
   }
 }
 
-function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: Attention): Explanation {
+function whyAsleep(instance: ExplainedInstance, { boot, wakeFailure }: HostLeaseView): Explanation {
   const { state, stoppedAtMs, scaleToZero } = instance
   const since =
     state === InstanceState.Standby && stoppedAtMs !== undefined ? ` since ${timeOf(stoppedAtMs)}` : ''
@@ -188,7 +199,7 @@ function wordOf(phase: LeasePhase): HostWord | undefined {
   return (byHost as Readonly<Partial<Record<string, HostWord>>>)[phase]
 }
 
-type Recorded = (instance: ExplainedInstance, attention: Attention | undefined) => Explanation
+type Recorded = (instance: ExplainedInstance, hostLease: HostLeaseView | undefined) => Explanation
 
 const byRecord = {
   [InstanceState.Stopped]: whyStopped,
@@ -214,10 +225,10 @@ const byRecord = {
 
 function whyRunning(
   { startedAtMs, nodeId, hostSilentSinceMs }: ExplainedInstance,
-  attention: Attention | undefined,
+  hostLease: HostLeaseView | undefined,
 ): Explanation {
   const since = timeOf(startedAtMs)
-  if (attention !== undefined) {
+  if (hostLease !== undefined) {
     return { now: `is awake since ${since}`, next: 'what becomes of it is recorded in a moment' }
   }
   if (hostSilentSinceMs !== undefined) {
@@ -251,7 +262,7 @@ function whyStopped({
   }
 }
 
-function inFlight({ requests, connections, queued }: Attention): string {
+function inFlight({ requests, connections, queued }: HostLeaseView): string {
   const parts = [
     ...(requests > 0 ? [counted(requests, 'request is', 'requests are')] : []),
     ...(connections > 0 ? [counted(connections, 'connection is', 'connections are')] : []),

@@ -1,7 +1,7 @@
 import type { OpenRefusal } from './lease-protocol.ts'
 
-/** What a gateway has of one instance; the diagram is in `gate.ts`. */
-export const GatePhase = {
+/** What a gateway has of one instance; the diagram is in `gateway-lease.ts`. */
+export const GatewayLeasePhase = {
   /** Nothing is sent there. */
   Closed: 'closed',
   /** The host was asked, or will be as soon as it is heard again. */
@@ -15,9 +15,9 @@ export const GatePhase = {
   /** The host is silent: what is under way goes on, nothing new begins before it has answered again. */
   Unsure: 'unsure',
 } as const
-export type GatePhase = (typeof GatePhase)[keyof typeof GatePhase]
+export type GatewayLeasePhase = (typeof GatewayLeasePhase)[keyof typeof GatewayLeasePhase]
 
-export const GateLink = {
+export const HostConnection = {
   Up: 'up',
   /** Lost a moment ago: what was handed out still stands. */
   Lost: 'lost',
@@ -28,20 +28,20 @@ export const GateLink = {
   /** It is no use to wait. */
   Away: 'away',
 } as const
-export type GateLink = (typeof GateLink)[keyof typeof GateLink]
+export type HostConnection = (typeof HostConnection)[keyof typeof HostConnection]
 
 /** The part of a lease that decisions need. */
-export interface GateLease {
+export interface OpenedLease {
   readonly boot: number
-  readonly memory: number
+  readonly memoryBoot: number
   readonly epoch: number
   readonly returnAfterMs?: number
 }
 
 /** Plain JSON: simulations copy and compare it. */
-export interface GateState {
-  readonly phase: GatePhase
-  readonly link: GateLink
+export interface GatewayLeaseState {
+  readonly phase: GatewayLeasePhase
+  readonly link: HostConnection
   /** Of the newest `open`; only grows. */
   readonly epoch: number
   /** That `open` is not answered. */
@@ -49,25 +49,25 @@ export interface GateState {
   /** Somebody waits for it. */
   readonly wanted: boolean
   /** In open, busy, ending and unsure. */
-  readonly lease?: GateLease
+  readonly lease?: OpenedLease
   /** Whose connections may still be there, although its lease is given back; 0: nobody's. */
-  readonly memory: number
+  readonly memoryBoot: number
   /** The newest boot that was heard of. */
   readonly boot: number
   /** `drained` is to be said of this boot; 0: of none. */
   readonly draining: number
   /** In open: when to look whether the lease is still needed. */
   readonly dueAtMs?: number
-  readonly refusal?: GateRefusal
+  readonly refusal?: LeaseRefusal
 }
 
-export interface GateRefusal extends Omit<OpenRefusal, 'retryAfterMs' | 'reason'> {
+export interface LeaseRefusal extends Omit<OpenRefusal, 'retryAfterMs' | 'reason'> {
   readonly reason: OpenRefusal['reason'] | 'host-away'
   /** Until then the answer would be the same. */
   readonly untilMs: number
 }
 
-export type GateEvent =
+export type GatewayLeaseEvent =
   /** A request waits. */
   | { readonly kind: 'wanted' }
   /** None does any more. */
@@ -80,7 +80,7 @@ export type GateEvent =
   | { readonly kind: 'calm'; readonly lastMs: number }
   /** Nothing at all is connected any more, quiet connections included. */
   | { readonly kind: 'empty' }
-  | ({ readonly kind: 'opened' } & GateLease)
+  | ({ readonly kind: 'opened' } & OpenedLease)
   | ({ readonly kind: 'refused'; readonly epoch: number } & OpenRefusal)
   | { readonly kind: 'drain'; readonly boot: number; readonly connected: boolean }
   | { readonly kind: 'undrain'; readonly boot: number }
@@ -97,7 +97,7 @@ export type GateEvent =
   /** The feed says something new of it: an old refusal counts no more. */
   | { readonly kind: 'news' }
 
-export type GateEffect =
+export type GatewayLeaseEffect =
   /** To the host; lost when it is not connected, which `link-back` makes good. */
   | { readonly kind: 'open'; readonly epoch: number }
   | { readonly kind: 'withdraw'; readonly epoch: number }
@@ -106,30 +106,30 @@ export type GateEffect =
   /** Whoever waits may go. */
   | { readonly kind: 'admit' }
   /** Whoever waits has to look elsewhere. */
-  | { readonly kind: 'fail'; readonly refusal: GateRefusal }
+  | { readonly kind: 'fail'; readonly refusal: LeaseRefusal }
   /** Connections of boots up to this one are to end. `lost`: those that there are; the boot itself may go on. */
   | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' | 'lost' }
   /** Connections of any other memory lead nowhere. */
-  | { readonly kind: 'end-other-memory'; readonly memory: number }
+  | { readonly kind: 'end-other-memory'; readonly memoryBoot: number }
   /** Idle connections to that boot are to be closed: they would keep it from sleeping, or be dead when it wakes. */
   | { readonly kind: 'forget'; readonly boot: number }
 
-export interface GateStep {
-  readonly state: GateState
-  readonly effects: readonly GateEffect[]
+export interface GatewayLeaseStep {
+  readonly state: GatewayLeaseState
+  readonly effects: readonly GatewayLeaseEffect[]
 }
 
 export const hostAwayRetryMs = 1_000
 
 /** `epoch` is to be above every one that this gateway ever used for the instance. */
-export function closedGate(epoch: number, link: GateLink): GateState {
+export function closedGatewayLease(epoch: number, link: HostConnection): GatewayLeaseState {
   return {
-    phase: GatePhase.Closed,
+    phase: GatewayLeasePhase.Closed,
     link,
     epoch,
     asked: false,
     wanted: false,
-    memory: 0,
+    memoryBoot: 0,
     boot: 0,
     draining: 0,
   }

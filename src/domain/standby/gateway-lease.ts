@@ -1,5 +1,11 @@
-import { GateLink, GatePhase, hostAwayRetryMs } from './gateway-lease-state.ts'
-import type { GateEffect, GateEvent, GateRefusal, GateState, GateStep } from './gateway-lease-state.ts'
+import { HostConnection, GatewayLeasePhase, hostAwayRetryMs } from './gateway-lease-state.ts'
+import type {
+  GatewayLeaseEffect,
+  GatewayLeaseEvent,
+  LeaseRefusal,
+  GatewayLeaseState,
+  GatewayLeaseStep,
+} from './gateway-lease-state.ts'
 
 /**
  * The gateway's side of one instance's lease (`traffic-protocol.ts`). The host decides; this keeps to what it said.
@@ -17,49 +23,51 @@ import type { GateEffect, GateEvent, GateRefusal, GateState, GateStep } from './
  * ```
  *
  * Answers to an older `open` than the newest are ignored, and so are words on a boot older than the lease's. An answer
- * that nobody waits for any more opens the gate all the same: the host counts the lease until it is given back. One to an `open` that was
+ * that nobody waits for any more opens the lease all the same: the host counts the lease until it is given back. One to an `open` that was
  * given up with a silent host is given back at once.
  */
-export function decide(state: GateState, event: GateEvent, nowMs: number): GateStep {
-  const effects: GateEffect[] = []
+export function decide(state: GatewayLeaseState, event: GatewayLeaseEvent, nowMs: number): GatewayLeaseStep {
+  const effects: GatewayLeaseEffect[] = []
   const next = moves[event.kind](state, event as never, { nowMs, effects })
   return { state: next, effects }
 }
 
 /** New traffic may be sent. */
-export function isOpen({ phase }: GateState): boolean {
-  return phase === GatePhase.Open || phase === GatePhase.Busy
+export function isOpen({ phase }: GatewayLeaseState): boolean {
+  return phase === GatewayLeasePhase.Open || phase === GatewayLeasePhase.Busy
 }
 
 /** An answer will come that lets whoever waits for it in, or tells why not. */
-export function isAsking(state: GateState): boolean {
+export function isAsking(state: GatewayLeaseState): boolean {
   return state.asked && !isOpen(state)
 }
 
 /** What asking would be answered with, as far as is known. */
-export function knownRefusal(state: GateState, nowMs: number): GateRefusal | undefined {
-  if (state.link === GateLink.Away || state.link === GateLink.Down) return hostAway(nowMs)
+export function knownRefusal(state: GatewayLeaseState, nowMs: number): LeaseRefusal | undefined {
+  if (state.link === HostConnection.Away || state.link === HostConnection.Down) return hostAway(nowMs)
   const { refusal } = state
   return refusal !== undefined && refusal.untilMs > nowMs ? refusal : undefined
 }
 
 /** For `hello`. */
-export function heldLease(state: GateState): { readonly boot: number; readonly epoch: number } | undefined {
+export function heldLease(
+  state: GatewayLeaseState,
+): { readonly boot: number; readonly epoch: number } | undefined {
   return state.lease === undefined ? undefined : { boot: state.lease.boot, epoch: state.lease.epoch }
 }
 
 interface Context {
   readonly nowMs: number
-  readonly effects: GateEffect[]
+  readonly effects: GatewayLeaseEffect[]
 }
 
-type Move<K extends GateEvent['kind']> = (
-  state: GateState,
-  event: Extract<GateEvent, { kind: K }>,
+type Move<K extends GatewayLeaseEvent['kind']> = (
+  state: GatewayLeaseState,
+  event: Extract<GatewayLeaseEvent, { kind: K }>,
   context: Context,
-) => GateState
+) => GatewayLeaseState
 
-const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
+const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
   wanted(state, _event, context) {
     const { effects, nowMs } = context
     if (isOpen(state)) {
@@ -89,46 +97,48 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
 
   due(state, { busy, lastMs }, context) {
     const { lease } = state
-    if (state.phase !== GatePhase.Open || lease?.returnAfterMs === undefined) return state
-    if (busy) return withoutDue({ ...state, phase: GatePhase.Busy })
+    if (state.phase !== GatewayLeasePhase.Open || lease?.returnAfterMs === undefined) return state
+    if (busy) return withoutDue({ ...state, phase: GatewayLeasePhase.Busy })
     // The answer to a second `open` under way would make a lease of it that nobody gives back.
     // Nor would one be given back that the host does not hear of, and who comes next would have to wait for the host.
-    const isKept = state.asked || state.link !== GateLink.Up
+    const isKept = state.asked || state.link !== HostConnection.Up
     const dueAtMs = (isKept ? context.nowMs : lastMs) + lease.returnAfterMs
     if (dueAtMs > context.nowMs) return { ...state, dueAtMs }
     return giveBack(state, lastMs, context)
   },
 
   calm(state, { lastMs }) {
-    if (state.phase !== GatePhase.Busy) return state
-    return watched({ ...state, phase: GatePhase.Open }, lastMs)
+    if (state.phase !== GatewayLeasePhase.Busy) return state
+    return watched({ ...state, phase: GatewayLeasePhase.Open }, lastMs)
   },
 
   empty(state, _event, context) {
     const drained = sayDrained(state, context)
-    if (state.phase === GatePhase.Ending) return giveBack({ ...drained, memory: 0 }, context.nowMs, context)
-    return state.phase === GatePhase.Closed ? { ...drained, memory: 0 } : drained
+    if (state.phase === GatewayLeasePhase.Ending)
+      return giveBack({ ...drained, memoryBoot: 0 }, context.nowMs, context)
+    return state.phase === GatewayLeasePhase.Closed ? { ...drained, memoryBoot: 0 } : drained
   },
 
-  opened(state, { boot, memory, epoch, returnAfterMs }, { nowMs, effects }) {
+  opened(state, { boot, memoryBoot, epoch, returnAfterMs }, { nowMs, effects }) {
     if (!state.asked || epoch !== state.epoch) {
       // Given up while the host was silent or away, and held there until it hears otherwise.
       if (!state.asked && state.lease === undefined) effects.push({ kind: 'idle', epoch, quietMs: 0 })
       return state
     }
-    const lease = { boot, memory, epoch, ...(returnAfterMs === undefined ? {} : { returnAfterMs }) }
-    if (state.memory !== 0 && state.memory !== memory) effects.push({ kind: 'end-other-memory', memory })
+    const lease = { boot, memoryBoot, epoch, ...(returnAfterMs === undefined ? {} : { returnAfterMs }) }
+    if (state.memoryBoot !== 0 && state.memoryBoot !== memoryBoot)
+      effects.push({ kind: 'end-other-memory', memoryBoot })
     if (state.boot !== 0 && state.boot !== boot) effects.push({ kind: 'forget', boot: state.boot })
     const { refusal: _mended, ...rest } = state
     effects.push({ kind: 'admit' })
     const open = {
       ...rest,
-      phase: GatePhase.Open,
+      phase: GatewayLeasePhase.Open,
       asked: false,
       wanted: false,
       draining: 0,
       lease,
-      memory,
+      memoryBoot,
       boot,
     }
     return watched(open, nowMs)
@@ -136,7 +146,7 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
 
   refused(state, { epoch, reason, failure, message, retryAfterMs }, { nowMs, effects }) {
     if (!state.asked || epoch !== state.epoch) return state
-    const refusal: GateRefusal = {
+    const refusal: LeaseRefusal = {
       reason,
       message,
       untilMs: nowMs + retryAfterMs,
@@ -155,12 +165,12 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
   },
 
   undrain(state, { boot }, { nowMs, effects }) {
-    if (boot !== state.draining && state.phase !== GatePhase.Ending) return state
+    if (boot !== state.draining && state.phase !== GatewayLeasePhase.Ending) return state
     if (boot < state.boot) return state
     const undrained = { ...state, draining: 0 }
-    if (state.phase !== GatePhase.Ending) return undrained
+    if (state.phase !== GatewayLeasePhase.Ending) return undrained
     effects.push({ kind: 'admit' })
-    return watched({ ...undrained, phase: GatePhase.Open }, nowMs)
+    return watched({ ...undrained, phase: GatewayLeasePhase.Open }, nowMs)
   },
 
   close(state, { boot, connected }, context) {
@@ -172,37 +182,40 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
   gone(state, { boot }, { effects }) {
     if (boot < state.boot) return state
     effects.push({ kind: 'end', boot, why: 'gone' }, { kind: 'forget', boot })
-    const over = { ...state, draining: 0, memory: 0, boot }
+    const over = { ...state, draining: 0, memoryBoot: 0, boot }
     if (state.lease === undefined) return over
     return state.asked ? asking(over) : closed(over)
   },
 
-  'link-lost': (state) => (state.link === GateLink.Up ? { ...state, link: GateLink.Lost } : state),
+  'link-lost': (state) =>
+    state.link === HostConnection.Up ? { ...state, link: HostConnection.Lost } : state,
 
   'link-silent'(state) {
-    const silent = { ...state, link: GateLink.Silent }
-    return isOpen(state) ? withoutDue({ ...silent, phase: GatePhase.Unsure }) : silent
+    const silent = { ...state, link: HostConnection.Silent }
+    return isOpen(state) ? withoutDue({ ...silent, phase: GatewayLeasePhase.Unsure }) : silent
   },
 
-  'link-down': (state, _event, context) => waitNoMore(state, GateLink.Down, context),
+  'link-down': (state, _event, context) => waitNoMore(state, HostConnection.Down, context),
 
   'link-away'(state, _event, context) {
     const silent = moves['link-silent'](state, { kind: 'link-silent' }, context)
-    return waitNoMore(silent, GateLink.Away, context)
+    return waitNoMore(silent, HostConnection.Away, context)
   },
 
   'link-unreachable'(state, _event, context) {
     const { boot } = state
     context.effects.push({ kind: 'end', boot, why: 'lost' }, { kind: 'forget', boot })
     const away = moves['link-away'](state, { kind: 'link-away' }, context)
-    return closed({ ...away, draining: 0, memory: 0 })
+    return closed({ ...away, draining: 0, memoryBoot: 0 })
   },
 
   'link-back'(state, _event, context) {
-    const back = { ...state, link: GateLink.Up }
-    const asks = state.wanted || state.phase === GatePhase.Unsure
+    const back = { ...state, link: HostConnection.Up }
+    const asks = state.wanted || state.phase === GatewayLeasePhase.Unsure
     if (asks) return ask({ ...back, asked: false }, context)
-    return state.phase === GatePhase.Asking ? closed({ ...back, asked: false }) : { ...back, asked: false }
+    return state.phase === GatewayLeasePhase.Asking
+      ? closed({ ...back, asked: false })
+      : { ...back, asked: false }
   },
 
   news(state) {
@@ -212,14 +225,14 @@ const moves: { readonly [K in GateEvent['kind']]: Move<K> } = {
 }
 
 /** The host is asked again by `link-back` where it can not be reached now. */
-function ask(state: GateState, { effects }: Context): GateState {
+function ask(state: GatewayLeaseState, { effects }: Context): GatewayLeaseState {
   const epoch = state.epoch + 1
-  if (state.link === GateLink.Up) effects.push({ kind: 'open', epoch })
-  const phase = state.lease === undefined ? GatePhase.Asking : state.phase
+  if (state.link === HostConnection.Up) effects.push({ kind: 'open', epoch })
+  const phase = state.lease === undefined ? GatewayLeasePhase.Asking : state.phase
   return { ...state, phase, epoch, asked: true }
 }
 
-function giveBack(state: GateState, lastMs: number, { nowMs, effects }: Context): GateState {
+function giveBack(state: GatewayLeaseState, lastMs: number, { nowMs, effects }: Context): GatewayLeaseState {
   const { lease } = state
   if (lease === undefined) return state
   effects.push(
@@ -230,54 +243,54 @@ function giveBack(state: GateState, lastMs: number, { nowMs, effects }: Context)
 }
 
 /** Nothing is connected, so nothing is left to wait for. */
-function dropEmpty(state: GateState, context: Context): GateState {
+function dropEmpty(state: GatewayLeaseState, context: Context): GatewayLeaseState {
   return state.lease === undefined ? state : giveBack(state, context.nowMs, context)
 }
 
-function sayDrained(state: GateState, { effects }: Context): GateState {
+function sayDrained(state: GatewayLeaseState, { effects }: Context): GatewayLeaseState {
   if (state.draining === 0) return state
   effects.push({ kind: 'drained', boot: state.draining })
   return { ...state, draining: 0 }
 }
 
 function waitNoMore(
-  state: GateState,
-  link: typeof GateLink.Down | typeof GateLink.Away,
+  state: GatewayLeaseState,
+  link: typeof HostConnection.Down | typeof HostConnection.Away,
   { nowMs, effects }: Context,
-): GateState {
+): GatewayLeaseState {
   if (state.asked || state.wanted) effects.push({ kind: 'fail', refusal: hostAway(nowMs) })
   const told = { ...state, link, wanted: false, asked: false }
-  return told.phase === GatePhase.Asking ? closed(told) : told
+  return told.phase === GatewayLeasePhase.Asking ? closed(told) : told
 }
 
-function ending(state: GateState): GateState {
-  return state.lease === undefined ? state : withoutDue({ ...state, phase: GatePhase.Ending })
+function ending(state: GatewayLeaseState): GatewayLeaseState {
+  return state.lease === undefined ? state : withoutDue({ ...state, phase: GatewayLeasePhase.Ending })
 }
 
-function closed(state: GateState): GateState {
+function closed(state: GatewayLeaseState): GatewayLeaseState {
   const { lease: _over, ...rest } = withoutDue(state)
-  return { ...rest, phase: GatePhase.Closed }
+  return { ...rest, phase: GatewayLeasePhase.Closed }
 }
 
-function asking(state: GateState): GateState {
-  return { ...closed(state), phase: GatePhase.Asking }
+function asking(state: GatewayLeaseState): GatewayLeaseState {
+  return { ...closed(state), phase: GatewayLeasePhase.Asking }
 }
 
-function withoutDue(state: GateState): GateState {
+function withoutDue(state: GatewayLeaseState): GatewayLeaseState {
   const { dueAtMs: _never, ...rest } = state
   return rest
 }
 
-function watched(state: GateState, lastMs: number): GateState {
+function watched(state: GatewayLeaseState, lastMs: number): GatewayLeaseState {
   const returnAfterMs = state.lease?.returnAfterMs
   return returnAfterMs === undefined ? withoutDue(state) : { ...state, dueAtMs: lastMs + returnAfterMs }
 }
 
-function hostAway(nowMs: number): GateRefusal {
+function hostAway(nowMs: number): LeaseRefusal {
   return { reason: 'host-away', message: 'Its host does not answer.', untilMs: nowMs + hostAwayRetryMs }
 }
 
-function endingRefusal(state: GateState, nowMs: number): GateRefusal | undefined {
-  if (state.phase !== GatePhase.Ending) return undefined
+function endingRefusal(state: GatewayLeaseState, nowMs: number): LeaseRefusal | undefined {
+  if (state.phase !== GatewayLeasePhase.Ending) return undefined
   return { reason: 'draining', message: 'The instance is shutting down.', untilMs: nowMs }
 }

@@ -1,14 +1,14 @@
 import { LeasePhase } from './host-lease-phase.ts'
-import type { AttentionEvent, AttentionState, Lease } from './host-lease-state.ts'
+import type { HostLeaseEvent, HostLeaseState, Lease } from './host-lease-state.ts'
 import { touched } from './host-lease-settlement.ts'
 import type { Context } from './host-lease-settlement.ts'
 
-export type Moves<K extends AttentionEvent['kind']> = {
+export type Moves<K extends HostLeaseEvent['kind']> = {
   readonly [Kind in K]: (
-    state: AttentionState,
-    event: Extract<AttentionEvent, { kind: Kind }>,
+    state: HostLeaseState,
+    event: Extract<HostLeaseEvent, { kind: Kind }>,
     context: Context,
-  ) => AttentionState
+  ) => HostLeaseState
 }
 
 /** Gateways beyond that are refused: each costs the host memory in every instance that it asks for. */
@@ -86,7 +86,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
 }
 
 /** A gateway that holds nothing here, whatever was thought before: word of that was under way when it was lost. */
-function rejoin(state: AttentionState, lease: Lease, context: Context): AttentionState {
+function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeaseState {
   retell(state, lease.gateway, context)
   const { keptUntilMs: _found, ...known } = lease
   const rejoined = put(state, { ...known, status: 'returned' })
@@ -95,7 +95,7 @@ function rejoin(state: AttentionState, lease: Lease, context: Context): Attentio
 }
 
 /** What was told while it was away. */
-function retell(state: AttentionState, gateway: string, { effects }: Context): void {
+function retell(state: HostLeaseState, gateway: string, { effects }: Context): void {
   const { boot } = state
   if (state.phase === LeasePhase.Draining)
     effects.push({ kind: 'tell-gateway', gateway, word: 'drain', boot })
@@ -103,18 +103,18 @@ function retell(state: AttentionState, gateway: string, { effects }: Context): v
     effects.push({ kind: 'tell-gateway', gateway, word: 'close', boot })
 }
 
-function find(state: AttentionState, gateway: string): Lease | undefined {
+function find(state: HostLeaseState, gateway: string): Lease | undefined {
   return state.leases.find((lease) => lease.gateway === gateway)
 }
 
-function put(state: AttentionState, lease: Lease): AttentionState {
+function put(state: HostLeaseState, lease: Lease): HostLeaseState {
   const others = state.leases.filter(({ gateway }) => gateway !== lease.gateway)
   return { ...state, leases: [...others, lease] }
 }
 
 /** To every gateway that has, or had, something of the present memory. */
 export function tellAll(
-  state: AttentionState,
+  state: HostLeaseState,
   word: 'drain' | 'undrain' | 'close',
   { effects }: Context,
 ): void {
@@ -124,12 +124,12 @@ export function tellAll(
 }
 
 /** That memory is over: leases are void, and what is connected leads nowhere. Who waits goes on waiting. */
-export function voidLeases(state: AttentionState, { effects }: Context): AttentionState {
+export function voidLeases(state: HostLeaseState, { effects }: Context): HostLeaseState {
   const leases = state.leases.flatMap((lease): readonly Lease[] => {
     if (lease.boot !== 0) {
       effects.push({ kind: 'tell-gateway', gateway: lease.gateway, word: 'gone', boot: lease.boot })
     }
     return lease.status === 'waiting' ? [{ ...lease, boot: 0 }] : []
   })
-  return { ...state, leases, memory: 0 }
+  return { ...state, leases, memoryBoot: 0 }
 }

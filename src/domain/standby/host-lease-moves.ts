@@ -4,7 +4,7 @@ import type { Moves } from './host-lease-gateways.ts'
 import { refuseWith } from './host-lease-settlement.ts'
 import type { Context } from './host-lease-settlement.ts'
 import { LeasePhase } from './host-lease-phase.ts'
-import type { AttentionState, StandByOrder } from './host-lease-state.ts'
+import type { HostLeaseState, StandByOrder } from './host-lease-state.ts'
 import { StandByRefusal } from '../instance/host-work.ts'
 import type { HostFailure } from '../instance/host-work.ts'
 import { StartKind } from '../instance/start-report.ts'
@@ -141,7 +141,7 @@ export const vmMoves: Moves<
       ...nothingUnderWay,
       phase: state.phase === LeasePhase.Stopping ? LeasePhase.Stopping : LeasePhase.Running,
       boot,
-      memory: goesOn && state.memory !== 0 ? state.memory : boot,
+      memoryBoot: goesOn && state.memoryBoot !== 0 ? state.memoryBoot : boot,
       settings,
       kind: start,
       quietFromMs: context.nowMs + (isForPeers ? Math.max(quietMs, peerPatienceMs) : quietMs),
@@ -202,15 +202,15 @@ export const vmMoves: Moves<
   tick: (state) => state,
 }
 
-function isRepeat({ phase, order }: AttentionState, asked: StandByOrder): boolean {
+function isRepeat({ phase, order }: HostLeaseState, asked: StandByOrder): boolean {
   return phase === LeasePhase.StandingBy && order?.boot === asked.boot && order.permit === asked.permit
 }
 
-function isDone({ slept }: AttentionState, asked: StandByOrder): boolean {
+function isDone({ slept }: HostLeaseState, asked: StandByOrder): boolean {
   return slept?.boot === asked.boot && slept.permit === asked.permit
 }
 
-function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
+function refusalOf(state: HostLeaseState, order: StandByOrder, nowMs: number): StandByRefusal | undefined {
   if (order.boot === 0 || isLeftAnew(state, order)) {
     return state.phase === LeasePhase.None && state.boot < order.permit
       ? undefined
@@ -223,28 +223,28 @@ function refusalOf(state: AttentionState, order: StandByOrder, nowMs: number): S
 }
 
 /** It slept here, or is thought to, and this host knows nothing of it: only its permit is left. */
-function isLeftAnew({ phase, boot }: AttentionState, { epoch }: StandByOrder): boolean {
+function isLeftAnew({ phase, boot }: HostLeaseState, { epoch }: StandByOrder): boolean {
   return epoch === 0 && phase === LeasePhase.None && boot === 0
 }
 
 /** Peers leave no lease: whether they were there tells only the count of their packets. */
-function peersRefusal({ idle }: AttentionState, count: number | undefined): 'peers' | undefined {
+function peersRefusal({ idle }: HostLeaseState, count: number | undefined): 'peers' | undefined {
   const before = idle?.peerPackets
   return before !== undefined && count !== undefined && count > before ? 'peers' : undefined
 }
 
 function answerStandBy(
-  state: AttentionState,
+  state: HostLeaseState,
   { boot, permit }: StandByOrder,
   { effects }: Context,
   refused?: StandByRefusal,
-): AttentionState {
+): HostLeaseState {
   effects.push({ kind: 'answer-stand-by', boot, permit, ...(refused === undefined ? {} : { refused }) })
   return state
 }
 
 /** Memory is kept, and so is what is connected; only the right to send is over. */
-function returnAll(state: AttentionState): AttentionState {
+function returnAll(state: HostLeaseState): HostLeaseState {
   const leases = state.leases.map((lease) =>
     lease.status === 'held' ? ({ ...lease, status: 'returned' } as const) : lease,
   )
@@ -252,10 +252,10 @@ function returnAll(state: AttentionState): AttentionState {
 }
 
 function wakeFailed(
-  state: AttentionState,
+  state: HostLeaseState,
   why: { readonly failure: HostFailure; readonly message: string },
   { nowMs, effects }: Context,
-): AttentionState {
+): HostLeaseState {
   const count = (state.wakeFailure?.count ?? 0) + 1
   const wakeFailure = { ...why, count, retryAtMs: nowMs + wakeBackOffMs(count) }
   effects.push({ kind: 'tell-wake-failed', boot: state.permit ?? 0, ...wakeFailure })
@@ -264,7 +264,7 @@ function wakeFailed(
   return { ...rest, phase: LeasePhase.Asleep, wakeFailure }
 }
 
-function finish(state: AttentionState, context: Context): AttentionState {
+function finish(state: HostLeaseState, context: Context): HostLeaseState {
   const { order } = state
   if (state.phase === LeasePhase.Draining && !state.drainAnswered) {
     context.effects.push({ kind: 'answer-drain', boot: state.boot })
@@ -273,8 +273,8 @@ function finish(state: AttentionState, context: Context): AttentionState {
   return endOf(voidLeases(state, context))
 }
 
-function endOf(state: AttentionState): AttentionState {
+function endOf(state: HostLeaseState): HostLeaseState {
   const { permit: _gone, wakeFailure: _past, idle: _over, ...kept } = state
   const { peersWait: _unmet, peersWoke: _met, ...rest } = kept
-  return { ...rest, ...nothingUnderWay, phase: LeasePhase.None, memory: 0 }
+  return { ...rest, ...nothingUnderWay, phase: LeasePhase.None, memoryBoot: 0 }
 }

@@ -1,5 +1,5 @@
 import { LeasePhase } from './host-lease-phase.ts'
-import type { AttentionEffect, AttentionState, IdlePeriod, Lease } from './host-lease-state.ts'
+import type { HostLeaseEffect, HostLeaseState, IdlePeriod, Lease } from './host-lease-state.ts'
 import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { OpenRefusal } from './lease-protocol.ts'
@@ -15,7 +15,7 @@ export const refusalRetryMs = 1_000
 /** What one decision is made with: the time, and where its effects go. */
 export interface Context {
   readonly nowMs: number
-  readonly effects: AttentionEffect[]
+  readonly effects: HostLeaseEffect[]
 }
 
 export function effectsOf(nowMs: number): Context {
@@ -23,11 +23,11 @@ export function effectsOf(nowMs: number): Context {
 }
 
 /** All that follows from what is known; the same again from its own result. */
-export function settle(state: AttentionState, context: Context): AttentionState {
+export function settle(state: HostLeaseState, context: Context): HostLeaseState {
   return settleIdle(settlePhase[state.phase](expireLeases(state, context), context), context)
 }
 
-type Settlement = (state: AttentionState, context: Context) => AttentionState
+type Settlement = (state: HostLeaseState, context: Context) => HostLeaseState
 
 const settlePhase = {
   [LeasePhase.None]: refuseWith({ reason: 'stopped', message: 'The instance is stopped.' }),
@@ -40,7 +40,7 @@ const settlePhase = {
   [LeasePhase.Stopping]: refuseDraining,
 } as const satisfies Record<LeasePhase, Settlement>
 
-function refuseDraining(state: AttentionState, context: Context): AttentionState {
+function refuseDraining(state: HostLeaseState, context: Context): HostLeaseState {
   return refuseWith({ reason: 'draining', message: 'The instance is shutting down.' })(state, context)
 }
 
@@ -63,9 +63,9 @@ function withoutWaiting(lease: Lease): readonly Lease[] {
   return lease.boot === 0 ? [] : [{ ...lease, status: 'returned', waited: false }]
 }
 
-function openWaiting(state: AttentionState, { nowMs, effects }: Context): AttentionState {
+function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLeaseState {
   if (!state.leases.some(({ status }) => status === 'waiting')) return state
-  const { boot, memory, settings, kind } = state
+  const { boot, memoryBoot, settings, kind } = state
   const leases = state.leases.map((lease): Lease => {
     if (lease.status !== 'waiting') return lease
     const { gateway, epoch, ports, waited, askedAtMs } = lease
@@ -75,7 +75,7 @@ function openWaiting(state: AttentionState, { nowMs, effects }: Context): Attent
       epoch,
       ports,
       boot,
-      memory,
+      memoryBoot,
       ...settleTime(settings),
       quietConnectionsSleep: sleepsThroughConnections(settings),
       ...(waited && kind !== undefined
@@ -88,7 +88,7 @@ function openWaiting(state: AttentionState, { nowMs, effects }: Context): Attent
 }
 
 /** Somebody came: from now on quiet is what follows the last traffic, and not what a fresh boot is left for to listen. */
-export function touched(state: AttentionState, { nowMs }: Pick<Context, 'nowMs'>): AttentionState {
+export function touched(state: HostLeaseState, { nowMs }: Pick<Context, 'nowMs'>): HostLeaseState {
   return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
 }
 
@@ -98,13 +98,13 @@ function settleTime(settings: ScaleToZero): { readonly returnAfterMs?: number } 
   return { returnAfterMs: Math.min(longestSettleMs, Math.max(shortestSettleMs, half)) }
 }
 
-function answerDrain(state: AttentionState, { effects }: Context): AttentionState {
+function answerDrain(state: HostLeaseState, { effects }: Context): HostLeaseState {
   if (state.drainAnswered || state.leases.some(({ drained }) => !drained)) return state
   effects.push({ kind: 'answer-drain', boot: state.boot })
   return { ...state, drainAnswered: true }
 }
 
-function hurryIfAwaited(state: AttentionState, { effects }: Context): AttentionState {
+function hurryIfAwaited(state: HostLeaseState, { effects }: Context): HostLeaseState {
   const { order } = state
   if (order === undefined || order.stateful || order.boot === 0 || state.hurried || !isUsed(state))
     return state
@@ -112,7 +112,7 @@ function hurryIfAwaited(state: AttentionState, { effects }: Context): AttentionS
   return { ...state, hurried: true }
 }
 
-function wakeIfAwaited(state: AttentionState, context: Context): AttentionState {
+function wakeIfAwaited(state: HostLeaseState, context: Context): HostLeaseState {
   const { wakeFailure, peersWait } = state
   if (!isUsed(state) && peersWait !== true) return state
   if (wakeFailure === undefined || wakeFailure.retryAtMs <= context.nowMs) return wake(state, context)
@@ -124,7 +124,7 @@ function wakeIfAwaited(state: AttentionState, context: Context): AttentionState 
   })(state, context)
 }
 
-function wake(state: AttentionState, { effects }: Context): AttentionState {
+function wake(state: HostLeaseState, { effects }: Context): HostLeaseState {
   const { peersWait, ...rest } = state
   if (state.permit === undefined) return { ...rest, phase: LeasePhase.None }
   effects.push({ kind: 'wake', boot: state.permit })
@@ -132,7 +132,7 @@ function wake(state: AttentionState, { effects }: Context): AttentionState {
 }
 
 /** Of a gateway that is lost for too long, nothing counts any more; when its traffic ended is not known. */
-function expireLeases(state: AttentionState, { nowMs }: Context): AttentionState {
+function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState {
   const isOver = ({ keptUntilMs }: Lease): boolean => keptUntilMs !== undefined && keptUntilMs <= nowMs
   const over = state.leases.filter(isOver)
   if (over.length === 0) return state
@@ -146,7 +146,7 @@ function expireLeases(state: AttentionState, { nowMs }: Context): AttentionState
  * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every word costs the workflow a
  * decision: an instance that is asked for again and again would make one a second.
  */
-function settleIdle(state: AttentionState, context: Context): AttentionState {
+function settleIdle(state: HostLeaseState, context: Context): HostLeaseState {
   const { nowMs, effects } = context
   if (!couldIdle(state) || state.unsureUntilMs > nowMs || state.quietFromMs > nowMs) {
     const { idle: _over, ...rest } = state
@@ -160,18 +160,18 @@ function settleIdle(state: AttentionState, context: Context): AttentionState {
   return tellIdleIfDue({ ...state, idle, lastEpoch: epoch }, idle, context)
 }
 
-function tellIdleIfDue(state: AttentionState, idle: IdlePeriod, { nowMs, effects }: Context): AttentionState {
+function tellIdleIfDue(state: HostLeaseState, idle: IdlePeriod, { nowMs, effects }: Context): HostLeaseState {
   if (idle.tellAtMs > nowMs) return state
   const { epoch, sinceMs } = idle
   effects.push({ kind: 'tell-idle', boot: state.boot, epoch, sinceMs })
   return { ...state, idle: { ...idle, tellAtMs: nowMs + idleRepeatMs } }
 }
 
-export function couldIdle(state: AttentionState): boolean {
+export function couldIdle(state: HostLeaseState): boolean {
   return state.phase === LeasePhase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
 }
 
 /** Some gateway sends, may send, or wants to. */
-export function isUsed({ leases }: AttentionState): boolean {
+export function isUsed({ leases }: HostLeaseState): boolean {
   return leases.some(({ status }) => status !== 'returned')
 }

@@ -33,12 +33,12 @@ export interface StandByOrder {
 }
 
 /** Plain JSON: simulations copy and compare it. */
-export interface AttentionState {
+export interface HostLeaseState {
   readonly phase: LeasePhase
   /** The newest boot that was asked for; in standby the one that went there. */
   readonly boot: number
   /** The boot with which the guest's memory began; 0: there is none. */
-  readonly memory: number
+  readonly memoryBoot: number
   readonly settings: ScaleToZero
   readonly leases: readonly Lease[]
   readonly disabled: boolean
@@ -85,7 +85,7 @@ export interface WakeFailure {
   readonly retryAtMs: number
 }
 
-export type AttentionEvent =
+export type HostLeaseEvent =
   // Of a gateway.
   | {
       readonly kind: 'open'
@@ -138,14 +138,14 @@ export type AttentionEvent =
   | { readonly kind: 'stopped'; readonly boot: number }
   | { readonly kind: 'tick' }
 
-export type AttentionEffect =
+export type HostLeaseEffect =
   | {
       readonly kind: 'opened'
       readonly gateway: string
       readonly epoch: number
       readonly ports: readonly number[]
       readonly boot: number
-      readonly memory: number
+      readonly memoryBoot: number
       readonly returnAfterMs?: number
       readonly quietConnectionsSleep: boolean
       readonly woken?: { readonly kind: StartKind; readonly wakeUs: number }
@@ -177,10 +177,10 @@ export type AttentionEffect =
   | ({ readonly kind: 'tell-wake-failed'; readonly boot: number } & WakeFailure)
 
 /** Of an instance that the host knows nothing of. */
-export const unattended: AttentionState = {
+export const noHostLease: HostLeaseState = {
   phase: LeasePhase.None,
   boot: 0,
-  memory: 0,
+  memoryBoot: 0,
   settings: noScaleToZero,
   leases: [],
   disabled: false,

@@ -3,10 +3,10 @@ import { gatewayMoves } from './host-lease-gateways.ts'
 import type { Moves } from './host-lease-gateways.ts'
 import { vmMoves } from './host-lease-moves.ts'
 import { LeasePhase } from './host-lease-phase.ts'
-import type { AttentionEffect, AttentionEvent, AttentionState } from './host-lease-state.ts'
+import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lease-state.ts'
 
 /**
- * What keeps one instance awake, and what wakes it: the gatekeeper of its host. Gateways, guest, workflow and the work on the VM tell it
+ * What keeps one instance awake, and what wakes it: the lease that its host keeps. Gateways, guest, workflow and the work on the VM tell it
  * facts; all it decides follows from them in `settle`, so a fact that is told twice, or late, does no harm.
  *
  * ```
@@ -29,14 +29,14 @@ import type { AttentionEffect, AttentionEvent, AttentionState } from './host-lea
  * A peer's packet is told of once, so it is kept in standing-by, waking and an asleep with a back-off, and begins one wake as soon
  * as that may be: with the sleep, or when the back-off is over. A boot that comes up meanwhile has met it.
  */
-export interface AttentionStep {
-  readonly state: AttentionState
-  readonly effects: readonly AttentionEffect[]
+export interface HostLeaseStep {
+  readonly state: HostLeaseState
+  readonly effects: readonly HostLeaseEffect[]
 }
 
-const moves = { ...gatewayMoves, ...vmMoves } satisfies Moves<AttentionEvent['kind']>
+const moves = { ...gatewayMoves, ...vmMoves } satisfies Moves<HostLeaseEvent['kind']>
 
-export function decide(before: AttentionState, event: AttentionEvent, nowMs: number): AttentionStep {
+export function decide(before: HostLeaseState, event: HostLeaseEvent, nowMs: number): HostLeaseStep {
   const context = effectsOf(nowMs)
   const moved = moves[event.kind](before, event as never, context)
   const state = settle(moved, context)
@@ -44,7 +44,7 @@ export function decide(before: AttentionState, event: AttentionEvent, nowMs: num
 }
 
 /** When `tick` is due, if nothing else happens; undefined: never. */
-export function nextDueMs(state: AttentionState): number | undefined {
+export function nextDueMs(state: HostLeaseState): number | undefined {
   const due = state.leases.flatMap(({ keptUntilMs }) => keptUntilMs ?? [])
   const { phase, peersWait, wakeFailure } = state
   if (phase === LeasePhase.Asleep && peersWait === true && wakeFailure !== undefined)

@@ -106,7 +106,7 @@ export interface OpenLease {
    * Grows when the memory of the guest began anew. As long as it is the same, connections made under an earlier lease
    * still stand, also over standby.
    */
-  readonly memory: number
+  readonly memoryBoot: number
   /** Where each asked port is reached from the host itself; a port that can not be reached is left out. */
   readonly reach: Readonly<Record<number, { readonly host: string; readonly port: number }>>
   /** Absent: the lease is kept until it is void. */
@@ -127,8 +127,8 @@ export interface OpenRefusal {
   readonly retryAfterMs: number
 }
 
-/** `GET /instances/<uuid>/attention` with the agent's secret: why the host keeps an instance awake, or lets it sleep. */
-export interface Attention {
+/** `GET /instances/<uuid>/host-lease` with the agent's secret: why the host keeps an instance awake, or lets it sleep. */
+export interface HostLeaseView {
   readonly phase: LeasePhase
   readonly boot: number
   readonly awake: boolean

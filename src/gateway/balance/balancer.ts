@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { GateLink, GatePhase } from '../../domain/standby/gateway-lease-state.ts'
-import type { GateEvent } from '../../domain/standby/gateway-lease-state.ts'
+import { HostConnection, GatewayLeasePhase } from '../../domain/standby/gateway-lease-state.ts'
+import type { GatewayLeaseEvent } from '../../domain/standby/gateway-lease-state.ts'
 import { HostSilence } from '../../domain/host/silence.ts'
 import type { HostSigns } from '../../domain/host/silence.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
@@ -12,7 +12,7 @@ import type { RouteChange, Routes } from '../routes.ts'
 import type { Admission, Ask, Refusal, Traffic } from '../traffic.ts'
 import { defaultBalanceLimits } from './balance-limits.ts'
 import type { BalanceLimits } from './balance-limits.ts'
-import { InstanceGate } from './instance-gate.ts'
+import { LeasedInstance } from './leased-instance.ts'
 import { QueueShares } from './queue-shares.ts'
 import { ServiceBalance } from './service-balance.ts'
 
@@ -34,19 +34,19 @@ export interface BalanceObserver {
 
 interface Host {
   readonly link: HostLink
-  readonly gates: Map<string, InstanceGate>
-  state: GateLink
+  readonly leased: Map<string, LeasedInstance>
+  state: HostConnection
   /** It knows nothing of the loads. */
   reportAll: boolean
 }
 
-type LinkEvent = Extract<GateEvent, { readonly kind: `link-${string}` }>
+type LinkEvent = Extract<GatewayLeaseEvent, { readonly kind: `link-${string}` }>
 
 const linkOf = {
-  [HostSilence.Down]: GateLink.Down,
-  [HostSilence.Silent]: GateLink.Silent,
-  [HostSilence.Away]: GateLink.Away,
-  [HostSilence.Unreachable]: GateLink.Away,
+  [HostSilence.Down]: HostConnection.Down,
+  [HostSilence.Silent]: HostConnection.Silent,
+  [HostSilence.Away]: HostConnection.Away,
+  [HostSilence.Unreachable]: HostConnection.Away,
 } as const
 
 /** In the order in which they are asked. */
@@ -65,7 +65,7 @@ export class Balancer implements Traffic {
   readonly #limits: BalanceLimits
   readonly #nowMs: () => number
   readonly #hosts = new Map<string, Host>()
-  readonly #gates = new Map<string, InstanceGate>()
+  readonly #leased = new Map<string, LeasedInstance>()
   readonly #services = new Map<string, ServiceBalance>()
   readonly #unsubscribe: () => void
   readonly #reports: NodeJS.Timeout
@@ -100,9 +100,9 @@ export class Balancer implements Traffic {
   }
 
   /** How many instances are in which phase. */
-  phases(): ReadonlyMap<GatePhase, number> {
-    const counts = new Map<GatePhase, number>()
-    for (const { phase } of this.#gates.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1)
+  phases(): ReadonlyMap<GatewayLeasePhase, number> {
+    const counts = new Map<GatewayLeasePhase, number>()
+    for (const { phase } of this.#leased.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1)
     return counts
   }
 
@@ -110,7 +110,7 @@ export class Balancer implements Traffic {
     this.#unsubscribe()
     clearInterval(this.#reports)
     for (const service of this.#services.values()) service.close()
-    for (const gate of this.#gates.values()) gate.close()
+    for (const member of this.#leased.values()) member.close()
     for (const { link } of this.#hosts.values()) link.close()
   }
 
@@ -167,18 +167,18 @@ export class Balancer implements Traffic {
       .filter(({ state }) => candidateStates.includes(state))
       .toSorted((a, b) => candidateStates.indexOf(a.state) - candidateStates.indexOf(b.state))
     const members = candidates.flatMap((instance) => {
-      const gate = this.#gateOf(instance)
-      return gate === undefined ? [] : [{ gate, state: instance.state }]
+      const member = this.#leasedOf(instance)
+      return member === undefined ? [] : [{ member, state: instance.state }]
     })
     balance.update(
       service,
-      members.map(({ gate }) => gate),
+      members.map(({ member }) => member),
       members.filter(({ state }) => state === InstanceState.Running).length,
     )
   }
 
-  #gateOf(instance: RouteInstance): InstanceGate | undefined {
-    const known = this.#gates.get(instance.uuid)
+  #leasedOf(instance: RouteInstance): LeasedInstance | undefined {
+    const known = this.#leased.get(instance.uuid)
     if (known !== undefined && known.nodeId === instance.nodeId) {
       known.stay()
       return known
@@ -188,11 +188,11 @@ export class Balancer implements Traffic {
     const { uuid, nodeId } = instance
     const { routes, forget, observer } = this.#options
     const serviceUuid = (): string => routes.instance(uuid)?.serviceUuid ?? instance.serviceUuid
-    const gate = new InstanceGate({
+    const member = new LeasedInstance({
       uuid,
       nodeId,
       link: host.state,
-      // Above every epoch of an earlier gate of the same instance, which took more than a millisecond for each.
+      // Above every epoch of an earlier lease of the same instance, which took more than a millisecond for each.
       epoch: Math.floor(Date.now()),
       owner: {
         nowMs: this.#nowMs,
@@ -205,9 +205,9 @@ export class Balancer implements Traffic {
         woken: (woken) => observer?.woken(woken),
       },
     })
-    this.#gates.set(uuid, gate)
-    host.gates.set(uuid, gate)
-    return gate
+    this.#leased.set(uuid, member)
+    host.leased.set(uuid, member)
+    return member
   }
 
   #apply({ services, instances, nodes }: RouteChange): void {
@@ -215,11 +215,11 @@ export class Balancer implements Traffic {
     for (const id of nodes) this.#setNode(id)
     const touched = new Set(services)
     for (const uuid of instances) {
-      const gate = this.#gates.get(uuid)
-      gate?.tell({ kind: 'news' })
+      const member = this.#leased.get(uuid)
+      member?.tell({ kind: 'news' })
       const instance = routes.instance(uuid)
       if (instance !== undefined) touched.add(instance.serviceUuid)
-      else gate?.leave(this.#limits.deletedMs)
+      else member?.leave(this.#limits.deletedMs)
     }
     // One that left leaves no trace of its service; few services have ever been asked for.
     const left = [...instances].some((uuid) => routes.instance(uuid) === undefined) || nodes.size > 0
@@ -236,13 +236,13 @@ export class Balancer implements Traffic {
   /** What has left, and has nothing under way. */
   #sweep(instances: Iterable<string>): void {
     for (const uuid of instances) {
-      const gate = this.#gates.get(uuid)
-      if (gate === undefined || gate.inFlight > 0) continue
-      if (gate.phase !== GatePhase.Closed && this.#hosts.has(gate.nodeId)) continue
+      const member = this.#leased.get(uuid)
+      if (member === undefined || member.inFlight > 0) continue
+      if (member.phase !== GatewayLeasePhase.Closed && this.#hosts.has(member.nodeId)) continue
       if (this.#options.routes.instance(uuid) !== undefined) continue
-      this.#gates.delete(uuid)
-      this.#hosts.get(gate.nodeId)?.gates.delete(uuid)
-      gate.close()
+      this.#leased.delete(uuid)
+      this.#hosts.get(member.nodeId)?.leased.delete(uuid)
+      member.close()
     }
   }
 
@@ -253,9 +253,9 @@ export class Balancer implements Traffic {
       const { agentUrl, trafficSecret } = host.link.node
       if (node?.agentUrl === agentUrl && node.trafficSecret === trafficSecret) return
       host.link.close()
-      for (const gate of host.gates.values()) gate.tell({ kind: 'link-lost' })
+      for (const member of host.leased.values()) member.tell({ kind: 'link-lost' })
       if (node === undefined) {
-        for (const gate of host.gates.values()) gate.tell({ kind: 'link-away' })
+        for (const member of host.leased.values()) member.tell({ kind: 'link-away' })
         this.#hosts.delete(id)
         return
       }
@@ -263,12 +263,12 @@ export class Balancer implements Traffic {
     if (node !== undefined) this.#connect(node, host?.link.signs)
   }
 
-  /** Gates outlive their host's entry in the routes: whoever joins under its id next is asked by them. */
+  /** Leased instances outlive their host's entry in the routes: whoever joins under its id next is asked by them. */
   #connect(node: RouteNode, signs?: HostSigns): void {
-    const gates = new Map([...this.#gates].filter(([, { nodeId }]) => nodeId === node.id))
-    const all = (event: LinkEvent, state: GateLink): void => {
+    const leased = new Map([...this.#leased].filter(([, { nodeId }]) => nodeId === node.id))
+    const all = (event: LinkEvent, state: HostConnection): void => {
       host.state = state
-      for (const gate of gates.values()) gate.tell(event)
+      for (const member of leased.values()) member.tell(event)
     }
     const link = new HostLink({
       node,
@@ -277,40 +277,40 @@ export class Balancer implements Traffic {
       onProblem: (why) => this.#options.onHostProblem?.(node.id, why),
       ...(signs === undefined ? {} : { signs }),
       events: {
-        held: () => [...gates.values()].flatMap((gate) => gate.held() ?? []),
+        held: () => [...leased.values()].flatMap((member) => member.held() ?? []),
         hear: (message) => this.#hear(host, message),
-        lost: () => all({ kind: 'link-lost' }, GateLink.Lost),
+        lost: () => all({ kind: 'link-lost' }, HostConnection.Lost),
         fellSilent: (how) => all({ kind: `link-${how}` }, linkOf[how]),
         back: () => {
           host.reportAll = true
-          all({ kind: 'link-back' }, GateLink.Up)
+          all({ kind: 'link-back' }, HostConnection.Up)
         },
       },
     })
-    const host: Host = { link, gates, state: GateLink.Lost, reportAll: true }
+    const host: Host = { link, leased, state: HostConnection.Lost, reportAll: true }
     this.#hosts.set(node.id, host)
   }
 
   #hear(host: Host, message: HostMessage): void {
     if (message.kind === 'welcome' || message.kind === 'beat') return
     if (message.kind === 'report') this.#tellCounts(host, message.number)
-    else host.gates.get(message.instance)?.hear(message)
+    else host.leased.get(message.instance)?.hear(message)
   }
 
   #tellCounts(host: Host, number: number): void {
     if (host.reportAll) this.#reportTo(host)
-    const counts = [...host.gates.values()].flatMap((gate) => gate.counts() ?? [])
+    const counts = [...host.leased.values()].flatMap((member) => member.counts() ?? [])
     for (const part of inParts(counts)) host.link.send({ kind: 'counts', counts: part })
     host.link.send({ kind: 'reported', number })
   }
 
   #report(): void {
     for (const host of this.#hosts.values()) if (host.link.connected) this.#reportTo(host)
-    this.#sweep(this.#gates.keys())
+    this.#sweep(this.#leased.keys())
   }
 
   #reportTo(host: Host): void {
-    const loads = [...host.gates.values()].flatMap((gate) => gate.load(host.reportAll) ?? [])
+    const loads = [...host.leased.values()].flatMap((member) => member.load(host.reportAll) ?? [])
     host.reportAll = false
     for (const part of inParts(loads)) host.link.send({ kind: 'load', loads: part })
   }

@@ -20,13 +20,13 @@ export interface AdmittedTo {
 export class InstanceAdmission implements Admission {
   readonly admitted = true
   readonly boot: number
-  readonly memory: number
+  readonly memoryBoot: number
   readonly host: string
   readonly port: number
   readonly fresh: boolean
   readonly timing: AdmissionTiming
   readonly kind: Ask['kind']
-  readonly #gate: AdmittedTo
+  readonly #instance: AdmittedTo
   #listed: Entry<InstanceAdmission> | undefined
   #listener: ((why: EndReason) => void) | undefined
   /** The listener was told of the shutdown. */
@@ -34,19 +34,19 @@ export class InstanceAdmission implements Admission {
   #over = false
 
   constructor(
-    gate: AdmittedTo,
+    instance: AdmittedTo,
     options: {
       readonly boot: number
-      readonly memory: number
+      readonly memoryBoot: number
       readonly address: { readonly host: string; readonly port: number }
       readonly fresh: boolean
       readonly timing: AdmissionTiming
       readonly kind: Ask['kind']
     },
   ) {
-    this.#gate = gate
+    this.#instance = instance
     this.boot = options.boot
-    this.memory = options.memory
+    this.memoryBoot = options.memoryBoot
     this.host = options.address.host
     this.port = options.address.port
     this.fresh = options.fresh
@@ -55,20 +55,20 @@ export class InstanceAdmission implements Admission {
   }
 
   get instanceUuid(): string {
-    return this.#gate.uuid
+    return this.#instance.uuid
   }
 
   done(): void {
     if (this.#over) return
     this.#over = true
-    this.#gate.release(this)
+    this.#instance.release(this)
   }
 
   onEnd(listener: (why: EndReason) => void): () => void {
     this.#listener = listener
     this.#saidClose = false
-    this.#listed ??= this.#gate.listening.add(this)
-    const ended = this.#gate.endOf(this)
+    this.#listed ??= this.#instance.listening.add(this)
+    const ended = this.#instance.endOf(this)
     if (ended !== undefined) this.end(ended)
     return () => {
       if (this.#listener !== listener) return
@@ -87,15 +87,15 @@ export class InstanceAdmission implements Admission {
   /** Of its own accord, or because it is over. */
   unlisten(): void {
     this.#listener = undefined
-    if (this.#listed !== undefined) this.#gate.listening.remove(this.#listed)
+    if (this.#listed !== undefined) this.#instance.listening.remove(this.#listed)
     this.#listed = undefined
   }
 
   touch(): void {
-    this.#gate.touch()
+    this.#instance.touch()
   }
 
   awaken(): Promise<boolean> | undefined {
-    return this.#gate.awaken(this)
+    return this.#instance.awaken(this)
   }
 }

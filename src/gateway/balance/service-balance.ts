@@ -1,7 +1,7 @@
 import type { RouteService } from '../../domain/service/route-feed.ts'
 import type { Admission, Ask, Refusal } from '../traffic.ts'
 import type { BalanceLimits } from './balance-limits.ts'
-import type { InstanceGate } from './instance-gate.ts'
+import type { LeasedInstance } from './leased-instance.ts'
 
 export interface BalanceOwner {
   readonly nowMs: () => number
@@ -17,12 +17,12 @@ interface Waiter {
   readonly resolve: (outcome: Admission | Refusal) => void
   readonly aborted: () => void
   /** Whose waking is awaited. */
-  gate: InstanceGate | undefined
+  member: LeasedInstance | undefined
 }
 
 const denials: ReadonlySet<string | undefined> = new Set(['stopped', 'unknown'])
 const wait = 'wait'
-type Place = Admission | Refusal | { readonly [wait]: InstanceGate }
+type Place = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
 /**
  * Spreads the traffic of one service, over all that run: with the first of it those are opened, too, that nobody asked for yet. In
@@ -33,7 +33,7 @@ export class ServiceBalance {
   readonly #owner: BalanceOwner
   #service: RouteService
   /** Those that may be asked, in the order in which to wake them. */
-  #members: readonly InstanceGate[] = []
+  #members: readonly LeasedInstance[] = []
   /** As many of them run, the first ones. */
   #running = 0
   readonly #waiters: Waiter[] = []
@@ -53,20 +53,20 @@ export class ServiceBalance {
   /** A host denies what the routes tell: that there is something to wake. One of them is about to learn better. */
   get isDisputed(): boolean {
     const nowMs = this.#owner.nowMs()
-    return this.#members.some((gate) => denials.has(gate.refusal(nowMs)?.reason))
+    return this.#members.some((member) => denials.has(member.refusal(nowMs)?.reason))
   }
 
   /** What the hosts answered may hold no longer. */
   doubtRefusals(): void {
-    for (const gate of this.#members) if (!gate.isAsking) gate.tell({ kind: 'news' })
+    for (const member of this.#members) if (!member.isAsking) member.tell({ kind: 'news' })
   }
 
   /** The first `running` of the members run, as far as the routes know. */
-  update(service: RouteService, members: readonly InstanceGate[], running: number): void {
+  update(service: RouteService, members: readonly LeasedInstance[], running: number): void {
     this.#service = service
     this.#members = members
     this.#running = running
-    for (const gate of members.slice(running)) gate.rest()
+    for (const member of members.slice(running)) member.rest()
     this.pump({ all: true })
   }
 
@@ -91,7 +91,7 @@ export class ServiceBalance {
       if (waiter === undefined) break
       const place = this.#place(waiter.ask, index, waiter)
       if (wait in place) {
-        if (!all && waiter.gate === place[wait]) break
+        if (!all && waiter.member === place[wait]) break
         this.#await(waiter, place[wait])
         index += 1
       } else {
@@ -114,9 +114,9 @@ export class ServiceBalance {
     const { softLimit, hardLimit } = this.#service
     const free = this.#leastBusy(ask.port, softLimit)
     if (free !== undefined) return free.admit(ask, this.#timing(free, waiter))
-    const asking = this.#members.filter((gate) => gate.inFlight < hardLimit && gate.awaits(ask.port))
+    const asking = this.#members.filter((member) => member.inFlight < hardLimit && member.awaits(ask.port))
     // Connections that an instance sleeps through are in flight there.
-    const room = asking.reduce((sum, gate) => sum + hardLimit - gate.inFlight, 0)
+    const room = asking.reduce((sum, member) => sum + hardLimit - member.inFlight, 0)
     const roomy =
       before < Math.min(asking.length * softLimit, room) ? asking[Math.floor(before / softLimit)] : undefined
     if (roomy !== undefined) return { [wait]: roomy }
@@ -131,39 +131,41 @@ export class ServiceBalance {
 
   #openUnused(): void {
     for (let index = 0; index < this.#running; index++) {
-      const gate = this.#members[index]
-      if (gate?.isUnused && gate.refusal(this.#owner.nowMs()) === undefined) gate.tell({ kind: 'wanted' })
+      const member = this.#members[index]
+      if (member?.isUnused && member.refusal(this.#owner.nowMs()) === undefined)
+        member.tell({ kind: 'wanted' })
     }
   }
 
   /** Asking may be refused at once; then the next one is asked. */
-  #wakeNext(ask: Ask): InstanceGate | undefined {
+  #wakeNext(ask: Ask): LeasedInstance | undefined {
     const nowMs = this.#owner.nowMs()
-    for (const gate of this.#members) {
-      if (gate.inFlight >= this.#service.hardLimit || gate.awaits(ask.port) || gate.isEnding) continue
-      if (gate.isOpen) {
-        if (gate.reaches(ask.port) || gate.asksFor(ask.port)) continue
-        if (gate.refusal(nowMs) !== undefined) continue
-        gate.tell({ kind: 'port-missing' })
-        return gate
+    for (const member of this.#members) {
+      if (member.inFlight >= this.#service.hardLimit || member.awaits(ask.port) || member.isEnding) continue
+      if (member.isOpen) {
+        if (member.reaches(ask.port) || member.asksFor(ask.port)) continue
+        if (member.refusal(nowMs) !== undefined) continue
+        member.tell({ kind: 'port-missing' })
+        return member
       }
-      if (gate.refusal(nowMs) !== undefined) continue
-      gate.tell({ kind: 'wanted' })
-      if (gate.isAsking) return gate
+      if (member.refusal(nowMs) !== undefined) continue
+      member.tell({ kind: 'wanted' })
+      if (member.isAsking) return member
     }
     return undefined
   }
 
-  #leastBusy(port: number, limit: number): InstanceGate | undefined {
+  #leastBusy(port: number, limit: number): LeasedInstance | undefined {
     const members = this.#members
     const count = members.length
-    let found: InstanceGate | undefined
+    let found: LeasedInstance | undefined
     let fewest = limit
     for (let step = 0; step < count; step++) {
-      const gate = members[(this.#turn + step) % count]
-      if (gate === undefined || gate.inFlight >= fewest || !gate.isOpen || !gate.reaches(port)) continue
-      found = gate
-      fewest = gate.inFlight
+      const member = members[(this.#turn + step) % count]
+      if (member === undefined || member.inFlight >= fewest || !member.isOpen || !member.reaches(port))
+        continue
+      found = member
+      fewest = member.inFlight
     }
     if (found !== undefined && count > 1) this.#turn = (members.indexOf(found) + 1) % count
     return found
@@ -173,10 +175,12 @@ export class ServiceBalance {
     const { hardLimit } = this.#service
     const { retryAfterMs } = this.#owner.limits
     const nowMs = this.#owner.nowMs()
-    if (this.#members.some((gate) => (gate.inFlight >= hardLimit && !gate.isEnding) || gate.isAsking)) {
+    if (
+      this.#members.some((member) => (member.inFlight >= hardLimit && !member.isEnding) || member.isAsking)
+    ) {
       return { admitted: false, reason: 'hard-limit', retryAfterMs }
     }
-    const refusals = this.#members.flatMap((gate) => gate.refusal(nowMs) ?? [])
+    const refusals = this.#members.flatMap((member) => member.refusal(nowMs) ?? [])
     const told = refusals.find(({ reason }) => reason === 'failed' || reason === 'host-away')
     if (told !== undefined) {
       return {
@@ -187,7 +191,7 @@ export class ServiceBalance {
         retryAfterMs: Math.max(1, Math.ceil(told.untilMs - nowMs)),
       }
     }
-    if (this.#members.some((gate) => gate.isOpen && !gate.reaches(port))) {
+    if (this.#members.some((member) => member.isOpen && !member.reaches(port))) {
       return {
         admitted: false,
         reason: 'host-away',
@@ -198,27 +202,27 @@ export class ServiceBalance {
     return { admitted: false, reason: 'no-instance' }
   }
 
-  #enqueue(ask: Ask, gate: InstanceGate): Refusal | Promise<Admission | Refusal> {
+  #enqueue(ask: Ask, member: LeasedInstance): Refusal | Promise<Admission | Refusal> {
     const { maxQueuedPerService, retryAfterMs } = this.#owner.limits
     if (this.#waiters.length >= maxQueuedPerService || !this.#owner.queue()) {
       return { admitted: false, reason: 'queue-full', retryAfterMs }
     }
     return new Promise((resolve) => {
       const aborted = (): void => this.#leave(waiter, { admitted: false, reason: 'aborted' })
-      const waiter: Waiter = { ask, sinceMs: this.#owner.nowMs(), resolve, aborted, gate: undefined }
+      const waiter: Waiter = { ask, sinceMs: this.#owner.nowMs(), resolve, aborted, member: undefined }
       ask.signal.addEventListener('abort', aborted, { once: true })
       this.#waiters.push(waiter)
-      this.#await(waiter, gate)
+      this.#await(waiter, member)
       if (this.#waiters.length === 1) this.#watch()
     })
   }
 
-  #await(waiter: Waiter, gate: InstanceGate | undefined): void {
-    if (waiter.gate !== undefined) waiter.gate.queued -= 1
-    waiter.gate = gate
-    if (gate === undefined) return
-    gate.queued += 1
-    if (gate.isAsking) gate.tell({ kind: 'wanted' })
+  #await(waiter: Waiter, member: LeasedInstance | undefined): void {
+    if (waiter.member !== undefined) waiter.member.queued -= 1
+    waiter.member = member
+    if (member === undefined) return
+    member.queued += 1
+    if (member.isAsking) member.tell({ kind: 'wanted' })
   }
 
   #leave(waiter: Waiter, refusal: Refusal): void {
@@ -227,7 +231,7 @@ export class ServiceBalance {
     this.#waiters.splice(index, 1)
     this.#settle(waiter, refusal)
     if (this.#waiters.length > 0) return
-    for (const gate of this.#members) if (gate.isAsking) gate.tell({ kind: 'unwanted' })
+    for (const member of this.#members) if (member.isAsking) member.tell({ kind: 'unwanted' })
     this.#watch()
   }
 
@@ -238,10 +242,12 @@ export class ServiceBalance {
     waiter.resolve(outcome)
   }
 
-  #timing(gate: InstanceGate, waiter: Waiter | undefined) {
+  #timing(member: LeasedInstance, waiter: Waiter | undefined) {
     if (waiter === undefined) return undefined
     const queuedUs = Math.round((this.#owner.nowMs() - waiter.sinceMs) * 1_000)
-    return gate.woken === undefined || waiter.gate !== gate ? { queuedUs } : { queuedUs, wake: gate.woken }
+    return member.woken === undefined || waiter.member !== member
+      ? { queuedUs }
+      : { queuedUs, wake: member.woken }
   }
 
   /** Whoever came first waits the longest, so one timer does for all. */

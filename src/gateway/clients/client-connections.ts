@@ -1,6 +1,6 @@
 import type { ClientLimits } from './client-limits.ts'
 import { ClientNetwork } from './client-network.ts'
-import { ClientPlace } from './client-network.ts'
+import { OpenConnection } from './client-network.ts'
 import type { ClientSocket } from './client-network.ts'
 import { Standing } from './connection-use.ts'
 import { holdersOverBudget } from './held-bytes.ts'
@@ -63,7 +63,7 @@ export class ClientConnections {
   }
 
   /** The connection has its place until it closes. */
-  take(socket: ClientSocket): ClientPlace | ConnectionRefusal {
+  take(socket: ClientSocket): OpenConnection | ConnectionRefusal {
     const networks = networksOf(socket.remoteAddress ?? '')
     let network: ClientNetwork | undefined
     for (const [level, { name, times }] of networks.entries()) {
@@ -74,7 +74,7 @@ export class ClientConnections {
     }
     const own = this.#networks.get(networks[0]?.name ?? '')?.count ?? 0
     if (this.#all >= this.#limits.connections && !this.#makeRoom(own)) return 'connections'
-    const place = new ClientPlace(socket)
+    const place = new OpenConnection(socket)
     this.#enter(place, networks)
     socket.once('close', () => this.#leave(place))
     return place
@@ -84,7 +84,7 @@ export class ClientConnections {
     clearInterval(this.#look)
   }
 
-  #enter(place: ClientPlace, networks: ReturnType<typeof networksOf>): void {
+  #enter(place: OpenConnection, networks: ReturnType<typeof networksOf>): void {
     let network: ClientNetwork | undefined
     for (const source of networks) {
       const siblings: Map<string, ClientNetwork> = network?.parts ?? this.#networks
@@ -99,7 +99,7 @@ export class ClientConnections {
   }
 
   /** Idempotent. */
-  #leave(place: ClientPlace): void {
+  #leave(place: OpenConnection): void {
     const { network, entry } = place
     if (network === undefined || entry === undefined) return
     place.network = undefined
@@ -162,7 +162,7 @@ export class ClientConnections {
 
   #endThoseOverBudget(): void {
     const { heldBytes, heldBytesPerSource } = this.#limits
-    const holders: (Holder & { readonly place: ClientPlace })[] = []
+    const holders: (Holder & { readonly place: OpenConnection })[] = []
     for (const widest of this.#networks.values()) {
       for (const source of widest.sources()) {
         const networks = source.path.map((each) => each.source).toReversed()
@@ -185,7 +185,7 @@ export class ClientConnections {
 }
 
 interface Found {
-  readonly place: ClientPlace
+  readonly place: OpenConnection
   readonly standing: Standing
 }
 

@@ -10,7 +10,7 @@ export class ClientNetwork {
   readonly source: SourceNetwork
   readonly wider: ClientNetwork | undefined
   readonly parts = new Map<string, ClientNetwork>()
-  readonly places = new Roster<ClientPlace>()
+  readonly places = new Roster<OpenConnection>()
   /** Open connections, those of all parts. */
   count = 0
 
@@ -36,10 +36,10 @@ export class ClientNetwork {
 export type ClientSocket = Pick<Socket, 'remoteAddress' | 'once' | 'destroy'>
 
 /** An open connection of a client, from its acceptance to its end. */
-export class ClientPlace {
+export class OpenConnection {
   /** Of the narrowest network; undefined once the connection has closed or was told to. */
   network: ClientNetwork | undefined
-  entry: Entry<ClientPlace> | undefined
+  entry: Entry<OpenConnection> | undefined
   /** Absent during the handshake. */
   use: ConnectionUse | undefined
   readonly #socket: ClientSocket

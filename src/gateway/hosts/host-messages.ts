@@ -59,7 +59,7 @@ function isOpened(fields: Fields): boolean {
   const { returnAfterMs, reach } = fields as Partial<OpenLease>
   return (
     isText(fields['instance']) &&
-    ['epoch', 'boot', 'memory'].every((name) => isCount(fields[name])) &&
+    ['epoch', 'boot', 'memoryBoot'].every((name) => isCount(fields[name])) &&
     (returnAfterMs === undefined || isCount(returnAfterMs)) &&
     typeof reach === 'object' &&
     reach !== null &&

@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/api-protocol.ts'
-import type { Attention } from '../../domain/standby/lease-protocol.ts'
+import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
 
 /** What the API asks of a host, and what anyone may: health and metrics. */
@@ -14,7 +14,7 @@ export interface AgentAnswers {
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
   /** Undefined: the host does not know the instance. */
-  attention(instanceUuid: string): Attention | undefined
+  hostLease(instanceUuid: string): HostLeaseView | undefined
   /** Why the agent takes no work yet; undefined when it does. */
   notReady(): string | undefined
   metrics(): Promise<string>
@@ -23,7 +23,7 @@ export interface AgentAnswers {
 /** The UUIDs of every address a host has, 65 534 of 39 bytes. */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
-const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|attention)$/
+const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease)$/
 
 /** A request that is refused, with what its sender is told. */
 class Refusal extends Error {
@@ -86,9 +86,9 @@ async function answer(
 
 async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: URL): Promise<object> {
   const [, instanceUuid, subject] = instancePattern.exec(url.pathname) ?? []
-  if (request.method === 'GET' && instanceUuid !== undefined && subject === 'attention') {
-    const attention = answers.attention(instanceUuid)
-    if (attention !== undefined) return attention
+  if (request.method === 'GET' && instanceUuid !== undefined && subject === 'host-lease') {
+    const hostLease = answers.hostLease(instanceUuid)
+    if (hostLease !== undefined) return hostLease
     throw new Refusal(404, `the host does not know instance ${instanceUuid}`)
   }
   if (request.method === 'GET' && instanceUuid !== undefined) {

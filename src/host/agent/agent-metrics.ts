@@ -112,8 +112,8 @@ export class AgentMetrics implements AgentObserver {
       registers: [this.registry],
       collect: () => {
         const counts = { waiting: 0, held: 0 }
-        for (const { attention } of entries.values()) {
-          for (const { status } of attention.leases) if (status !== 'returned') counts[status] += 1
+        for (const { hostLease } of entries.values()) {
+          for (const { status } of hostLease.leases) if (status !== 'returned') counts[status] += 1
         }
         for (const [status, count] of Object.entries(counts)) leases.set({ status }, count)
       },

@@ -6,11 +6,11 @@ import type {
   StopResult,
 } from '../../domain/instance/host-work.ts'
 import { HostFailure, StandByRefusal } from '../../domain/instance/host-work.ts'
-import type { AttentionEvent } from '../../domain/standby/host-lease-state.ts'
+import type { HostLeaseEvent } from '../../domain/standby/host-lease-state.ts'
 import type { AgentPorts } from './agent-ports.ts'
 import { BootEnd, vmOf } from '../instance/boot-end.ts'
 import { BootStart } from '../instance/boot-start.ts'
-import { Gatekeeper } from '../leases/gatekeeper.ts'
+import { HostLeases } from '../leases/host-leases.ts'
 import { settleHolds } from '../volumes/hold-settlement.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 import { HostVolumes } from '../volumes/host-volumes.ts'
@@ -34,7 +34,7 @@ export class HostAgent {
   readonly entries: Map<string, InstanceEntry>
   readonly end: BootEnd
   readonly #ports: AgentPorts
-  readonly gatekeeper: Gatekeeper
+  readonly leases: HostLeases
   readonly volumes: HostVolumes
   readonly standby: StandbyWork
   readonly #start: BootStart
@@ -45,14 +45,14 @@ export class HostAgent {
   constructor(ports: AgentPorts, entries = new Map<string, InstanceEntry>()) {
     this.entries = entries
     this.#ports = ports
-    const gatekeeper = new Gatekeeper(ports, entries)
-    this.gatekeeper = gatekeeper
+    const leases = new HostLeases(ports, entries)
+    this.leases = leases
     this.volumes = new HostVolumes(ports)
-    this.end = new BootEnd(ports, gatekeeper, this.volumes)
-    const parts = { ports, gatekeeper, end: this.end, volumes: this.volumes }
+    this.end = new BootEnd(ports, leases, this.volumes)
+    const parts = { ports, leases, end: this.end, volumes: this.volumes }
     this.standby = new StandbyWork(parts)
     this.#start = new BootStart({ ...parts, standby: this.standby })
-    this.#employ()
+    this.#setCallbacks()
     ports.vmm.onExit((vm) => this.#look(vm))
     ports.vmm.onListening((vm) => this.#look(vm))
     ports.vmm.onDisabled(({ instanceUuid, boot }, disabled) => {
@@ -72,7 +72,7 @@ export class HostAgent {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
     // Whoever asks for the boot that drains has taken the stop back, also where the drain was answered already.
-    this.gatekeeper.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
+    this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
     if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
     if (job !== undefined && job.boot < input.boot) job.controller.abort()
@@ -96,7 +96,7 @@ export class HostAgent {
       entry.record === undefined ? undefined : await this.#ports.network.peerPackets(entry.record.nic)
     return await new Promise((resolve) => {
       entry.standByCalls.add({ boot: order.boot, permit: order.permit, resolve })
-      this.gatekeeper.tell(entry, {
+      this.leases.tell(entry, {
         kind: 'stand-by',
         ...order,
         ...(peerPackets === undefined ? {} : { peerPackets }),
@@ -118,7 +118,7 @@ export class HostAgent {
     if (entry === undefined) return
     await new Promise<void>((resolve) => {
       entry.drainCalls.add({ boot: input.boot, resolve })
-      this.gatekeeper.tell(entry, { kind: 'drain', boot: input.boot })
+      this.leases.tell(entry, { kind: 'drain', boot: input.boot })
     })
   }
 
@@ -144,7 +144,7 @@ export class HostAgent {
   }): Promise<StopResult> {
     const entry = this.entry(input.instanceUuid)
     entry.stopAskedOfBoot = Math.max(entry.stopAskedOfBoot, input.boot)
-    this.gatekeeper.tell(entry, { kind: 'stop', boot: input.boot })
+    this.leases.tell(entry, { kind: 'stop', boot: input.boot })
     await this.#interruptStart(entry, input)
     if (entry.sleep !== undefined) await this.#overtakeSleep(entry)
     const { record } = entry
@@ -157,7 +157,7 @@ export class HostAgent {
       await this.#endThrough(entry, record, input)
     }
     await entry.queue.run(async () => await this.#endStandby(entry, input.boot))
-    this.gatekeeper.tell(entry, { kind: 'stopped', boot: input.boot })
+    this.leases.tell(entry, { kind: 'stopped', boot: input.boot })
     const after = entry.record
     // Of the permit's boot, that before it: the stop may have met it on its way to standby.
     const isOver = after?.exit !== undefined && after.boot <= input.boot && after.boot >= input.boot - 1
@@ -211,8 +211,8 @@ export class HostAgent {
       await this.volumes.release(input.instanceUuid)
       await entry.remove()
     })
-    this.gatekeeper.tell(entry, { kind: 'remove' })
-    this.gatekeeper.forget(entry)
+    this.leases.tell(entry, { kind: 'remove' })
+    this.leases.forget(entry)
     this.entries.delete(input.instanceUuid)
   }
 
@@ -237,13 +237,13 @@ export class HostAgent {
   async halt(): Promise<void> {
     this.#halting = true
     this.end.beginHalt()
-    this.gatekeeper.close()
+    this.leases.close()
     await Promise.all(
       [...this.entries.values()].map(async (entry) => {
         entry.job?.controller.abort()
         await entry.job?.result.catch(() => undefined)
         if (!runs(entry.record)) return
-        this.gatekeeper.tell(entry, { kind: 'stop', boot: entry.record.boot })
+        this.leases.tell(entry, { kind: 'stop', boot: entry.record.boot })
         // One that is being stopped has its own, running grace.
         if (entry.stopAskedOfBoot !== entry.record.boot) await this.#askToEnd(entry.record)
         await entry.ended(haltLimitMs)
@@ -252,13 +252,13 @@ export class HostAgent {
     )
   }
 
-  #feed(instanceUuid: string, event: AttentionEvent): void {
+  #feed(instanceUuid: string, event: HostLeaseEvent): void {
     const entry = this.entries.get(instanceUuid)
-    if (entry !== undefined) this.gatekeeper.tell(entry, event)
+    if (entry !== undefined) this.leases.tell(entry, event)
   }
 
-  #employ(): void {
-    this.gatekeeper.employ({
+  #setCallbacks(): void {
+    this.leases.setCallbacks({
       wake: (entry, boot) => {
         // Whoever halts the platform tells the workflow with the next agent; the permit stays.
         if (!this.#halting && entry.job?.boot !== boot) this.#newJob(entry, { boot, byPermit: true })

@@ -8,7 +8,7 @@ import type { HostAgent } from './host-agent.ts'
 import { recoverHolds } from '../volumes/hold-settlement.ts'
 import { InstanceEntry } from '../instance/entry.ts'
 import { goesToSleep, permitOf, withStart } from '../instance/record.ts'
-import { recoveredAttention } from '../leases/recovered-lease.ts'
+import { recoveredHostLease } from '../leases/recovered-lease.ts'
 import { readSnapshot } from '../vmm/snapshot-files.ts'
 import type { InstanceRecord } from '../instance/record.ts'
 
@@ -66,7 +66,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 /** Last of all: a peer's packet is told of once, and a wake by it is work like any other. */
 async function watchForPeers(agent: HostAgent): Promise<void> {
   const sleepers = [...agent.entries.values()].filter(
-    ({ attention }) => attention.phase === LeasePhase.Asleep,
+    ({ hostLease }) => hostLease.phase === LeasePhase.Asleep,
   )
   await Promise.all(sleepers.map(async (entry) => await agent.end.rest(entry)))
 }
@@ -100,12 +100,12 @@ function attend(options: RecoveryOptions, entry: InstanceEntry, status: VmStatus
   const { agent, ports } = options
   const { record, launch } = entry
   if (record === undefined) return
-  entry.attention = recoveredAttention({ record, launch, status, nowMs: ports.nowMs() })
-  agent.gatekeeper.tell(entry, { kind: 'tick' })
-  const { order, permit } = entry.attention
+  entry.hostLease = recoveredHostLease({ record, launch, status, nowMs: ports.nowMs() })
+  agent.leases.tell(entry, { kind: 'tick' })
+  const { order, permit } = entry.hostLease
   if (order !== undefined) agent.follow(entry, agent.standby.finish(entry, order))
   // Its VM is there: whoever woke it waits for nothing else.
-  if (permit === record.boot && status !== undefined) agent.gatekeeper.tell(entry, { kind: 'peers' })
+  if (permit === record.boot && status !== undefined) agent.leases.tell(entry, { kind: 'peers' })
 }
 
 async function sleepOn(

@@ -4,7 +4,7 @@ import type { VmName } from '../vmm/vmm.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry } from './entry.ts'
-import type { Gatekeeper } from '../leases/gatekeeper.ts'
+import type { HostLeases } from '../leases/host-leases.ts'
 import { goesToSleep, permitOf, runs, withStart } from './record.ts'
 import type { InstanceRecord } from './record.ts'
 import { StalledVms } from './stalled-vms.ts'
@@ -25,7 +25,7 @@ const reportLimitMs = 10_000
  */
 export class BootEnd {
   readonly #ports: AgentPorts
-  readonly #gatekeeper: Gatekeeper
+  readonly #leases: HostLeases
   readonly #volumes: HostVolumes
   readonly stalls: StalledVms
   /** Set when the platform halts: from then on a VM that ends does so on the platform's account. */
@@ -33,11 +33,11 @@ export class BootEnd {
   #onNews: () => void = () => undefined
   #soon: NodeJS.Timeout | undefined
 
-  constructor(ports: AgentPorts, gatekeeper: Gatekeeper, volumes: HostVolumes) {
+  constructor(ports: AgentPorts, leases: HostLeases, volumes: HostVolumes) {
     this.#ports = ports
     this.#volumes = volumes
     this.stalls = new StalledVms(ports)
-    this.#gatekeeper = gatekeeper
+    this.#leases = leases
   }
 
   beginHalt(): void {
@@ -74,11 +74,11 @@ export class BootEnd {
     if (known !== record) {
       await entry.save(known)
       this.newsSoon()
-      if (record.started !== undefined) this.#gatekeeper.tell(entry, { kind: 'listened', boot: record.boot })
+      if (record.started !== undefined) this.#leases.tell(entry, { kind: 'listened', boot: record.boot })
     }
     if (runs(record) && status !== undefined) {
       this.stalls.note(entry, status.stalled ?? false)
-      this.#gatekeeper.tell(entry, {
+      this.#leases.tell(entry, {
         kind: 'disabled',
         boot: record.boot,
         disabled: status.disabled ?? false,
@@ -119,7 +119,7 @@ export class BootEnd {
     this.#ports.observer.ended(exit.cause)
     this.#ports.log.info({ instance: entry.instanceUuid, boot: record.boot, exit }, 'the VM ended')
     await this.release(entry, record)
-    this.#gatekeeper.tell(entry, { kind: 'exited', boot: record.boot })
+    this.#leases.tell(entry, { kind: 'exited', boot: record.boot })
     this.#onNews()
     return exit
   }
@@ -139,7 +139,7 @@ export class BootEnd {
     this.#ports.log.info({ instance: entry.instanceUuid, boot, permit: standby.permit }, 'in standby')
     this.#ports.observer.slept(standby.stateful)
     await Promise.all([this.rest(entry), this.#forget(asleep)])
-    this.#gatekeeper.tell(entry, { kind: 'slept', boot, memoryKept: how.snapshotUuid !== undefined })
+    this.#leases.tell(entry, { kind: 'slept', boot, memoryKept: how.snapshotUuid !== undefined })
   }
 
   /** The address of a sleeping instance stays where it is, so that a wake finds it; without it only peers can not wake it. */

@@ -12,7 +12,7 @@ import type { VmVolume } from '../vmm/vmm.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import { vmOf } from './boot-end.ts'
 import type { BootEnd } from './boot-end.ts'
-import type { Gatekeeper } from '../leases/gatekeeper.ts'
+import type { HostLeases } from '../leases/host-leases.ts'
 import { guestProcess } from './guest-process.ts'
 import { asHostStartError, HostStartError } from './host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
@@ -43,7 +43,7 @@ const consoleLineMaxLength = 500
 export class BootStart {
   readonly #ports: AgentPorts
   readonly #end: BootEnd
-  readonly #gatekeeper: Gatekeeper
+  readonly #leases: HostLeases
   readonly #standby: StandbyWork
   readonly #volumes: HostVolumes
   readonly #shares: StartShares
@@ -51,13 +51,13 @@ export class BootStart {
   constructor(parts: {
     readonly ports: AgentPorts
     readonly end: BootEnd
-    readonly gatekeeper: Gatekeeper
+    readonly leases: HostLeases
     readonly standby: StandbyWork
     readonly volumes: HostVolumes
   }) {
     this.#ports = parts.ports
     this.#end = parts.end
-    this.#gatekeeper = parts.gatekeeper
+    this.#leases = parts.leases
     this.#standby = parts.standby
     this.#volumes = parts.volumes
     this.#shares = new StartShares(parts.ports.observer)
@@ -67,7 +67,7 @@ export class BootStart {
     try {
       const earlier = await this.#earlierAttempt(entry, job)
       if (earlier !== undefined) return earlier
-      this.#gatekeeper.tell(entry, { kind: 'start', boot: job.boot })
+      this.#leases.tell(entry, { kind: 'start', boot: job.boot })
       const { record } = entry
       // While it waits for its user's turn it is asleep as before, and an abort leaves it so.
       if (record !== undefined && permitOf(record) === job.boot)
@@ -76,7 +76,7 @@ export class BootStart {
     } catch (error) {
       const failure = asHostStartError(error)
       const { message } = failure
-      this.#gatekeeper.tell(entry, {
+      this.#leases.tell(entry, {
         kind: 'start-failed',
         boot: job.boot,
         failure: failure.failure,
@@ -265,7 +265,7 @@ export class BootStart {
 
   #tellStarted(entry: InstanceEntry, started: StartReport, spec: LaunchSpec): void {
     entry.newestStart = started
-    this.#gatekeeper.tell(entry, {
+    this.#leases.tell(entry, {
       kind: 'started',
       boot: started.boot,
       start: started.kind,

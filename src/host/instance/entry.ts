@@ -1,6 +1,6 @@
 import type { HostEvent, StandByResult, StartResult } from '../../domain/instance/host-work.ts'
-import { unattended } from '../../domain/standby/host-lease-state.ts'
-import type { AttentionState } from '../../domain/standby/host-lease-state.ts'
+import { noHostLease } from '../../domain/standby/host-lease-state.ts'
+import type { HostLeaseState } from '../../domain/standby/host-lease-state.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { NicCounters } from '../network/network.ts'
 import { InstanceLoads } from './loads.ts'
@@ -46,8 +46,8 @@ export class InstanceEntry {
   removed = false
   /** What its console was told last of failed starts: attempts repeat themselves, the console need not. */
   lastComplaint = ''
-  /** Written by the gatekeeper alone. */
-  attention: AttentionState = unattended
+  /** Written by `HostLeases` alone. */
+  hostLease: HostLeaseState = noHostLease
   readonly loads = new InstanceLoads()
   /** Gateways hear of a wake before its start is on record. */
   newestStart: StartReport | undefined
@@ -131,6 +131,6 @@ export class InstanceEntry {
 }
 
 /** It could sleep now, and waits for its turn among the instances of its user. */
-export function isHeldBack({ attention, idleHeldBack }: InstanceEntry): boolean {
-  return attention.idle !== undefined && attention.idle.epoch === idleHeldBack
+export function isHeldBack({ hostLease, idleHeldBack }: InstanceEntry): boolean {
+  return hostLease.idle !== undefined && hostLease.idle.epoch === idleHeldBack
 }

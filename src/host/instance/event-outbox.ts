@@ -152,13 +152,13 @@ export function dueEvents(entry: InstanceEntry): readonly RecordedEvent[] {
   const { record, idleDue } = entry
   if (record === undefined) return []
   const { boot, started, startDue, wakingDueMs, exit, reported, standby } = record
-  const isTold = (record.disabledTold ?? false) === entry.attention.disabled
+  const isTold = (record.disabledTold ?? false) === entry.hostLease.disabled
   return [
     ...(wakingDueMs === undefined ? [] : [{ kind: 'waking', boot, atMs: wakingDueMs } as const]),
     ...(standby === undefined || permitOf(record) === undefined ? [] : wakeFailed(standby)),
     ...(started !== undefined && startDue === true ? [{ kind: 'started', started } as const] : []),
     ...(runs(record) && !isTold
-      ? [{ kind: 'disabled', boot, disabled: entry.attention.disabled } as const]
+      ? [{ kind: 'disabled', boot, disabled: entry.hostLease.disabled } as const]
       : []),
     ...(runs(record) && idleDue?.boot === boot ? [idleDue] : []),
     ...(exit !== undefined && !reported ? [{ kind: 'exited', exit } as const] : []),

@@ -13,15 +13,15 @@ import type { GatewayMessage, HostMessage } from '../../domain/standby/lease-pro
 import { jsonLine, JsonLineReader, LineError } from '../../primitives/json-lines.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, MessageError } from './gateway-messages.ts'
-import type { Gatekeeper, GatewayLine } from './gatekeeper.ts'
+import type { HostLeases, GatewayLine } from './host-leases.ts'
 
 /** What a gateway may leave unread; one that reads nothing any more is cut off. */
 const unreadMaxBytes = 8 << 20
 
-export interface TrafficDoorOptions {
+export interface LeaseServerOptions {
   readonly agentSecret: string
   readonly nodeId: string
-  readonly gatekeeper: Gatekeeper
+  readonly leases: HostLeases
   readonly log: AgentLog
   readonly nowMs: () => number
 }
@@ -32,13 +32,13 @@ export function trafficSecretOf(agentSecret: string): string {
 }
 
 /** `GET /traffic` of `src/domain/standby/lease-protocol.ts`: lets gateways in, for as long as they are heard. */
-export class TrafficDoor {
-  readonly #options: TrafficDoorOptions
+export class LeaseServer {
+  readonly #options: LeaseServerOptions
   readonly #wanted: Buffer
   readonly #lines = new Set<TrafficLine>()
   readonly #beat: NodeJS.Timeout
 
-  constructor(options: TrafficDoorOptions) {
+  constructor(options: LeaseServerOptions) {
     this.#options = options
     this.#wanted = digest(`Bearer ${trafficSecretOf(options.agentSecret)}`)
     this.#beat = setInterval(() => {
@@ -86,7 +86,7 @@ function digest(text: string): Buffer {
 }
 
 class TrafficLine implements GatewayLine {
-  readonly #options: TrafficDoorOptions
+  readonly #options: LeaseServerOptions
   readonly #socket: Duplex
   readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
   #gatewayId = ''
@@ -94,7 +94,7 @@ class TrafficLine implements GatewayLine {
   /** The last message that is still being put together; later ones wait for it. */
   #pending: Promise<void> | undefined
 
-  constructor(options: TrafficDoorOptions, socket: Duplex) {
+  constructor(options: LeaseServerOptions, socket: Duplex) {
     this.#options = options
     this.#socket = socket
     this.#lastWordMs = options.nowMs()
@@ -115,7 +115,7 @@ class TrafficLine implements GatewayLine {
       this.end()
     })
     this.#socket.once('close', () => {
-      if (this.#gatewayId !== '') this.#options.gatekeeper.disconnect(this, this.#lastWordMs)
+      if (this.#gatewayId !== '') this.#options.leases.disconnect(this, this.#lastWordMs)
     })
     if (head.length > 0) this.#read(head)
   }
@@ -171,25 +171,25 @@ class TrafficLine implements GatewayLine {
   }
 
   #hear(message: GatewayMessage): void {
-    const { gatekeeper, nodeId } = this.#options
+    const { leases, nodeId } = this.#options
     if (message.kind === 'hello') {
       if (this.#gatewayId !== '') throw new MessageError('a second hello')
       this.#gatewayId = message.gatewayId
       this.send({ kind: 'welcome', nodeId })
-      gatekeeper.connect(this, message.held)
+      leases.connect(this, message.held)
       return
     }
     const gateway = this.#gatewayId
     if (gateway === '') throw new MessageError('the first line must be a hello')
-    if (message.kind === 'load') gatekeeper.noteLoads(gateway, message.loads)
-    else if (message.kind === 'counts') gatekeeper.noteCounts(gateway, message.counts)
-    else if (message.kind === 'reported') gatekeeper.noteReported(this, message.number)
+    if (message.kind === 'load') leases.noteLoads(gateway, message.loads)
+    else if (message.kind === 'counts') leases.noteCounts(gateway, message.counts)
+    else if (message.kind === 'reported') leases.noteReported(this, message.number)
     else if (message.kind === 'idle') {
       const { instance, epoch, quietMs } = message
-      gatekeeper.hear(this, instance, { kind: 'returned', gateway, epoch, quietMs })
+      leases.hear(this, instance, { kind: 'returned', gateway, epoch, quietMs })
     } else if (message.kind !== 'beat') {
       const { instance, ...said } = message
-      gatekeeper.hear(this, instance, { ...said, gateway })
+      leases.hear(this, instance, { ...said, gateway })
     }
   }
 }

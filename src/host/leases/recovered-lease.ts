@@ -1,6 +1,6 @@
-import { unattended } from '../../domain/standby/host-lease-state.ts'
+import { noHostLease } from '../../domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
-import type { AttentionState } from '../../domain/standby/host-lease-state.ts'
+import type { HostLeaseState } from '../../domain/standby/host-lease-state.ts'
 import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
@@ -8,28 +8,28 @@ import { goesToSleep, memoryOf, permitOf, runs } from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 
-/** What a new agent knows of an instance's attention from its records. What gateways hold they say themselves, within `leaseKeptMs`. */
-export function recoveredAttention(found: {
+/** What a new agent knows of an instance's lease from its records. What gateways hold they say themselves, within `leaseKeptMs`. */
+export function recoveredHostLease(found: {
   readonly record: InstanceRecord
   readonly launch: LaunchCopy | undefined
   readonly status: VmStatus | undefined
   readonly nowMs: number
-}): AttentionState {
+}): HostLeaseState {
   const { record, launch, status, nowMs } = found
   const settings = launch?.spec.scaleToZero ?? noScaleToZero
-  const base = { ...unattended, settings, boot: record.boot, ...sleptOf(record) }
+  const base = { ...noHostLease, settings, boot: record.boot, ...sleptOf(record) }
   const permit = permitOf(record)
   if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
   if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
     const order = { ...record.standby, epoch: 0 }
-    return { ...base, phase: LeasePhase.StandingBy, memory: memoryOf(record), order }
+    return { ...base, phase: LeasePhase.StandingBy, memoryBoot: memoryOf(record), order }
   }
   if (!runs(record)) return base
   const unsureUntilMs = nowMs + leaseKeptMs
   return {
     ...base,
     phase: LeasePhase.Running,
-    memory: memoryOf(record),
+    memoryBoot: memoryOf(record),
     kind: record.started.kind,
     disabled: status?.disabled ?? false,
     quietFromMs: unsureUntilMs,
@@ -38,19 +38,19 @@ export function recoveredAttention(found: {
   }
 }
 
-function asleep(base: AttentionState, record: InstanceRecord): AttentionState {
+function asleep(base: HostLeaseState, record: InstanceRecord): HostLeaseState {
   const { standby } = record
   if (standby === undefined) return base
   const memoryKept = standby.stateful && standby.exit === undefined && standby.boot !== 0
-  const memory = memoryKept ? memoryOf(record) : 0
-  return { ...base, phase: LeasePhase.Asleep, boot: standby.boot, permit: standby.permit, memory }
+  const memoryBoot = memoryKept ? memoryOf(record) : 0
+  return { ...base, phase: LeasePhase.Asleep, boot: standby.boot, permit: standby.permit, memoryBoot }
 }
 
-function sleptOf({ standby }: InstanceRecord): Pick<AttentionState, 'slept'> {
+function sleptOf({ standby }: InstanceRecord): Pick<HostLeaseState, 'slept'> {
   return standby?.atMs === undefined ? {} : { slept: { boot: standby.boot, permit: standby.permit } }
 }
 
-function wakeFailureOf({ standby }: InstanceRecord): Pick<AttentionState, 'wakeFailure'> {
+function wakeFailureOf({ standby }: InstanceRecord): Pick<HostLeaseState, 'wakeFailure'> {
   if (standby?.wakeFailure === undefined) return {}
   const { due: _, ...wakeFailure } = standby.wakeFailure
   return { wakeFailure }

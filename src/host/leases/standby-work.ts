@@ -8,7 +8,7 @@ import { guestMemoryMb } from '../../domain/host/memory-room.ts'
 import type { AgentPorts } from '../agent/agent-ports.ts'
 import { vmOf } from '../instance/boot-end.ts'
 import type { BootEnd } from '../instance/boot-end.ts'
-import type { Gatekeeper } from './gatekeeper.ts'
+import type { HostLeases } from './host-leases.ts'
 import { HostStartError } from '../instance/host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
@@ -31,22 +31,22 @@ import { sampleUsage } from '../instance/usage-sample.ts'
 export class StandbyWork {
   readonly #ports: AgentPorts
   readonly #end: BootEnd
-  readonly #gatekeeper: Gatekeeper
+  readonly #leases: HostLeases
   readonly #volumes: HostVolumes
 
   constructor(parts: {
     readonly ports: AgentPorts
     readonly end: BootEnd
-    readonly gatekeeper: Gatekeeper
+    readonly leases: HostLeases
     readonly volumes: HostVolumes
   }) {
     this.#ports = parts.ports
     this.#end = parts.end
-    this.#gatekeeper = parts.gatekeeper
+    this.#leases = parts.leases
     this.#volumes = parts.volumes
   }
 
-  /** Resolves when the order is over; what came of it the gatekeeper is told. One at a time for an instance. */
+  /** Resolves when the order is over; `HostLeases` is told what came of it. One at a time for an instance. */
   async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     const { boot } = order
     try {
@@ -56,7 +56,7 @@ export class StandbyWork {
     } catch (error) {
       const failure = error instanceof StayAwake ? error.reason : StandByRefusal.SnapshotFailed
       if (!(error instanceof StayAwake)) this.#logFailure({ instance: entry.instanceUuid, boot }, error)
-      this.#gatekeeper.tell(entry, { kind: 'stayed-awake', boot, reason: failure })
+      this.#leases.tell(entry, { kind: 'stayed-awake', boot, reason: failure })
     }
   }
 
@@ -149,7 +149,7 @@ export class StandbyWork {
       await entry.save({ ...fresh, reported: true, standby }, { durable: true })
     }
     await this.#end.rest(entry)
-    this.#gatekeeper.tell(entry, { kind: 'slept', boot: order.boot, memoryKept: false })
+    this.#leases.tell(entry, { kind: 'slept', boot: order.boot, memoryKept: false })
   }
 
   async #sendToSleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
@@ -241,7 +241,7 @@ export class StandbyWork {
 
   async #shutDown(entry: InstanceEntry, order: StandByOrder, record = entry.record): Promise<void> {
     if (record === undefined) return
-    const graceMs = entry.attention.hurried ? Math.min(order.graceMs, hurriedGraceMs) : order.graceMs
+    const graceMs = entry.hostLease.hurried ? Math.min(order.graceMs, hurriedGraceMs) : order.graceMs
     entry.sleepAsked = true
     try {
       await this.#ports.vmm.shutdown(vmOf(record), { graceMs })

@@ -1,6 +1,6 @@
 import { findMemoryLack, footprintMb, memoryLimitMb } from '../../domain/host/memory-room.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
-import type { KeptVm } from './vm-handle.ts'
+import type { VmHandle } from './vm-handle.ts'
 import type { TemplateStore } from './template-store.ts'
 import { VmmError } from './vmm.ts'
 import type { MemoryReading } from './vmm.ts'
@@ -86,7 +86,7 @@ export class MemoryLedger {
 /** The ledger of a VMM with these VMs and templates. A VM that ended holds nothing, although it is not forgotten yet. */
 export function openLedger(
   host: HostMemory,
-  vms: ReadonlyMap<string, KeptVm>,
+  vms: ReadonlyMap<string, VmHandle>,
   templates: TemplateStore | undefined,
 ): MemoryLedger {
   const ledger = new MemoryLedger(host, {

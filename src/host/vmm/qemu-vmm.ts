@@ -4,7 +4,7 @@ import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
-import { isTimeout, KeptVm } from './vm-handle.ts'
+import { isTimeout, VmHandle } from './vm-handle.ts'
 import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
@@ -67,7 +67,7 @@ export class QemuVmm implements Vmm {
   readonly #keepers: WaitingKeepers
   readonly #weights: UserWeights | undefined
   /** By instance; an ended VM stays until it is forgotten. */
-  readonly #vms = new Map<string, KeptVm>()
+  readonly #vms = new Map<string, VmHandle>()
   /** By instance: what is under way to be deleted of a VM that is over; the next one waits for it. */
   readonly #releases = new Map<string, Promise<void>>()
   /** Files of used snapshots that are being deleted. */
@@ -145,7 +145,7 @@ export class QemuVmm implements Vmm {
     const { instancesDirectory, facts } = this.#options
     for (const { directory, record } of await findVmRecords(instancesDirectory)) {
       if (this.#vms.has(record.instanceUuid)) continue
-      const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
+      const vm = new VmHandle({ directory, record, hostBootId: facts.bootId })
       await vm.rediscover()
       // Its agent died before there was a VM, or it is a snapshot by now: nothing is to be reported.
       if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
@@ -212,7 +212,7 @@ export class QemuVmm implements Vmm {
   }
 
   /** Deletes what is kept of a VM that is over. */
-  async #release(vm: KeptVm): Promise<void> {
+  async #release(vm: VmHandle): Promise<void> {
     const { instanceUuid } = vm.record
     const under = this.#releases.get(instanceUuid)
     if (under !== undefined) return await under
@@ -231,7 +231,7 @@ export class QemuVmm implements Vmm {
   }
 
   /** Its keeper may still be in it; nobody waits for that. */
-  #removeGroup({ record: { group } }: KeptVm): void {
+  #removeGroup({ record: { group } }: VmHandle): void {
     const { groups } = this.#options
     if (group === undefined || groups === undefined) return
     const removal = groups.remove(group).finally(() => this.#disposals.delete(removal))
@@ -244,7 +244,7 @@ export class QemuVmm implements Vmm {
     throw new VmmError('BootFailed', `there is no boot ${boot} of ${instanceUuid} to suspend`)
   }
 
-  #find(name: VmName): KeptVm | undefined {
+  #find(name: VmName): VmHandle | undefined {
     const vm = this.#vms.get(name.instanceUuid)
     return vm?.record.boot === name.boot ? vm : undefined
   }
@@ -285,7 +285,7 @@ export class QemuVmm implements Vmm {
   }
 
   /** A VM of that name is there: an earlier call started it, perhaps of an earlier process. */
-  async #resume(vm: KeptVm, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
+  async #resume(vm: VmHandle, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
     if (vm.record.boot !== spec.boot) {
       throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
     }
@@ -347,7 +347,7 @@ export class QemuVmm implements Vmm {
   }
 
   /** Whatever keeps the VM from its application also ends it: a start that fails leaves nothing. */
-  async #awaitStart(vm: KeptVm, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
+  async #awaitStart(vm: VmHandle, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
     const limitMs = given ?? this.#options.bootLimitMs ?? defaultBootLimitMs
     try {
       await untilStarted(vm, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
@@ -373,14 +373,14 @@ export class QemuVmm implements Vmm {
     throw new VmmError('BootFailed', `the VMM ended before the guest ran${said}`)
   }
 
-  async #discard(vm: KeptVm): Promise<void> {
+  async #discard(vm: VmHandle): Promise<void> {
     vm.removeAllListeners('listening')
     vm.removeAllListeners('ended')
     await killVm(vm, 'forced')
     await this.forget(vm.name)
   }
 
-  #follow(vm: KeptVm): void {
+  #follow(vm: VmHandle): void {
     this.#vms.set(vm.record.instanceUuid, vm)
     vm.once('listening', () => {
       for (const listener of this.#socketListeners) listener(vm.name)

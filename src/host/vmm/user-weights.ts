@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { meanBusy, processorWeights } from '../../domain/host/processor-weights.ts'
 import type { ControlGroups } from './control-groups.ts'
-import type { KeptVm } from './vm-handle.ts'
+import type { VmHandle } from './vm-handle.ts'
 import { processorTimeMs } from './vm-usage.ts'
 
 const lookEveryMs = 2_000
@@ -14,16 +14,16 @@ const leastChange = 0.05
  */
 export class UserWeights {
   readonly #groups: Pick<ControlGroups, 'weigh'>
-  readonly #vms: ReadonlyMap<string, KeptVm>
+  readonly #vms: ReadonlyMap<string, VmHandle>
   readonly #processors: number
   #lookedAtMs: number | undefined
-  #timesMs: ReadonlyMap<KeptVm, number> = new Map()
+  #timesMs: ReadonlyMap<VmHandle, number> = new Map()
   /** By user group, as all that follows. */
   #busy: ReadonlyMap<string, number> = new Map()
   #written = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(groups: Pick<ControlGroups, 'weigh'>, vms: ReadonlyMap<string, KeptVm>, processors: number) {
+  constructor(groups: Pick<ControlGroups, 'weigh'>, vms: ReadonlyMap<string, VmHandle>, processors: number) {
     this.#processors = processors
     this.#groups = groups
     this.#vms = vms
@@ -48,7 +48,7 @@ export class UserWeights {
     this.#timesMs = new Map([...userGroups.values()].flat().map((vm) => [vm, processorTimeMs(vm) ?? 0]))
     if (since === undefined) return
     // A VM that is new since had its time since.
-    const busyOf = (vm: KeptVm) =>
+    const busyOf = (vm: VmHandle) =>
       ((this.#timesMs.get(vm) ?? 0) - (timesBefore.get(vm) ?? 0)) / (nowMs - since)
     const busy = [...userGroups].map(([group, vms]) => {
       const latest = vms.reduce((sum, vm) => sum + busyOf(vm), 0)
@@ -58,8 +58,8 @@ export class UserWeights {
     await this.#write(processorWeights(this.#busy, this.#processors))
   }
 
-  #userGroups(): ReadonlyMap<string, readonly KeptVm[]> {
-    const found = new Map<string, KeptVm[]>()
+  #userGroups(): ReadonlyMap<string, readonly VmHandle[]> {
+    const found = new Map<string, VmHandle[]>()
     for (const vm of this.#vms.values()) {
       const { group } = vm.record
       // Earlier versions had groups of VMs alone.

@@ -22,7 +22,7 @@ const keeperPollMs = 2
  * of `ended`, `disabled` when the guest's word on standby changes, `stalled` when it begins or ends to wait for the host's disk, and `word` with each of
  * the keeper's answers.
  */
-export class KeptVm extends EventEmitter<{
+export class VmHandle extends EventEmitter<{
   change: []
   listening: []
   ended: [ExitReport]

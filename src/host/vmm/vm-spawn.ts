@@ -3,7 +3,7 @@ import path from 'node:path'
 import { guestMemoryMb } from '../../domain/host/memory-room.ts'
 import { readComplaint } from './failure-hint.ts'
 import { KeeperGone, startKeeper } from './keeper-process.ts'
-import { KeptVm } from './vm-handle.ts'
+import { VmHandle } from './vm-handle.ts'
 import { kernelLineFileName, snapshotFitness } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
@@ -31,7 +31,7 @@ export interface SpawnInput {
 const keepersTried = 3
 
 /** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
-export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
+export async function spawnVm(input: SpawnInput): Promise<VmHandle> {
   for (let tried = 1; ; tried++) {
     const waiting = await input.keepers.take(input.spec.userUuid)
     try {
@@ -44,7 +44,7 @@ export async function spawnVm(input: SpawnInput): Promise<KeptVm> {
   }
 }
 
-async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptVm> {
+async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHandle> {
   const { spec, plan, askedAtUs, options, groups } = input
   const { instanceUuid, boot, consoleDirectory } = spec
   const { facts, accelerator, assets } = options
@@ -77,7 +77,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
   if (plan.kernelLine !== undefined) {
     await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
   }
-  const vm = new KeptVm({ directory, record, hostBootId: facts.bootId })
+  const vm = new VmHandle({ directory, record, hostBootId: facts.bootId })
   try {
     const keeper = {
       keeperPath: assets.keeperPath,
@@ -107,7 +107,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<KeptV
 }
 
 /** Resolves when its application is entered, or the VM has ended. Rejects when the signal aborts, and when the guest stands still. */
-export async function untilStarted(vm: KeptVm, signal: AbortSignal): Promise<void> {
+export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<void> {
   const isStarted = () => vm.status.started !== undefined
   await unlessStill(
     () => restOfBoot(vm),
@@ -120,7 +120,7 @@ export async function untilStarted(vm: KeptVm, signal: AbortSignal): Promise<voi
 const killLimitMs = 5_000
 
 /** Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start time. */
-export async function killVm(vm: KeptVm, cause: 'forced' | 'host-halted'): Promise<void> {
+export async function killVm(vm: VmHandle, cause: 'forced' | 'host-halted'): Promise<void> {
   if (vm.isOver) return
   vm.kill(cause)
   try {
@@ -132,7 +132,7 @@ export async function killVm(vm: KeptVm, cause: 'forced' | 'host-halted'): Promi
   }
 }
 
-async function killProcess(vm: KeptVm, what: 'qemu' | 'keeper'): Promise<void> {
+async function killProcess(vm: VmHandle, what: 'qemu' | 'keeper'): Promise<void> {
   const [pid, startTime] = findEvent(vm.events, what)?.words ?? []
   if (pid === undefined || startTime === undefined) return
   const mark = what === 'qemu' ? { uid: vm.record.ownerUid } : { argument: `dir=${vm.directory}` }

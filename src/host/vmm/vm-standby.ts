@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { open, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { KeptVm } from './vm-handle.ts'
+import type { VmHandle } from './vm-handle.ts'
 import type { SnapshotSource } from './machine-plan.ts'
 import {
   abandonSnapshot,
@@ -19,7 +19,7 @@ const answerLimitMs = 2_000
 const suspendLimitMs = 70_000
 
 /** A guest that does not answer is left awake. */
-export async function askToSleep(vm: KeptVm): Promise<'ready' | 'disabled'> {
+export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
   if (vm.record.guest === 'kernel') return 'ready'
   try {
     const answer = await vm.ask('sleep?', 'sleep', AbortSignal.timeout(answerLimitMs))
@@ -34,7 +34,7 @@ export async function askToSleep(vm: KeptVm): Promise<'ready' | 'disabled'> {
  * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all; should this
  * process die meanwhile, the keeper either is past the point of no return or has the VM go on.
  */
-export async function suspendVm(vm: KeptVm, fitness: string): Promise<string> {
+export async function suspendVm(vm: VmHandle, fitness: string): Promise<string> {
   const directory = path.dirname(vm.directory)
   const earlier = await settle(vm, directory)
   if (earlier !== undefined) return earlier
@@ -53,7 +53,7 @@ export async function suspendVm(vm: KeptVm, fitness: string): Promise<string> {
 }
 
 /** What an agent before this one had begun is over; the snapshot's uuid where the VM became one. */
-async function settle(vm: KeptVm, directory: string): Promise<string | undefined> {
+async function settle(vm: VmHandle, directory: string): Promise<string | undefined> {
   try {
     await vm.ask('settle', 'settled', AbortSignal.timeout(suspendLimitMs))
   } catch (cause) {

@@ -1,12 +1,12 @@
 import { StartKind } from '../../domain/instance/start-report.ts'
-import type { KeptVm } from './vm-handle.ts'
+import type { VmHandle } from './vm-handle.ts'
 import { readCpuTimeMs, readProcessUsage, readRest } from './process-stat.ts'
 import type { ProcessRest } from './process-stat.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'
 import type { VmUsage } from './vmm.ts'
 
 /** Memory and processor time of the VMM's process; undefined where it never began. */
-export async function usageOf(vm: KeptVm): Promise<VmUsage | undefined> {
+export async function usageOf(vm: VmHandle): Promise<VmUsage | undefined> {
   const process = processOf(vm)
   if (process === undefined) return undefined
   const live = vm.isOver ? undefined : await readProcessUsage(process.pid, process.startTime)
@@ -14,7 +14,7 @@ export async function usageOf(vm: KeptVm): Promise<VmUsage | undefined> {
 }
 
 /** The processor time alone, at once. */
-export function processorTimeMs(vm: KeptVm): number | undefined {
+export function processorTimeMs(vm: VmHandle): number | undefined {
   const process = processOf(vm)
   if (process === undefined) return undefined
   const live = vm.isOver ? undefined : readCpuTimeMs(process.pid, process.startTime)
@@ -25,7 +25,7 @@ export function processorTimeMs(vm: KeptVm): number | undefined {
  * Of a VM with its keeper while the platform's kernel boots; undefined at any other time. The kernel waits for no disk and no network
  * there. The keeper counts because it may be what is late: the guest waits for it, and we hear of the guest by it.
  */
-export function restOfBoot({ events, record }: KeptVm): ProcessRest | undefined {
+export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefined {
   if (record.guest !== 'container' || record.kind !== StartKind.Boot) return undefined
   const boots = findEvent(events, 'running') !== undefined && findEvent(events, 'ready') === undefined
   const pid = boots ? findEvent(events, 'keeper')?.words[0] : undefined
@@ -33,12 +33,12 @@ export function restOfBoot({ events, record }: KeptVm): ProcessRest | undefined 
 }
 
 /** How far a start came, for its message: a VM that stands still and one that gets no processor are different faults. */
-export function progressOf(vm: KeptVm): string {
+export function progressOf(vm: VmHandle): string {
   const seconds = ((processorTimeMs(vm) ?? 0) / 1000).toFixed(1)
   return `its last step was "${vm.events.at(-1)?.what ?? 'none'}", and it used ${seconds} s of processor time`
 }
 
-function processOf(vm: KeptVm): { readonly pid: number; readonly startTime: string } | undefined {
+function processOf(vm: VmHandle): { readonly pid: number; readonly startTime: string } | undefined {
   const [pid, startTime] = findEvent(vm.events, 'qemu')?.words ?? []
   return pid === undefined || startTime === undefined ? undefined : { pid: Number(pid), startTime }
 }

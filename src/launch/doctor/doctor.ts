@@ -5,7 +5,7 @@ import { groupsCheck } from './groups.ts'
 import type { GroupsProbe } from './groups.ts'
 import { accelerationCheck, diskCheck, memoryCheck, rootCheck, tunCheck } from './machine.ts'
 import type { AccelerationProbe } from './machine.ts'
-import { jailCheck, partUsersCheck, separateUsersCheck, temporalDoorCheck } from './privileges.ts'
+import { jailCheck, partUsersCheck, separateUsersCheck, temporalAccessCheck } from './privileges.ts'
 import type { JailProbe } from './privileges.ts'
 import { volumesCheck, volumeToolsCheck } from './volumes.ts'
 import type { VolumesProbe } from './volumes.ts'
@@ -48,7 +48,7 @@ export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes):
     rootCheck({ isRoot: process.getuid?.() === 0, vmEgress: settings.vmEgress }),
     await separateUsersCheck(),
     await partUsersCheck(),
-    await temporalDoorCheck(),
+    await temporalAccessCheck(),
     await jailCheck(probes.jailGaps),
     await tunCheck(),
     await accelerationCheck(probes.acceleration),

@@ -73,7 +73,7 @@ async function lookForUsers(): Promise<PartUsersFound> {
 }
 
 /** Whether the packet filter can say who connects to the embedded Temporal. */
-export async function temporalDoorCheck(): Promise<DoctorCheck> {
+export async function temporalAccessCheck(): Promise<DoctorCheck> {
   const name = "Temporal's port"
   if (process.getuid?.() !== 0) {
     const detail =

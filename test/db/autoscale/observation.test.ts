@@ -116,7 +116,7 @@ describe('the observation of services with PostgreSQL and an agent', () => {
     const seen = watch(service.uuid)
     const { uuid: instance } = service.master
     const load = { instance, connections: 0, requests: 3, queued: 0, inFlight: 3, handledMore: 150 }
-    live.agent.gatekeeper.noteLoads('gateway', [load])
+    live.agent.leases.noteLoads('gateway', [load])
     const result = await until('it is decided', () => seen.result, { limitMs })
     assert.partialDeepStrictEqual(result, {
       kind: 'resize',
@@ -161,7 +161,7 @@ async function serve({ agent, ports }: LiveAgent): Promise<Server> {
       usage: async (uuids) => await meter.usageOf(uuids),
       loads: async (uuids) => await meter.loadsOf(uuids),
       awake: () => ({}),
-      attention: () => undefined,
+      hostLease: () => undefined,
       notReady: () => undefined,
       metrics: async () => await Promise.resolve(''),
     },

@@ -65,7 +65,7 @@ describe('the roost command that explains how a service is scaled', () => {
           certificates: { retry: () => assert.fail() },
           volumes: { repair: () => assert.fail(), hostGone: () => assert.fail() },
         }),
-      readAttention: () => assert.fail(),
+      readHostLease: () => assert.fail(),
       images: { store: () => assert.fail() },
       doctor: () => assert.fail(),
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },

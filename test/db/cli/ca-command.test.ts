@@ -24,7 +24,7 @@ describe('the roost command of authorities', () => {
       note: (text) => void (notes += text),
       withDatabase: () => assert.fail(),
       withControl: () => assert.fail(),
-      readAttention: () => assert.fail(),
+      readHostLease: () => assert.fail(),
       images: { store: () => assert.fail() },
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },
       doctor: () => assert.fail(),

@@ -54,7 +54,7 @@ describe('the roost command of certificates', () => {
             },
           },
         }),
-      readAttention: async () => undefined,
+      readHostLease: async () => undefined,
       images: { store: () => assert.fail() },
       doctor: async () => ({ ok: true, checks: [] }),
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },

@@ -8,7 +8,7 @@ import { createInstances } from '../../../src/db/instance/create.ts'
 import { removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { createTokenAuthenticator } from '../../../src/db/account/tokens.ts'
 import type { DoctorReport } from '../../../src/launch/doctor/doctor.ts'
-import type { Attention } from '../../../src/domain/standby/lease-protocol.ts'
+import type { HostLeaseView } from '../../../src/domain/standby/lease-protocol.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/account/quotas.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
@@ -31,7 +31,7 @@ const healthy: DoctorReport = {
 describe('the roost command', () => {
   let own: TestDatabase
   let doctor: DoctorReport = healthy
-  let attention: Attention | string | undefined
+  let hostLease: HostLeaseView | string | undefined
   let control: Pick<CliControl, 'instances'> | undefined
   before(async () => {
     own = await createEmptyDatabase()
@@ -48,7 +48,7 @@ describe('the roost command', () => {
       write: (text) => void (out += text),
       note: (text) => void (notes += text),
       withDatabase: (work) => withDatabase(own.url, work),
-      readAttention: async () => attention,
+      readHostLease: async () => hostLease,
       withControl: async (work) => await work(control as CliControl),
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => doctor,
@@ -287,7 +287,7 @@ describe('the roost command', () => {
     })
 
     it('says of an instance, by name or UUID, what is recorded and what its host says', async () => {
-      attention = undefined
+      hostLease = undefined
       for (const args of [['shop', '--user', 'greta'], ['Shop', '--user', 'greta'], [uuid]]) {
         const { code, out, notes } = await roost('explain', ...args)
         assert.deepEqual([code, notes], [0, ''])
@@ -297,14 +297,14 @@ describe('the roost command', () => {
     })
 
     it('tells beside it that the host does not answer', async () => {
-      attention = 'host local does not answer'
+      hostLease = 'host local does not answer'
       const { out, notes } = await roost('explain', uuid)
       assert.match(out, /^shop is stopped/)
       assert.match(notes, /host local does not answer; this is what is recorded/)
     })
 
     it('says since when the host is silent for which an instance waits', async () => {
-      attention = 'host local does not answer'
+      hostLease = 'host local does not answer'
       const set = (name: string, text: string, values: readonly string[]): Promise<void> =>
         withDatabase(own.url, async (database) => void (await database.rows({ name, text, values })))
       const become = (state: string): Promise<void> =>

@@ -36,7 +36,7 @@ describe('the roost command of domains', () => {
       note: (written) => void (notes += written),
       withDatabase: (work) => work(database),
       withControl: () => assert.fail(),
-      readAttention: async () => undefined,
+      readHostLease: async () => undefined,
       images: { store: () => assert.fail() },
       domainProof: { isAsked, tokens: async () => tokens, textsOf: async (name) => texts.get(name) },
       doctor: () => assert.fail(),

@@ -39,7 +39,7 @@ describe('the roost command of volumes', () => {
             hostGone: () => assert.fail(),
           },
         }),
-      readAttention: async () => undefined,
+      readHostLease: async () => undefined,
       images: { store: async ({ name }) => ({ reference: name, digest: 'sha256:0' }) },
       doctor: async () => ({ ok: true, checks: [] }),
       domainProof: { isAsked: false, tokens: () => assert.fail(), textsOf: () => assert.fail() },

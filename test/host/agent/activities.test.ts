@@ -97,8 +97,8 @@ describe('the activities of a host', () => {
     const order = { ...boot, epoch: 1, permit: 2, stateful: false, graceMs: 0 }
     assert.deepEqual(await mockEnvironment().run(standByInstance, order), { slept: false, reason: 'busy' })
     machine.nowMs += 10_000
-    agent.gatekeeper.tick()
-    const epoch = agent.entries.get(uuid)?.attention.idle?.epoch ?? 0
+    agent.leases.tick()
+    const epoch = agent.entries.get(uuid)?.hostLease.idle?.epoch ?? 0
     const result: StandByResult = await mockEnvironment().run(standByInstance, { ...order, epoch })
     assert.equal(result.slept, true)
   })
@@ -127,7 +127,7 @@ describe('the activities of a host', () => {
         workerShutdown: false,
       })
       await assert.rejects(run, CancelledFailure)
-      assert.equal(live.agent.entries.get(uuid)?.attention.phase, phase)
+      assert.equal(live.agent.entries.get(uuid)?.hostLease.phase, phase)
     }
   })
 })

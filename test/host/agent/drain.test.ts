@@ -82,13 +82,13 @@ describe('what an agent hears and tells of traffic', function () {
       await seen('it is told', () =>
         scene.machine.events.some((event) => event.kind === 'disabled' && event.disabled),
       )
-      assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.idleSinceMs, undefined)
+      assert.equal(scene.live.agent.leases.hostLease(uuid)?.idleSinceMs, undefined)
       scene.machine.nowMs += 500
       scene.machine.host.setDisabled(boot, false)
       await seen('its end is told', () =>
         scene.machine.events.some((event) => event.kind === 'disabled' && !event.disabled),
       )
-      assert.equal(scene.attention.idle?.sinceMs, scene.machine.nowMs)
+      assert.equal(scene.hostLease.idle?.sinceMs, scene.machine.nowMs)
     })
   })
 
@@ -97,8 +97,8 @@ describe('what an agent hears and tells of traffic', function () {
     const gateway = new TestGateway(scene.live).connect()
     await gateway.opened()
     const load = { instance: uuid, connections: 1, requests: 2, queued: 3, inFlight: 3, handledMore: 4 }
-    scene.live.agent.gatekeeper.noteLoads('gateway-1', [load])
-    scene.live.agent.gatekeeper.noteLoads('gateway-2', [{ ...load, handledMore: 1 }])
+    scene.live.agent.leases.noteLoads('gateway-1', [load])
+    scene.live.agent.leases.noteLoads('gateway-2', [{ ...load, handledMore: 1 }])
     const meter = new UsageMeter(scene.live.ports, scene.live.agent.entries)
     const now = (await meter.usageOf([uuid]))[uuid]
     assert.deepEqual([now?.connections, now?.requests, now?.queued, now?.handled], [2, 4, 6, 5])

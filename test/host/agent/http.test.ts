@@ -21,7 +21,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`
 }
 
-const idleAttention = {
+const idleHostLease = {
   phase: LeasePhase.Running,
   boot: 3,
   awake: true,
@@ -61,7 +61,7 @@ describe("the agent's server", () => {
             loads: Object.fromEntries(uuids.map((each) => [each, noLoad])),
           }),
         awake: (uuids) => Object.fromEntries(uuids.map((each) => [each, { boot: 2, state: 'running' }])),
-        attention: (each) => (each === uuid ? idleAttention : undefined),
+        hostLease: (each) => (each === uuid ? idleHostLease : undefined),
         notReady: () => notReady,
         metrics: async () => await Promise.resolve('a_metric 1\n'),
       },
@@ -105,15 +105,15 @@ describe("the agent's server", () => {
   })
 
   it('says what keeps an instance awake, and nothing of one that it does not know', async () => {
-    assert.deepEqual(await (await ask(`/instances/${uuid}/attention`)).json(), idleAttention)
-    assert.equal((await ask(`/instances/${otherUuid}/attention`)).status, 404)
+    assert.deepEqual(await (await ask(`/instances/${uuid}/host-lease`)).json(), idleHostLease)
+    assert.equal((await ask(`/instances/${otherUuid}/host-lease`)).status, 404)
   })
 
   it('gives nothing of instances without its secret', async () => {
     for (const secret of ['', 'the-secre', 'the-secret2', 'other'])
       for (const path of [
         `/instances/${uuid}/log?offset=0&limit=1`,
-        `/instances/${uuid}/attention`,
+        `/instances/${uuid}/host-lease`,
         '/usage',
         '/nothing',
       ])

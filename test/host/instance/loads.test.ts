@@ -21,7 +21,7 @@ describe('the loads of a host', () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     const meter = new UsageMeter(live.ports, live.agent.entries, () => 77)
-    live.agent.gatekeeper.noteLoads('g', [
+    live.agent.leases.noteLoads('g', [
       { instance: uuid, connections: 1, requests: 2, queued: 3, inFlight: 2.5, handledMore: 4 },
     ])
     const { atMs, loads } = await meter.loadsOf([uuid, otherUuid])
@@ -69,7 +69,7 @@ describe('the loads of a host', () => {
     const meter = new UsageMeter(live.ports, live.agent.entries)
     const gateway = () => new TestGateway(live, 'g').connect()
     gateway()
-    live.agent.gatekeeper.noteLoads('g', [{ ...idle, requests: 5, inFlight: 5, handledMore: 9 }])
+    live.agent.leases.noteLoads('g', [{ ...idle, requests: 5, inFlight: 5, handledMore: 9 }])
     assert.partialDeepStrictEqual(await meter.loadsOf([uuid]), { loads: { [uuid]: { inFlight: 5 } } })
     gateway()
     const { loads } = await meter.loadsOf([uuid])
@@ -81,15 +81,15 @@ describe('the loads of a host', () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     const meter = new UsageMeter(live.ports, live.agent.entries)
-    const { gatekeeper } = live.agent
+    const { leases } = live.agent
     const now = async () => {
       const { connections, requests, queued, handled } = (await meter.usageOf([uuid]))[uuid]!
       return [connections, requests, queued, handled]
     }
-    gatekeeper.noteCounts('g', [{ instance: uuid, connections: 0, requests: 1, queued: 0, handledMore: 3 }])
+    leases.noteCounts('g', [{ instance: uuid, connections: 0, requests: 1, queued: 0, handledMore: 3 }])
     assert.deepEqual(await now(), [0, 1, 0, 3])
-    gatekeeper.noteLoads('g', [{ ...idle, requests: 2, inFlight: 2 }])
-    gatekeeper.noteCounts('g', [{ instance: uuid, connections: 1, requests: 0, queued: 2, handledMore: 2 }])
+    leases.noteLoads('g', [{ ...idle, requests: 2, inFlight: 2 }])
+    leases.noteCounts('g', [{ instance: uuid, connections: 1, requests: 0, queued: 2, handledMore: 2 }])
     assert.deepEqual(await now(), [1, 0, 2, 5])
     assert.partialDeepStrictEqual(await meter.loadsOf([uuid]), { loads: { [uuid]: { inFlight: 4 } } })
   })

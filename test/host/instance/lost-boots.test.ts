@@ -92,9 +92,9 @@ describe('what a host has lost', function () {
       assert.deepEqual({ ...result, atMs: 0 }, { slept: true, atMs: 0 })
       assert.deepEqual(await scene.live.agent.standBy(order), result, 'a repeat answers as the first time')
       await scene.nextAgent()
-      assert.equal(scene.attention.boot, 1)
+      assert.equal(scene.hostLease.boot, 1)
       const opened = await new TestGateway(scene.live).connect().opened()
-      assert.deepEqual([opened.boot, opened.memory, opened.woken?.kind], [2, 2, StartKind.Boot])
+      assert.deepEqual([opened.boot, opened.memoryBoot, opened.woken?.kind], [2, 2, StartKind.Boot])
       assert.equal(scene.machine.host.running(uuid), 1)
     })
   }

@@ -48,11 +48,11 @@ describe('a VM that waits for room on the disk of its host', () => {
   })
 
   it('says it to whoever asks the host about it, for as long as it lasts', async () => {
-    assert.equal(live.agent.gatekeeper.attention(uuid)?.stalledSinceMs, undefined)
+    assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, undefined)
     machine.host.setStalled(boot, true)
-    assert.equal(live.agent.gatekeeper.attention(uuid)?.stalledSinceMs, machine.nowMs)
+    assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, machine.nowMs)
     machine.host.setStalled(boot, false)
-    assert.equal(live.agent.gatekeeper.attention(uuid)?.stalledSinceMs, undefined)
+    assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, undefined)
   })
 
   it('counts in the metrics', async () => {
@@ -78,7 +78,7 @@ describe('a VM that waits for room on the disk of its host', () => {
     assert.ok(vm !== undefined)
     vm.stalled = true
     await live.agent.check()
-    assert.equal(live.agent.gatekeeper.attention(uuid)?.stalledSinceMs, machine.nowMs)
+    assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, machine.nowMs)
   })
 
   it('is known to the next agent, which does not say it again but says when it is over', async () => {
@@ -86,7 +86,7 @@ describe('a VM that waits for room on the disk of its host', () => {
     await toldTimes(1)
     live.kill()
     live = await machine.readyAgent()
-    assert.equal(live.agent.gatekeeper.attention(uuid)?.stalledSinceMs, machine.nowMs)
+    assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, machine.nowMs)
     await live.agent.check()
     machine.host.setStalled(boot, false)
     assert.equal((await toldTimes(2)).length, 2)
@@ -95,6 +95,6 @@ describe('a VM that waits for room on the disk of its host', () => {
   it('is over when it ends', async () => {
     machine.host.setStalled(boot, true)
     await live.agent.stop({ ...boot, forced: true, graceMs: 0 })
-    await seen('it is over', () => live.agent.gatekeeper.attention(uuid)?.stalledSinceMs === undefined)
+    await seen('it is over', () => live.agent.leases.hostLease(uuid)?.stalledSinceMs === undefined)
   })
 })

@@ -1,6 +1,6 @@
 import { leaseKeptMs } from '../../../src/domain/standby/lease-protocol.ts'
 import type { HostMessage } from '../../../src/domain/standby/lease-protocol.ts'
-import type { GatewayLine } from '../../../src/host/leases/gatekeeper.ts'
+import type { GatewayLine } from '../../../src/host/leases/host-leases.ts'
 import { uuid } from '../agent/machine.ts'
 import type { LiveAgent, Machine } from '../agent/machine.ts'
 
@@ -20,7 +20,7 @@ export class TestGateway implements GatewayLine {
   }
 
   connect(held: { readonly boot: number; readonly epoch: number }[] = []): this {
-    this.#live.agent.gatekeeper.connect(
+    this.#live.agent.leases.connect(
       this,
       held.map((each) => ({ instance: uuid, ...each })),
     )
@@ -39,24 +39,24 @@ export class TestGateway implements GatewayLine {
   }
 
   lose(machine: Machine): void {
-    this.#live.agent.gatekeeper.disconnect(this, machine.nowMs)
+    this.#live.agent.leases.disconnect(this, machine.nowMs)
   }
 
   /** Its epoch. */
   open(ports: readonly number[] = [8080]): number {
     this.#epoch += 1
     const { gatewayId: gateway } = this
-    this.#live.agent.gatekeeper.hear(this, uuid, { kind: 'open', gateway, epoch: this.#epoch, ports })
+    this.#live.agent.leases.hear(this, uuid, { kind: 'open', gateway, epoch: this.#epoch, ports })
     return this.#epoch
   }
 
   giveBack(quietMs = 0, epoch = this.#epoch): void {
     const { gatewayId: gateway } = this
-    this.#live.agent.gatekeeper.hear(this, uuid, { kind: 'returned', gateway, epoch, quietMs })
+    this.#live.agent.leases.hear(this, uuid, { kind: 'returned', gateway, epoch, quietMs })
   }
 
   drained(boot: number): void {
-    this.#live.agent.gatekeeper.hear(this, uuid, { kind: 'drained', gateway: this.gatewayId, boot })
+    this.#live.agent.leases.hear(this, uuid, { kind: 'drained', gateway: this.gatewayId, boot })
   }
 
   all<K extends HostMessage['kind']>(kind: K): readonly Of<K>[] {
@@ -76,7 +76,7 @@ export class TestGateway implements GatewayLine {
 /** Time passes, and what is due happens. */
 export function pass(machine: Machine, live: LiveAgent, ms: number): void {
   machine.nowMs += ms
-  live.agent.gatekeeper.tick()
+  live.agent.leases.tick()
 }
 
 /** The agent is old enough to know what its gateways hold. */

@@ -34,7 +34,7 @@ async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<S
   const order = { ...boot, permit: 2, stateful: kind === 'stateful', graceMs: 1_000 }
   for (let tries = 0; tries < 5; tries += 1) {
     pass(machine, live, leaseKeptMs)
-    const epoch = live.agent.entries.get(uuid)?.attention.idle?.epoch ?? 0
+    const epoch = live.agent.entries.get(uuid)?.hostLease.idle?.epoch ?? 0
     const result = await live.agent.standBy({ ...order, epoch })
     if (result.slept) return result
   }
@@ -43,8 +43,8 @@ async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<S
 
 /** Exactly one of the two: a VM, or a permit. */
 function isOneThing(machine: Machine, last: LiveAgent): void {
-  const permit = last.agent.gatekeeper.attention(uuid)?.permit
-  const phase = last.agent.entries.get(uuid)?.attention.phase
+  const permit = last.agent.leases.hostLease(uuid)?.permit
+  const phase = last.agent.entries.get(uuid)?.hostLease.phase
   const running = machine.host.running(uuid)
   assert.ok(
     (running === 1 && permit === undefined && phase === 'running') ||
@@ -94,7 +94,7 @@ describe('an agent that is killed anywhere', function () {
           assert.ok(opened.boot === 1 || opened.boot === 2)
           // The guest is asked nothing any more: what it says is heard.
           machine.host.setDisabled({ ...boot, boot: opened.boot }, true)
-          assert.equal(live.agent.gatekeeper.attention(uuid)?.disabled, true)
+          assert.equal(live.agent.leases.hostLease(uuid)?.disabled, true)
           assert.equal(machine.host.running(uuid), 1)
         },
         check: (machine, last) => {

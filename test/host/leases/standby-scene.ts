@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AttentionState } from '../../../src/domain/standby/host-lease-state.ts'
+import type { HostLeaseState } from '../../../src/domain/standby/host-lease-state.ts'
 import type { StandByResult } from '../../../src/domain/instance/host-work.ts'
 import type { ScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
 import { pass } from './gateway.ts'
@@ -32,10 +32,10 @@ export class StandbyScene {
     return this.#live
   }
 
-  get attention(): AttentionState {
+  get hostLease(): HostLeaseState {
     const entry = this.live.agent.entries.get(uuid)
     assert.ok(entry !== undefined)
-    return entry.attention
+    return entry.hostLease
   }
 
   /** The agent dies, if there is one, and the next takes over. */
@@ -62,7 +62,7 @@ export class StandbyScene {
   async standBy(
     changes: { boot?: number; epoch?: number; permit?: number; graceMs?: number } = {},
   ): Promise<StandByResult> {
-    const { boot: ofBoot, idle, settings } = this.attention
+    const { boot: ofBoot, idle, settings } = this.hostLease
     return await this.live.agent.standBy({
       instanceUuid: uuid,
       boot: ofBoot,

@@ -61,7 +61,7 @@ describe('standby of an agent', function () {
 
     it('a repeat is answered as the first time, also after the wake, and by the next agent', async () => {
       await scene.running(cold)
-      const order = { boot: 1, epoch: scene.attention.idle?.epoch ?? 0, permit: 2 }
+      const order = { boot: 1, epoch: scene.hostLease.idle?.epoch ?? 0, permit: 2 }
       const first = await scene.standBy(order)
       assert.deepEqual(await scene.standBy(order), first)
       await new TestGateway(scene.live).connect().opened()
@@ -73,7 +73,7 @@ describe('standby of an agent', function () {
 
     it('a repeat after the wake has that told once more, and its end: whoever asks may not have heard of it', async () => {
       await scene.running(cold)
-      const order = { boot: 1, epoch: scene.attention.idle?.epoch ?? 0, permit: 2 }
+      const order = { boot: 1, epoch: scene.hostLease.idle?.epoch ?? 0, permit: 2 }
       await scene.standBy(order)
       await new TestGateway(scene.live).connect().opened()
       await scene.live.reported()
@@ -115,7 +115,7 @@ describe('standby of an agent', function () {
         held = 1
         assert.deepEqual(await scene.standBy(), noRoom)
         assert.equal(scene.machine.host.running(uuid), 1)
-        const told = scene.live.agent.gatekeeper.attention(uuid)
+        const told = scene.live.agent.leases.hostLease(uuid)
         assert.deepEqual(told?.noRoom, { atMs: scene.machine.nowMs, neededMb: askedMb, leftMb: 20 })
         assert.deepEqual(scene.live.log, [
           'an instance stays awake: the disk of this host has no room for its memory',
@@ -132,7 +132,7 @@ describe('standby of an agent', function () {
         await scene.live.agent.entries.get(uuid)?.sleep
         assert.equal(held, 0)
         await new TestGateway(scene.live).connect().opened()
-        assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.noRoom, undefined)
+        assert.equal(scene.live.agent.leases.hostLease(uuid)?.noRoom, undefined)
       })
 
       it('gives back what it was promised where no snapshot came of it', async () => {
@@ -158,7 +158,7 @@ describe('standby of an agent', function () {
 
     it('is refused for an outdated idle period, while a lease is out, and for another boot', async () => {
       await scene.running(cold)
-      const epoch = scene.attention.idle?.epoch ?? 0
+      const epoch = scene.hostLease.idle?.epoch ?? 0
       assert.deepEqual(await scene.standBy({ epoch: epoch + 1 }), {
         slept: false,
         reason: StandByRefusal.Busy,
@@ -177,12 +177,12 @@ describe('standby of an agent', function () {
 
     it('is refused when peers sent something in the idle period, which begins again', async () => {
       await scene.running(cold)
-      const before = scene.attention.idle
-      await seen('the packets of peers are counted', () => scene.attention.idle?.peerPackets !== undefined)
+      const before = scene.hostLease.idle
+      await seen('the packets of peers are counted', () => scene.hostLease.idle?.peerPackets !== undefined)
       scene.machine.network.sendFromPeer('10.64.0.2')
       assert.deepEqual(await scene.standBy(), { slept: false, reason: StandByRefusal.Busy })
-      assert.ok((scene.attention.idle?.epoch ?? 0) > (before?.epoch ?? 0))
-      await seen('the packets of peers are counted again', () => scene.attention.idle?.peerPackets === 1)
+      assert.ok((scene.hostLease.idle?.epoch ?? 0) > (before?.epoch ?? 0))
+      await seen('the packets of peers are counted again', () => scene.hostLease.idle?.peerPackets === 1)
       assert.equal((await scene.standBy()).slept, true)
     })
 
@@ -191,14 +191,14 @@ describe('standby of an agent', function () {
         await scene.remove()
         scene = await StandbyScene.make()
         await scene.running(cold, { vmm: { askMs: 10 } })
-        const order = { epoch: scene.attention.idle?.epoch ?? 0 }
+        const order = { epoch: scene.hostLease.idle?.epoch ?? 0 }
         const early = lastMoment ? scene.standBy(order) : undefined
-        if (lastMoment) await seen('it is asked', () => scene.attention.phase === 'standing-by')
+        if (lastMoment) await seen('it is asked', () => scene.hostLease.phase === 'standing-by')
         scene.machine.host.setDisabled(boot, true)
         const refused = { slept: false, reason: StandByRefusal.Disabled }
         assert.deepEqual(await (early ?? scene.standBy(order)), refused)
         assert.equal(scene.machine.host.running(uuid), 1)
-        assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.disabled, true)
+        assert.equal(scene.live.agent.leases.hostLease(uuid)?.disabled, true)
       }
     })
 
@@ -280,7 +280,7 @@ describe('standby of an agent', function () {
       await scene.live.agent.stop({ instanceUuid: uuid, boot: 2, ...forced })
       assert.deepEqual(await result, { slept: false, reason: StandByRefusal.NotRunning })
       assert.equal(scene.machine.host.running(), 0)
-      assert.equal(scene.attention.permit, undefined)
+      assert.equal(scene.hostLease.permit, undefined)
     })
 
     it('a stop waits for a snapshot that is being written, and drops it', async () => {
@@ -289,7 +289,7 @@ describe('standby of an agent', function () {
       await scene.live.agent.stop({ instanceUuid: uuid, boot: 2, ...gentle })
       await result
       assert.equal(scene.machine.host.running(), 0)
-      assert.equal(scene.attention.permit, undefined)
+      assert.equal(scene.hostLease.permit, undefined)
       assert.equal(existsSync(join(scene.live.ports.store.directory(uuid), 'snapshot')), false)
     })
 

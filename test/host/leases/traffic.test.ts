@@ -8,7 +8,7 @@ import { mock } from 'node:test'
 import { leaseKeptMs, maxTrafficLineBytes } from '../../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../../src/domain/standby/lease-protocol.ts'
 import { createAgentServer } from '../../../src/host/agent/agent-http.ts'
-import { TrafficDoor, trafficSecretOf } from '../../../src/host/leases/lease-server.ts'
+import { LeaseServer, trafficSecretOf } from '../../../src/host/leases/lease-server.ts'
 import { JsonLineReader, jsonLine } from '../../../src/primitives/json-lines.ts'
 import { seen } from './gateway.ts'
 import { otherUuid, uuid } from '../agent/machine.ts'
@@ -56,29 +56,29 @@ class SocketGateway {
   }
 }
 
-describe('the door of an agent for gateways', () => {
+describe('the lease server of an agent', () => {
   let scene: StandbyScene
   let server: Server
-  let door: TrafficDoor
+  let leaseServer: LeaseServer
   const gateways: SocketGateway[] = []
   beforeEach(async () => {
     scene = await StandbyScene.make()
     await scene.running(cold)
-    const { gatekeeper } = scene.live.agent
+    const { leases } = scene.live.agent
     const { log } = scene.live.ports
-    door = new TrafficDoor({ agentSecret, nodeId: 'n', gatekeeper, log, nowMs: () => scene.machine.nowMs })
+    leaseServer = new LeaseServer({ agentSecret, nodeId: 'n', leases, log, nowMs: () => scene.machine.nowMs })
     server = createAgentServer({
       agentSecret,
       log,
       upgrade: (...given) => {
-        door.receive(...given)
+        leaseServer.receive(...given)
       },
       answers: {
         log: async () => await Promise.reject(new Error('not asked for')),
         usage: async () => await Promise.resolve({}),
         loads: async () => await Promise.resolve({ atMs: 0, loads: {} }),
         awake: () => ({}),
-        attention: () => undefined,
+        hostLease: () => undefined,
         notReady: () => undefined,
         metrics: async () => await Promise.resolve(''),
       },
@@ -88,7 +88,7 @@ describe('the door of an agent for gateways', () => {
   })
   afterEach(async () => {
     for (const gateway of gateways.splice(0)) gateway.leave()
-    door.close()
+    leaseServer.close()
     server.close()
     await scene.remove()
   })
@@ -129,7 +129,7 @@ describe('the door of an agent for gateways', () => {
     return gateway
   }
 
-  const held = (): number | undefined => scene.live.agent.gatekeeper.attention(uuid)?.leases
+  const held = (): number | undefined => scene.live.agent.leases.hostLease(uuid)?.leases
 
   it('opens to the traffic secret alone, which the agent’s own is not', async () => {
     for (const secret of [agentSecret, '', 'x', `${trafficSecretOf(agentSecret)}x`]) {
@@ -179,10 +179,10 @@ describe('the door of an agent for gateways', () => {
     gateway.say({ kind: 'open', instance: uuid, epoch: 1, ports: [] })
     await gateway.next('opened')
     gateway.leave()
-    await seen('it is gone', () => scene.live.agent.gatekeeper.gateways === 0)
+    await seen('it is gone', () => scene.live.agent.leases.gateways === 0)
     assert.equal(held(), 1)
     scene.machine.nowMs += leaseKeptMs
-    scene.live.agent.gatekeeper.tick()
+    scene.live.agent.leases.tick()
     assert.equal(held(), 0)
   })
 
@@ -201,7 +201,7 @@ describe('the door of an agent for gateways', () => {
     })
     assert.deepEqual(await second.next('gone'), { kind: 'gone', instance: otherUuid, boot: 4 })
     await first.end()
-    assert.deepEqual([held(), scene.live.agent.gatekeeper.gateways], [1, 1])
+    assert.deepEqual([held(), scene.live.agent.leases.gateways], [1, 1])
   })
 
   it('ends a connection that is silent for as long as leases are kept', async () => {
@@ -215,7 +215,7 @@ describe('the door of an agent for gateways', () => {
     const gateway = await connect('g')
     const load = { instance: uuid, connections: 1, requests: 2, queued: 0, inFlight: 2.5, handledMore: 9 }
     gateway.say({ kind: 'load', loads: [load] })
-    await seen('the load is noted', () => scene.live.agent.gatekeeper.attention(uuid)?.requests === 2)
+    await seen('the load is noted', () => scene.live.agent.leases.hostLease(uuid)?.requests === 2)
     assert.equal(scene.live.agent.entries.get(uuid)?.loads.handledMore, 9)
   })
 
@@ -224,7 +224,7 @@ describe('the door of an agent for gateways', () => {
     function countsTold(): Promise<void> {
       mock.timers.enable({ apis: ['setTimeout'] })
       try {
-        return scene.live.agent.gatekeeper.countsTold()
+        return scene.live.agent.leases.countsTold()
       } finally {
         mock.timers.reset()
       }

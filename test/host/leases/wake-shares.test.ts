@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import type { HostMessage } from '../../../src/domain/standby/lease-protocol.ts'
-import type { GatewayLine } from '../../../src/host/leases/gatekeeper.ts'
+import type { GatewayLine } from '../../../src/host/leases/host-leases.ts'
 import { pass, seen } from './gateway.ts'
 import { Machine, uuid } from '../agent/machine.ts'
 import type { AgentOptions, LiveAgent } from '../agent/machine.ts'
@@ -26,11 +26,11 @@ class AskingGateway implements GatewayLine {
 
   constructor(live: LiveAgent) {
     this.#live = live
-    live.agent.gatekeeper.connect(this, [])
+    live.agent.leases.connect(this, [])
   }
 
   ask(instance: string): void {
-    this.#live.agent.gatekeeper.hear(this, instance, { kind: 'open', gateway, epoch: 1, ports: [8080] })
+    this.#live.agent.leases.hear(this, instance, { kind: 'open', gateway, epoch: 1, ports: [8080] })
   }
 
   send(message: HostMessage | Promise<HostMessage>): void {
@@ -96,7 +96,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     for (const instanceUuid of names) await live.agent.start({ instanceUuid, boot: 1 })
     pass(machine, live, 10_000)
     for (const instanceUuid of names) {
-      const epoch = live.agent.entries.get(instanceUuid)?.attention.idle?.epoch ?? 0
+      const epoch = live.agent.entries.get(instanceUuid)?.hostLease.idle?.epoch ?? 0
       const order = { boot: 1, epoch, permit: 2, stateful: true, graceMs: 1_000 }
       assert.equal((await live.agent.standBy({ instanceUuid, ...order })).slept, true)
     }
@@ -127,7 +127,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     const asking = new AskingGateway(live)
     for (const name of names) asking.ask(name)
     const waiting = names[30] ?? ''
-    assert.equal(live.agent.entries.get(waiting)?.attention.phase, 'waking')
+    assert.equal(live.agent.entries.get(waiting)?.hostLease.phase, 'waking')
     await live.agent.stop({ instanceUuid: waiting, boot: 1, forced: false, graceMs: 1_000 })
     assert.equal(asking.opened.length, 0)
     assert.equal(live.agent.entries.get(waiting)?.record?.standby, undefined)

@@ -20,7 +20,7 @@ describe('a sleeping instance of an agent', function () {
     it('by traffic: the permit’s boot, told afterwards', async () => {
       await scene.asleep(cold)
       const opened = await new TestGateway(scene.live).connect().opened()
-      assert.deepEqual([opened.boot, opened.memory, opened.woken?.kind], [2, 2, StartKind.Boot])
+      assert.deepEqual([opened.boot, opened.memoryBoot, opened.woken?.kind], [2, 2, StartKind.Boot])
       assert.deepEqual(opened.reach, { 8080: { host: '10.64.0.2', port: 8080 } })
       assert.deepEqual([opened.returnAfterMs, opened.quietConnectionsSleep], [500, false])
       await scene.live.reported()
@@ -33,7 +33,7 @@ describe('a sleeping instance of an agent', function () {
 
     it('is told to whoever asks, from the request for it on and with its start before the gateway has its answer', async () => {
       await scene.asleep(cold, { vmm: { bootMs: 20 } })
-      const awake = () => scene.live.agent.gatekeeper.awake([uuid, 'another'])
+      const awake = () => scene.live.agent.leases.awake([uuid, 'another'])
       assert.deepEqual(awake(), {})
       const gateway = new TestGateway(scene.live).connect()
       gateway.open()
@@ -53,11 +53,14 @@ describe('a sleeping instance of an agent', function () {
       gateway.giveBack()
       assert.equal((await scene.standBy()).slept, true)
       const second = await gateway.opened()
-      assert.deepEqual([second.boot, second.memory, second.woken?.kind], [2, first.memory, StartKind.Restore])
+      assert.deepEqual(
+        [second.boot, second.memoryBoot, second.woken?.kind],
+        [2, first.memoryBoot, StartKind.Restore],
+      )
       assert.deepEqual(gateway.all('gone'), [])
       gateway.giveBack()
       assert.equal((await scene.standBy()).slept, true)
-      assert.equal((await gateway.opened()).memory, first.memory)
+      assert.equal((await gateway.opened()).memoryBoot, first.memoryBoot)
     })
 
     it('a snapshot that does not fit begins memory anew, and what was connected is gone', async () => {
@@ -67,7 +70,7 @@ describe('a sleeping instance of an agent', function () {
       gateway.giveBack()
       await scene.standBy()
       const opened = await gateway.opened()
-      assert.deepEqual([opened.boot, opened.memory, opened.woken?.kind], [2, 2, StartKind.Boot])
+      assert.deepEqual([opened.boot, opened.memoryBoot, opened.woken?.kind], [2, 2, StartKind.Boot])
       assert.deepEqual(gateway.all('gone'), [{ kind: 'gone', instance: uuid, boot: 1 }])
     })
 
@@ -123,10 +126,10 @@ describe('a sleeping instance of an agent', function () {
       assert.equal(scene.machine.host.starts, 1)
       await scene.live.reported()
       assert.ok(scene.machine.told.includes('wake-failed'))
-      assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.permit, 2)
+      assert.equal(scene.live.agent.leases.hostLease(uuid)?.permit, 2)
       pass(scene.machine, scene.live, 1_000)
       assert.equal((await gateway.opened()).boot, 2)
-      assert.equal(scene.live.agent.gatekeeper.attention(uuid)?.wakeFailure, undefined)
+      assert.equal(scene.live.agent.leases.hostLease(uuid)?.wakeFailure, undefined)
     })
 
     it('a packet of a peer wakes it', async () => {
@@ -159,11 +162,11 @@ describe('a sleeping instance of an agent', function () {
     it('a packet of a peer within the back-off of a failed wake wakes it when that is over', async () => {
       await scene.asleep(cold, { vmm: { failStart: 2 } })
       scene.machine.network.sendFromPeer('10.64.0.2')
-      await seen('the wake has failed', () => scene.attention.wakeFailure !== undefined)
+      await seen('the wake has failed', () => scene.hostLease.wakeFailure !== undefined)
       await seen('it is watched for peers', () => scene.machine.network.resting.has('10.64.0.2'))
       scene.machine.network.sendFromPeer('10.64.0.2')
       pass(scene.machine, scene.live, 999)
-      assert.equal(scene.attention.phase, 'asleep')
+      assert.equal(scene.hostLease.phase, 'asleep')
       pass(scene.machine, scene.live, 1)
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
@@ -172,7 +175,7 @@ describe('a sleeping instance of an agent', function () {
       await scene.asleep(cold, { vmm: { failStart: 2 } })
       sendAtOnce(scene.machine.network)
       scene.machine.network.sendFromPeer('10.64.0.2')
-      await seen('the wake has failed', () => scene.attention.wakeFailure !== undefined)
+      await seen('the wake has failed', () => scene.hostLease.wakeFailure !== undefined)
       pass(scene.machine, scene.live, 1_000)
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
@@ -213,9 +216,9 @@ describe('a sleeping instance of an agent', function () {
       await scene.nextAgent()
       const gateway = new TestGateway(scene.live).connect([{ boot: 1, epoch: 7 }])
       settleIn(scene.machine, scene.live)
-      assert.equal(scene.attention.idle, undefined)
+      assert.equal(scene.hostLease.idle, undefined)
       gateway.giveBack(0, 7)
-      assert.ok(scene.attention.idle !== undefined)
+      assert.ok(scene.hostLease.idle !== undefined)
     })
 
     it('a lease of a boot that is over is gone', async () => {
@@ -238,10 +241,10 @@ describe('a sleeping instance of an agent', function () {
     it('memory that went on from a snapshot is still the same', async () => {
       await scene.asleep(stateful)
       const first = await new TestGateway(scene.live).connect().opened()
-      assert.deepEqual([first.boot, first.memory], [2, 1])
+      assert.deepEqual([first.boot, first.memoryBoot], [2, 1])
       await scene.nextAgent()
       const second = await new TestGateway(scene.live).connect().opened()
-      assert.deepEqual([second.boot, second.memory], [2, 1])
+      assert.deepEqual([second.boot, second.memoryBoot], [2, 1])
     })
 
     it('a packet of a peer that comes while an agent recovers wakes who sleeps', async () => {

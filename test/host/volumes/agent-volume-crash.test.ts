@@ -19,7 +19,7 @@ type Kind = keyof typeof policies
 /** Whoever runs or sleeps has the volume, nobody else; and nobody touched it under a VM or a memory. */
 function holdIsRight(machine: Machine, last: LiveAgent): void {
   assert.deepEqual(machine.broken, [])
-  const permit = last.agent.gatekeeper.attention(uuid)?.permit
+  const permit = last.agent.leases.hostLease(uuid)?.permit
   const expected = machine.host.running(uuid) === 1 || permit !== undefined ? uuid : undefined
   assert.equal(machine.volumes.held.get(volumeUuid), expected)
 }
@@ -51,7 +51,7 @@ async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<v
   const order = { ...boot, permit: 2, stateful: kind === 'stateful', graceMs: 1_000 }
   for (let tries = 0; tries < 5; tries += 1) {
     pass(machine, live, leaseKeptMs)
-    const epoch = live.agent.entries.get(uuid)?.attention.idle?.epoch ?? 0
+    const epoch = live.agent.entries.get(uuid)?.hostLease.idle?.epoch ?? 0
     if ((await live.agent.standBy({ ...order, epoch })).slept) return
   }
   throw new Error('it never slept')

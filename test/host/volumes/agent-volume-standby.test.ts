@@ -67,7 +67,7 @@ describe('an instance in standby with a volume', () => {
 
   it('stateful: its memory goes on with it, and nobody looks at it between', async () => {
     await asleep(stateful)
-    const { memory } = await new TestGateway(scene.live).connect().opened()
+    const { memoryBoot: memory } = await new TestGateway(scene.live).connect().opened()
     assert.equal(memory, 1)
     assert.equal(checks(), 1)
     assert.equal(holder(), uuid)
@@ -79,7 +79,7 @@ describe('an instance in standby with a volume', () => {
   ] as const) {
     it(`stateful: a memory that ${why} is followed by a check, and then by a boot`, async () => {
       await asleep(stateful, { vmm })
-      const { boot: woken, memory } = await new TestGateway(scene.live).connect().opened()
+      const { boot: woken, memoryBoot: memory } = await new TestGateway(scene.live).connect().opened()
       assert.deepEqual([woken, memory], [2, 2])
       assert.equal(checks(), 2)
       assert.equal(scene.machine.host.find({ ...boot, boot: 2 })?.started?.kind, StartKind.Boot)

@@ -5,7 +5,7 @@ import type { ExplainedInstance } from '../../../src/domain/instance/explanation
 import { InstanceState, instanceStates } from '../../../src/domain/instance/state.ts'
 import { lostMemory } from '../../../src/domain/instance/lifecycle-standby.ts'
 import { noScaleToZero } from '../../../src/domain/standby/scale-to-zero.ts'
-import type { Attention } from '../../../src/domain/standby/lease-protocol.ts'
+import type { HostLeaseView } from '../../../src/domain/standby/lease-protocol.ts'
 
 const nowMs = Date.parse('2030-01-01T10:00:00Z')
 const ago = (seconds: number): number => nowMs - seconds * 1_000
@@ -17,7 +17,7 @@ const sleeper: ExplainedInstance = {
   scaleToZero: { policy: 'on', cooldownMs: 2_000, stateful: false },
   startedAtMs: ago(60),
 }
-const calm: Attention = {
+const calm: HostLeaseView = {
   phase: LeasePhase.Running,
   boot: 3,
   awake: true,
@@ -34,7 +34,7 @@ const snapshot = '00000000-0000-4000-8000-000000000001'
 interface Case {
   readonly title: string
   readonly instance?: Partial<ExplainedInstance>
-  readonly attention: Partial<Attention> | undefined
+  readonly hostLease: Partial<HostLeaseView> | undefined
   readonly now: string | RegExp
   readonly next: RegExp
 }
@@ -42,112 +42,112 @@ interface Case {
 const cases: readonly Case[] = [
   {
     title: 'stalled by a full disk, whatever else is true of it',
-    attention: { leases: 1, requests: 1, stalledSinceMs: ago(60) },
+    hostLease: { leases: 1, requests: 1, stalledSinceMs: ago(60) },
     now: `web stands still since ${since}, because the disk of host local has no room for what it writes to its volume.`,
     next: /^it goes on by itself as soon as there is room, and nothing is lost$/,
   },
   {
     title: 'awake without traffic, because the disk has no room for its memory',
-    attention: { idleSinceMs: ago(1), noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
+    hostLease: { idleSinceMs: ago(1), noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
     now: `web is awake since ${since}, because the disk of host local has no room for its memory: at ${since} it needed 136 MB, and 20 MB were left.`,
     next: /^standby is tried again about every minute .* deleted make room, .* not stateful needs none$/,
   },
   {
     title: 'awake for traffic, whatever room there was when it was last to stand by',
-    attention: { leases: 1, requests: 1, noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
+    hostLease: { leases: 1, requests: 1, noRoom: { atMs: ago(60), neededMb: 136, leftMb: 20 } },
     now: /because of traffic/,
     next: /^standby 2 s after/,
   },
   {
     title: 'draining, with the time at which that is over at the latest',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs },
-    attention: { phase: LeasePhase.Draining, requests: 1 },
+    hostLease: { phase: LeasePhase.Draining, requests: 1 },
     now: 'web is draining, as asked: nothing new gets there, and 1 request is there.',
     next: /, at the latest at 2030-01-01T10:00:00\.000Z$/,
   },
   {
     title: 'draining, because autoscale gives it back',
     instance: { state: InstanceState.Draining, drainUntilMs: nowMs, isRetired: true },
-    attention: { phase: LeasePhase.Draining, requests: 1 },
+    hostLease: { phase: LeasePhase.Draining, requests: 1 },
     now: 'web is draining, as asked: nothing new gets there, and 1 request is there.',
     next: /at the latest at 2030-01-01T10:00:00\.000Z; then it is deleted, because autoscale gives it back$/,
   },
   {
     title: 'given back, and not told of it yet',
     instance: { isRetired: true },
-    attention: { leases: 1, requests: 1 },
+    hostLease: { leases: 1, requests: 1 },
     now: /^web is awake since/,
     next: /^it is shut down; then it is deleted, because autoscale gives it back$/,
   },
   {
     title: 'awake without a policy',
     instance: { scaleToZero: noScaleToZero },
-    attention: { leases: 1, requests: 1 },
+    hostLease: { leases: 1, requests: 1 },
     now: `web is awake since ${since}, and has no scale-to-zero policy.`,
     next: /until it is stopped/,
   },
   {
     title: 'awake with traffic',
-    attention: { leases: 2, requests: 1, connections: 3 },
+    hostLease: { leases: 2, requests: 1, connections: 3 },
     now: `web is awake since ${since}, because of traffic: 1 request is, 3 connections are there.`,
     next: /^standby 2 s after the last of it$/,
   },
   {
     title: 'awake by itself, whatever traffic there is',
-    attention: { disabled: true, leases: 1, requests: 1 },
+    hostLease: { disabled: true, leases: 1, requests: 1 },
     now: `web is awake since ${since}, because it wants to: its scale_to_zero_disable count is above 0.`,
     next: /until that count is 0/,
   },
   {
     title: 'idle, with the time of its standby',
-    attention: { idleSinceMs: ago(1) },
+    hostLease: { idleSinceMs: ago(1) },
     now: 'web is awake, and nothing has asked for it since 2030-01-01T09:59:59.000Z.',
     next: /^standby at 2030-01-01T10:00:01.000Z, unless/,
   },
   {
     title: 'idle beyond its cooldown',
-    attention: { idleSinceMs: ago(9) },
+    hostLease: { idleSinceMs: ago(9) },
     now: /nothing has asked for it/,
     next: /^standby at any moment/,
   },
   {
     title: 'idle, and held back because its user has had its share of standby',
-    attention: { idleSinceMs: ago(9), heldBack: true },
+    hostLease: { idleSinceMs: ago(9), heldBack: true },
     now: /although nothing has asked for it since 2030-01-01T09:59:51.000Z: instances of its user fell asleep on host \S+ as often as they may/,
     next: /^standby when it is its turn/,
   },
   {
     title: 'asleep without memory, by the word of the host alone too',
     instance: { state: InstanceState.Running },
-    attention: { phase: LeasePhase.Asleep, permit: 4 },
+    hostLease: { phase: LeasePhase.Asleep, permit: 4 },
     now: 'web is asleep, because nothing asked for it for 2 s; it was shut down.',
     next: /wakes it/,
   },
   {
     title: 'asleep with memory',
     instance: { ...asleep, snapshotUuid: snapshot },
-    attention: { phase: LeasePhase.Asleep, permit: 4 },
+    hostLease: { phase: LeasePhase.Asleep, permit: 4 },
     now: `web is asleep since 2030-01-01T09:59:30.000Z, because nothing asked for it for 2 s; its memory is kept in snapshot ${snapshot}.`,
     next: /wakes it/,
   },
   {
     title: 'asleep, and its memory was lost with its host',
     instance: { ...asleep, failure: lostMemory },
-    attention: { phase: LeasePhase.Asleep, permit: 4 },
+    hostLease: { phase: LeasePhase.Asleep, permit: 4 },
     now: /, because nothing asked for it for 2 s; its host lost the memory that it had kept: the next wake starts the application anew\.$/,
     next: /wakes it/,
   },
   {
     title: 'asleep because no wake succeeds',
     instance: asleep,
-    attention: { phase: LeasePhase.Asleep, permit: 4, wakeFailure: { message: 'no', retryAtMs: ago(-5) } },
+    hostLease: { phase: LeasePhase.Asleep, permit: 4, wakeFailure: { message: 'no', retryAtMs: ago(-5) } },
     now: 'web is asleep, because it could not be woken.',
     next: /refused until 2030-01-01T10:00:05.000Z/,
   },
   {
     title: 'asleep from its creation',
     instance: { ...asleep, boot: 0 },
-    attention: { phase: LeasePhase.Asleep, boot: 0, permit: 1 },
+    hostLease: { phase: LeasePhase.Asleep, boot: 0, permit: 1 },
     now: /from its creation/,
     next: /wakes it/,
   },
@@ -160,43 +160,43 @@ const cases: readonly Case[] = [
       stopReason: 3,
       exitCode: 1,
     },
-    attention: { phase: LeasePhase.None, awake: false },
+    hostLease: { phase: LeasePhase.None, awake: false },
     now: 'web is stopped since 2030-01-01T09:59:30.000Z, with stop reason 3 and exit code 1.',
     next: /at 2030-01-01T10:00:10.000Z$/,
   },
   {
     title: 'awake on a host that is away',
-    attention: undefined,
+    hostLease: undefined,
     now: /why, only host local knows, which does not answer/,
     next: /not known/,
   },
   {
     title: 'starting on a host that is silent',
     instance: { state: InstanceState.Starting, hostSilentSinceMs: ago(120) },
-    attention: undefined,
+    hostLease: undefined,
     now: 'web is starting on host local; its host local has been silent since 2030-01-01T09:58:00.000Z.',
     next: /^nothing before the host is heard again; then it runs as soon as its application is entered$/,
   },
   {
     title: 'recorded as awake, and its host is silent',
     instance: { hostSilentSinceMs: ago(120) },
-    attention: undefined,
+    hostLease: undefined,
     now: `web is recorded as awake since ${since}; its host local has been silent since 2030-01-01T09:58:00.000Z.`,
     next: /^nothing before the host is heard again; then the host says what became of it$/,
   },
   {
     title: 'stopped, for which the silence of its host is no reason',
     instance: { state: InstanceState.Stopped, boot: 0, hostSilentSinceMs: ago(120) },
-    attention: undefined,
+    hostLease: undefined,
     now: 'web is stopped, because nobody started it yet.',
     next: /^nothing, until it is started/,
   },
 ]
 
 describe('why an instance is awake or asleep', () => {
-  for (const { title, instance, attention, now, next } of cases) {
+  for (const { title, instance, hostLease, now, next } of cases) {
     it(`is said in a sentence: ${title}`, () => {
-      const host = attention === undefined ? undefined : { ...calm, ...attention }
+      const host = hostLease === undefined ? undefined : { ...calm, ...hostLease }
       const said = explain({ ...sleeper, ...instance }, host, nowMs)
       if (typeof now === 'string') assert.equal(said.now, now)
       else assert.match(said.now, now)

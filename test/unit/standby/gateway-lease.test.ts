@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { decide, isAsking, isOpen } from '../../../src/domain/standby/gateway-lease.ts'
-import { GateLink, GatePhase, closedGate } from '../../../src/domain/standby/gateway-lease-state.ts'
-import type { GateEffect, GateEvent, GateState } from '../../../src/domain/standby/gateway-lease-state.ts'
+import {
+  HostConnection,
+  GatewayLeasePhase,
+  closedGatewayLease,
+} from '../../../src/domain/standby/gateway-lease-state.ts'
+import type {
+  GatewayLeaseEffect,
+  GatewayLeaseEvent,
+  GatewayLeaseState,
+} from '../../../src/domain/standby/gateway-lease-state.ts'
 
-const opened = (epoch: number, boot = 1): GateEvent => ({
+const opened = (epoch: number, boot = 1): GatewayLeaseEvent => ({
   kind: 'opened',
   epoch,
   boot,
-  memory: boot,
+  memoryBoot: boot,
   returnAfterMs: 100,
 })
-const refused = (epoch: number): GateEvent => ({
+const refused = (epoch: number): GatewayLeaseEvent => ({
   kind: 'refused',
   epoch,
   reason: 'failed',
@@ -19,11 +27,11 @@ const refused = (epoch: number): GateEvent => ({
 })
 
 class Story {
-  state: GateState = closedGate(0, GateLink.Up)
+  state: GatewayLeaseState = closedGatewayLease(0, HostConnection.Up)
   nowMs = 1_000
 
-  tell(...events: readonly GateEvent[]): readonly GateEffect[] {
-    const all: GateEffect[] = []
+  tell(...events: readonly GatewayLeaseEvent[]): readonly GatewayLeaseEffect[] {
+    const all: GatewayLeaseEffect[] = []
     for (const event of events) {
       const { state, effects } = decide(this.state, event, this.nowMs)
       this.state = state
@@ -32,7 +40,7 @@ class Story {
     return all
   }
 
-  at(phase: GatePhase): this {
+  at(phase: GatewayLeasePhase): this {
     this.tell(...ways[phase])
     assert.equal(this.state.phase, phase)
     return this
@@ -40,16 +48,16 @@ class Story {
 }
 
 const open = [{ kind: 'wanted' }, opened(1)] as const
-const ways: Readonly<Record<GatePhase, readonly GateEvent[]>> = {
-  [GatePhase.Closed]: [],
-  [GatePhase.Asking]: [{ kind: 'wanted' }],
-  [GatePhase.Open]: open,
-  [GatePhase.Busy]: [...open, { kind: 'due', busy: true, lastMs: 1_000 }],
-  [GatePhase.Ending]: [...open, { kind: 'drain', boot: 1, connected: true }],
-  [GatePhase.Unsure]: [...open, { kind: 'link-silent' }],
+const ways: Readonly<Record<GatewayLeasePhase, readonly GatewayLeaseEvent[]>> = {
+  [GatewayLeasePhase.Closed]: [],
+  [GatewayLeasePhase.Asking]: [{ kind: 'wanted' }],
+  [GatewayLeasePhase.Open]: open,
+  [GatewayLeasePhase.Busy]: [...open, { kind: 'due', busy: true, lastMs: 1_000 }],
+  [GatewayLeasePhase.Ending]: [...open, { kind: 'drain', boot: 1, connected: true }],
+  [GatewayLeasePhase.Unsure]: [...open, { kind: 'link-silent' }],
 }
 
-const events: readonly GateEvent[] = [
+const events: readonly GatewayLeaseEvent[] = [
   { kind: 'wanted' },
   { kind: 'unwanted' },
   { kind: 'port-missing' },
@@ -79,10 +87,15 @@ const events: readonly GateEvent[] = [
   { kind: 'news' },
 ]
 
-const holding: readonly GatePhase[] = [GatePhase.Open, GatePhase.Busy, GatePhase.Ending, GatePhase.Unsure]
+const holding: readonly GatewayLeasePhase[] = [
+  GatewayLeasePhase.Open,
+  GatewayLeasePhase.Busy,
+  GatewayLeasePhase.Ending,
+  GatewayLeasePhase.Unsure,
+]
 
-describe('the gate of an instance', () => {
-  for (const phase of Object.values(GatePhase)) {
+describe('the lease of a gateway', () => {
+  for (const phase of Object.values(GatewayLeasePhase)) {
     for (const event of events) {
       it(`keeps its rules in ${phase} with ${JSON.stringify(event)}, told once and twice`, () => {
         const story = new Story().at(phase)
@@ -97,14 +110,16 @@ describe('the gate of an instance', () => {
             'a lease in the phases that have one',
           )
           assert(state.epoch >= before.epoch, 'epochs grow')
-          if (state.phase === GatePhase.Asking) assert(state.asked)
-          if (state.dueAtMs !== undefined) assert.equal(state.phase, GatePhase.Open)
-          if (state.phase === GatePhase.Open) assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
-          const isAway = state.link === GateLink.Away || state.link === GateLink.Down
+          if (state.phase === GatewayLeasePhase.Asking) assert(state.asked)
+          if (state.dueAtMs !== undefined) assert.equal(state.phase, GatewayLeasePhase.Open)
+          if (state.phase === GatewayLeasePhase.Open)
+            assert(state.dueAtMs !== undefined, 'no lease is kept for ever')
+          const isAway = state.link === HostConnection.Away || state.link === HostConnection.Down
           // A port that is published while no agent is there is asked for when there is one again.
           if (isAway && event.kind !== 'port-missing')
             assert(!state.asked, 'nobody waits for a host that is away')
-          if (state.link === GateLink.Silent && before.link !== GateLink.Silent) assert(!isOpen(state))
+          if (state.link === HostConnection.Silent && before.link !== HostConnection.Silent)
+            assert(!isOpen(state))
           const gaveBack = effects.some(({ kind }) => kind === 'idle')
           if (gaveBack) assert(!isOpen(state), 'nothing is sent after a lease was given back')
           for (const effect of effects) {
@@ -124,7 +139,7 @@ describe('the gate of an instance', () => {
   })
 
   it('gives the lease back when nothing has passed for the time that the host said', () => {
-    const story = new Story().at(GatePhase.Open)
+    const story = new Story().at(GatewayLeasePhase.Open)
     story.nowMs = 1_100
     story.tell({ kind: 'due', busy: false, lastMs: 1_050 })
     assert.equal(story.state.dueAtMs, 1_150)
@@ -136,7 +151,7 @@ describe('the gate of an instance', () => {
   })
 
   it('opens on an answer that nobody waits for any more, since the host counts it as held', () => {
-    const story = new Story().at(GatePhase.Asking)
+    const story = new Story().at(GatewayLeasePhase.Asking)
     assert.deepEqual(story.tell({ kind: 'unwanted' }), [{ kind: 'withdraw', epoch: 1 }])
     story.tell(opened(1))
     assert.equal(story.state.dueAtMs, 1_100)
@@ -144,29 +159,29 @@ describe('the gate of an instance', () => {
 
   for (const heard of ['link-back', 'link-away'] as const) {
     it(`gives back what a host that was silent opens after it was given up: ${heard}`, () => {
-      const story = new Story().at(GatePhase.Asking)
+      const story = new Story().at(GatewayLeasePhase.Asking)
       story.tell({ kind: 'unwanted' }, { kind: 'link-silent' }, { kind: heard })
       assert.deepEqual(story.tell(opened(1)), [{ kind: 'idle', epoch: 1, quietMs: 0 }])
-      assert.equal(story.state.phase, GatePhase.Closed)
+      assert.equal(story.state.phase, GatewayLeasePhase.Closed)
     })
   }
 
   it('ignores the answer to an older question while a newer one is asked', () => {
-    const story = new Story().at(GatePhase.Asking)
+    const story = new Story().at(GatewayLeasePhase.Asking)
     story.tell({ kind: 'link-silent' }, { kind: 'link-back' })
     assert.deepEqual(story.tell(opened(1)), [])
     assert.deepEqual(story.tell(opened(2)), [{ kind: 'admit' }])
   })
 
   it('ignores a repeated answer after the lease was given back', () => {
-    const story = new Story().at(GatePhase.Open)
+    const story = new Story().at(GatewayLeasePhase.Open)
     story.nowMs = 2_000
     story.tell({ kind: 'due', busy: false, lastMs: 1_000 }, opened(1))
-    assert.equal(story.state.phase, GatePhase.Closed)
+    assert.equal(story.state.phase, GatewayLeasePhase.Closed)
   })
 
   it('answers as before until the back-off of a refusal is over, or there is news', () => {
-    const story = new Story().at(GatePhase.Asking)
+    const story = new Story().at(GatewayLeasePhase.Asking)
     story.tell(refused(1))
     assert.equal(story.tell({ kind: 'wanted' })[0]?.kind, 'fail')
     story.tell({ kind: 'news' })
@@ -177,7 +192,7 @@ describe('the gate of an instance', () => {
   })
 
   it('serves on while its host has no agent, and has nobody wait for one', () => {
-    const story = new Story().at(GatePhase.Open)
+    const story = new Story().at(GatewayLeasePhase.Open)
     story.tell({ kind: 'link-lost' }, { kind: 'link-down' })
     assert.deepEqual(story.tell({ kind: 'wanted' }), [{ kind: 'admit' }])
     story.nowMs = 2_000
@@ -187,43 +202,43 @@ describe('the gate of an instance', () => {
     story.nowMs = 3_000
     const given = story.tell({ kind: 'due', busy: false, lastMs: 1_000 })
     assert.deepEqual(given.at(-1), { kind: 'idle', epoch: 1, quietMs: 2_000 })
-    const sleeper = new Story().at(GatePhase.Asking)
+    const sleeper = new Story().at(GatewayLeasePhase.Asking)
     assert.equal(sleeper.tell({ kind: 'link-lost' }, { kind: 'link-down' })[0]?.kind, 'fail')
     assert.equal(sleeper.tell({ kind: 'wanted' })[0]?.kind, 'fail')
   })
 
   it('sends nothing more once its host is silent, also after a time without an agent', () => {
-    const story = new Story().at(GatePhase.Open)
+    const story = new Story().at(GatewayLeasePhase.Open)
     story.tell({ kind: 'link-lost' }, { kind: 'link-down' }, { kind: 'link-silent' })
-    assert.equal(story.state.phase, GatePhase.Unsure)
+    assert.equal(story.state.phase, GatewayLeasePhase.Unsure)
   })
 
   it('ends what is under way where its host’s machine is lost, and admits to the same boot afterwards', () => {
-    const story = new Story().at(GatePhase.Unsure)
+    const story = new Story().at(GatewayLeasePhase.Unsure)
     const effects = story.tell({ kind: 'link-away' }, { kind: 'link-unreachable' })
     assert.deepEqual(effects[0], { kind: 'end', boot: 1, why: 'lost' })
-    assert.equal(story.state.phase, GatePhase.Closed)
+    assert.equal(story.state.phase, GatewayLeasePhase.Closed)
     assert.deepEqual(story.tell({ kind: 'link-back' }, { kind: 'wanted' }), [{ kind: 'open', epoch: 2 }])
     assert.deepEqual(story.tell(opened(2, 1)), [{ kind: 'admit' }])
   })
 
   it('asks anew with a silent host once it is heard, and keeps what is under way', () => {
-    const story = new Story().at(GatePhase.Unsure)
+    const story = new Story().at(GatewayLeasePhase.Unsure)
     assert.deepEqual(story.tell({ kind: 'wanted' }), [])
     assert(isAsking(story.state))
     assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 3 }])
-    assert.equal(story.state.phase, GatePhase.Unsure)
+    assert.equal(story.state.phase, GatewayLeasePhase.Unsure)
     story.tell(opened(3, 1))
     assert(isOpen(story.state))
   })
 
   it('asks a host that was silent for the lease that it had, although nobody waits', () => {
-    const story = new Story().at(GatePhase.Unsure)
+    const story = new Story().at(GatewayLeasePhase.Unsure)
     assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 2 }])
   })
 
   it('asks again for those who waited while the host was lost', () => {
-    const story = new Story().at(GatePhase.Asking)
+    const story = new Story().at(GatewayLeasePhase.Asking)
     story.tell({ kind: 'link-lost' })
     assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 2 }])
   })
@@ -231,7 +246,7 @@ describe('the gate of an instance', () => {
   it('has who comes wait for a silent host, and nobody for one that stays away', () => {
     const story = new Story()
     assert.deepEqual(story.tell({ kind: 'link-lost' }, { kind: 'link-silent' }, { kind: 'wanted' }), [])
-    assert.equal(story.state.phase, GatePhase.Asking)
+    assert.equal(story.state.phase, GatewayLeasePhase.Asking)
     assert.equal(story.tell({ kind: 'link-away' })[0]?.kind, 'fail')
     assert.equal(story.tell({ kind: 'wanted' })[0]?.kind, 'fail')
     story.tell({ kind: 'link-back' })
@@ -239,28 +254,28 @@ describe('the gate of an instance', () => {
   })
 
   it('says that it is drained once, when nothing is connected any more', () => {
-    const story = new Story().at(GatePhase.Ending)
+    const story = new Story().at(GatewayLeasePhase.Ending)
     const effects = story.tell({ kind: 'empty' }, { kind: 'empty' })
     assert.equal(effects.filter(({ kind }) => kind === 'drained').length, 1)
   })
 
   it('ends connections of another memory, and keeps those of the same', () => {
-    const story = new Story().at(GatePhase.Open)
+    const story = new Story().at(GatewayLeasePhase.Open)
     story.nowMs = 2_000
     story.tell({ kind: 'due', busy: false, lastMs: 1_000 }, { kind: 'wanted' })
     assert(story.tell(opened(2, 2)).some(({ kind }) => kind === 'end-other-memory'))
-    const kept = new Story().at(GatePhase.Open)
+    const kept = new Story().at(GatewayLeasePhase.Open)
     kept.nowMs = 2_000
     kept.tell({ kind: 'due', busy: false, lastMs: 1_000 }, { kind: 'wanted' })
-    const again = kept.tell({ kind: 'opened', epoch: 2, boot: 2, memory: 1 })
+    const again = kept.tell({ kind: 'opened', epoch: 2, boot: 2, memoryBoot: 1 })
     assert(!again.some(({ kind }) => kind === 'end-other-memory'))
   })
 
   it('has who comes wait for the answer when a host that was silent is asked again about its lease', () => {
-    const story = new Story().at(GatePhase.Unsure)
+    const story = new Story().at(GatewayLeasePhase.Unsure)
     assert.equal(isAsking(story.state), false)
     story.tell({ kind: 'link-back' }, { kind: 'wanted' })
-    assert.equal(story.state.phase, GatePhase.Unsure)
+    assert.equal(story.state.phase, GatewayLeasePhase.Unsure)
     assert.equal(isAsking(story.state), true)
   })
 })

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { nextDueMs } from '../../../src/domain/standby/host-lease.ts'
 import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type {
-  AttentionEffect,
-  AttentionEvent,
-  AttentionState,
+  HostLeaseEffect,
+  HostLeaseEvent,
+  HostLeaseState,
 } from '../../../src/domain/standby/host-lease-state.ts'
 import { HostFailure, StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
@@ -17,8 +17,8 @@ const begun = fc.integer({ min: 1, max: 4 })
 const epoch = fc.integer({ min: 1, max: 5 })
 const gateway = fc.constantFrom('a', 'b')
 const yesOrNo = fc.boolean()
-const of = <T extends object>(kind: AttentionEvent['kind'], fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
-  fc.record({ kind: fc.constant(kind), ...fields }) as fc.Arbitrary<AttentionEvent>
+const of = <T extends object>(kind: HostLeaseEvent['kind'], fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  fc.record({ kind: fc.constant(kind), ...fields }) as fc.Arbitrary<HostLeaseEvent>
 
 const settings = fc.record({
   policy: fc.constantFrom('off', 'on', 'idle'),
@@ -64,19 +64,19 @@ const event = fc.oneof(
 const timeline = fc.array(fc.tuple(fc.integer({ min: 0, max: 6_000 }), event), { maxLength: 60 })
 
 /** A workflow orders standby by the idle period that it was told of. */
-function asTold(asked: AttentionEvent, { idle }: AttentionState): AttentionEvent {
+function asTold(asked: HostLeaseEvent, { idle }: HostLeaseState): HostLeaseEvent {
   return asked.kind === 'stand-by' && asked.boot > 0
     ? { ...asked, epoch: idle?.epoch ?? 0, permit: asked.boot + 1 }
     : asked
 }
 
 function play(
-  steps: readonly (readonly [number, AttentionEvent])[],
+  steps: readonly (readonly [number, HostLeaseEvent])[],
   check: (
     story: Story,
-    effects: readonly AttentionEffect[],
-    event: AttentionEvent,
-    before: AttentionState,
+    effects: readonly HostLeaseEffect[],
+    event: HostLeaseEvent,
+    before: HostLeaseState,
   ) => void,
 ): void {
   const story = new Story()

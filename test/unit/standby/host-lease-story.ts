@@ -1,10 +1,10 @@
 import { decide } from '../../../src/domain/standby/host-lease.ts'
-import { unattended } from '../../../src/domain/standby/host-lease-state.ts'
+import { noHostLease } from '../../../src/domain/standby/host-lease-state.ts'
 import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
 import type {
-  AttentionEffect,
-  AttentionEvent,
-  AttentionState,
+  HostLeaseEffect,
+  HostLeaseEvent,
+  HostLeaseState,
   IdlePeriod,
 } from '../../../src/domain/standby/host-lease-state.ts'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
@@ -13,16 +13,16 @@ import { StartKind } from '../../../src/domain/instance/start-report.ts'
 export const settings = { policy: 'on', cooldownMs: 1_000, stateful: false } as const
 export const order = { boot: 1, epoch: 0, permit: 2, stateful: false, graceMs: 5_000 }
 export const gateway = 'g'
-export const open = (epoch: number): AttentionEvent => ({ kind: 'open', gateway, epoch, ports: [80] })
+export const open = (epoch: number): HostLeaseEvent => ({ kind: 'open', gateway, epoch, ports: [80] })
 
 /** One instance over time: what it is told, and what came of that. */
 export class Story {
-  state: AttentionState = unattended
+  state: HostLeaseState = noHostLease
   nowMs = 100_000
-  readonly effects: AttentionEffect[] = []
+  readonly effects: HostLeaseEffect[] = []
 
   /** The effects of these events alone. */
-  tell(...events: AttentionEvent[]): readonly AttentionEffect[] {
+  tell(...events: HostLeaseEvent[]): readonly HostLeaseEffect[] {
     const before = this.effects.length
     for (const event of events) {
       const { state, effects } = decide(this.state, event, this.nowMs)
@@ -32,7 +32,7 @@ export class Story {
     return this.effects.slice(before)
   }
 
-  after(ms: number, ...events: AttentionEvent[]): readonly AttentionEffect[] {
+  after(ms: number, ...events: HostLeaseEvent[]): readonly HostLeaseEffect[] {
     this.nowMs += ms
     return this.tell(...(events.length === 0 ? [{ kind: 'tick' } as const] : events))
   }
@@ -45,7 +45,7 @@ export class Story {
     return this.idle !== undefined
   }
 
-  run(boot = 1, changes: Partial<Extract<AttentionEvent, { kind: 'started' }>> = {}): this {
+  run(boot = 1, changes: Partial<Extract<HostLeaseEvent, { kind: 'started' }>> = {}): this {
     this.tell(
       { kind: 'start', boot },
       { kind: 'started', boot, start: StartKind.Boot, settings, listens: true, ...changes },
@@ -60,7 +60,7 @@ export class Story {
   }
 }
 
-export const kinds = (effects: readonly AttentionEffect[]): readonly string[] =>
+export const kinds = (effects: readonly HostLeaseEffect[]): readonly string[] =>
   effects.map(({ kind }) => kind)
 
 /** One state of each phase, as it is reached. */
@@ -96,7 +96,7 @@ export const reached: Readonly<Record<LeasePhase, () => Story>> = {
 }
 
 export const failed = { kind: 'start-failed', failure: HostFailure.HostFull, message: 'full' } as const
-export const startedAs = (boot: number): AttentionEvent => ({
+export const startedAs = (boot: number): HostLeaseEvent => ({
   kind: 'started',
   boot,
   start: StartKind.Boot,

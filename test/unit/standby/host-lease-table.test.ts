@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
-import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
+import type { HostLeaseEvent } from '../../../src/domain/standby/host-lease-state.ts'
 import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { failed, gateway, open, order, reached, startedAs } from './host-lease-story.ts'
 
 /** Where each event leads from each phase; what is not named stays where it is. */
-const table: Readonly<Record<string, readonly [AttentionEvent, Partial<Record<LeasePhase, LeasePhase>>]>> = {
+const table: Readonly<Record<string, readonly [HostLeaseEvent, Partial<Record<LeasePhase, LeasePhase>>]>> = {
   open: [open(2), { asleep: LeasePhase.Waking }],
   withdraw: [{ kind: 'withdraw', gateway, epoch: 1 }, {}],
   returned: [{ kind: 'returned', gateway, epoch: 1, quietMs: 0 }, {}],

@@ -4,7 +4,7 @@ import { firstQuietMs, peerPatienceMs } from '../../../src/domain/standby/host-l
 import { wakeBackOffMs } from '../../../src/domain/standby/wake-back-off.ts'
 import { idleRepeatMs } from '../../../src/domain/standby/host-lease-settlement.ts'
 import { LeasePhase } from '../../../src/domain/standby/host-lease-phase.ts'
-import type { AttentionEvent } from '../../../src/domain/standby/host-lease-state.ts'
+import type { HostLeaseEvent } from '../../../src/domain/standby/host-lease-state.ts'
 import { HostFailure, StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import { leaseKeptMs } from '../../../src/domain/standby/lease-protocol.ts'
@@ -34,7 +34,7 @@ describe('what keeps an instance awake', () => {
     }
     for (const phase of Object.values(LeasePhase)) {
       const answer = reached[phase]()
-        .tell({ ...open(5), gateway: 'other' } as AttentionEvent)
+        .tell({ ...open(5), gateway: 'other' } as HostLeaseEvent)
         .find(({ kind }) => kind === 'opened' || kind === 'refused')
       const word = answer?.kind === 'refused' ? answer.reason : (answer?.kind ?? 'waits')
       assert.equal(word, answers[phase], phase)

@@ -2,10 +2,10 @@ import { nextDueMs, decide } from '../../domain/standby/host-lease.ts'
 import { LeasePhase } from '../../domain/standby/host-lease-phase.ts'
 import { awakeState } from '../../domain/instance/awake.ts'
 import type { AwakeInstances } from '../../domain/instance/awake.ts'
-import type { AttentionEffect, AttentionEvent, StandByOrder } from '../../domain/standby/host-lease-state.ts'
+import type { HostLeaseEffect, HostLeaseEvent, StandByOrder } from '../../domain/standby/host-lease-state.ts'
 import { refusalRetryMs } from '../../domain/standby/host-lease-settlement.ts'
 import type {
-  Attention,
+  HostLeaseView,
   HostMessage,
   InstanceCounts,
   InstanceLoad,
@@ -28,42 +28,42 @@ export interface GatewayLine {
   end(): void
 }
 
-/** What the gatekeeper's decisions set in motion; each tells it later what came of it. Must not throw. */
-export interface GatekeeperWork {
+/** What the leases' decisions set in motion; each tells it later what came of it. Must not throw. */
+export interface HostLeaseWork {
   wake(entry: InstanceEntry, boot: number): void
   sleep(entry: InstanceEntry, order: StandByOrder): void
   hurry(entry: InstanceEntry, boot: number): void
-  noteWakeFailure(entry: InstanceEntry, failed: Extract<AttentionEffect, { kind: 'tell-wake-failed' }>): void
+  noteWakeFailure(entry: InstanceEntry, failed: Extract<HostLeaseEffect, { kind: 'tell-wake-failed' }>): void
   /** There is something to report to a workflow. */
   news(): void
 }
 
 /**
- * Feeds every instance's attention (`src/domain/standby/host-lease.ts`) with what happens and carries out what it decides. It holds who
+ * Feeds every instance's lease (`src/domain/standby/host-lease.ts`) with what happens and carries out what it decides. It holds who
  * is connected, and the clock; nothing here decides.
  */
-export class Gatekeeper {
+export class HostLeases {
   readonly #ports: AgentPorts
   readonly #entries: ReadonlyMap<string, InstanceEntry>
   readonly #lines = new Map<string, GatewayLine>()
   /** The next `tick` of each instance that has one. */
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #reports = new CountReports()
-  #work: GatekeeperWork | undefined
+  #work: HostLeaseWork | undefined
 
   constructor(ports: AgentPorts, entries: ReadonlyMap<string, InstanceEntry>) {
     this.#ports = ports
     this.#entries = entries
   }
 
-  /** Whoever works on the VMs needs the gatekeeper first, so it is told of them afterwards. */
-  employ(work: GatekeeperWork): void {
+  /** Who works on the VMs needs the leases first, so these callbacks are set afterwards. */
+  setCallbacks(work: HostLeaseWork): void {
     this.#work = work
   }
 
-  tell(entry: InstanceEntry, event: AttentionEvent): void {
-    const { state, effects } = decide(entry.attention, event, this.#ports.nowMs())
-    entry.attention = state
+  tell(entry: InstanceEntry, event: HostLeaseEvent): void {
+    const { state, effects } = decide(entry.hostLease, event, this.#ports.nowMs())
+    entry.hostLease = state
     if (state.idle?.epoch !== entry.idleDue?.epoch) entry.idleDue = undefined
     for (const effect of effects) this.#carryOut(entry, effect)
     this.#arm(entry)
@@ -118,7 +118,7 @@ export class Gatekeeper {
   }
 
   /** Traffic events of one gateway; of instances that are not here only an `open` is answered. */
-  hear(line: GatewayLine, instance: string, event: AttentionEvent): void {
+  hear(line: GatewayLine, instance: string, event: HostLeaseEvent): void {
     const entry = this.#entries.get(instance)
     if (entry !== undefined) this.tell(entry, event)
     else if (event.kind === 'open') {
@@ -150,10 +150,10 @@ export class Gatekeeper {
     await this.#reports.ask(this.#lines.values())
   }
 
-  attention(instanceUuid: string): Attention | undefined {
+  hostLease(instanceUuid: string): HostLeaseView | undefined {
     const entry = this.#entries.get(instanceUuid)
     if (entry === undefined) return undefined
-    const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.attention
+    const { phase, boot, leases, disabled, idle, permit, wakeFailure } = entry.hostLease
     const { stalledSinceMs, noRoom } = entry
     const asleep = phase === LeasePhase.Asleep || phase === LeasePhase.None
     return {
@@ -180,11 +180,11 @@ export class Gatekeeper {
   awake(instanceUuids: readonly string[]): AwakeInstances {
     const pairs = instanceUuids.flatMap((instanceUuid) => {
       const entry = this.#entries.get(instanceUuid)
-      const state = entry === undefined ? undefined : awakeState(entry.attention.phase)
+      const state = entry === undefined ? undefined : awakeState(entry.hostLease.phase)
       if (entry === undefined || state === undefined) return []
-      const { phase, permit } = entry.attention
-      // While it is being woken, `attention.boot` is still the boot that slept.
-      const boot = (phase === LeasePhase.Waking ? permit : undefined) ?? entry.attention.boot
+      const { phase, permit } = entry.hostLease
+      // While it is being woken, `hostLease.boot` is still the boot that slept.
+      const boot = (phase === LeasePhase.Waking ? permit : undefined) ?? entry.hostLease.boot
       const started = [entry.newestStart, entry.record?.started].find((each) => each?.boot === boot)
       return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]
     })
@@ -198,7 +198,7 @@ export class Gatekeeper {
 
   #arm(entry: InstanceEntry): void {
     clearTimeout(this.#timers.get(entry.instanceUuid))
-    const dueMs = nextDueMs(entry.attention)
+    const dueMs = nextDueMs(entry.hostLease)
     if (dueMs === undefined || entry.removed) {
       this.#timers.delete(entry.instanceUuid)
       return
@@ -211,7 +211,7 @@ export class Gatekeeper {
     this.#timers.set(entry.instanceUuid, timer)
   }
 
-  #carryOut(entry: InstanceEntry, effect: AttentionEffect): void {
+  #carryOut(entry: InstanceEntry, effect: HostLeaseEffect): void {
     const { instanceUuid: instance } = entry
     switch (effect.kind) {
       case 'opened':
@@ -259,7 +259,7 @@ export class Gatekeeper {
 
   async #opened(
     entry: InstanceEntry,
-    opened: Extract<AttentionEffect, { kind: 'opened' }>,
+    opened: Extract<HostLeaseEffect, { kind: 'opened' }>,
   ): Promise<HostMessage> {
     const { gateway: _, ports, ...lease } = opened
     const reach: Record<number, { readonly host: string; readonly port: number }> = {}
@@ -271,7 +271,7 @@ export class Gatekeeper {
     return { ...lease, instance: entry.instanceUuid, reach }
   }
 
-  #answerStandBy(entry: InstanceEntry, answer: Extract<AttentionEffect, { kind: 'answer-stand-by' }>): void {
+  #answerStandBy(entry: InstanceEntry, answer: Extract<HostLeaseEffect, { kind: 'answer-stand-by' }>): void {
     const { refused } = answer
     if (refused !== undefined) this.#ports.observer.standByRefused(refused)
     const slept = standByResult(entry.record, answer)
@@ -311,6 +311,6 @@ function answerDrain(entry: InstanceEntry, boot: number): void {
   }
 }
 
-function isKnown({ attention }: InstanceEntry, gateway: string): boolean {
-  return attention.leases.some((lease) => lease.gateway === gateway)
+function isKnown({ hostLease }: InstanceEntry, gateway: string): boolean {
+  return hostLease.leases.some((lease) => lease.gateway === gateway)
 }

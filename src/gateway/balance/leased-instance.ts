@@ -1,11 +1,11 @@
 import { decide, heldLease, isAsking, isOpen, knownRefusal } from '../../domain/standby/gateway-lease.ts'
-import { GatePhase, closedGate } from '../../domain/standby/gateway-lease-state.ts'
+import { GatewayLeasePhase, closedGatewayLease } from '../../domain/standby/gateway-lease-state.ts'
 import type {
-  GateEffect,
-  GateEvent,
-  GateLink,
-  GateRefusal,
-  GateState,
+  GatewayLeaseEffect,
+  GatewayLeaseEvent,
+  HostConnection,
+  LeaseRefusal,
+  GatewayLeaseState,
 } from '../../domain/standby/gateway-lease-state.ts'
 import type {
   GatewayMessage,
@@ -19,7 +19,7 @@ import type { AdmissionTiming, Ask } from '../traffic.ts'
 import { InstanceAdmission } from './instance-admission.ts'
 import type { AdmittedTo } from './instance-admission.ts'
 
-export interface GateOwner {
+export interface LeaseOwner {
   readonly nowMs: () => number
   readonly freshMs: number
   /** How long a connection that was slept through waits for the instance. */
@@ -46,7 +46,7 @@ const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
 /** One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts what is under way. */
-export class InstanceGate implements AdmittedTo {
+export class LeasedInstance implements AdmittedTo {
   readonly uuid: string
   readonly nodeId: string
   readonly listening = new Roster<InstanceAdmission>()
@@ -54,12 +54,12 @@ export class InstanceGate implements AdmittedTo {
   connections = 0
   /** Those who wait for this instance to be woken; kept by whoever has them wait. */
   queued = 0
-  #state: GateState
+  #state: GatewayLeaseState
   #open: Opened | undefined
   #askedPorts: readonly number[] = []
   /** In this run it was let sleep: it is woken, or made use of again, when the others are at their soft limits. */
   #maySleep = false
-  #owner: GateOwner
+  #owner: LeaseOwner
   #timer: NodeJS.Timeout | undefined
   #lastMs = 0
   #freshBoot = 0
@@ -86,14 +86,14 @@ export class InstanceGate implements AdmittedTo {
   constructor(options: {
     readonly uuid: string
     readonly nodeId: string
-    readonly link: GateLink
+    readonly link: HostConnection
     readonly epoch: number
-    readonly owner: GateOwner
+    readonly owner: LeaseOwner
   }) {
     this.uuid = options.uuid
     this.nodeId = options.nodeId
     this.#owner = options.owner
-    this.#state = closedGate(options.epoch, options.link)
+    this.#state = closedGatewayLease(options.epoch, options.link)
     this.#reportMs = this.#integralMs = this.#owner.nowMs()
   }
 
@@ -111,15 +111,15 @@ export class InstanceGate implements AdmittedTo {
 
   /** It runs down: nothing new gets there, and asking would be in vain. */
   get isEnding(): boolean {
-    return this.#state.phase === GatePhase.Ending
+    return this.#state.phase === GatewayLeasePhase.Ending
   }
 
   /** Nobody asked for it yet, although it may be running: traffic is balanced over all that run, whatever the soft limit. */
   get isUnused(): boolean {
-    return this.#state.phase === GatePhase.Closed && !this.#state.asked && !this.#maySleep
+    return this.#state.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
   }
 
-  get phase(): GatePhase {
+  get phase(): GatewayLeasePhase {
     return this.#state.phase
   }
 
@@ -127,7 +127,7 @@ export class InstanceGate implements AdmittedTo {
     return this.#open?.woken
   }
 
-  refusal(nowMs: number): GateRefusal | undefined {
+  refusal(nowMs: number): LeaseRefusal | undefined {
     return knownRefusal(this.#state, nowMs)
   }
 
@@ -150,9 +150,9 @@ export class InstanceGate implements AdmittedTo {
     return this.isAsking || (this.isOpen && this.#state.asked && !this.reaches(port) && this.asksFor(port))
   }
 
-  endOf({ boot, memory }: InstanceAdmission): 'close' | 'gone' | undefined {
-    const now = this.#open?.memory
-    if (boot <= this.#goneBoot || (now !== undefined && now !== memory)) return 'gone'
+  endOf({ boot, memoryBoot }: InstanceAdmission): 'close' | 'gone' | undefined {
+    const now = this.#open?.memoryBoot
+    if (boot <= this.#goneBoot || (now !== undefined && now !== memoryBoot)) return 'gone'
     if (this.#deleted !== undefined) return this.#deleted.over ? 'gone' : 'close'
     return boot <= this.#closingBoot ? 'close' : undefined
   }
@@ -170,7 +170,7 @@ export class InstanceGate implements AdmittedTo {
     const fresh = nowMs < this.#freshUntilMs
     return new InstanceAdmission(this, {
       boot: open.boot,
-      memory: open.memory,
+      memoryBoot: open.memoryBoot,
       address,
       fresh,
       timing,
@@ -187,7 +187,7 @@ export class InstanceGate implements AdmittedTo {
     admission.unlisten()
     for (const sleeper of this.#sleepers.filter((each) => each.admission === admission)) sleeper.settle(false)
     this.#lastMs = nowMs
-    if (this.#state.phase === GatePhase.Busy && !this.#isBusy())
+    if (this.#state.phase === GatewayLeasePhase.Busy && !this.#isBusy())
       this.tell({ kind: 'calm', lastMs: this.#lastMs })
     if (this.inFlight === 0 && (this.#state.draining !== 0 || !this.isOpen)) this.tell({ kind: 'empty' })
     this.#owner.moved({ all: false })
@@ -196,12 +196,12 @@ export class InstanceGate implements AdmittedTo {
   touch(): void {
     this.#lastMs = this.#owner.nowMs()
     // It speaks although its lease was given back: it must not go to sleep in the middle of that.
-    if (this.#state.phase === GatePhase.Closed) this.tell({ kind: 'wanted' })
+    if (this.#state.phase === GatewayLeasePhase.Closed) this.tell({ kind: 'wanted' })
   }
 
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined {
     const { phase } = this.#state
-    if (phase !== GatePhase.Closed && phase !== GatePhase.Asking) {
+    if (phase !== GatewayLeasePhase.Closed && phase !== GatewayLeasePhase.Asking) {
       this.#lastMs = this.#owner.nowMs()
       return undefined
     }
@@ -245,7 +245,7 @@ export class InstanceGate implements AdmittedTo {
     this.#deleted = undefined
   }
 
-  tell(event: GateEvent): void {
+  tell(event: GatewayLeaseEvent): void {
     // Whoever sleeps through a wait of others still wants it.
     if (event.kind === 'unwanted' && this.#sleepers.length > 0) return
     const { state, effects } = decide(this.#state, event, this.#owner.nowMs())
@@ -349,7 +349,7 @@ export class InstanceGate implements AdmittedTo {
     this.#timer.unref()
   }
 
-  #carryOut(effect: GateEffect): void {
+  #carryOut(effect: GatewayLeaseEffect): void {
     const instance = this.uuid
     switch (effect.kind) {
       case 'open':
@@ -375,7 +375,7 @@ export class InstanceGate implements AdmittedTo {
         for (const each of this.listening) if (each.boot <= effect.boot) each.end(effect.why)
         break
       case 'end-other-memory':
-        for (const each of this.listening) if (each.memory !== effect.memory) each.end('gone')
+        for (const each of this.listening) if (each.memoryBoot !== effect.memoryBoot) each.end('gone')
         break
       case 'forget':
         this.#owner.forget(effect.boot)
@@ -383,7 +383,7 @@ export class InstanceGate implements AdmittedTo {
   }
 
   #wake(opened: boolean): void {
-    const memory = this.#open?.memory
-    for (const { admission, settle } of this.#sleepers) settle(opened && admission.memory === memory)
+    const memoryBoot = this.#open?.memoryBoot
+    for (const { admission, settle } of this.#sleepers) settle(opened && admission.memoryBoot === memoryBoot)
   }
 }

@@ -6,7 +6,7 @@ import { once } from 'node:events'
  * Temporal's dev server asks nobody who he is: whoever connects reads every history and may end every workflow. So the packet filter
  * lets only those connect that have to: by the user whom a connecting process runs as.
  */
-export interface TemporalDoor {
+export interface TemporalAccess {
   /** Names the filter's table: one per data directory. */
   readonly dataDir: string
   readonly port: number
@@ -18,33 +18,33 @@ export interface TemporalDoor {
 }
 
 /** Throws where the machine has no packet filter that can do it. Replaces what an earlier start left. */
-export async function closeTemporal(door: TemporalDoor): Promise<void> {
-  await nft(temporalFilter(door))
+export async function closeTemporal(access: TemporalAccess): Promise<void> {
+  await nft(temporalFilter(access))
 }
 
 /** Takes the filter away: its ports may be somebody else's next. */
-export async function reopenTemporal(door: Pick<TemporalDoor, 'dataDir'>): Promise<void> {
-  const table = tableOf(door)
+export async function reopenTemporal(access: Pick<TemporalAccess, 'dataDir'>): Promise<void> {
+  const table = tableOf(access)
   await nft(`table inet ${table}\ndelete table inet ${table}\n`)
 }
 
-export function temporalFilter(door: TemporalDoor): string {
-  const table = tableOf(door)
+export function temporalFilter(access: TemporalAccess): string {
+  const table = tableOf(access)
   const only = (users: readonly number[]) => `{ ${[...new Set([0, ...users])].join(', ')} }`
   return [
     `table inet ${table}`,
     `delete table inet ${table}`,
     `table inet ${table} {`,
     'chain connect { type filter hook output priority 0; policy accept;',
-    `  oifname "lo" tcp dport ${door.port} meta skuid != ${only(door.users)} reject with tcp reset`,
-    `  oifname "lo" tcp dport ${door.uiPort} meta skuid != ${only(door.uiUsers)} reject with tcp reset`,
+    `  oifname "lo" tcp dport ${access.port} meta skuid != ${only(access.users)} reject with tcp reset`,
+    `  oifname "lo" tcp dport ${access.uiPort} meta skuid != ${only(access.uiUsers)} reject with tcp reset`,
     '}',
     '}',
     '',
   ].join('\n')
 }
 
-function tableOf({ dataDir }: Pick<TemporalDoor, 'dataDir'>): string {
+function tableOf({ dataDir }: Pick<TemporalAccess, 'dataDir'>): string {
   return `roost_temporal_${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`
 }
 
