@@ -1,6 +1,4 @@
 import { ApplicationFailure, log } from '@temporalio/activity'
-import type { InstanceControl } from '../../src/control/instance-control.ts'
-import { InstanceGone } from '../../src/control/instance-control.ts'
 import { alignClones } from '../../src/db/autoscale/clones.ts'
 import type { AlignDeps } from '../../src/db/autoscale/clones.ts'
 import { closeClones, removeAutoscaleRow } from '../../src/db/autoscale/closing.ts'
@@ -8,13 +6,22 @@ import type { RetiredClone } from '../../src/db/autoscale/records.ts'
 import { refusalWords } from '../../src/db/autoscale/clone-insert.ts'
 import { releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
 import { markWorkflowStarted } from '../../src/db/instance/records.ts'
+import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
 import { withHeartbeat } from '../heartbeat.ts'
 import type { AutoscaleActivities } from './activities.ts'
-import { createTurns } from '../turns.ts'
+import { Semaphore } from '../../src/primitives/semaphore.ts'
 
 export interface AlignmentDeps extends AlignDeps {
-  readonly instances: Pick<InstanceControl, 'ensureStarted' | 'retire' | 'start'>
+  readonly instances: InstanceOrders
+}
+
+/** What aligning asks of the workflows of instances; `InstanceControl` in `src/control` says what each call does. */
+export interface InstanceOrders {
+  ensureStarted(settings: InstanceSettings): Promise<void>
+  /** Throws `InstanceGone` where the instance is being deleted. */
+  start(settings: InstanceSettings, requestId: string): Promise<unknown>
+  retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
 }
 
 /** Services at a time, of the thousands that a worker may watch: more would take the database from the states of instances. */
@@ -29,17 +36,12 @@ const callsAtOnce = 8
 export function createAlignmentActivities(
   deps: AlignmentDeps,
 ): Pick<AutoscaleActivities, 'alignService' | 'closeAutoscale'> {
-  const takeTurn = createTurns(servicesAtOnce)
-  const inTurn = <T>(what: string, work: () => Promise<T>): Promise<T> =>
-    withHeartbeat(what, (signal) =>
-      takeTurn(() => {
-        signal.throwIfAborted()
-        return work()
-      }),
-    )
+  const services = new Semaphore(servicesAtOnce)
+  const inOrder = <T>(what: string, work: () => Promise<T>): Promise<T> =>
+    withHeartbeat(what, (signal) => services.run(work, signal))
   return {
     alignService: (input) =>
-      inTurn('align', async () => {
+      inOrder('align', async () => {
         const aligned = await alignClones(deps, input)
         if (aligned.closing === true) return { size: 0, target: 0, added: [], givenBack: [], closing: true }
         const { after, target, added, retired, refusal } = aligned
@@ -53,7 +55,7 @@ export function createAlignmentActivities(
         }
       }),
     async closeAutoscale({ serviceUuid }) {
-      const closed = await inTurn('close', async () => {
+      const closed = await inOrder('close', async () => {
         const closing = await closeClones(deps.database, serviceUuid)
         if (closing.kind !== 'closing') return closing.kind === 'over'
         await giveBack(deps, closing.retired)

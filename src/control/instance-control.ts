@@ -37,11 +37,3 @@ export interface InstanceControl {
   /** Makes the workflow continue as new at its next idle point, so that it takes up new code without patches. */
   refresh(instanceUuid: string): Promise<void>
 }
-
-/** The instance is being deleted, or is deleted. */
-export class InstanceGone extends Error {
-  override readonly name = 'InstanceGone'
-  constructor(instanceUuid: string, options?: ErrorOptions) {
-    super(`Instance ${instanceUuid} is deleted`, options)
-  }
-}

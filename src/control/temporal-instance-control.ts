@@ -22,7 +22,7 @@ import type { StopRequest, TransitionAnswer } from '../../workflows/instance/mes
 import { nodeAttribute, stateAttribute, userAttribute } from '../../workflows/search-attributes.ts'
 import { FairSemaphore } from '../primitives/fair-semaphore.ts'
 import { callDeadlineMs, ControlBusy } from './control-unavailable.ts'
-import { InstanceGone } from './instance-control.ts'
+import { InstanceGone } from '../domain/instance/instance-gone.ts'
 import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 

@@ -3,8 +3,11 @@ export interface FairLimits {
   readonly size: number
   /** Of one user; below `size`, so that a user who takes all that one may have leaves some to the others. */
   readonly perUser: number
-  /** A piece of work that takes longer goes on, but counts no longer: it waits for something that others need not wait for. */
-  readonly countsForMs: number
+  /**
+   * A piece of work that takes longer goes on, but counts no longer: it waits for something that others need not wait for.
+   * Absent: it counts until its end.
+   */
+  readonly countsForMs?: number
 }
 
 interface Waiter {
@@ -43,8 +46,9 @@ export class FairSemaphore {
       this.#count(userUuid, -1)
       this.#beginNext()
     }
-    const limit = setTimeout(giveBack, this.#limits.countsForMs)
-    limit.unref()
+    const { countsForMs } = this.#limits
+    const limit = countsForMs === undefined ? undefined : setTimeout(giveBack, countsForMs)
+    limit?.unref()
     try {
       return await work()
     } finally {

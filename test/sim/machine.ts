@@ -303,7 +303,7 @@ export class SimMachine {
     const uuid = `snapshot-${boot}`
     const disabled = vm.heldBack ?? vm.disabled
     this.snapshot = { boot, memory: vm.memory, uuid, disabled }
-    const record = { schemaVersion: 1, uuid, boot, fitness: 'sim' }
+    const record = { schemaVersion: 1, uuid, boot, snapshotKey: 'sim' }
     mkdirSync(path.join(this.#directory, 'snapshot'), { recursive: true })
     writeFileSync(path.join(this.#directory, 'snapshot', 'snapshot.json'), JSON.stringify(record))
     this.vms.delete(boot)

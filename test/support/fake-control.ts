@@ -1,5 +1,5 @@
 import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
-import { InstanceGone } from '../../src/control/instance-control.ts'
+import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import type { InstanceControl } from '../../src/control/instance-control.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findByUuids } from '../../src/db/instance/instances.ts'

@@ -42,7 +42,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settings': ['src/domain', 'src/contract', 'src/db'],
   workflows: ['src/domain'],
-  activities: ['src/domain', 'src/db', 'src/control', 'src/host', 'src/acme', 'src/x509'],
+  activities: ['src/domain', 'src/db', 'src/host', 'src/acme', 'src/primitives', 'src/x509'],
 }
 
 /** Packages that run in a workflow's sandbox. */

@@ -1,7 +1,7 @@
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { Page, RequestObject, Target } from '../../contract/request/parsed-request.ts'
 import { ControlBusy, ControlUnavailable } from '../../control/control-unavailable.ts'
-import { InstanceGone } from '../../control/instance-control.ts'
+import { InstanceGone } from '../../domain/instance/instance-gone.ts'
 import { findInstances, listInstances } from '../../db/instance/instances.ts'
 import type { InstanceFilter } from '../../db/instance/instances.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'

@@ -162,7 +162,7 @@ export class FakeVmm implements Vmm {
       schemaVersion: 1 as const,
       uuid: randomUUID(),
       boot: name.boot,
-      fitness: fitnessOf(vm.spec),
+      snapshotKey: snapshotKeyOf(vm.spec),
     }
     await deleteSnapshot(directory)
     await beginSnapshot(directory, record)
@@ -242,7 +242,7 @@ export class FakeVmm implements Vmm {
     await takeSnapshot(spec.directory, '')
     await disposeSnapshot(spec.directory)
     this.#restores += 1
-    const fits = this.#options.unfitSnapshots !== true && snapshot.fitness === fitnessOf(spec)
+    const fits = this.#options.unfitSnapshots !== true && snapshot.snapshotKey === snapshotKeyOf(spec)
     return fits && this.#restores !== this.#options.failRestore
   }
 
@@ -313,7 +313,7 @@ export class FakeVmm implements Vmm {
   }
 }
 
-function fitnessOf({ volume }: VmSpec): string {
+function snapshotKeyOf({ volume }: VmSpec): string {
   return volume === undefined ? 'fake' : `fake ${volume.uuid} ${volume.readonly ? 'readonly' : 'writable'}`
 }
 

@@ -252,12 +252,12 @@ export class BootStart {
   #wakingRecord(entry: InstanceEntry, asleep: InstanceRecord, job: StartJob): InstanceRecord {
     const { instanceUuid, nic, imageDigest, standby, volume } = asleep
     const boot = { instanceUuid, boot: job.boot, hostBootId: this.#ports.hostBootId, nic, imageDigest }
-    const memory = this.#standby.memoryAfter(asleep)
+    const memoryBoot = this.#standby.memoryBootAfter(asleep)
     return {
       ...newRecord(boot, asleep),
       ...(standby === undefined ? {} : { standby }),
       ...(volume === undefined ? {} : { volume }),
-      ...(memory === undefined ? {} : { memory }),
+      ...(memoryBoot === undefined ? {} : { memoryBoot }),
       ...(entry.nicBase === undefined ? {} : { nicBase: entry.nicBase }),
       ...(job.byPermit ? { wakingDueMs: this.#ports.nowMs() } : {}),
     }

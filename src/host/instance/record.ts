@@ -38,7 +38,7 @@ export interface InstanceRecord {
   readonly exit?: ExitReport
   readonly reported: boolean
   /** The boot with which the guest's memory began, where that is an earlier one. */
-  readonly memory?: number
+  readonly memoryBoot?: number
   readonly standby?: Standby
   /** Traffic used the permit then, and the instance's workflow does not know yet. */
   readonly wakingDueMs?: number
@@ -105,7 +105,7 @@ export function withStart(record: InstanceRecord, known: StartReport | undefined
 /** The memory goes on only where the snapshot was really used. */
 function withoutOldMemory(record: InstanceRecord & { readonly started: StartReport }): InstanceRecord {
   if (record.started.kind === StartKind.Restore) return record
-  const { memory: _began, ...rest } = record
+  const { memoryBoot: _began, ...rest } = record
   return rest
 }
 
@@ -159,8 +159,8 @@ export function permitOf(record: InstanceRecord | undefined): number | undefined
   return isAsleep(record) || isUnused ? standby.permit : undefined
 }
 
-export function memoryOf(record: InstanceRecord): number {
-  return record.memory ?? record.boot
+export function memoryBootOf(record: InstanceRecord): number {
+  return record.memoryBoot ?? record.boot
 }
 
 /** What its order is answered with, as often as it is asked, also after the wake. */

@@ -4,7 +4,7 @@ import type { HostLeaseState } from '../../domain/standby/host-lease-state.ts'
 import { noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import { leaseKeptMs } from '../../domain/standby/lease-protocol.ts'
 import type { VmStatus } from '../vmm/vmm.ts'
-import { goesToSleep, memoryOf, permitOf, runs } from '../instance/record.ts'
+import { goesToSleep, memoryBootOf, permitOf, runs } from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 
@@ -22,14 +22,14 @@ export function recoveredHostLease(found: {
   if (permit !== undefined) return asleep({ ...base, ...wakeFailureOf(record) }, record)
   if (goesToSleep(record) && status !== undefined && !record.standby.stateful) {
     const order = { ...record.standby, epoch: 0 }
-    return { ...base, phase: LeasePhase.StandingBy, memoryBoot: memoryOf(record), order }
+    return { ...base, phase: LeasePhase.StandingBy, memoryBoot: memoryBootOf(record), order }
   }
   if (!runs(record)) return base
   const unsureUntilMs = nowMs + leaseKeptMs
   return {
     ...base,
     phase: LeasePhase.Running,
-    memoryBoot: memoryOf(record),
+    memoryBoot: memoryBootOf(record),
     kind: record.started.kind,
     disabled: status?.disabled ?? false,
     quietFromMs: unsureUntilMs,
@@ -42,7 +42,7 @@ function asleep(base: HostLeaseState, record: InstanceRecord): HostLeaseState {
   const { standby } = record
   if (standby === undefined) return base
   const memoryKept = standby.stateful && standby.exit === undefined && standby.boot !== 0
-  const memoryBoot = memoryKept ? memoryOf(record) : 0
+  const memoryBoot = memoryKept ? memoryBootOf(record) : 0
   return { ...base, phase: LeasePhase.Asleep, boot: standby.boot, permit: standby.permit, memoryBoot }
 }
 

@@ -13,7 +13,7 @@ import { HostStartError } from '../instance/host-start-error.ts'
 import { withVolumeMade } from '../volumes/host-volumes.ts'
 import type { HostVolumes } from '../volumes/host-volumes.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
-import { goesToSleep, memoryOf, newRecord, permitOf, runs } from '../instance/record.ts'
+import { goesToSleep, memoryBootOf, newRecord, permitOf, runs } from '../instance/record.ts'
 import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 import { imageOf } from '../instance/launch-image.ts'
@@ -283,8 +283,8 @@ export class StandbyWork {
   }
 
   /** For the record of the boot that follows. */
-  memoryAfter(record: InstanceRecord): number | undefined {
-    return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryOf(record) : undefined
+  memoryBootAfter(record: InstanceRecord): number | undefined {
+    return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryBootOf(record) : undefined
   }
 }
 

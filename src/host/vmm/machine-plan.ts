@@ -194,7 +194,7 @@ export function templateKey(spec: TemplateShape, context: PlanContext): string {
 }
 
 /** A snapshot fits a start exactly where this is the same as when it was made. How its network is reached may differ. */
-export function snapshotFitness(spec: VmSpec, context: PlanContext): string {
+export function snapshotKeyOf(spec: VmSpec, context: PlanContext): string {
   const { facts, assets, accelerator } = context
   const { image, attachment, volume } = spec
   const { attachment: _, ...devices } = restoredMachine(spec, context, new FileList())

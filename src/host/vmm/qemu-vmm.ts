@@ -5,7 +5,7 @@ import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { consoleTail, readComplaint } from './failure-hint.ts'
 import { isTimeout, VmHandle } from './vm-handle.ts'
-import { planMachine, planRestore, snapshotFitness } from './machine-plan.ts'
+import { planMachine, planRestore, snapshotKeyOf } from './machine-plan.ts'
 import type { MachinePlan, PlanContext, TemplateFiles } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { openLedger } from './memory-ledger.ts'
@@ -122,8 +122,9 @@ export class QemuVmm implements Vmm {
   async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
     const vm = this.#find(name)
     if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
-    if (vm.record.fitness === undefined) throw new VmmError('BootFailed', 'the VM is of an earlier version')
-    const snapshotUuid = await suspendVm(vm, vm.record.fitness)
+    if (vm.record.snapshotKey === undefined)
+      throw new VmmError('BootFailed', 'the VM is of an earlier version')
+    const snapshotUuid = await suspendVm(vm, vm.record.snapshotKey)
     await this.#release(vm)
     return { snapshotUuid }
   }
@@ -295,8 +296,8 @@ export class QemuVmm implements Vmm {
   /** Undefined when there is no snapshot that fits, or it did not work out; it is used up then all the same. */
   async #tryRestore(spec: VmSpec, askedAtUs: number, signal: AbortSignal): Promise<StartReport | undefined> {
     const { facts } = this.#options
-    const fitness = snapshotFitness(spec, this.#options)
-    const snapshot = await takeFittingSnapshot(spec.directory, fitness, facts.bootId)
+    const snapshotKey = snapshotKeyOf(spec, this.#options)
+    const snapshot = await takeFittingSnapshot(spec.directory, snapshotKey, facts.bootId)
     if (snapshot === undefined) return undefined
     try {
       // A memory that went on twice would write over what became of its volume the first time.

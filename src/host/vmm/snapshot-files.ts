@@ -19,7 +19,7 @@ export interface SnapshotRecord {
   /** The boot that it was made of. */
   readonly boot: number
   /** Changes with whatever a VM that goes on from it has to have in common with the one it was made of. */
-  readonly fitness: string
+  readonly snapshotKey: string
 }
 
 const recordName = 'snapshot.json'

@@ -19,7 +19,7 @@ export interface VmRecord {
   /** Whose process it is; absent without root, and in records of earlier versions. */
   readonly ownerUid?: number
   /** What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can not sleep. */
-  readonly fitness?: string
+  readonly snapshotKey?: string
   /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */
   readonly memoryMb?: number
   /** Whose instance it is; absent in records of earlier versions. */

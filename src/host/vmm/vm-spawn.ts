@@ -4,7 +4,7 @@ import { guestMemoryMb } from '../../domain/host/memory-room.ts'
 import { readComplaint } from './failure-hint.ts'
 import { KeeperGone, startKeeper } from './keeper-process.ts'
 import { VmHandle } from './vm-handle.ts'
-import { kernelLineFileName, snapshotFitness } from './machine-plan.ts'
+import { kernelLineFileName, snapshotKeyOf } from './machine-plan.ts'
 import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { kernelLineFile } from './own-kernel-line.ts'
@@ -62,7 +62,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
     hostBootId: facts.bootId,
     guest: plan.guest,
     kind: plan.kind,
-    fitness: snapshotFitness(spec, options),
+    snapshotKey: snapshotKeyOf(spec, options),
     memoryMb: spec.memoryMb,
     userUuid: spec.userUuid,
     ...(group === undefined ? {} : { group: group.name }),

@@ -34,13 +34,13 @@ export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
  * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all; should this
  * process die meanwhile, the keeper either is past the point of no return or has the VM go on.
  */
-export async function suspendVm(vm: VmHandle, fitness: string): Promise<string> {
+export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<string> {
   const directory = path.dirname(vm.directory)
   const earlier = await settle(vm, directory)
   if (earlier !== undefined) return earlier
   const uuid = randomUUID()
   await deleteSnapshot(directory)
-  await beginSnapshot(directory, { schemaVersion: 1, uuid, boot: vm.record.boot, fitness })
+  await beginSnapshot(directory, { schemaVersion: 1, uuid, boot: vm.record.boot, snapshotKey })
   let why: string | undefined
   try {
     why = await vm.ask('suspend', 'suspend failed', AbortSignal.timeout(suspendLimitMs))
@@ -76,7 +76,7 @@ export interface TakenSnapshot extends SnapshotSource {
  */
 export async function takeFittingSnapshot(
   instanceDirectory: string,
-  fitness: string,
+  snapshotKey: string,
   hostBootId: string,
 ): Promise<TakenSnapshot | undefined> {
   const record = await readSnapshot(instanceDirectory)
@@ -91,7 +91,7 @@ export async function takeFittingSnapshot(
     await marked
     await disposeSnapshot(instanceDirectory)
   }
-  const carried = record.fitness === fitness ? await readCarried(directory) : undefined
+  const carried = record.snapshotKey === snapshotKey ? await readCarried(directory) : undefined
   if (carried === undefined) {
     await dispose()
     return undefined

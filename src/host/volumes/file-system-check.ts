@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { Slots } from '../vmm/slots.ts'
+import { Semaphore } from '../../primitives/semaphore.ts'
 import { fileSystemBytes } from './file-system-size.ts'
 import { describeEnd, refuseWhenFull } from './volume-format.ts'
 import { excerptOf, runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
@@ -13,8 +13,8 @@ const repairLimitMs = 3_600_000
 /** One that is much damaged prints a line for each inode; the first ones tell. */
 const maxOutputBytes = 65_536
 /** Each may take as much memory as a tool gets. Repairs are slow and not in a hurry: nobody's start waits for another's. */
-const checksAtOnce = new Slots(8)
-const repairsAtOnce = new Slots(2)
+const checksAtOnce = new Semaphore(8)
+const repairsAtOnce = new Semaphore(2)
 /** The first pass may uncover what only a second one can mend. */
 const maxRepairPasses = 3
 
@@ -41,7 +41,7 @@ interface CheckInput {
 export async function checkFileSystem(input: CheckInput): Promise<void> {
   await refuseWhenCut(input.file)
   const check = async (): Promise<ToolEnd> =>
-    await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, slots: checksAtOnce })
+    await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, semaphore: checksAtOnce })
   const first = await check()
   // What mended something finds nothing the next time. And a 1 may be of a program before it: then nothing was checked.
   const last = verdictOf(first) === 'sound' && !foundNothing(first) ? await check() : first
@@ -49,7 +49,7 @@ export async function checkFileSystem(input: CheckInput): Promise<void> {
   await refuse(last, input, 'the file system of the volume is damaged, and mending it may lose files')
 }
 
-const atRepair = { limitMs: repairLimitMs, slots: repairsAtOnce }
+const atRepair = { limitMs: repairLimitMs, semaphore: repairsAtOnce }
 
 /** Checks everything and mends whatever it finds; what belongs nowhere any more is put into lost+found. */
 export async function repairFileSystem(input: CheckInput): Promise<void> {
@@ -84,11 +84,11 @@ function endedWithErrors(end: ToolEnd): boolean {
 
 async function runCheck(
   { uuid, file, signal }: CheckInput,
-  { options, limitMs, slots }: CheckOptions,
+  { options, limitMs, semaphore }: CheckOptions,
 ): Promise<ToolEnd> {
   const owner = volumeOwner(uuid)
   const { size } = await file.stat()
-  return await slots.run(
+  return await semaphore.run(
     async () =>
       await runVolumeTool({
         command: ['e2fsck', ...options, volumeInTool],
@@ -107,7 +107,7 @@ async function runCheck(
 interface CheckOptions {
   readonly options: readonly string[]
   readonly limitMs: number
-  readonly slots: Slots
+  readonly semaphore: Semaphore
 }
 
 type Verdict = 'sound' | 'damaged' | 'not-checked'

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { memoryOf, newRecord, withStart } from '../../../src/host/instance/record.ts'
+import { memoryBootOf, newRecord, withStart } from '../../../src/host/instance/record.ts'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 
 describe('the record of a boot', () => {
@@ -10,9 +10,9 @@ describe('the record of a boot', () => {
   const known = (kind: StartKind) => withStart(woken, { boot: 5, kind, ...times })
 
   it('has the memory of an earlier one where that goes on, and its own where it had to be booted', () => {
-    assert.equal(memoryOf(known(StartKind.Restore)), 4)
-    assert.equal(memoryOf(known(StartKind.Boot)), 5)
-    assert.equal(memoryOf(known(StartKind.Template)), 5)
+    assert.equal(memoryBootOf(known(StartKind.Restore)), 4)
+    assert.equal(memoryBootOf(known(StartKind.Boot)), 5)
+    assert.equal(memoryBootOf(known(StartKind.Template)), 5)
   })
 
   it('knows when its first socket listened, which comes later, and takes nothing else back', () => {

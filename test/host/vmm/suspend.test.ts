@@ -196,7 +196,7 @@ describe('a QEMU guest that sleeps', () => {
     await vmm.suspend(spec)
     const recordPath = path.join(snapshotDirectory(spec.directory), 'snapshot.json')
     const record = JSON.parse(await readFile(recordPath, 'utf8')) as object
-    await writeFile(recordPath, JSON.stringify({ ...record, fitness: 'another' }))
+    await writeFile(recordPath, JSON.stringify({ ...record, snapshotKey: 'another' }))
     spec = { ...spec, boot: 2, restore: true }
     assert.equal((await vmm.start(spec)).kind, StartKind.Boot)
     await vmm.suspend(spec)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { KernelImage } from '../../../src/host/images/images.ts'
 import { encodeGuestConfig } from '../../../src/host/vmm/guest-config.ts'
-import { planMachine, planRestore, snapshotFitness, templateKey } from '../../../src/host/vmm/machine-plan.ts'
+import { planMachine, planRestore, snapshotKeyOf, templateKey } from '../../../src/host/vmm/machine-plan.ts'
 import type { PlanContext } from '../../../src/host/vmm/machine-plan.ts'
 import { parseVmEvents } from '../../../src/host/vmm/vm-events.ts'
 import { volumeComplaint } from '../../../src/host/vmm/volume-complaint.ts'
@@ -103,10 +103,10 @@ describe('the device of a volume', () => {
       { ...volume, at: '/x' },
       { ...volume, readonly: true },
     ]
-    const fitness = variants.map((each) => snapshotFitness({ ...plain, volume: each }, context))
-    assert.equal(new Set([...fitness, snapshotFitness(plain, context)]).size, variants.length + 1)
+    const snapshotKey = variants.map((each) => snapshotKeyOf({ ...plain, volume: each }, context))
+    assert.equal(new Set([...snapshotKey, snapshotKeyOf(plain, context)]).size, variants.length + 1)
     const moved = { ...volume, path: '/another/directory/of/the/same.img' }
-    assert.equal(snapshotFitness({ ...plain, volume: moved }, context), fitness[0])
+    assert.equal(snapshotKeyOf({ ...plain, volume: moved }, context), snapshotKey[0])
   })
 
   it('is told to the guest with its place and right', () => {

@@ -174,7 +174,7 @@ describe('an instance in standby with a volume', () => {
     scene.machine.host.lose(boot)
     await store.save({ ...record, exit, reported: true, standby: { ...standby, exit } })
     const directory = store.directory(uuid)
-    await beginSnapshot(directory, { schemaVersion: 1, uuid: otherUuid, boot: 1, fitness: 'fake' })
+    await beginSnapshot(directory, { schemaVersion: 1, uuid: otherUuid, boot: 1, snapshotKey: 'fake' })
     await rename(newSnapshotDirectory(directory), snapshotDirectory(directory))
     await scene.nextAgent()
     await new TestGateway(scene.live).connect().opened()

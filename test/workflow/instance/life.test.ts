@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { InstanceGone } from '../../../src/control/instance-control.ts'
+import { InstanceGone } from '../../../src/domain/instance/instance-gone.ts'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
-import { InstanceGone } from '../../../src/control/instance-control.ts'
+import { InstanceGone } from '../../../src/domain/instance/instance-gone.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
