@@ -3,10 +3,8 @@ import { CancelledFailure } from '@temporalio/common'
 import type { HostActivities, VolumeActivities } from '../src/domain/instance/host-work.ts'
 import type { HostAgent } from '../src/host/agent/host-agent.ts'
 import type { HostVolumes } from '../src/host/volumes/host-volumes.ts'
+import { withHeartbeat } from './heartbeat.ts'
 import { asHostStartError } from '../src/host/instance/host-start-error.ts'
-
-/** Often enough for a heartbeat timeout of a few seconds; the SDK sends only as many as that timeout needs. */
-const heartbeatEveryMs = 1_000
 
 /**
  * The task queue `node-<id>`. The agent's own calls are idempotent and go on without these activities; an activity that is cut
@@ -16,7 +14,7 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
   const { agent } = deps
   return {
     async startInstance(input) {
-      return await attended({
+      return await runHostWork({
         work: async () => await agent.start(input),
         onCancelRequest: async () => {
           await agent.abandon(input)
@@ -24,13 +22,13 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
       })
     },
     async stopInstance(input) {
-      return await attended({ work: async () => await agent.stop(input) })
+      return await runHostWork({ work: async () => await agent.stop(input) })
     },
     async standByInstance(input) {
-      return await attended({ work: async () => await agent.standBy(input) })
+      return await runHostWork({ work: async () => await agent.standBy(input) })
     },
     async drainInstance(input) {
-      await attended({
+      await runHostWork({
         work: async () => {
           await agent.drain(input)
         },
@@ -41,7 +39,7 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
       })
     },
     async removeInstance(input) {
-      await attended({
+      await runHostWork({
         work: async () => {
           await agent.remove(input)
         },
@@ -75,7 +73,7 @@ export function createVolumeActivities(deps: { readonly volumes: HostVolumes }):
 async function revocable(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()
   const done = Promise.withResolvers<undefined>()
-  await attended({
+  await runHostWork({
     work: async () => {
       await work(controller.signal).finally(() => {
         done.resolve(undefined)
@@ -88,27 +86,24 @@ async function revocable(work: (signal: AbortSignal) => Promise<void>): Promise<
   })
 }
 
-/** Heartbeats while the work goes on, and ends with it or with the activity's cancellation, whichever comes first. */
-async function attended<T>(options: {
+/** Runs work of the host, with heartbeats, until it is over or the activity is cancelled, whichever comes first. */
+async function runHostWork<T>(options: {
   readonly work: () => Promise<T>
   readonly onCancelRequest?: () => Promise<void>
 }): Promise<T> {
   const context = Context.current()
-  const beat = setInterval(() => {
-    context.heartbeat()
-  }, heartbeatEveryMs)
-  try {
-    const work = options.work()
-    // Where the cancellation wins, the work's own failure has no reader.
-    work.catch(() => undefined)
-    return await Promise.race([work, context.cancelled])
-  } catch (error) {
-    if (!(error instanceof CancelledFailure)) throw asApplicationFailure(error)
-    if (context.cancellationDetails?.cancelRequested === true) await options.onCancelRequest?.()
-    throw error
-  } finally {
-    clearInterval(beat)
-  }
+  return await withHeartbeat(async () => {
+    try {
+      const work = options.work()
+      // Where the cancellation wins, the work's own failure has no reader.
+      work.catch(() => undefined)
+      return await Promise.race([work, context.cancelled])
+    } catch (error) {
+      if (!(error instanceof CancelledFailure)) throw asApplicationFailure(error)
+      if (context.cancellationDetails?.cancelRequested === true) await options.onCancelRequest?.()
+      throw error
+    }
+  })
 }
 
 function asApplicationFailure(error: unknown): ApplicationFailure {

@@ -8,7 +8,7 @@ import { releaseLive, reserveLive } from '../../src/db/instance/instances.ts'
 import { markWorkflowStarted } from '../../src/db/instance/records.ts'
 import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
-import { withHeartbeat } from '../heartbeat.ts'
+import { runStep } from '../control-step.ts'
 import type { AutoscaleActivities } from './activities.ts'
 import { Semaphore } from '../../src/primitives/semaphore.ts'
 
@@ -38,7 +38,7 @@ export function createAlignmentActivities(
 ): Pick<AutoscaleActivities, 'alignService' | 'closeAutoscale'> {
   const services = new Semaphore(servicesAtOnce)
   const inOrder = <T>(what: string, work: () => Promise<T>): Promise<T> =>
-    withHeartbeat(what, (signal) => services.run(work, signal))
+    runStep(what, (signal) => services.run(work, signal))
   return {
     alignService: (input) =>
       inOrder('align', async () => {

@@ -1,7 +1,7 @@
 import { IssueError } from '../../src/acme/issuer.ts'
 import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 import type { CertificateLifeEvent } from '../../src/domain/certificate/lifecycle.ts'
-import { withHeartbeat } from '../heartbeat.ts'
+import { runStep } from '../control-step.ts'
 import { reportFailure } from './attempt-log.ts'
 import { proveOrder } from './proof.ts'
 import { finaliseOrder, findRenewalAdvice, installOrdered, openOrder } from './steps.ts'
@@ -30,7 +30,7 @@ export function createCertificateActivities(deps: CertificateStepDeps): Certific
   const stepOf =
     (step: CertificateStep, carryOut: Step) =>
     ({ certificateUuid: uuid }: CertificateInput): Promise<CertificateLifeEvent> =>
-      withHeartbeat(step, async (signal) => {
+      runStep(step, async (signal) => {
         try {
           return await carryOut(deps, { uuid, signal })
         } catch (error) {
@@ -43,8 +43,7 @@ export function createCertificateActivities(deps: CertificateStepDeps): Certific
     proveCertificate: stepOf(CertificateStep.Prove, proveOrder),
     finaliseCertificate: stepOf(CertificateStep.Finalise, finaliseOrder),
     installCertificate: stepOf(CertificateStep.Install, installOrdered),
-    findRenewalAdvice: ({ certificateUuid: uuid }) =>
-      withHeartbeat('ask', () => findRenewalAdvice(deps, uuid)),
+    findRenewalAdvice: ({ certificateUuid: uuid }) => runStep('ask', () => findRenewalAdvice(deps, uuid)),
   }
 }
 

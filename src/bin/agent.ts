@@ -9,7 +9,8 @@ import { AgentMetrics } from '../host/agent/agent-metrics.ts'
 import type { AgentPorts } from '../host/agent/agent-ports.ts'
 import { ApiClient } from '../host/agent/api-client.ts'
 import { ConsolePromises } from '../host/instance/console-promises.ts'
-import { DirectoryInUseError, lockDirectory } from '../host/agent/directory-lock.ts'
+import { lockAgentDirectory } from '../host/agent/agent-directory.ts'
+import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { EventOutbox } from '../host/instance/event-outbox.ts'
 import { EventPace } from '../host/instance/event-pace.ts'
 import { garbageIntervalMs, GarbageSweep } from '../host/agent/garbage-sweep.ts'
@@ -41,9 +42,9 @@ const joinToken = await startWith('agent', () => readJoinToken(settings.joinToke
 const log = pino({ level: settings.logLevel })
 
 try {
-  lockDirectory(settings.agentDir)
+  lockAgentDirectory(settings.agentDir)
 } catch (error) {
-  if (!(error instanceof DirectoryInUseError)) throw error
+  if (!(error instanceof DirectoryInUse)) throw error
   log.fatal(error.message)
   process.exit(1)
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import path from 'node:path'
-import { DirectoryInUse, lockDirectory } from '../launch/directory-lock.ts'
+import { lockDataDirectory } from '../launch/data-directory.ts'
+import { DirectoryInUse } from '../primitives/directory-lock.ts'
 import { prepareDatabase } from '../launch/first-start.ts'
 import { NotInstalled, readInstalled } from '../launch/installed.ts'
 import { endLeftVirtualMachines } from '../launch/parts/left-virtual-machines.ts'
@@ -25,14 +26,14 @@ import type { Settings } from '../settings/settings.ts'
 /** The embedded stack: everything on one machine with one command. Runs until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
   const settings = readSettings(process.env)
-  const release = await lockDirectory(settings.dataDir)
+  const lock = lockDataDirectory(settings.dataDir)
   const group = openPlatformGroup(settings.dataDir)
   try {
     keepFromKiller(process.pid)
     await runStack(settings, group)
   } finally {
     await group?.close()
-    await release()
+    lock.release()
   }
 }
 

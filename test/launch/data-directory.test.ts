@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { DirectoryInUse, lockDirectory } from '../../src/launch/directory-lock.ts'
+import { lockDataDirectory } from '../../src/launch/data-directory.ts'
+import { DirectoryInUse } from '../../src/primitives/directory-lock.ts'
 import { ensureKeys, ensureSecret } from '../../src/launch/keys.ts'
 import { isPortFree, PortInUse, rememberedPorts, requireFreePort } from '../../src/launch/ports.ts'
 import { readRegistrySigningKey } from '../../src/registry/signing-key.ts'
@@ -20,22 +21,23 @@ describe('a data directory', () => {
 
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('belongs to one stack: a second one is refused and told what to set', async () => {
-    const release = await lockDirectory(directory)
-    await assert.rejects(lockDirectory(directory), (error: Error) => {
-      assert.ok(error instanceof DirectoryInUse)
-      assert.match(error.message, new RegExp(`process ${process.pid}`))
-      assert.match(error.message, /ROOST_DATA_DIR/)
-      return true
-    })
-    await release()
+  it('belongs to one stack: a second one is refused and told what to set', () => {
+    const lock = lockDataDirectory(directory)
+    assert.throws(
+      () => lockDataDirectory(directory),
+      (error: Error) => {
+        assert.ok(error instanceof DirectoryInUse)
+        assert.match(error.message, new RegExp(`process ${process.pid}`))
+        assert.match(error.message, /ROOST_DATA_DIR/)
+        return true
+      },
+    )
+    lock.release()
   })
 
-  it('is free again once its stack has let go', async () => {
-    const release = await lockDirectory(directory)
-    await release()
-    const again = await lockDirectory(directory)
-    await again()
+  it('is free again once its stack has let go', () => {
+    lockDataDirectory(directory).release()
+    lockDataDirectory(directory).release()
   })
 
   describe('its keys', () => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { lockDirectory } from '../../src/launch/directory-lock.ts'
+import { lockDataDirectory } from '../../src/launch/data-directory.ts'
 import { refusalOf } from './refusal.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -22,11 +22,11 @@ describe('a stack that can not start', () => {
     refusalOf('stack', { ROOST_DATA_DIR: dataDir, ...env })
 
   it('names the process that has its data directory', async () => {
-    const release = await lockDirectory(dataDir)
+    const lock = lockDataDirectory(dataDir)
     const { code, stderr } = await refusalWith({})
-    await release()
+    lock.release()
     assert.equal(code, 1)
-    assert.match(stderr, /^Roost can not start: another stack \(process \d+\) runs on /)
+    assert.match(stderr, /^Roost can not start: another stack \(process \d+\) works in /)
     assert.equal(stderr.trim().split('\n').length, 1, 'one line, no stack trace')
   })
 

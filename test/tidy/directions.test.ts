@@ -25,7 +25,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/host': ['src/domain', 'src/primitives', 'src/registry'],
   'src/gateway': ['src/domain', 'src/primitives'],
   'src/acme': ['src/domain', 'src/x509'],
-  'src/launch': ['src/domain', 'src/db', 'src/registry', 'src/x509'],
+  'src/launch': ['src/domain', 'src/db', 'src/primitives', 'src/registry', 'src/x509'],
   'src/cli': [
     'src/domain',
     'src/contract',

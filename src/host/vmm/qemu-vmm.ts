@@ -122,8 +122,7 @@ export class QemuVmm implements Vmm {
   async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
     const vm = this.#find(name)
     if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
-    if (vm.record.snapshotKey === undefined)
-      throw new VmmError('BootFailed', 'the VM is of an earlier version')
+    if (vm.record.snapshotKey === undefined) throw new VmmError('BootFailed', 'the VM is of an old version')
     const snapshotUuid = await suspendVm(vm, vm.record.snapshotKey)
     await this.#release(vm)
     return { snapshotUuid }

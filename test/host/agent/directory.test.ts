@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { lockDirectory } from '../../../src/host/agent/directory-lock.ts'
+import { lockAgentDirectory } from '../../../src/host/agent/agent-directory.ts'
 
 describe("the agent's directory", () => {
   const home = mkdtempSync(path.join(tmpdir(), 'roost-agent-'))
@@ -12,7 +12,7 @@ describe("the agent's directory", () => {
 
   it('is closed to other users, those of the VMs among them, also where an earlier agent left it open', () => {
     mkdirSync(directory, { mode: 0o755 })
-    lockDirectory(directory).release()
+    lockAgentDirectory(directory).release()
     assert.equal(statSync(directory).mode & 0o777, 0o700)
   })
 })

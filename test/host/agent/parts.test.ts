@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, rm, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DirectoryInUseError, lockDirectory } from '../../../src/host/agent/directory-lock.ts'
+import { lockAgentDirectory } from '../../../src/host/agent/agent-directory.ts'
+import { DirectoryInUse } from '../../../src/primitives/directory-lock.ts'
 import { GarbageSweep } from '../../../src/host/agent/garbage-sweep.ts'
 import { guestProcess } from '../../../src/host/instance/guest-process.ts'
 import { HostStartError } from '../../../src/host/instance/host-start-error.ts'
@@ -280,25 +281,25 @@ describe('the directory of an agent', () => {
   })
 
   it('is one agent’s alone; the second is told who has it', () => {
-    const lock = lockDirectory(directory)
+    const lock = lockAgentDirectory(directory)
     assert.throws(
-      () => lockDirectory(directory),
-      (error: unknown) => error instanceof DirectoryInUseError && error.message.includes(String(process.pid)),
+      () => lockAgentDirectory(directory),
+      (error: unknown) => error instanceof DirectoryInUse && error.message.includes(String(process.pid)),
     )
     lock.release()
-    lockDirectory(directory).release()
+    lockAgentDirectory(directory).release()
   })
 
   it('is free as soon as its agent was killed, even while processes that the agent started live on', async () => {
-    const source = new URL('../../../src/host/agent/directory-lock.ts', import.meta.url).href
+    const source = new URL('../../../src/host/agent/agent-directory.ts', import.meta.url).href
     const holder = spawn(
       process.execPath,
       [
         '--input-type=module',
         '--eval',
         `import { spawn } from 'node:child_process'
-         const { lockDirectory } = await import(${JSON.stringify(source)})
-         lockDirectory(${JSON.stringify(directory)})
+         const { lockAgentDirectory } = await import(${JSON.stringify(source)})
+         lockAgentDirectory(${JSON.stringify(directory)})
          const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
          console.log(child.pid)
          setInterval(() => undefined, 1000)`,
@@ -307,10 +308,10 @@ describe('the directory of an agent', () => {
     )
     const [line] = (await once(holder.stdout, 'data')) as [Buffer]
     try {
-      assert.throws(() => lockDirectory(directory), DirectoryInUseError)
+      assert.throws(() => lockAgentDirectory(directory), DirectoryInUse)
       holder.kill('SIGKILL')
       await once(holder, 'exit')
-      lockDirectory(directory).release()
+      lockAgentDirectory(directory).release()
     } finally {
       process.kill(Number(line.toString()))
     }

@@ -1,0 +1,19 @@
+import { ApplicationFailure, Context, log } from '@temporalio/activity'
+import { CancelledFailure } from '@temporalio/common'
+import { withHeartbeat } from './heartbeat.ts'
+
+/**
+ * One step of the control plane, with heartbeats. Its signal is aborted when the workflow calls the step off or the worker stops. A
+ * failure that is no cancellation comes from the installation itself: its message goes to the log and stays out of the history,
+ * because the message of a database may name what was to be written.
+ */
+export async function runStep<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    return await withHeartbeat(() => work(Context.current().cancellationSignal))
+  } catch (error) {
+    if (error instanceof CancelledFailure) throw error
+    log.warn(`the step '${what}' broke off`, { err: error })
+    const type = error instanceof Error ? error.name : 'unknown'
+    throw ApplicationFailure.create({ type, message: `'${what}' broke off; the worker's log says why` })
+  }
+}

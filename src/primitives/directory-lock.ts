@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** `flock`'s own exit status when somebody else holds the lock. */
+const heldByAnother = 1
+
+/** Another process of the same kind works in this directory. */
+export class DirectoryInUse extends Error {
+  override readonly name = 'DirectoryInUse'
+}
+
+export interface DirectoryLock {
+  release(): void
+}
+
+export interface LockHolder {
+  /** What the process is, for the message: `agent`. The lock's file is `<holder>.lock`. */
+  readonly holder: string
+  /** What the reader of the message can do about another one. */
+  readonly advice: string
+}
+
+/**
+ * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The lock is the kernel's, on a file
+ * that stays open here: `flock` takes it on the descriptor that it inherits, and ends. The lock goes with this process, however that
+ * dies. No other child inherits it.
+ */
+export function lockDirectory(directory: string, { holder, advice }: LockHolder): DirectoryLock {
+  mkdirSync(directory, { recursive: true })
+  const file = join(directory, `${holder}.lock`)
+  const descriptor = openSync(file, 'a+')
+  const { status, error, stderr } = spawnSync('flock', ['--exclusive', '--nonblock', '3'], {
+    stdio: ['ignore', 'ignore', 'pipe', descriptor],
+    encoding: 'utf8',
+  })
+  if (status !== 0) {
+    closeSync(descriptor)
+    if (error !== undefined)
+      throw new Error(`flock (package util-linux) could not be run: ${error.message}`, { cause: error })
+    if (status !== heldByAnother) throw new Error(`${file} could not be locked: ${stderr.trim()}`)
+    const other = readFileSync(file, 'utf8').trim()
+    throw new DirectoryInUse(`another ${holder} (process ${other}) works in ${directory}; ${advice}`)
+  }
+  writeFileSync(file, `${String(process.pid)}\n`)
+  return {
+    release: () => {
+      closeSync(descriptor)
+    },
+  }
+}
