@@ -101,6 +101,9 @@ void root_enter(void);
 bool disk_find(const char *serial, char *device, size_t size);
 void root_write_host_files(const struct config *config);
 
+/* power.c: writes back what is in memory, and turns the machine off. */
+_Noreturn void power_off(void);
+
 /* volume.c */
 /* Does not return where it can not be mounted: the host has been told and the machine goes off. */
 void volume_mount(const struct config *config);
@@ -151,7 +154,6 @@ long long output_written(void);
 _Noreturn void supervise(pid_t application);
 /* Reports how the application ended and powers off. */
 _Noreturn void finish(const char *how, int value, bool out_of_memory, bool killed);
-_Noreturn void power_off(void);
 
 /* watch.c */
 bool socket_listens(void);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/reboot.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -61,12 +60,6 @@ static void wait_for_bye(void) {
   }
 }
 
-/* The kernel says "Power down" on its console at the highest level; that is no line of the application's. */
-static void silence_console(void) {
-  int fd = open("/sys/class/tty/ttyS0/console", O_WRONLY | O_CLOEXEC);
-  if (fd >= 0 && write(fd, "N", 1) < 0) errno = 0;
-}
-
 void finish(const char *how, int value, bool out_of_memory, bool killed) {
   char line[128];
   snprintf(line, sizeof line, "exit %s %d oom %d killed %d output %lld\n", how, value, out_of_memory, killed,
@@ -75,13 +68,6 @@ void finish(const char *how, int value, bool out_of_memory, bool killed) {
   wait_for_bye();
   volume_close();
   power_off();
-}
-
-void power_off(void) {
-  sync();
-  silence_console();
-  reboot(RB_POWER_OFF);
-  die("can not power off: %s", strerror(errno));
 }
 
 static void application_ended(struct watch *watch, int status) {

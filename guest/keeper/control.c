@@ -11,7 +11,6 @@
  * longer than a socket's address can be.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,15 +30,6 @@ static struct client clients[MAX_CLIENTS];
 /* Who asked last for a guest that sleeps; without it nobody would wake what now holds its breath. */
 static struct client *asker;
 
-bool control_open(void) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "keeper.sock"};
-  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  mode_t before = umask(0177);
-  bool bound = listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0;
-  umask(before);
-  return bound && listen(listener, MAX_CLIENTS) == 0;
-}
-
 static void drop(struct client *client) {
   close(client->fd);
   memset(client, 0, sizeof *client);
@@ -54,20 +44,20 @@ static void tell(struct client *client, const char *text, size_t length) {
   if (send(client->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length) drop(client);
 }
 
-void control_broadcast(const char *line, size_t length) {
+static void broadcast(const char *line, size_t length) {
   for (size_t i = 0; i < MAX_CLIENTS; i++) {
     if (clients[i].fd != 0) tell(&clients[i], line, length);
   }
 }
 
-void control_tell(const char *format, ...) {
-  char line[128] = "~ ";
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line + 2, sizeof line - 3, format, arguments);
-  va_end(arguments);
-  strcat(line, "\n");
-  control_broadcast(line, strlen(line));
+bool control_open(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "keeper.sock"};
+  events_listen(broadcast);
+  listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  mode_t before = umask(0177);
+  bool bound = listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0;
+  umask(before);
+  return bound && listen(listener, MAX_CLIENTS) == 0;
 }
 
 static void greet(struct client *client) {
@@ -112,7 +102,7 @@ static void obey(const char *line, void *from) {
   } else if (sscanf(line, "kill %31[a-z-]", cause) == 1) {
     event("kill %s", cause);
     suspend_cancel("it is to end");
-    kill_vm();
+    machine_kill();
   }
 }
 

@@ -29,6 +29,13 @@
 static int file = -1;
 static char text[MAX_EVENT_BYTES];
 static size_t text_length;
+static void (*listener)(const char *line, size_t length);
+
+void events_listen(void (*take)(const char *line, size_t length)) { listener = take; }
+
+static void pass_on(const char *line, size_t length) {
+  if (listener != NULL) listener(line, length);
+}
 
 bool events_open(int directory_fd) {
   file = openat(directory_fd, "events", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -51,7 +58,17 @@ void event(const char *format, ...) {
   text_length += length;
   /* A full disk loses the record, not the VM. */
   if (write(file, line, length) < 0) line[0] = '\0';
-  control_broadcast(text + text_length - length, length);
+  pass_on(text + text_length - length, length);
+}
+
+void events_tell(const char *format, ...) {
+  char line[128] = "~ ";
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(line + 2, sizeof line - 3, format, arguments);
+  va_end(arguments);
+  strcat(line, "\n");
+  pass_on(line, strlen(line));
 }
 
 void events_sync(void) { fdatasync(file); }

@@ -12,10 +12,6 @@
 
 #include "keeper.h"
 
-/* guest/init/init.h bounds it too. */
-#define MAX_CONFIG_BYTES (4u << 20)
-/* Room for the configuration and the short commands after it. */
-#define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
 /* The guest has this long beyond the grace to kill the application and go off by itself. */
 #define SHUTDOWN_MARGIN_MS 5000
 /* Beyond that it may have to write back what its volume has in memory, as after the report of the exit; src/host/vmm/vmm.ts has it too. */
@@ -31,8 +27,6 @@
 
 static int fd = -1;
 static enum guest_kind kind;
-static char *outbox;
-static size_t outbox_length, outbox_sent;
 static struct lines inbox;
 /* Its word on standby: the last one, and what agents were told last. */
 static int disabled = -1, told_disabled = -1;
@@ -43,11 +37,12 @@ static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
 /* Until when it is waited for a guest that was greeted; -1: it is awake. */
 static long long awake_by_ms = -1;
-static long long expected_output = -1, received_output;
+static long long expected_output = -1, received_output, received_words;
 static long long kill_at_ms = -1, grace_until_ms = -1;
 
 void guest_open(int control_fd, const struct options *options) {
   fd = control_fd;
+  outbox_open(control_fd);
   kind = options->kind;
   write_back_ms = options->volume_fd >= 0 ? WRITE_BACK_MS : 0;
   if (!options->from_snapshot) return;
@@ -61,7 +56,7 @@ bool guest_is_awake(void) { return awake_by_ms < 0; }
 
 static void wake_up(void) {
   awake_by_ms = -1;
-  monitor_tell_running();
+  machine_tell_running();
 }
 
 int guest_wake_wait_ms(void) {
@@ -87,67 +82,15 @@ void guest_tell_tick(void) {
   if (guest_tell_wait_ms() != 0) return;
   told_disabled = disabled;
   tell_disabled_at_ms = now_ms() + TELL_EVERY_MS;
-  control_tell("disabled %d", disabled);
+  events_tell("disabled %d", disabled);
 }
 
-/* A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next keeper does not get it. */
-bool guest_may_speak(void) { return meter_allows_words() || suspend_under_way(); }
+long long guest_words(void) { return received_words; }
 
 bool guest_may_suspend(void) { return (entered || kind == GUEST_KERNEL) && !exited && grace_until_ms < 0; }
 
 int guest_describe(char *text, size_t size) {
   return snprintf(text, size, "output %lld listening %d disabled %d\n", received_output, listening, disabled);
-}
-
-static bool read_fully(int from_fd, char *buffer, size_t length) {
-  for (size_t taken = 0; taken < length;) {
-    ssize_t got = read(from_fd, buffer + taken, length - taken);
-    if (got == 0 || (got < 0 && errno != EINTR)) return false;
-    if (got > 0) taken += (size_t)got;
-  }
-  return true;
-}
-
-/* `<length>\n<records>`. Less than announced means that the agent died while it wrote: then there is no VM. */
-bool guest_set_config(int from_fd) {
-  char header[16] = "";
-  size_t digits = 0;
-  while (digits < sizeof header - 1 && read_fully(from_fd, header + digits, 1) && header[digits] != '\n') digits++;
-  size_t length = strtoul(header, NULL, 10);
-  outbox = malloc(OUTBOX_BYTES);
-  if (header[digits] != '\n' || length > MAX_CONFIG_BYTES || outbox == NULL) return false;
-  if (length > 0) outbox_length = (size_t)sprintf(outbox, "config %zu\n", length);
-  if (!read_fully(from_fd, outbox + outbox_length, length)) return false;
-  outbox_length += length;
-  return true;
-}
-
-void guest_forget_config(void) {
-  if (outbox != NULL) explicit_bzero(outbox, outbox_length);
-}
-
-bool guest_wants_write(void) { return outbox_sent < outbox_length; }
-
-void guest_write(void) {
-  while (outbox_sent < outbox_length) {
-    ssize_t written = write(fd, outbox + outbox_sent, outbox_length - outbox_sent);
-    /* Nobody is there to read the rest then, which must not wait for ever. */
-    bool gone = written < 0 && (errno == EPIPE || errno == ECONNRESET);
-    if (written <= 0 && !gone) return;
-    size_t done = gone ? outbox_length - outbox_sent : (size_t)written;
-    /* The configuration holds the user's secrets: it stays no longer than it must. */
-    explicit_bzero(outbox + outbox_sent, done);
-    outbox_sent += done;
-  }
-  outbox_length = outbox_sent = 0;
-}
-
-static void send_line(const char *line) {
-  size_t length = strlen(line);
-  if (outbox_length + length > OUTBOX_BYTES) return;
-  memcpy(outbox + outbox_length, line, length);
-  outbox_length += length;
-  guest_write();
 }
 
 static int describe_time(char *line, size_t size) {
@@ -159,20 +102,20 @@ static int describe_time(char *line, size_t size) {
 static void send_time(void) {
   char line[64];
   describe_time(line, sizeof line);
-  send_line(line);
+  outbox_send(line);
 }
 
 void guest_ask_to_sleep(void) {
   if (guest_may_suspend() && kind == GUEST_CONTAINER) {
     asked_to_sleep = true;
-    send_line("sleep?\n");
+    outbox_send("sleep?\n");
   } else {
-    control_tell("sleep %s", guest_may_suspend() ? "ready" : "disabled");
+    events_tell("sleep %s", guest_may_suspend() ? "ready" : "disabled");
   }
 }
 
 void guest_awake(void) {
-  if (kind == GUEST_CONTAINER && entered) send_line("awake\n");
+  if (kind == GUEST_CONTAINER && entered) outbox_send("awake\n");
 }
 
 /* In one piece, which the guest takes in one turn: whoever waits for its first answer waits for this too. */
@@ -187,7 +130,7 @@ void guest_greet(void) {
     text[length++] = '\n';
   }
   strcpy(text + length, "awake\n");
-  send_line(text);
+  outbox_send(text);
   awake_by_ms = now_ms() + AWAKE_LIMIT_MS;
   explicit_bzero(bytes, sizeof bytes);
   explicit_bzero(text, sizeof text);
@@ -197,7 +140,7 @@ void guest_greet(void) {
 static void maybe_say_bye(void) {
   if (!exited || said_bye || received_output < expected_output) return;
   said_bye = true;
-  send_line("bye\n");
+  outbox_send("bye\n");
 }
 
 void guest_log_received(size_t bytes) {
@@ -209,7 +152,7 @@ static void send_shutdown(void) {
   char line[64];
   long long left_ms = grace_until_ms - now_ms();
   snprintf(line, sizeof line, "shutdown %lld\n", left_ms > 0 ? left_ms : 0);
-  send_line(line);
+  outbox_send(line);
 }
 
 void guest_shutdown(long long grace_ms) {
@@ -219,7 +162,7 @@ void guest_shutdown(long long grace_ms) {
   grace_until_ms = until_ms;
   if (kind == GUEST_KERNEL) {
     kill_at_ms = until_ms;
-    power_down();
+    machine_power_down();
     return;
   }
   kill_at_ms = until_ms + SHUTDOWN_MARGIN_MS + write_back_ms;
@@ -254,7 +197,7 @@ static void take_disabled(int value) {
 static void take_sleep_answer(const char *line) {
   if (!asked_to_sleep) return;
   asked_to_sleep = false;
-  control_tell("%s", line);
+  events_tell("%s", line);
 }
 
 static void take_unusable(const char *line) {
@@ -296,7 +239,7 @@ static void take_line(const char *line, void *context) {
 
 bool guest_read(void) {
   enum lines_end end = lines_read(fd, &inbox, take_line, NULL);
-  if (end == LINES_READ) suspend_heard_guest();
   meter_count_words(inbox.taken);
+  if (end == LINES_READ) received_words += (long long)inbox.taken;
   return end != LINES_CLOSED;
 }

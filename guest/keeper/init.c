@@ -81,7 +81,7 @@ void init_run(struct init_ends ends) {
     if (send(ends.status_fd, "", 1, MSG_NOSIGNAL) < 0) _exit(125);
     return;
   }
-  guest_forget_config();
+  outbox_forget();
   close_what_is_not_ours(&ends);
   if (chdir("/") < 0) _exit(125);
   give_up_root(1u << CAP_KILL);

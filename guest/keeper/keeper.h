@@ -59,6 +59,11 @@ struct options {
 };
 bool options_parse(struct options *options, char **arguments);
 
+/*
+ * The files stand here in layers, the lowest first: a file calls those above it in this list, and never one below. Where a low one
+ * has something to tell, a higher one asks for it, or has given it a function to call (events_listen).
+ */
+
 /* lines.c: the one reader of lines. Reads once; a line that does not fit is dropped. */
 struct lines {
   size_t length;
@@ -68,12 +73,8 @@ struct lines {
 enum lines_end { LINES_READ, LINES_PENDING, LINES_CLOSED, LINES_TOO_LONG };
 enum lines_end lines_read(int fd, struct lines *lines, void (*take)(const char *line, void *context), void *context);
 
-/* events.c */
-bool events_open(int directory_fd);
-void event(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void events_sync(void);
-/* All lines so far, to greet an agent with. */
-const char *events_text(size_t *length);
+/* clock.c: the monotonic clock. */
+long long now_ms(void);
 
 /* files.c */
 bool files_open(const char *console_path);
@@ -90,16 +91,16 @@ int files_open_memory(void);
 void files_drop_memory(void);
 bool files_publish(const char *text, size_t length);
 
-/* console.c */
-bool console_open(void);
-void console_write(const char *bytes, size_t length);
-
 /* meter.c: how much a guest may print, and say over the control channel. */
 bool meter_allows_output(void);
 void meter_count_output(size_t bytes);
 void meter_lift_output(void);
 bool meter_allows_words(void);
 void meter_count_words(size_t bytes);
+
+/* console.c */
+bool console_open(void);
+void console_write(const char *bytes, size_t length);
 
 /* group.c */
 bool group_enter(const char *directory);
@@ -108,30 +109,34 @@ void group_offer_to_killer(const char *score);
 #define VMM_KILL_SCORE "500"
 #define KEEPER_KILL_SCORE "100"
 
-/* vm.c */
-struct vm {
-  pid_t pid;   /* the VMM */
-  pid_t child; /* ours: the first process of its namespace, or else the VMM */
-  int status_fd; /* what that process tells; -1: there is none */
-  int orders_fd; /* what it is told */
-  int console_fd, log_fd, control_fd, monitor_fd, error_fd;
-};
-/* The VMM's ends of what is between it and us. */
-struct vmm_ends {
-  int channels[4]; /* in the order of their numbers, VMM_CONSOLE_FD first */
-  int error_fd;
-};
-bool vm_start(struct vm *vm, const struct options *options);
-/* theirs NULL: the VMM gets the channels that we were started with. */
-bool vm_fork(struct vm *vm, const struct options *options, const struct vmm_ends *theirs);
-void vm_kill(struct vm *vm);
-/* Reads how it ended; cpu_us: what it has used of processors. */
-bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
-/* Nothing is left of it. */
-void vm_close(struct vm *vm);
+/* events.c */
+bool events_open(int directory_fd);
+/* Who is told each event, and what is said of the moment. */
+void events_listen(void (*take)(const char *line, size_t length));
+void event(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void events_sync(void);
+/* All lines so far, to greet an agent with. */
+const char *events_text(size_t *length);
+/* Tells the agents that are there, and keeps nothing. */
+void events_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* outbox.c: what is to be sent over the control channel. */
+void outbox_open(int control_fd);
+/* `<length>\n<records>`; false where there is less than announced. */
+bool outbox_set_config(int from_fd);
+/* In a process that is not to know the configuration. */
+void outbox_forget(void);
+void outbox_send(const char *line);
+/* Something is not sent yet. */
+bool outbox_waits(void);
+void outbox_write(void);
+
+/* privileges.c */
 /* All capabilities but those in the mask. */
+void drop_capabilities(uint32_t kept);
+void drop_bounding_set(void);
+/* Both, where this process is root's, and no way back. */
 void give_up_root(uint32_t kept);
-void keeper_drop_privileges(const struct vm *vm, const struct options *options);
 
 /* jail.c */
 void jail_prepare(const char *program);
@@ -154,15 +159,52 @@ void init_run(struct init_ends ends);
 /* The VMM's process, as the keeper numbers it; 0: it did not come to that. */
 pid_t init_await_vmm(int keeper_fd);
 
+/* vm.c */
+struct vm {
+  pid_t pid;   /* the VMM */
+  pid_t child; /* ours: the first process of its namespace, or else the VMM */
+  int status_fd; /* what that process tells; -1: there is none */
+  int orders_fd; /* what it is told */
+  int console_fd, log_fd, control_fd, monitor_fd, error_fd;
+};
+/* The VMM's ends of what is between it and us. */
+struct vmm_ends {
+  int channels[4]; /* in the order of their numbers, VMM_CONSOLE_FD first */
+  int error_fd;
+};
+bool vm_start(struct vm *vm, const struct options *options);
+/* theirs NULL: the VMM gets the channels that we were started with. */
+bool vm_fork(struct vm *vm, const struct options *options, const struct vmm_ends *theirs);
+void vm_kill(struct vm *vm);
+/* Reads how it ended; cpu_us: what it has used of processors. */
+bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
+/* Nothing is left of it. */
+void vm_close(struct vm *vm);
+void keeper_drop_privileges(const struct vm *vm, const struct options *options);
+
+/* machine.c: the VM as one machine. */
+enum machine_change { MACHINE_RUNS, MACHINE_PAUSED, MACHINE_SHUT_DOWN, MACHINE_STUCK };
+void machine_open(struct vm *vm, const struct options *options);
+void machine_note(enum machine_change change);
+void machine_kill(void);
+void machine_power_down(void);
+/* Commands of QMP. */
+void machine_command(const char *text);
+void machine_command_with_fd(const char *text, int passed_fd);
+bool machine_runs(void);
+bool machine_has_shut_down(void);
+bool machine_is_stuck(void);
+/* One of both. */
+bool machine_ended(void);
+/* That traffic may come, once and not before the CPUs run. */
+void machine_tell_running(void);
+
 /* guest.c: the control channel, and the application's output as far as the end depends on it. */
 void guest_open(int fd, const struct options *options);
-bool guest_set_config(int from_fd);
-/* In a process that is not to know it. */
-void guest_forget_config(void);
 /* False once the VMM has closed the channel, or its half of it. */
 bool guest_read(void);
-void guest_write(void);
-bool guest_wants_write(void);
+/* Bytes that it has said so far. */
+long long guest_words(void);
 void guest_log_received(size_t bytes);
 void guest_shutdown(long long grace_ms);
 void guest_ask_to_sleep(void);
@@ -179,26 +221,23 @@ int guest_wake_wait_ms(void);
 void guest_wake_tick(void);
 /* -1: it never said. */
 int guest_disabled(void);
-/* False where it has said more than it may: then nothing of it is read for a while. */
-bool guest_may_speak(void);
 /* Until agents are told what it has said last; -1: they know. */
 int guest_tell_wait_ms(void);
 void guest_tell_tick(void);
 /* When the VM must be killed because the guest did not end it, in ms of now_ms(); -1: never. */
 long long guest_deadline_ms(void);
 
-/* monitor.c: QMP. */
-void monitor_open(int fd, const struct options *options);
-void monitor_command(const char *text);
-void monitor_command_with_fd(const char *text, int passed_fd);
-bool monitor_vm_runs(void);
-bool monitor_vm_ended(void);
-/* False once the VMM has closed it. */
-bool monitor_read(void);
-/* That traffic may come, once and not before the CPUs run. */
-void monitor_tell_running(void);
-void monitor_power_down(void);
-bool monitor_finds_vm_stuck(void);
+/* output.c */
+void output_open(const struct vm *vm);
+/* -1 once it is closed. */
+int output_console_fd(void);
+int output_log_fd(void);
+void output_take_console(void);
+void output_take_log(void);
+/* Takes what the VMM has sent of the guest's, throttled or not. */
+void output_collect(void);
+/* Bytes so far. */
+long long output_received(void);
 
 /* suspend.c */
 void suspend_begin(void);
@@ -206,10 +245,9 @@ void suspend_settle(void);
 void suspend_cancel(const char *why);
 bool suspend_under_way(void);
 bool suspend_is_done(void);
-/* A line of the monitor; its VM runs again; the guest sent something. */
+/* A line of the monitor; its VM runs again. */
 void suspend_take(const char *line);
 void suspend_resumed(void);
-void suspend_heard_guest(void);
 int suspend_wait_ms(void);
 void suspend_tick(void);
 
@@ -226,20 +264,15 @@ void stall_resumed(void);
 int stall_wait_ms(void);
 void stall_tick(void);
 
+/* monitor.c: what QMP says. */
+void monitor_open(int fd, const struct options *options);
+/* False once the VMM has closed it. */
+bool monitor_read(void);
+
 /* control.c: agents. */
 bool control_open(void);
 size_t control_poll(struct pollfd *slots);
 void control_handle(const struct pollfd *slots, size_t count);
-void control_broadcast(const char *line, size_t length);
-/* Tells the agents that are there, and keeps nothing. */
-void control_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* main.c */
-long long now_ms(void);
-void kill_vm(void);
-void power_down(void);
-/* Takes what the VMM has sent of the guest's, throttled or not. */
-void collect_output(void);
 
 int ram_main(const char *size_mb);
 int waiting_main(const char *program, char **groups);

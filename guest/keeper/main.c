@@ -12,7 +12,6 @@
 
 #include "keeper.h"
 
-#define READ_BYTES 65536
 #define MAX_VMM_LOG_BYTES 65536
 /* How often a guest that is throttled is looked at again. */
 #define THROTTLE_WAIT_MS 20
@@ -20,16 +19,6 @@
 static struct options options;
 static struct vm vm;
 static int vmm_log = -1;
-static char buffer[READ_BYTES];
-
-long long now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
-void kill_vm(void) { vm_kill(&vm); }
-void power_down(void) { monitor_power_down(); }
 
 static long long start_time_of(pid_t pid) {
   char path[64], text[1024] = "";
@@ -45,18 +34,9 @@ static long long start_time_of(pid_t pid) {
   return at != NULL ? atoll(at) : 0;
 }
 
-/* False once the other end is closed. */
-static bool pump_console(int fd, bool counted) {
-  ssize_t got = read(fd, buffer, sizeof buffer);
-  if (got <= 0) return got < 0 && errno == EAGAIN;
-  meter_count_output((size_t)got);
-  console_write(buffer, (size_t)got);
-  if (counted) guest_log_received((size_t)got);
-  suspend_heard_guest();
-  return true;
-}
-
+/* What the VMM had to complain about. False once the other end is closed. */
 static bool pump_errors(void) {
+  static char buffer[MAX_VMM_LOG_BYTES];
   static size_t kept;
   ssize_t got = read(vm.error_fd, buffer, sizeof buffer);
   if (got <= 0) return got < 0 && errno == EAGAIN;
@@ -64,12 +44,6 @@ static bool pump_errors(void) {
   size_t taken = (size_t)got < room ? (size_t)got : room;
   if (write(vmm_log, buffer, taken) > 0) kept += taken;
   return true;
-}
-
-static void close_when_done(int *fd, bool open) {
-  if (open) return;
-  close(*fd);
-  *fd = -1;
 }
 
 static int next_wait_ms(bool throttled) {
@@ -88,12 +62,12 @@ static void enforce_deadline(void) {
   static bool enforced;
   long long deadline_ms = guest_deadline_ms();
   if (enforced || deadline_ms < 0 || now_ms() < deadline_ms) {
-    if (!monitor_finds_vm_stuck() || enforced) return;
+    if (!machine_is_stuck() || enforced) return;
   } else {
     event("kill unresponsive");
   }
   enforced = true;
-  kill_vm();
+  machine_kill();
 }
 
 /*
@@ -104,20 +78,25 @@ static void watch_vm(int end_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
   for (;;) {
-    bool allowed = meter_allows_output(), heard = guest_may_speak();
-    bool listens = !control_gone && (heard || guest_wants_write());
+    bool allowed = meter_allows_output();
+    /* A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next keeper does not get it. */
+    bool heard = meter_allows_words() || suspend_under_way();
+    bool listens = !control_gone && (heard || outbox_waits());
     ready[0] = (struct pollfd){.fd = end_fd, .events = POLLIN};
-    ready[1] = (struct pollfd){.fd = listens ? vm.control_fd : -1, .events = (short)((heard ? POLLIN : 0) | (guest_wants_write() ? POLLOUT : 0))};
+    ready[1] = (struct pollfd){.fd = listens ? vm.control_fd : -1, .events = (short)((heard ? POLLIN : 0) | (outbox_waits() ? POLLOUT : 0))};
     ready[2] = (struct pollfd){.fd = monitor_gone ? -1 : vm.monitor_fd, .events = POLLIN};
     ready[3] = (struct pollfd){.fd = vm.error_fd, .events = POLLIN};
-    ready[4] = (struct pollfd){.fd = allowed ? vm.console_fd : -1, .events = POLLIN};
-    ready[5] = (struct pollfd){.fd = allowed ? vm.log_fd : -1, .events = POLLIN};
+    ready[4] = (struct pollfd){.fd = allowed ? output_console_fd() : -1, .events = POLLIN};
+    ready[5] = (struct pollfd){.fd = allowed ? output_log_fd() : -1, .events = POLLIN};
     size_t count = control_poll(ready + 6);
     poll(ready, 6 + count, next_wait_ms(!allowed || !heard));
-    if (ready[5].revents) close_when_done(&vm.log_fd, pump_console(vm.log_fd, true));
-    if (ready[4].revents) close_when_done(&vm.console_fd, pump_console(vm.console_fd, false));
-    if (ready[3].revents) close_when_done(&vm.error_fd, pump_errors());
-    if (ready[1].revents != 0 && guest_wants_write()) guest_write();
+    if (ready[5].revents) output_take_log();
+    if (ready[4].revents) output_take_console();
+    if (ready[3].revents && !pump_errors()) {
+      close(vm.error_fd);
+      vm.error_fd = -1;
+    }
+    if (ready[1].revents != 0 && outbox_waits()) outbox_write();
     if (ready[1].revents != 0 && heard) control_gone = !guest_read();
     if (ready[2].revents != 0) monitor_gone = !monitor_read();
     control_handle(ready + 6, count);
@@ -130,14 +109,9 @@ static void watch_vm(int end_fd) {
   }
 }
 
-void collect_output(void) {
-  for (int rounds = 0; rounds < 64 && vm.log_fd >= 0 && pump_console(vm.log_fd, true) && errno != EAGAIN; rounds++) errno = 0;
-  for (int rounds = 0; rounds < 64 && vm.console_fd >= 0 && pump_console(vm.console_fd, false) && errno != EAGAIN; rounds++) errno = 0;
-}
-
 /* What the VMM wrote before it ended is still in the sockets, and not more than they hold. */
 static void collect_rest(void) {
-  collect_output();
+  output_collect();
   for (int rounds = 0; rounds < 16; rounds++) {
     guest_read();
     monitor_read();
@@ -171,7 +145,7 @@ static bool prepare(void) {
   vmm_log = openat(directory, "vmm.log", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (vmm_log < 0 || !files_open(options.console_directory) || !console_open()) return false;
   event("keeper %d %lld", (int)getpid(), start_time_of(getpid()));
-  return guest_set_config(0);
+  return outbox_set_config(0);
 }
 
 int main(int count, char **arguments) {
@@ -190,9 +164,11 @@ int main(int count, char **arguments) {
   if (!prepare() || !vm_start(&vm, &options)) return 1;
   event("qemu %d %lld", (int)vm.pid, start_time_of(vm.pid));
   keeper_drop_privileges(&vm, &options);
+  machine_open(&vm, &options);
   guest_open(vm.control_fd, &options);
+  output_open(&vm);
   monitor_open(vm.monitor_fd, &options);
-  guest_write();
+  outbox_write();
 
   watch_vm(vm.status_fd >= 0 ? vm.status_fd : signal_fd);
   int status;

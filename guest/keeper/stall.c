@@ -49,7 +49,7 @@ bool stall_is_known(void) { return stalled; }
 static void tell(bool now_stalled) {
   if (stalled == now_stalled) return;
   stalled = now_stalled;
-  control_tell("stalled %d", stalled);
+  events_tell("stalled %d", stalled);
 }
 
 void stall_take(const char *line) {
@@ -75,5 +75,5 @@ void stall_tick(void) {
   if (!stopped || now < retry_at_ms || suspend_under_way()) return;
   retry_at_ms = now + RETRY_MS;
   if (!has_room()) return;
-  monitor_command("{\"execute\":\"cont\"}\n");
+  machine_command("{\"execute\":\"cont\"}\n");
 }

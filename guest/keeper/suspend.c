@@ -27,12 +27,16 @@
 static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
 static int memory_fd = -1;
 static int quiet_rounds;
-static bool migrating, heard, settle_asked;
+static bool migrating, settle_asked;
+/* Bytes of the guest's that had come by the last round. */
+static long long heard_bytes;
 static long long late_at_ms;
 static char reason[64];
 
 bool suspend_under_way(void) { return state != RUNNING; }
 bool suspend_is_done(void) { return state == SUSPENDED; }
+
+static long long received_bytes(void) { return output_received() + guest_words(); }
 
 static void close_memory(void) {
   if (memory_fd >= 0) close(memory_fd);
@@ -44,7 +48,7 @@ static void go_back(const char *why) {
   snprintf(reason, sizeof reason, "%s", why);
   state = RETURNING;
   close_memory();
-  monitor_command(migrating ? "{\"execute\":\"migrate_cancel\",\"id\":\"back\"}\n"
+  machine_command(migrating ? "{\"execute\":\"migrate_cancel\",\"id\":\"back\"}\n"
                             : "{\"execute\":\"query-status\",\"id\":\"back\"}\n");
 }
 
@@ -52,7 +56,7 @@ void suspend_cancel(const char *why) { go_back(why); }
 
 static const char *find_obstacle(void) {
   if (state != RUNNING) return "it is under way";
-  if (!monitor_vm_runs()) return "the VM does not run";
+  if (!machine_runs()) return "the VM does not run";
   return guest_may_suspend() ? NULL : "the guest is ending";
 }
 
@@ -63,44 +67,43 @@ void suspend_begin(void) {
     if (memory_fd < 0) obstacle = strerror(errno);
   }
   if (obstacle != NULL) {
-    control_tell("suspend failed %s", obstacle);
+    events_tell("suspend failed %s", obstacle);
     return;
   }
   state = DRAINING;
   quiet_rounds = 0;
-  migrating = heard = false;
+  migrating = false;
+  heard_bytes = received_bytes();
   late_at_ms = now_ms() + SUSPEND_LIMIT_MS;
-  monitor_command("{\"execute\":\"stop\"}\n{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
+  machine_command("{\"execute\":\"stop\"}\n{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
 }
 
 /*
  * What an agent that died had begun goes back, or becomes the snapshot, in a moment; until then its files are not to be touched.
  */
 void suspend_settle(void) {
-  if (state == RUNNING) control_tell("settled");
+  if (state == RUNNING) events_tell("settled");
   else settle_asked = true;
 }
-
-void suspend_heard_guest(void) { heard = true; }
 
 /* The memory of a machine from a template is private by now, and in the snapshot like everybody's. */
 static void start_writing(void) {
   state = WRITING;
-  monitor_command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
+  machine_command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
                   "[{\"capability\":\"x-ignore-shared\",\"state\":false}]}}\n"
                   "{\"execute\":\"migrate-set-parameters\",\"arguments\":{\"max-bandwidth\":17179869184}}\n");
-  monitor_command_with_fd("{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"snapshot\"},\"id\":\"write\"}\n", memory_fd);
-  monitor_command("{\"execute\":\"migrate\",\"arguments\":{\"uri\":\"fd:snapshot\"},\"id\":\"write\"}\n");
+  machine_command_with_fd("{\"execute\":\"getfd\",\"arguments\":{\"fdname\":\"snapshot\"},\"id\":\"write\"}\n", memory_fd);
+  machine_command("{\"execute\":\"migrate\",\"arguments\":{\"uri\":\"fd:snapshot\"},\"id\":\"write\"}\n");
   migrating = true;
 }
 
 static void take_drained(void) {
-  collect_output();
-  quiet_rounds = heard ? 0 : quiet_rounds + 1;
-  heard = false;
+  output_collect();
+  quiet_rounds = received_bytes() == heard_bytes ? quiet_rounds + 1 : 0;
+  heard_bytes = received_bytes();
   if (!guest_may_suspend()) go_back("the guest is ending");
   else if (quiet_rounds > QUIET_ROUNDS) start_writing();
-  else monitor_command("{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
+  else machine_command("{\"execute\":\"query-status\",\"id\":\"drained\"}\n");
 }
 
 static bool publish(void) {
@@ -110,30 +113,30 @@ static bool publish(void) {
 }
 
 static void take_completed(void) {
-  collect_output();
+  output_collect();
   if (!guest_may_suspend()) go_back("the guest is ending");
   else if (!publish()) go_back(strerror(errno));
   else {
     state = SUSPENDED;
     close_memory();
     event("suspended");
-    kill_vm();
+    machine_kill();
   }
 }
 
 /* Once the VM is known to be at rest, it can be told to run. */
 static void take_rest(void) {
   files_drop_memory();
-  if (monitor_vm_ended()) return;
-  monitor_command("{\"execute\":\"cont\"}\n");
+  if (machine_ended()) return;
+  machine_command("{\"execute\":\"cont\"}\n");
 }
 
 void suspend_resumed(void) {
   if (state != RETURNING) return;
   state = RUNNING;
   guest_awake();
-  control_tell("suspend failed %s", reason);
-  if (settle_asked) control_tell("settled");
+  events_tell("suspend failed %s", reason);
+  if (settle_asked) events_tell("settled");
   settle_asked = false;
 }
 
@@ -143,7 +146,7 @@ static void take_back(const char *line) {
   bool stalled = has(line, "\"status\": \"io-error\"");
   bool at_rest = stalled || has(line, "\"status\": \"paused\"") || has(line, "\"status\": \"postmigrate\"");
   if (at_rest) take_rest();
-  else monitor_command("{\"execute\":\"query-status\",\"id\":\"back\"}\n");
+  else machine_command("{\"execute\":\"query-status\",\"id\":\"back\"}\n");
 }
 
 void suspend_take(const char *line) {

@@ -13,18 +13,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "keeper.h"
 
-/* From <linux/capability.h>, which musl's wrapper does not see. */
-#define CAPABILITY_VERSION 0x20080522
-struct capability_header { uint32_t version; int pid; };
-struct capability_data { uint32_t effective, permitted, inheritable; };
-
-/* From <linux/if_tun.h>, which the C library does not bring either. */
+/* From <linux/if_tun.h>, which the C library does not bring. */
 #define TUNSETIFF _IOW('T', 202, int)
 #define IFF_TAP 0x0002
 #define IFF_NO_PI 0x1000
@@ -38,23 +32,6 @@ struct capability_data { uint32_t effective, permitted, inheritable; };
 static void limit(int resource, rlim_t value) {
   struct rlimit bound = {value, value};
   setrlimit(resource, &bound);
-}
-
-static void drop_capabilities(uint32_t kept) {
-  struct capability_header header = {CAPABILITY_VERSION, 0};
-  struct capability_data data[2] = {{kept, kept, 0}, {0, 0, 0}};
-  syscall(SYS_capset, &header, data);
-}
-
-static void drop_bounding_set(void) {
-  for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0; capability++) continue;
-}
-
-void give_up_root(uint32_t kept) {
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (geteuid() != 0) return;
-  drop_bounding_set();
-  drop_capabilities(kept);
 }
 
 /*
