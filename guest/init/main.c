@@ -56,7 +56,6 @@ int main(void) {
   root_write_host_files(&config);
   disable_file_open();
   volume_mount(&config);
-  reserve_keep();
 
   /* The boot is quiet; from here on the user should see the kernel's errors, as of memory running out. */
   klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);
@@ -71,5 +70,7 @@ int main(void) {
   snprintf(line, sizeof line, "app %d\n", (int)application);
   channel_send(line);
   close(output[1]);
+  /* Its forks would delay the application; in these few milliseconds it does not run out of memory. */
+  reserve_keep();
   supervise(application);
 }

@@ -1,8 +1,9 @@
 /*
  * For when memory runs out. An application that is being killed for its memory counts as gone some time before its pages are
- * free; whoever needs one just then leaves the kernel with nobody to kill. It would panic, and the host would hear of
- * a panic where it was the application's memory. So some processes are there to be killed, after all others. They
- * count as gone too early just as well, so one of them would not do.
+ * free. A process that needs a page just then, such as this one, leaves the kernel with nobody to kill. The kernel would panic, and the
+ * host would hear of a panic although the application's memory was the cause. So some processes are there to be killed, after all
+ * others. Each gains the kernel a few milliseconds, in which the application's pages come back: with 3 of them, 6 of 220 guests panicked
+ * on a host whose processors were all busy.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 
 #include "init.h"
 
-#define RESERVES 3
-#define RESERVE_BYTES (64u << 10)
+#define RESERVES 16
+#define RESERVE_BYTES (16u << 10)
 /* One less is never killed. */
 #define LAST_TO_BE_KILLED "-999"
 
