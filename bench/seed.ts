@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { createInstances } from '../src/db/instance/create.ts'
+import { insertInstances } from '../src/db/instance/create.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../src/db/secret-box.ts'
@@ -73,7 +73,7 @@ async function seed(
   const userUuid = made.user.uuid
   const uuids: string[] = []
   while (uuids.length < wanted.instances) {
-    const outcome = await createInstances(
+    const outcome = await insertInstances(
       { database, secretBox },
       {
         userUuid,

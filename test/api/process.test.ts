@@ -9,7 +9,7 @@ import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
-import { createInstances } from '../../src/db/instance/create.ts'
+import { insertInstances } from '../../src/db/instance/create.ts'
 import { createProofTokens } from '../../src/db/service/proof-token.ts'
 import { parseSecretKey } from '../../src/db/secret-box.ts'
 import { createToken } from '../../src/db/account/tokens.ts'
@@ -117,7 +117,7 @@ describe('the API process', () => {
     const { token } = await createToken(database, { userUuid: user.uuid })
     await addNode(database)
     const secretBox = testSecretBox
-    const made = await createInstances({ database, secretBox }, wantedInstance(user, { name: 'a' }))
+    const made = await insertInstances({ database, secretBox }, wantedInstance(user, { name: 'a' }))
     assert.ok(made.ok)
     const api = createApiClient({ url, token })
     assert.deepEqual(

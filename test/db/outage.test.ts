@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../src/db/instance/create.ts'
+import { insertInstances } from '../../src/db/instance/create.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
 import { openInstanceWatch } from '../../src/db/instance/watch.ts'
@@ -33,7 +33,7 @@ describe('while PostgreSQL is away', () => {
 
   it('queries fail, and a wait goes on and sees what happens afterwards', async () => {
     const user = await addUser(database, { name: 'ann' })
-    const made = await createInstances({ database, secretBox: testSecretBox }, wantedInstance(user))
+    const made = await insertInstances({ database, secretBox: testSecretBox }, wantedInstance(user))
     assert.ok(made.ok)
     const [{ uuid } = { uuid: '' }] = made.instances
     const asked = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/database.ts'
-import { createInstances } from '../../src/db/instance/create.ts'
+import { insertInstances } from '../../src/db/instance/create.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
 import { findByUuids } from '../../src/db/instance/instances.ts'
 import { strict as assert } from 'node:assert'
@@ -12,7 +12,7 @@ export async function addClone(
 ): Promise<InstanceRow> {
   assert.ok(master.serviceUuid !== null)
   const service = { existing: { uuid: master.serviceUuid } }
-  const made = await createInstances(
+  const made = await insertInstances(
     { database, secretBox: testSecretBox },
     wantedInstance({ uuid: master.userUuid }, { service, autostart: true }),
   )

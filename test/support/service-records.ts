@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { EntityManager } from '@mikro-orm/postgresql'
-import { createInstances } from '../../src/db/instance/create.ts'
+import { insertInstances } from '../../src/db/instance/create.ts'
 import type { NewInstances } from '../../src/db/instance/create.ts'
 import { createService } from '../../src/db/service/create.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -69,7 +69,7 @@ export function serviceRecords() {
     return outcome.refusal
   }
   const createInstance = async (user: Owner, more: Partial<NewInstances> = {}) =>
-    createInstances({ database, secretBox: testSecretBox }, wantedInstance(user, more))
+    insertInstances({ database, secretBox: testSecretBox }, wantedInstance(user, more))
   const instances = async (user: Owner, more: Partial<NewInstances> = {}) => {
     const outcome = await createInstance(user, more)
     assert.ok(outcome.ok, JSON.stringify(outcome))

@@ -1,6 +1,6 @@
 import { createAutoscale } from '../../contract/autoscale/operations.ts'
 import { RequestError } from '../../contract/errors.ts'
-import { createAutoscale as insertAutoscale } from '../../db/autoscale/configurations.ts'
+import { insertAutoscale } from '../../db/autoscale/configurations.ts'
 import { tellConfigured } from './workflows.ts'
 import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -42,7 +42,7 @@ export type ChangeAutoscaleOutcome =
  * lock of the user's row: of two at once one is refused, and the master is neither deleted nor given a volume beside it.
  * Locks, as everywhere: the user, the service, its configuration, the instance.
  */
-export async function createAutoscale(
+export async function insertAutoscale(
   database: Database,
   wanted: NewAutoscale,
 ): Promise<ChangeAutoscaleOutcome> {

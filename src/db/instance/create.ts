@@ -51,18 +51,16 @@ export interface CreateInstancesDeps {
  * configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance has that one's row before its service's, its volume's and its
  * configuration's, but never beside a transaction that takes them the other way round, because it has the user's row before all.
  */
-export async function createInstances(
+export async function insertInstances(
   deps: CreateInstancesDeps,
   wanted: NewInstances,
 ): Promise<CreateInstancesOutcome> {
-  const written = await orRefusal(() =>
-    deps.database.em().transactional((em) => insertInstances(em, deps, wanted)),
-  )
+  const written = await orRefusal(() => deps.database.em().transactional((em) => insertAll(em, deps, wanted)))
   if (!written.ok) return written
   return { ok: true, instances: await findByUuids(deps.database, written.value) }
 }
 
-async function insertInstances(
+async function insertAll(
   em: EntityManager,
   deps: CreateInstancesDeps,
   wanted: NewInstances,

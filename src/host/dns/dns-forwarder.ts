@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect } from 'node:net'
 import { questionEnd } from './dns-answers.ts'
-import { FairSlots } from './fair-slots.ts'
-import type { SlotHolder } from './fair-slots.ts'
+import { YieldingSlots } from './yielding-slots.ts'
+import type { SlotHolder } from './yielding-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
@@ -31,7 +31,7 @@ export class DnsForwarder {
   readonly #server: { readonly host: string; readonly port: number }
   readonly #timeoutMs: number
   readonly #nowMs: () => number
-  readonly #slots = new FairSlots({ total: maxPending, perInstance: maxPendingPerInstance })
+  readonly #slots = new YieldingSlots({ total: maxPending, perInstance: maxPendingPerInstance })
   readonly #buckets = new TokenBuckets({ perSecond: askedPerS, burst: askedBurst })
 
   constructor(server: {

@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { judgeQuestion, maxQuestionBytes, refusal } from './dns-answers.ts'
 import type { DnsForwarder } from './dns-forwarder.ts'
-import { FairSlots } from './fair-slots.ts'
-import type { SlotHolder } from './fair-slots.ts'
+import { YieldingSlots } from './yielding-slots.ts'
+import type { SlotHolder } from './yielding-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import type { PrivateNames } from './private-names.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
@@ -45,7 +45,7 @@ export class DnsServer {
   readonly #options: DnsServerOptions
   readonly #network: string
   readonly #buckets = new TokenBuckets({ perSecond: questionsPerS, burst: questionsBurst })
-  readonly #slots = new FairSlots({ total: maxConnections, perInstance: maxConnectionsPerAsker })
+  readonly #slots = new YieldingSlots({ total: maxConnections, perInstance: maxConnectionsPerAsker })
   readonly #connections = new Set<Socket>()
   readonly #nowMs: () => number
   #udp: UdpSocket | undefined

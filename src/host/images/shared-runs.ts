@@ -1,8 +1,8 @@
-import { createFairSlots } from './fair-slots.ts'
+import { createUserSlots } from './user-slots.ts'
 
 /**
  * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time, shared fairly between the users
- * who ask (`fair-slots.ts`). Whoever asks may give up alone. A job that has begun goes on without them, for whoever asks next: until
+ * who ask (`user-slots.ts`). Whoever asks may give up alone. A job that has begun goes on without them, for whoever asks next: until
  * it ends, or until nobody has asked for `unattendedMs`. What still waits for its turn then is not begun.
  */
 export interface SharedRuns<T> {
@@ -34,7 +34,7 @@ export function createSharedRuns<T>(options: {
   const runs = new Map<string, Run<T>>()
   /** With those that were aborted and have not ended yet. */
   const unended = new Set<Run<T>>()
-  const slots = createFairSlots(limit)
+  const slots = createUserSlots(limit)
   let isClosed = false
 
   function begin(key: string, user: string, job: (signal: AbortSignal) => Promise<T>): Run<T> {

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createAutoscale, deleteAutoscale, findAutoscale } from '../../../src/db/autoscale/configurations.ts'
+import { insertAutoscale, deleteAutoscale, findAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import type { NewAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import { addPolicies, deletePolicies } from '../../../src/db/autoscale/policies.ts'
 import { markAutoscaleStarted, findUnstartedAutoscales } from '../../../src/db/autoscale/records.ts'
@@ -34,7 +34,7 @@ describe('an autoscale configuration', () => {
     return { user, master, service: master.serviceUuid }
   }
   const configure = (user: User, master: InstanceRow, more: Partial<NewAutoscale> = {}) =>
-    createAutoscale(database(), {
+    insertAutoscale(database(), {
       userUuid: user.uuid,
       serviceUuid: master.serviceUuid!,
       master: { uuid: master.uuid },

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createAutoscale, deleteAutoscale, findAutoscale } from '../../../src/db/autoscale/configurations.ts'
+import { insertAutoscale, deleteAutoscale, findAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import { addPolicies, deletePolicies } from '../../../src/db/autoscale/policies.ts'
 import type { AutoscalePolicy } from '../../../src/domain/autoscale/policy.ts'
 import { maxPoliciesPerService } from '../../../src/domain/autoscale/steps.ts'
@@ -23,7 +23,7 @@ describe('policies of a service', () => {
     const [master] = await instances(user, { name: 'web', service: { made: wanted([443]) } })
     const uuid = master!.serviceUuid!
     const configuration = { warmupMs: 0, cooldownMs: 0, policies, master: { uuid: master!.uuid } }
-    const made = await createAutoscale(database(), {
+    const made = await insertAutoscale(database(), {
       userUuid: user.uuid,
       serviceUuid: uuid,
       ...configuration,

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import { attachVolume, detachVolume } from '../../../src/db/volume/attach.ts'
 import { closeClones, removeAutoscaleRow } from '../../../src/db/autoscale/closing.ts'
-import { createAutoscale, deleteAutoscale } from '../../../src/db/autoscale/configurations.ts'
+import { insertAutoscale, deleteAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import { addPolicies, deletePolicies } from '../../../src/db/autoscale/policies.ts'
 import { createVolume } from '../../../src/db/volume/create.ts'
 import { markDeleted, reserveLive } from '../../../src/db/instance/instances.ts'
@@ -40,7 +40,7 @@ describe('all that is done to autoscaled services', () => {
     async configure({ userUuid, service }, pick) {
       const wanted = { userUuid, serviceUuid: service.uuid, master: { uuid: service.master.uuid } }
       const times = { warmupMs: 0, cooldownMs: pick(1_000), policies: [policy(0)] }
-      return (await createAutoscale(database(), { ...wanted, ...times, maxSize: 4 + pick(4) })).ok
+      return (await insertAutoscale(database(), { ...wanted, ...times, maxSize: 4 + pick(4) })).ok
     },
     async unconfigure({ userUuid, service }, pick) {
       return pick(3) === 0 && (await deleteAutoscale(database(), userUuid, service.uuid)).ok

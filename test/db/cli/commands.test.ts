@@ -4,7 +4,7 @@ import { withDatabase } from '../../../src/cli/database-session.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import { readQuotas } from '../../../src/db/account/quotas.ts'
 import { recordRegistryUsage } from '../../../src/db/image/registry-usage.ts'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { createTokenAuthenticator } from '../../../src/db/account/tokens.ts'
 import type { DoctorReport } from '../../../src/launch/doctor/doctor.ts'
@@ -213,7 +213,7 @@ describe('the roost command', () => {
       await addNode(database, { id: 'lost' })
       const user = await addUser(database, { name: 'owner-of-lost' })
       const deps = { database, secretBox: testSecretBox }
-      const made = await createInstances(deps, wantedInstance(user, { name: 'left', replicas: 1 }))
+      const made = await insertInstances(deps, wantedInstance(user, { name: 'left', replicas: 1 }))
       assert.ok(made.ok)
       await database.rows({
         name: 'test-lost',
@@ -279,7 +279,7 @@ describe('the roost command', () => {
         for (const name of ['fritz', 'greta']) {
           const user = await addUser(database, { name })
           const wanted = wantedInstance(user, { name: 'shop' })
-          const made = await createInstances({ database, secretBox: testSecretBox }, wanted)
+          const made = await insertInstances({ database, secretBox: testSecretBox }, wanted)
           assert.ok(made.ok)
           uuid = String(made.instances[0]?.uuid)
         }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { randomBytes } from 'node:crypto'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -50,7 +50,7 @@ describe('hosts', () => {
 
   const deps = () => ({ database, secretBox: testSecretBox })
   const create = async (wanted: Partial<NewInstances> = {}) => {
-    const outcome = await createInstances(deps(), wantedInstance(user, wanted))
+    const outcome = await insertInstances(deps(), wantedInstance(user, wanted))
     assert.ok(outcome.ok, JSON.stringify(outcome))
     return outcome.instances
   }
@@ -186,7 +186,7 @@ describe('hosts', () => {
   })
 
   it('that were silent for a while are not live and get no new instances', async () => {
-    const none = await createInstances(deps(), wantedInstance(user))
+    const none = await insertInstances(deps(), wantedInstance(user))
     assert.deepEqual(none, { ok: false, refusal: { kind: 'no-node' } })
     await addNode(database, { id: 'big', memoryMb: 65_536 })
     await addNode(database, { id: 'small', memoryMb: 1_024 })

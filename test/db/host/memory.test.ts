@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -26,7 +26,7 @@ describe('the memory of hosts, by rows', () => {
   })
 
   const create = async (more: Partial<NewInstances>) =>
-    await createInstances(
+    await insertInstances(
       { database, secretBox: testSecretBox },
       wantedInstance(user, { memoryMb: 936, autostart: true, ...more }),
     )

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { imagesInUse } from '../../../src/db/image/user-images.ts'
@@ -24,7 +24,7 @@ describe('images in use', () => {
     const made: string[] = []
     for (const name of ['ann', 'bob']) {
       const user = await addUser(database, { name })
-      const created = await createInstances(
+      const created = await insertInstances(
         { database, secretBox: testSecretBox },
         wantedInstance(user, { name: 'web' }),
       )

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { CreateInstancesOutcome, NewInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -40,7 +40,7 @@ describe('instances', () => {
   const newUser = (quotas: Parameters<typeof createUser>[1]['hard'] = {}) =>
     addUser(database, { name: `user${users++}`, hard: quotas })
   const create = (wanted: NewInstances, randomSuffix?: (length: number) => string) =>
-    createInstances({ database, secretBox: testSecretBox, ...(randomSuffix && { randomSuffix }) }, wanted)
+    insertInstances({ database, secretBox: testSecretBox, ...(randomSuffix && { randomSuffix }) }, wanted)
   const created = async (wanted: NewInstances) => instancesOf(await create(wanted))
 
   it('hold what was asked for', async () => {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import type { InstanceRow } from '../../../src/db/instance/row.ts'
@@ -62,7 +62,7 @@ describe('the projection of an instance', () => {
 
   async function addInstances(replicas = 0): Promise<readonly InstanceRow[]> {
     const deps = { database, secretBox: testSecretBox }
-    const outcome = await createInstances(deps, wantedInstance(user, { replicas }))
+    const outcome = await insertInstances(deps, wantedInstance(user, { replicas }))
     assert.ok(outcome.ok)
     return outcome.instances
   }

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openInstanceWatch } from '../../../src/db/instance/watch.ts'
@@ -37,7 +37,7 @@ describe('waiting for instances', () => {
 
   async function addInstances(count: number): Promise<readonly string[]> {
     const deps = { database, secretBox: testSecretBox }
-    const outcome = await createInstances(deps, wantedInstance(user, { replicas: count - 1 }))
+    const outcome = await insertInstances(deps, wantedInstance(user, { replicas: count - 1 }))
     assert.ok(outcome.ok)
     return outcome.instances.map((row) => row.uuid)
   }

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { hash, randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { forgetGone, readFeed } from '../../../src/db/service/feed-read.ts'
@@ -80,7 +80,7 @@ describe('the route feed', () => {
     return uuid
   }
   async function addInstance(serviceUuid?: string): Promise<string> {
-    const outcome = await createInstances({ database, secretBox: testSecretBox }, wantedInstance(user))
+    const outcome = await insertInstances({ database, secretBox: testSecretBox }, wantedInstance(user))
     assert.ok(outcome.ok)
     const { uuid } = outcome.instances[0]!
     if (serviceUuid !== undefined)

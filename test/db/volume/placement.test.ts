@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/create.ts'
 import { createVolume } from '../../../src/db/volume/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
@@ -52,7 +52,7 @@ describe('volumes and hosts', () => {
     return outcome.volume
   }
   const createWith = (more: Partial<NewInstances>, owner = user) =>
-    createInstances({ database, secretBox: testSecretBox }, wantedInstance(owner, more))
+    insertInstances({ database, secretBox: testSecretBox }, wantedInstance(owner, more))
   const hostsOf = async (more: Partial<NewInstances>) => {
     const outcome = await createWith(more)
     assert.ok(outcome.ok, JSON.stringify(outcome))

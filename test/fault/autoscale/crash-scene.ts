@@ -11,7 +11,7 @@ import { createSweep } from '../../../src/control/sweep.ts'
 import { sweptEntities } from '../../../src/control/swept-entity.ts'
 import { openTemporalControl } from '../../../src/control/temporal-control.ts'
 import { deleteAutoscale } from '../../../src/db/autoscale/configurations.ts'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, generateSecretKey, parseSecretKey } from '../../../src/db/secret-box.ts'
@@ -211,7 +211,7 @@ async function insertService(
     hardLimit: 100,
     metroDomain: 'metro.test',
   }
-  const made = await createInstances(
+  const made = await insertInstances(
     { database, secretBox: createSecretBox(parseSecretKey(secretKey)) },
     wantedInstance(user, { name: 'web', autostart: true, service: { made: service } }),
   )

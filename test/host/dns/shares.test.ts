@@ -9,8 +9,8 @@ import type { Packet } from 'dns-packet'
 import fc from 'fast-check'
 import { DnsForwarder } from '../../../src/host/dns/dns-forwarder.ts'
 import { DnsServer } from '../../../src/host/dns/dns-server.ts'
-import { FairSlots } from '../../../src/host/dns/fair-slots.ts'
-import type { SlotHolder } from '../../../src/host/dns/fair-slots.ts'
+import { YieldingSlots } from '../../../src/host/dns/yielding-slots.ts'
+import type { SlotHolder } from '../../../src/host/dns/yielding-slots.ts'
 import { PrivateNames } from '../../../src/host/dns/private-names.ts'
 import { until } from '../../support/until.ts'
 import { otherUser, user } from './names.ts'
@@ -25,21 +25,21 @@ describe('slots that users share', () => {
     ip: name,
     giveWay: () => gone.push(name),
   })
-  const fill = (slots: FairSlots, of: string, count: number): readonly SlotHolder[] => {
+  const fill = (slots: YieldingSlots, of: string, count: number): readonly SlotHolder[] => {
     const holders = Array.from({ length: count }, (_, index) => holder(of, `${of}${String(index)}`))
     for (const each of holders) assert.ok(slots.take(each))
     return holders
   }
 
   it('one user may have all of them while nobody else asks', () => {
-    const slots = new FairSlots({ total: 4, perInstance: 2 })
+    const slots = new YieldingSlots({ total: 4, perInstance: 2 })
     fill(slots, 'a', 4)
     assert.equal(slots.take(holder('a', 'a5')), false)
     assert.deepEqual([slots.taken, gone], [4, []])
   })
 
   it('the oldest of whoever holds the most gives way to another user, until both hold the same', () => {
-    const slots = new FairSlots({ total: 4, perInstance: 4 })
+    const slots = new YieldingSlots({ total: 4, perInstance: 4 })
     const [first] = fill(slots, 'a', 4)
     fill(slots, 'b', 2)
     assert.deepEqual(gone, ['a0', 'a1'])
@@ -51,7 +51,7 @@ describe('slots that users share', () => {
   })
 
   it('an instance has as many as it may and no more, however many are free', () => {
-    const slots = new FairSlots({ total: 4, perInstance: 1 })
+    const slots = new YieldingSlots({ total: 4, perInstance: 1 })
     const one = holder('a', 'a0')
     assert.ok(slots.take(one))
     assert.equal(slots.take(holder('a', 'a0')), false)
@@ -63,7 +63,7 @@ describe('slots that users share', () => {
     const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(3), fc.boolean()))
     fc.assert(
       fc.property(steps, (taken) => {
-        const slots = new FairSlots({ total: 4, perInstance: 3 })
+        const slots = new YieldingSlots({ total: 4, perInstance: 3 })
         const held: SlotHolder[] = []
         for (const [of, instance, takes] of taken) {
           const mine = held.filter((each) => each.user === of)

@@ -9,7 +9,7 @@ import type { SweepDeps, SweepResult } from '../../../src/control/sweep.ts'
 import { sweptEntities } from '../../../src/control/swept-entity.ts'
 import { openTemporalControl } from '../../../src/control/temporal-control.ts'
 import type { TemporalControl } from '../../../src/control/temporal-control.ts'
-import { createInstances } from '../../../src/db/instance/create.ts'
+import { insertInstances } from '../../../src/db/instance/create.ts'
 import type { NewInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
@@ -99,7 +99,7 @@ describe('the sweep', () => {
 
   /** Nobody tells their workflows. */
   async function rows(replicas: number, wanted: Partial<NewInstances> = {}): Promise<readonly string[]> {
-    const made = await createInstances(
+    const made = await insertInstances(
       { database, secretBox: testSecretBox },
       wantedInstance({ uuid: userUuid }, { replicas: replicas - 1, autostart: true, ...wanted }),
     )

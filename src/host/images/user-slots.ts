@@ -3,7 +3,7 @@
  * takes them all. Of those who wait, the user who holds fewest slots is next, and of equals the one who got a slot longest ago: a
  * user waits for one slot to become free at most, however much another one has waiting.
  */
-export interface FairSlots {
+export interface UserSlots {
   /** Waits for a slot on behalf of users, who may still become more; returns for whom it was given. `signal` ends the wait. */
   take(users: ReadonlySet<string>, signal: AbortSignal): Promise<Slot>
   /** To be called when users of somebody who waits became more. */
@@ -20,7 +20,7 @@ interface Waiting {
   readonly give: (slot: Slot) => void
 }
 
-export function createFairSlots(count: number): FairSlots {
+export function createUserSlots(count: number): UserSlots {
   const held = new Map<string, number>()
   /** Counts turns, so that it tells whose is longest ago; users who hold and want nothing are forgotten. */
   const lastTurn = new Map<string, number>()

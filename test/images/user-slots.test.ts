@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createFairSlots } from '../../src/host/images/fair-slots.ts'
-import type { FairSlots, Slot } from '../../src/host/images/fair-slots.ts'
+import { createUserSlots } from '../../src/host/images/user-slots.ts'
+import type { UserSlots, Slot } from '../../src/host/images/user-slots.ts'
 
 /** Who got slots, in that order; `done` gives the oldest one of a user back. */
 class Slots {
   readonly order: string[] = []
-  readonly #slots: FairSlots
+  readonly #slots: UserSlots
   readonly #held: Slot[] = []
 
   constructor(count: number) {
-    this.#slots = createFairSlots(count)
+    this.#slots = createUserSlots(count)
   }
 
   ask(users: string | Set<string>, signal = new AbortController().signal): void {

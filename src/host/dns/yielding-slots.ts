@@ -11,7 +11,7 @@ export interface SlotHolder {
  * who holds the most gives way to one who holds fewer, with its oldest slot; so one user alone may have all of them, and a user
  * who holds none always gets one as long as there are more slots than users. An instance has a bound of its own besides.
  */
-export class FairSlots {
+export class YieldingSlots {
   readonly #total: number
   readonly #perInstance: number
   /** By user, the oldest first. */
