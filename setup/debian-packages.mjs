@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { run, which } from './command.mjs'
 import { Missing } from './missing.mjs'
-import { isRoot } from './places.mjs'
+import { isRoot } from './paths.mjs'
 
 const qemu = '/usr/bin/qemu-system-x86_64'
 /** A package, the file that shows it is there, and what Roost does with it. */

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { rename, rm, mkdir } from 'node:fs/promises'
 import { run, which } from './command.mjs'
 import { aptGet, updateLists } from './debian-packages.mjs'
-import { isRoot } from './places.mjs'
+import { isRoot } from './paths.mjs'
 import { versions } from './versions.mjs'
 
 /** Builds a Go program with `go install` into `directory`. Interrupted, it leaves nothing under the program's name. */

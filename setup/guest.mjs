@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { hashOf } from './stamp.mjs'
 import { Missing } from './missing.mjs'
-import { cache, checkout } from './places.mjs'
+import { cache, checkout } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 /** Built for the kernel that was just found; keyed by its version and by the guest's own sources. */

@@ -4,7 +4,7 @@ import { exists, run } from './command.mjs'
 import { extractPackage } from './debian-archive.mjs'
 import { updateLists } from './debian-packages.mjs'
 import { Missing } from './missing.mjs'
-import { cache } from './places.mjs'
+import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 const metaPackage = 'linux-image-cloud-amd64'

@@ -4,7 +4,7 @@ import { exists } from './command.mjs'
 import { extractWithDependencies } from './debian-archive.mjs'
 import { missingLibraries } from './libraries.mjs'
 import { Missing } from './missing.mjs'
-import { cache } from './places.mjs'
+import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 /** A package and the program that is used of it. */

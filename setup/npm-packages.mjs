@@ -3,7 +3,7 @@ import { mkdir, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { exists, run, searchPath, which } from './command.mjs'
 import { Missing } from './missing.mjs'
-import { checkout } from './places.mjs'
+import { checkout } from './paths.mjs'
 
 const title = 'npm packages'
 /** Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below. */

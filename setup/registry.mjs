@@ -2,7 +2,7 @@ import path from 'node:path'
 import { which } from './command.mjs'
 import { extractPackage } from './debian-archive.mjs'
 import { Missing } from './missing.mjs'
-import { cache } from './places.mjs'
+import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 /** Debian's docker-registry. Extracted, not installed: the package would start a registry of its own at every boot. */

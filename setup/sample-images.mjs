@@ -3,7 +3,7 @@ import { exists, run } from './command.mjs'
 import { hashOf } from './stamp.mjs'
 import { Missing } from './missing.mjs'
 import { node24 } from './npm-packages.mjs'
-import { cache, checkout } from './places.mjs'
+import { cache, checkout } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 const builder = path.join(checkout, 'samples', 'build.ts')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { checkout, setupFile } from './places.mjs'
+import { checkout, setupFile } from './paths.mjs'
 
 /** What set-up depends on. Anything else may change without a second set-up. */
 const inputs = ['package-lock.json', 'setup', 'guest', 'workflows', 'src/domain', 'samples', 'src/registry']

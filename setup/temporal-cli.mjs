@@ -4,7 +4,7 @@ import { exists, run, which } from './command.mjs'
 import { fetchChecked } from './checked-download.mjs'
 import { goInstall } from './go-tool.mjs'
 import { Missing } from './missing.mjs'
-import { cache } from './places.mjs'
+import { cache } from './paths.mjs'
 import { versions } from './versions.mjs'
 
 const directory = path.join(cache, `temporal-cli-${versions.temporalCli}`)

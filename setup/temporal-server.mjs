@@ -3,7 +3,7 @@ import path from 'node:path'
 import { exists } from './command.mjs'
 import { goInstall, goModuleDirectory } from './go-tool.mjs'
 import { Missing } from './missing.mjs'
-import { cache } from './places.mjs'
+import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 import { versions } from './versions.mjs'
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { exists, run, which } from './command.mjs'
 import { aptGet, updateLists } from './debian-packages.mjs'
 import { Missing } from './missing.mjs'
-import { cache, isRoot } from './places.mjs'
+import { cache, isRoot } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 import { versions } from './versions.mjs'
 

@@ -4,7 +4,7 @@ import { exists, run } from './command.mjs'
 import { hashOf } from './stamp.mjs'
 import { Missing } from './missing.mjs'
 import { node24 } from './npm-packages.mjs'
-import { cache, checkout } from './places.mjs'
+import { cache, checkout } from './paths.mjs'
 
 /** Bundling costs each worker start more than a second, so it is done once per state of the sources. */
 export const workflowBundle = {

@@ -20,7 +20,7 @@ const maxReadersPerNode = 8
 /** What gateways and hosts follow: see `src/domain/service/route-feed.ts`. Each answer lasts until the process stops. */
 export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
-  const places = new Places()
+  const readers = new Readers()
 
   router.get('/gateway/routes', requireGatewayToken(deps.settings.gatewayToken), async (ctx) => {
     ctx.state.route = 'internal.routes'
@@ -29,7 +29,7 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
       line: (row) => routeLine(deps.secretBox, row),
       onChange: (wake) => deps.watch.onFeed('routes', wake),
     }
-    await places.within({ key: 'routes', max: maxRouteReaders }, () => tell(deps, ctx, source))
+    await readers.within({ key: 'routes', max: maxRouteReaders }, () => tell(deps, ctx, source))
   })
 
   router.get('/nodes/:node/names', requireNodeSecret(deps), async (ctx) => {
@@ -40,7 +40,7 @@ export function feedRouter(deps: ApiDeps): Router<RequestState> {
       line: nameLine,
       onChange: (wake) => deps.watch.onFeed('names', wake),
     }
-    await places.within({ key: `names ${node}`, max: maxReadersPerNode }, () => tell(deps, ctx, source))
+    await readers.within({ key: `names ${node}`, max: maxReadersPerNode }, () => tell(deps, ctx, source))
   })
   return router
 }
@@ -63,22 +63,23 @@ async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<vo
   }
 }
 
-class Places {
-  readonly #taken = new Map<string, number>()
+/** Counts readers by key, and refuses those beyond a bound. */
+class Readers {
+  readonly #counts = new Map<string, number>()
 
   async within(
-    place: { readonly key: string; readonly max: number },
+    { key, max }: { readonly key: string; readonly max: number },
     work: () => Promise<void>,
   ): Promise<void> {
-    const taken = this.#taken.get(place.key) ?? 0
-    if (taken >= place.max) throw requestError('unavailable')
-    this.#taken.set(place.key, taken + 1)
+    const taken = this.#counts.get(key) ?? 0
+    if (taken >= max) throw requestError('unavailable')
+    this.#counts.set(key, taken + 1)
     try {
       await work()
     } finally {
-      const left = (this.#taken.get(place.key) ?? 1) - 1
-      if (left === 0) this.#taken.delete(place.key)
-      else this.#taken.set(place.key, left)
+      const left = (this.#counts.get(key) ?? 1) - 1
+      if (left === 0) this.#counts.delete(key)
+      else this.#counts.set(key, left)
     }
   }
 }

@@ -60,14 +60,14 @@ async function insertLike(
     count: 1,
     propose: () => replicaName(master.name, randomSuffix(nameSuffixLength)),
   })
-  const place = await placeWithRoom(em, master.memoryMb)
-  if ('roomiestMb' in place) {
-    const { neededMb, roomiestMb } = place
+  const placement = await placeWithRoom(em, master.memoryMb)
+  if ('roomiestMb' in placement) {
+    const { neededMb, roomiestMb } = placement
     return {
       refusal: `no host has room: one more takes ${neededMb} MiB and a private address, and the host with most memory left has ${roomiestMb} MiB`,
     }
   }
-  const own = { name: name!, service: master.serviceUuid, place, volume: null, cloneOf: master.uuid }
+  const own = { name: name!, service: master.serviceUuid, placement, volume: null, cloneOf: master.uuid }
   const row = newInstanceRow(secretBox, wanted, own)
   await em.insertMany(Instance, [row])
   return { uuid: row.uuid, name: row.name }

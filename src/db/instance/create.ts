@@ -78,14 +78,14 @@ async function insertAll(
   const existing = await chooseVolume(em, wanted)
   const sizeMb = madeVolumeMb(wanted)
   const { memoryMb, userUuid } = wanted
-  const places = await placeInstances(em, {
+  const placements = await placeInstances(em, {
     count: names.length,
     memoryMb,
     starting: firstState(wanted) === InstanceState.Starting,
     ...(existing && { volume: { existing } }),
     ...(sizeMb !== undefined && { volume: { made: { sizeMb } } }),
   })
-  const nodeIds = places.map(({ nodeId }) => nodeId)
+  const nodeIds = placements.map(({ nodeId }) => nodeId)
   const writer = { userUuid, randomSuffix: suffix }
   const made =
     sizeMb === undefined ? [] : await insertVolumes(em, writer, { sizeMb, nodeIds, persistent: false })
@@ -93,7 +93,7 @@ async function insertAll(
     newInstanceRow(deps.secretBox, wanted, {
       name,
       service,
-      place: places[index]!,
+      placement: placements[index]!,
       volume: made[index] ?? existing?.uuid ?? null,
     }),
   )

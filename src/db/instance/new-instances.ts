@@ -100,7 +100,7 @@ async function takenNames(
 export interface OwnParts {
   readonly name: string
   readonly service: string | null
-  readonly place: Placement
+  readonly placement: Placement
   readonly volume: string | null
   /** The master that autoscale makes it of. */
   readonly cloneOf?: string
@@ -113,7 +113,7 @@ export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnPar
   return {
     uuid,
     user: wanted.userUuid,
-    node: own.place.nodeId,
+    node: own.placement.nodeId,
     name: own.name,
     image: wanted.image,
     memoryMb: wanted.memoryMb,
@@ -124,8 +124,8 @@ export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnPar
     deleteOnStop: wanted.deleteOnStop,
     restartPolicy: wanted.restartPolicy,
     networkUuid: randomUUID(),
-    privateIp: own.place.privateIp,
-    mac: macAddress(own.place.privateIp),
+    privateIp: own.placement.privateIp,
+    mac: macAddress(own.placement.privateIp),
     service: own.service,
     volume: own.volume,
     volumeAt: wanted.volume?.mount.at ?? null,

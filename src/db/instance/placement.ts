@@ -12,7 +12,7 @@ export interface Placement {
   readonly privateIp: string
 }
 
-export interface WantedPlaces {
+export interface WantedPlacements {
   readonly count: number
   readonly memoryMb: number
   /** They start at once, so their host needs the memory now. */
@@ -43,16 +43,19 @@ const addressWindow = 256
  * volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the same order, so that neither an
  * address nor room is given out twice. Throws `Refused`.
  */
-export async function placeInstances(em: EntityManager, wanted: WantedPlaces): Promise<readonly Placement[]> {
+export async function placeInstances(
+  em: EntityManager,
+  wanted: WantedPlacements,
+): Promise<readonly Placement[]> {
   const candidates = await lockCandidates(em, wanted.volume)
   if (wanted.starting) await measureRoom(em, candidates, footprintMb(wanted.memoryMb) * wanted.count)
-  const places: Placement[] = []
+  const placements: Placement[] = []
   for (const [node, count] of spread(candidates, wanted)) {
     const addresses = await takeAddresses(em, node, count)
     if (!addresses) throw new Refused({ kind: 'no-address' })
-    places.push(...addresses.map((privateIp) => ({ nodeId: node.id, privateIp })))
+    placements.push(...addresses.map((privateIp) => ({ nodeId: node.id, privateIp })))
   }
-  return places
+  return placements
 }
 
 /**
@@ -91,7 +94,7 @@ export async function placeVolume(em: EntityManager, sizeMb: number): Promise<st
 /** At least one. */
 async function lockCandidates(
   em: EntityManager,
-  volume?: WantedPlaces['volume'],
+  volume?: WantedPlacements['volume'],
 ): Promise<readonly Candidate[]> {
   const only = volume !== undefined && 'existing' in volume ? volume.existing : undefined
   const live = await em.execute<{ id: string }[]>(
@@ -151,7 +154,7 @@ function roomiest(candidates: readonly Candidate[]): number {
 }
 
 /** How many go to each host. What does not start needs no memory yet. */
-function spread(candidates: readonly Candidate[], wanted: WantedPlaces): ReadonlyMap<Candidate, number> {
+function spread(candidates: readonly Candidate[], wanted: WantedPlacements): ReadonlyMap<Candidate, number> {
   const sizeMb = wanted.volume !== undefined && 'made' in wanted.volume ? wanted.volume.made.sizeMb : 0
   const neededMb = wanted.starting ? footprintMb(wanted.memoryMb) : 0
   const full = noRoom(candidates, { sizeMb, count: wanted.count })

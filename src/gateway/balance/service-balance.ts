@@ -22,7 +22,7 @@ interface Waiter {
 
 const denials: ReadonlySet<string | undefined> = new Set(['stopped', 'unknown'])
 const wait = 'wait'
-type Place = Admission | Refusal | { readonly [wait]: LeasedInstance }
+type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
 /**
  * Spreads the traffic of one service, over all that run: with the first of it those are opened, too, that nobody asked for yet. In
@@ -75,8 +75,8 @@ export class ServiceBalance {
     if (this.#running > 1) this.#openUnused()
     if (free !== undefined) return free.admit(ask)
     if (ask.signal.aborted) return { admitted: false, reason: 'aborted' }
-    const place = this.#place(ask, this.#waiters.length)
-    return wait in place ? this.#enqueue(ask, place[wait]) : place
+    const answer = this.#answer(ask, this.#waiters.length)
+    return wait in answer ? this.#enqueue(ask, answer[wait]) : answer
   }
 
   /**
@@ -89,14 +89,14 @@ export class ServiceBalance {
     for (let index = 0; index < this.#waiters.length;) {
       const waiter = this.#waiters[index]
       if (waiter === undefined) break
-      const place = this.#place(waiter.ask, index, waiter)
-      if (wait in place) {
-        if (!all && waiter.member === place[wait]) break
-        this.#await(waiter, place[wait])
+      const answer = this.#answer(waiter.ask, index, waiter)
+      if (wait in answer) {
+        if (!all && waiter.member === answer[wait]) break
+        this.#await(waiter, answer[wait])
         index += 1
       } else {
         this.#waiters.splice(index, 1)
-        this.#settle(waiter, place)
+        this.#settle(waiter, answer)
       }
     }
     this.#pumping = false
@@ -110,7 +110,7 @@ export class ServiceBalance {
     clearTimeout(this.#timer)
   }
 
-  #place(ask: Ask, before: number, waiter?: Waiter): Place {
+  #answer(ask: Ask, before: number, waiter?: Waiter): Answer {
     const { softLimit, hardLimit } = this.#service
     const free = this.#leastBusy(ask.port, softLimit)
     if (free !== undefined) return free.admit(ask, this.#timing(free, waiter))

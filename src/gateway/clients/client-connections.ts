@@ -62,7 +62,7 @@ export class ClientConnections {
     return this.#limits.connections
   }
 
-  /** The connection has its place until it closes. */
+  /** The connection counts until it closes. */
   take(socket: ClientSocket): OpenConnection | ConnectionRefusal {
     const networks = networksOf(socket.remoteAddress ?? '')
     let network: ClientNetwork | undefined
@@ -74,17 +74,17 @@ export class ClientConnections {
     }
     const own = this.#networks.get(networks[0]?.name ?? '')?.count ?? 0
     if (this.#all >= this.#limits.connections && !this.#makeRoom(own)) return 'connections'
-    const place = new OpenConnection(socket)
-    this.#enter(place, networks)
-    socket.once('close', () => this.#leave(place))
-    return place
+    const connection = new OpenConnection(socket)
+    this.#enter(connection, networks)
+    socket.once('close', () => this.#leave(connection))
+    return connection
   }
 
   close(): void {
     clearInterval(this.#look)
   }
 
-  #enter(place: OpenConnection, networks: ReturnType<typeof networksOf>): void {
+  #enter(connection: OpenConnection, networks: ReturnType<typeof networksOf>): void {
     let network: ClientNetwork | undefined
     for (const source of networks) {
       const siblings: Map<string, ClientNetwork> = network?.parts ?? this.#networks
@@ -93,18 +93,18 @@ export class ClientConnections {
       network = found
     }
     if (network === undefined) return
-    place.network = network
-    place.entry = network.places.add(place)
+    connection.network = network
+    connection.entry = network.connections.add(connection)
     this.#count(network, 1)
   }
 
   /** Idempotent. */
-  #leave(place: OpenConnection): void {
-    const { network, entry } = place
+  #leave(connection: OpenConnection): void {
+    const { network, entry } = connection
     if (network === undefined || entry === undefined) return
-    place.network = undefined
-    place.entry = undefined
-    network.places.remove(entry)
+    connection.network = undefined
+    connection.entry = undefined
+    network.connections.remove(entry)
     this.#count(network, -1)
   }
 
@@ -153,31 +153,31 @@ export class ClientConnections {
     return this.#most > own + 1 && search.busy !== undefined && this.#end(search.busy)
   }
 
-  #end({ place, standing }: Found): boolean {
-    this.#leave(place)
-    place.end(this.#limits.endMs)
+  #end({ connection, standing }: Found): boolean {
+    this.#leave(connection)
+    connection.end(this.#limits.endMs)
     this.#observer.closed(closedFor[standing])
     return true
   }
 
   #endThoseOverBudget(): void {
     const { heldBytes, heldBytesPerSource } = this.#limits
-    const holders: (Holder & { readonly place: OpenConnection })[] = []
+    const holders: (Holder & { readonly connection: OpenConnection })[] = []
     for (const widest of this.#networks.values()) {
       for (const source of widest.sources()) {
         const networks = source.path.map((each) => each.source).toReversed()
-        for (const place of source.places) {
-          const { heldBytes: bytes } = place
+        for (const connection of source.connections) {
+          const { heldBytes: bytes } = connection
           // Nearly all of them, at nearly all times.
-          if (bytes > 0) holders.push({ place, networks, bytes })
+          if (bytes > 0) holders.push({ connection, networks, bytes })
         }
       }
     }
     if (holders.length === 0) return
     const budgets = { perSourceBytes: heldBytesPerSource, allBytes: heldBytes }
-    for (const { place, networks, bytes } of holdersOverBudget(holders, budgets)) {
-      this.#leave(place)
-      place.end(this.#limits.endMs)
+    for (const { connection, networks, bytes } of holdersOverBudget(holders, budgets)) {
+      this.#leave(connection)
+      connection.end(this.#limits.endMs)
       this.#observer.closed(ClosedFor.Memory)
       this.#observer.overBudget({ source: networks.at(-1)?.name ?? '', bytes })
     }
@@ -185,7 +185,7 @@ export class ClientConnections {
 }
 
 interface Found {
-  readonly place: OpenConnection
+  readonly connection: OpenConnection
   readonly standing: Standing
 }
 
@@ -207,11 +207,11 @@ class Search {
     return this.#looked >= this.#lookedAtMost
   }
 
-  look({ places }: ClientNetwork): void {
-    this.#looked += places.size
+  look({ connections }: ClientNetwork): void {
+    this.#looked += connections.size
     let busy: Found | undefined
-    for (const place of places) {
-      const one = { place, standing: place.standing(this.#activeSinceMs) }
+    for (const connection of connections) {
+      const one = { connection, standing: connection.standing(this.#activeSinceMs) }
       if (one.standing === Standing.Busy) busy = better(one, busy)
       this.found = better(one, this.found)
     }
@@ -222,5 +222,5 @@ class Search {
 function better(one: Found, other: Found | undefined): Found {
   if (other === undefined) return one
   if (one.standing !== other.standing) return one.standing < other.standing ? one : other
-  return one.place.movedAtMs < other.place.movedAtMs ? one : other
+  return one.connection.movedAtMs < other.connection.movedAtMs ? one : other
 }

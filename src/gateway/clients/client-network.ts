@@ -10,7 +10,7 @@ export class ClientNetwork {
   readonly source: SourceNetwork
   readonly wider: ClientNetwork | undefined
   readonly parts = new Map<string, ClientNetwork>()
-  readonly places = new Roster<OpenConnection>()
+  readonly connections = new Roster<OpenConnection>()
   /** Open connections, those of all parts. */
   count = 0
 

@@ -75,14 +75,14 @@ export class PublicPort {
 
   #accept(socket: Socket): void {
     const { clients, onRefused, onConnection } = this.#options
-    const place = clients.take(socket)
-    if (typeof place === 'string') {
-      onRefused(place)
+    const connection = clients.take(socket)
+    if (typeof connection === 'string') {
+      onRefused(connection)
       socket.destroy()
       return
     }
     const serve = (ready: Socket | TLSSocket): void => {
-      place.use = onConnection(ready)
+      connection.use = onConnection(ready)
     }
     if (this.secure) {
       const { port, http, contexts, limits, onHandshake } = this.#options
