@@ -7,7 +7,10 @@ import { markEphemeralDeleted, removeInstanceRow } from '../src/db/instance/reco
 import { recordVolume, removeVolumeRow } from '../src/db/volume/records.ts'
 import type { VolumeRecord } from '../src/db/volume/records.ts'
 
-/** What the workflows of instances, volumes and certificates do in PostgreSQL, as local activities of the worker. All are idempotent. */
+/**
+ * What the workflows of instances, volumes and certificates do in PostgreSQL, as local activities of the
+ * worker. All are idempotent.
+ */
 export interface ControlActivities {
   /** Writes a state and wakes whoever waits for it. Older revisions than the row's change nothing. */
   recordInstance(input: {
@@ -15,7 +18,10 @@ export interface ControlActivities {
     readonly revision: number
     readonly projection: InstanceProjection
   }): Promise<void>
-  /** Makes an instance that deletes itself invisible, as a delete by hand does before its workflow hears of it. */
+  /**
+   * Makes an instance that deletes itself invisible, as a delete by hand does before its workflow hears of
+   * it.
+   */
   hideInstance(input: { readonly instanceUuid: string }): Promise<void>
   /** The host is clean: nothing is left but the row. */
   deleteInstanceRow(input: { readonly instanceUuid: string }): Promise<void>
@@ -27,7 +33,10 @@ export interface ControlActivities {
   }): Promise<void>
   /** It is erased: nothing is left but the row. */
   deleteVolumeRow(input: { readonly volumeUuid: string }): Promise<void>
-  /** Writes how far a requested certificate is. Older revisions than the row's change nothing. Answers whether there is a row. */
+  /**
+   * Writes how far a requested certificate is. Older revisions than the row's change nothing. Answers whether
+   * there is a row.
+   */
   recordCertificate(input: {
     readonly certificateUuid: string
     readonly revision: number

@@ -3,9 +3,9 @@ import { CancelledFailure } from '@temporalio/common'
 import { withHeartbeat } from './heartbeat.ts'
 
 /**
- * One step of the control plane, with heartbeats. Its signal is aborted when the workflow calls the step off or the worker stops. A
- * failure that is no cancellation comes from the installation itself: its message goes to the log and stays out of the history,
- * because the message of a database may name what was to be written.
+ * One step of the control plane, with heartbeats. Its signal is aborted when the workflow calls the step off
+ * or the worker stops. A failure that is no cancellation comes from the installation itself: its message goes
+ * to the log and stays out of the history, because the message of a database may name what was to be written.
  */
 export async function runStep<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {

@@ -7,8 +7,9 @@ import { withHeartbeat } from './heartbeat.ts'
 import { asHostStartError } from '../src/host/instance/host-start-error.ts'
 
 /**
- * The task queue `node-<id>`. The agent's own calls are idempotent and go on without these activities; an activity that is cut
- * off by anything but its workflow (a lost heartbeat, a restart of the worker) leaves the work to the next attempt.
+ * The task queue `node-<id>`. The agent's own calls are idempotent and go on without these activities; an
+ * activity that is cut off by anything but its workflow (a lost heartbeat, a restart of the worker) leaves
+ * the work to the next attempt.
  */
 export function createHostActivities(deps: { readonly agent: HostAgent }): HostActivities {
   const { agent } = deps
@@ -86,7 +87,10 @@ async function revocable(work: (signal: AbortSignal) => Promise<void>): Promise<
   })
 }
 
-/** Runs work of the host, with heartbeats, until it is over or the activity is cancelled, whichever comes first. */
+/**
+ * Runs work of the host, with heartbeats, until it is over or the activity is cancelled, whichever comes
+ * first.
+ */
 async function runHostWork<T>(options: {
   readonly work: () => Promise<T>
   readonly onCancelRequest?: () => Promise<void>

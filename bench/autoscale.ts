@@ -3,7 +3,10 @@ import { benchAtRest } from './autoscale/at-rest.ts'
 import { benchReaction } from './autoscale/reaction.ts'
 import { printSection } from './report.ts'
 
-/** How soon there is a clone that serves, with real VMs, and what a thousand services cost that need none, with pretended ones. */
+/**
+ * How soon there is a clone that serves, with real VMs, and what a thousand services cost that need none,
+ * with pretended ones.
+ */
 export async function benchAutoscale(options: {
   readonly accelerator: string
   readonly withStack: (

@@ -36,8 +36,9 @@ const nowhere = {
 } as const
 
 /**
- * The yardstick: the same kernel, image and machine started with QEMU alone, by nothing but this function. Resolves with
- * the milliseconds from the start of the process until the application was entered, and ends the VM.
+ * The yardstick: the same kernel, image and machine started with QEMU alone, by nothing but this function.
+ * Resolves with the milliseconds from the start of the process until the application was entered, and ends
+ * the VM.
  */
 export async function startByHand(start: HandStart): Promise<number> {
   const startedMs = performance.now()
@@ -50,7 +51,10 @@ export async function startByHand(start: HandStart): Promise<number> {
   }
 }
 
-/** The same with a file as its volume at `/data`, nothing bounding it. Resolves with the first line of the application that fits. */
+/**
+ * The same with a file as its volume at `/data`, nothing bounding it. Resolves with the first line of the
+ * application that fits.
+ */
 export async function runByHand(start: HandStart, volumePath: string, wanted: RegExp): Promise<string> {
   const machine = beginByHand(start, volumePath)
   try {

@@ -19,7 +19,10 @@ const warmUps = 200
 const pollMs = 5
 const settleMs = 3_000
 
-/** The gateway's own process with as many certificates as the largest stack that is planned for. Everything stays on the loopback. */
+/**
+ * The gateway's own process with as many certificates as the largest stack that is planned for. Everything
+ * stays on the loopback.
+ */
 export async function benchCertificates(): Promise<Section> {
   const issuer = await openQuickIssuer()
   const all = Array.from({ length: certificates }, (_, index) => issuer.issue(index))

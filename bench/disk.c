@@ -1,6 +1,7 @@
 /*
- * Measures a directory's disk past every cache of the machine it runs on: `disk <directory> <MB> <random operations>`. Prints one line,
- * `disk <sequential write MB/s> <sequential read MB/s> <random reads/s> <random writes/s, each durable>`.
+ * Measures a directory's disk past every cache of the machine it runs on: `disk <directory> <MB> <random
+ * operations>`. Prints one line, `disk <sequential write MB/s> <sequential read MB/s> <random reads/s>
+ * <random writes/s, each durable>`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -59,8 +59,9 @@ export type HandSource =
   | { readonly kind: 'template'; readonly statePath: string; readonly ramPath: string }
 
 /**
- * The yardstick of a wake: QEMU alone, with the same kernel, image and machine, from the start of the process to the first answer of the
- * application over HTTP; afresh, from a snapshot that was taken by hand, or from a guest that was frozen before it had an application.
+ * The yardstick of a wake: QEMU alone, with the same kernel, image and machine, from the start of the process
+ * to the first answer of the application over HTTP; afresh, from a snapshot that was taken by hand, or from a
+ * guest that was frozen before it had an application.
  */
 export class HandVm {
   readonly #source: HandSource | undefined
@@ -146,7 +147,9 @@ export class HandVm {
     await this.#ended
   }
 
-  /** Speaks the guest's control protocol as far as a start needs it. Resolves when the application is entered. */
+  /**
+   * Speaks the guest's control protocol as far as a start needs it. Resolves when the application is entered.
+   */
   #converse(start: HandStart): Promise<void> {
     const control = this.#channels[keeperFd.control]
     const config = encodeGuestConfig(start.process, place)

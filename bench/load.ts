@@ -17,7 +17,9 @@ export interface Load {
   readonly path: (index: number) => string
 }
 
-/** Sends exactly `requests` requests over `connections` connections. Throws when one is not answered with 200. */
+/**
+ * Sends exactly `requests` requests over `connections` connections. Throws when one is not answered with 200.
+ */
 export async function measureLoad(load: Load): Promise<LoadResult> {
   const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 })
   const latenciesMs: number[] = []

@@ -28,7 +28,10 @@ const clientsLimitMs = 300_000
 const aimedRatio = 2
 const asleepAtOnce = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 
-/** One hostile user at full force beside one that works as every day: what the second notices, against the same without the first. */
+/**
+ * One hostile user at full force beside one that works as every day: what the second notices, against the
+ * same without the first.
+ */
 export async function benchNeighbours(stack: Stack): Promise<Section> {
   const names = openPublicNames(stack)
   try {
@@ -94,8 +97,8 @@ async function beginAttack(stack: Stack): Promise<Attack> {
 }
 
 /**
- * The clients of a hostile user are elsewhere: here they take what processor time is left over. Where the kernel shares between sessions
- * first, that takes a session of their own, which is nice as well.
+ * The clients of a hostile user are elsewhere: here they take what processor time is left over. Where the
+ * kernel shares between sessions first, that takes a session of their own, which is nice as well.
  */
 function startClients(input: HostileClientsInput): Attack['clients'] {
   const program = path.resolve(import.meta.dirname, 'neighbours/hostile-clients.ts')

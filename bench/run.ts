@@ -27,7 +27,8 @@ import { benchVolumes } from './volumes.ts'
 import { benchWake } from './wake.ts'
 
 /**
- * `npm run bench`, or `npm run bench -- starts reads` for some of it: ratios from one run. Every load is bounded; as root all of it happens in a namespace of its own.
+ * `npm run bench`, or `npm run bench -- starts reads` for some of it: ratios from one run. Every load is
+ * bounded; as root all of it happens in a namespace of its own.
  */
 
 const parts = ['postgres', 'temporal', 'registry', 'api', 'worker', 'agent', 'gateway']

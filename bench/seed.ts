@@ -19,8 +19,8 @@ export interface Account {
 const batch = 1_000
 
 /**
- * A user with `instances` stopped instances and `tokens` tokens, written through the same code as the API's but without
- * workflows: they are marked as started, so that nobody starts ten thousand of them.
+ * A user with `instances` stopped instances and `tokens` tokens, written through the same code as the API's
+ * but without workflows: they are marked as started, so that nobody starts ten thousand of them.
  */
 export async function seedAccount(
   stack: Stack,

@@ -24,11 +24,15 @@ interface Start {
 }
 
 const runs = 7
-/** A template is made in the background after the first start of a size; the machine has to be quiet again. */
+/**
+ * A template is made in the background after the first start of a size; the machine has to be quiet again.
+ */
 const settleMs = 5_000
 const templateMemoryMb = 128
 
-/** From the create's request to its answer that the application runs, against QEMU alone with the same image. */
+/**
+ * From the create's request to its answer that the application runs, against QEMU alone with the same image.
+ */
 export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const warmUp = await timedStart(stack, templateMemoryMb)
   const image = preparedImage(stack, warmUp.view)

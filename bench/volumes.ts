@@ -34,7 +34,10 @@ interface Rates {
   readonly writes: number
 }
 
-/** How long a volume takes to be there, by size; and a disk in the guest against the same file on its host and against QEMU by hand. */
+/**
+ * How long a volume takes to be there, by size; and a disk in the guest against the same file on its host and
+ * against QEMU by hand.
+ */
 export async function benchVolumes(stack: Stack, hand: Hand): Promise<Section> {
   const directory = await mkdtemp(path.join(tmpdir(), 'roost-bench-volumes-'))
   try {

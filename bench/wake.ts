@@ -37,7 +37,10 @@ const kept = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 const quiet = { policy: 'idle', cooldown_time_ms: 200, stateful: true }
 const cold = { policy: 'on', cooldown_time_ms: 200 }
 
-/** From a request at the gateway to its answer, the instance being asleep, against QEMU alone doing the same beside it. */
+/**
+ * From a request at the gateway to its answer, the instance being asleep, against QEMU alone doing the same
+ * beside it.
+ */
 export async function benchWake(stack: Stack, hand: Hand): Promise<Section> {
   const names = openPublicNames(stack)
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-wake-'))

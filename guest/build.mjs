@@ -1,6 +1,7 @@
 /**
- * Builds what runs below the application: the kernel in the form that boots fastest, the initrd with our init and the
- * drivers, the keeper and the watch over sleepers. Plain Node 20 and musl-gcc, no packages, so that set-up can run it first of all.
+ * Builds what runs below the application: the kernel in the form that boots fastest, the initrd with our init
+ * and the drivers, the keeper and the watch over sleepers. Plain Node 20 and musl-gcc, no packages, so that
+ * set-up can run it first of all.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,8 +33,9 @@ const modulesBefore = [
 const modulesAfter = ['failover', 'net_failover', 'virtio_net', 'virtio_blk']
 
 /**
- * `kernelPackageDirectory` holds an unpacked Debian kernel package (`boot/`, `lib/modules/`). Makes `vmlinux`,
- * `initrd.cpio`, `keeper`, `peer-watch`, `kvm-probe` and `manifest.json` in `outputDirectory`; a repeat with the same sources is free.
+ * `kernelPackageDirectory` holds an unpacked Debian kernel package (`boot/`, `lib/modules/`). Makes
+ * `vmlinux`, `initrd.cpio`, `keeper`, `peer-watch`, `kvm-probe` and `manifest.json` in `outputDirectory`; a
+ * repeat with the same sources is free.
  */
 export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
   const kernelPath = await findKernel(kernelPackageDirectory)

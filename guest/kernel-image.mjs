@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * The ELF kernel inside a `vmlinuz`. Booting it directly saves the guest from unpacking it, about 350 ms under
- * emulation. Debian's is LZ4 in the legacy framing; gzip is tried as well.
+ * The ELF kernel inside a `vmlinuz`. Booting it directly saves the guest from unpacking it, about 350 ms
+ * under emulation. Debian's is LZ4 in the legacy framing; gzip is tried as well.
  */
 export function extractKernel(image) {
   const lz4 = image.indexOf(Buffer.from([0x02, 0x21, 0x4c, 0x18]))

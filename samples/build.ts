@@ -1,6 +1,6 @@
 /**
- * Builds the official images as one OCI layout: `node samples/build.ts <empty directory>`. Needs musl-gcc and a static
- * busybox, both Debian packages, and no network.
+ * Builds the official images as one OCI layout: `node samples/build.ts <empty directory>`. Needs musl-gcc and
+ * a static busybox, both Debian packages, and no network.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

@@ -5,8 +5,8 @@ const connectLimitMs = 5_000
 const downloadLimitMs = 180_000
 
 /**
- * The bytes at `url`, which must have this SHA-256: nothing that somebody put in its place is ever unpacked or run. Throws where
- * the digest is unknown, too.
+ * The bytes at `url`, which must have this SHA-256: nothing that somebody put in its place is ever unpacked
+ * or run. Throws where the digest is unknown, too.
  */
 export async function fetchChecked(url, sha256) {
   if (sha256 === undefined) throw new Error(`no digest is known for ${url}`)

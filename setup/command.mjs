@@ -37,7 +37,9 @@ export function run(command, args, { cwd, env, onLine, timeoutMs } = {}) {
   })
 }
 
-/** Where a command is: on the PATH without the checkout's own `node_modules/.bin`, or in the sbin directories. */
+/**
+ * Where a command is: on the PATH without the checkout's own `node_modules/.bin`, or in the sbin directories.
+ */
 export async function which(command) {
   for (const directory of [...searchPath(), '/usr/local/sbin', '/usr/sbin', '/sbin']) {
     const file = path.join(directory, command)
@@ -46,7 +48,9 @@ export async function which(command) {
   return undefined
 }
 
-/** `npm run` puts node_modules/.bin first; what set-up runs must not depend on what it is about to replace. */
+/**
+ * `npm run` puts node_modules/.bin first; what set-up runs must not depend on what it is about to replace.
+ */
 export function searchPath() {
   return (process.env.PATH ?? '').split(':').filter((one) => one !== '' && !one.includes('node_modules'))
 }

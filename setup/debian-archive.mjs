@@ -4,8 +4,8 @@ import { run } from './command.mjs'
 import { aptGet, updateLists } from './debian-packages.mjs'
 
 /**
- * Extracts a Debian package into `directory` without installing it: nothing of the machine changes, no service is
- * started, and no root is needed.
+ * Extracts a Debian package into `directory` without installing it: nothing of the machine changes, no
+ * service is started, and no root is needed.
  */
 export async function extractPackage({ name, directory, say }) {
   await updateLists(say)
@@ -13,7 +13,9 @@ export async function extractPackage({ name, directory, say }) {
   await extractArchives(directory, directory)
 }
 
-/** The same for several packages and for what they depend on, as far as it is not installed on the machine. */
+/**
+ * The same for several packages and for what they depend on, as far as it is not installed on the machine.
+ */
 export async function extractWithDependencies({ names, directory, say }) {
   await updateLists(say)
   const archives = path.join(directory, 'archives')

@@ -72,7 +72,10 @@ async function installPackages(names, say) {
   })
 }
 
-/** The lists of packages, fresh, once per set-up. A repository that is away does not stop us: the install tells. */
+/**
+ * The lists of packages, fresh, once per set-up. A repository that is away does not stop us: the install
+ * tells.
+ */
 export async function updateLists(say) {
   if (listsUpdated || !isRoot) return
   listsUpdated = true

@@ -5,7 +5,10 @@ import { aptGet, updateLists } from './debian-packages.mjs'
 import { isRoot } from './paths.mjs'
 import { versions } from './versions.mjs'
 
-/** Builds a Go program with `go install` into `directory`. Interrupted, it leaves nothing under the program's name. */
+/**
+ * Builds a Go program with `go install` into `directory`. Interrupted, it leaves nothing under the program's
+ * name.
+ */
 export async function goInstall({ module, binary, directory, say }) {
   const go = await findGo(say)
   const unfinished = path.join(directory, `.tmp-${binary}-${process.pid}`)
@@ -31,7 +34,10 @@ export async function goModuleDirectory(module) {
   return JSON.parse(answer).Dir
 }
 
-/** On the PATH, where go.dev's archive puts it, or from Debian; it then fetches the toolchain that a module asks for. */
+/**
+ * On the PATH, where go.dev's archive puts it, or from Debian; it then fetches the toolchain that a module
+ * asks for.
+ */
 async function findGo(say) {
   const known = async () => (await which('go')) ?? '/usr/local/go/bin/go'
   if (await isNewEnough(await known())) return known()

@@ -12,7 +12,8 @@ export function libraryPath(directory) {
 }
 
 /**
- * The libraries that a program below `directory` is linked with and that are neither there nor on the machine.
+ * The libraries that a program below `directory` is linked with and that are neither there nor on the
+ * machine.
  * @param {string} directory
  * @param {string} program
  * @returns {Promise<string[]>}

@@ -18,8 +18,8 @@ const packages = Object.keys(programs)
 const directory = path.join(cache, 'load-tools')
 
 /**
- * The proxies that the gateway is measured against, and h2load. Extracted, not installed: the packages would start servers
- * of their own. The libraries that the machine lacks are beside them.
+ * The proxies that the gateway is measured against, and h2load. Extracted, not installed: the packages would
+ * start servers of their own. The libraries that the machine lacks are beside them.
  */
 export const loadTools = {
   title: 'reference proxies and load tools (benchmark)',

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Takes the lock `file`, waiting for it with `onWait` called once. The lock is held by a child that ends with us, however we end:
- * flock(1) keeps it while `cat` waits for the end of a pipe whose other side only we hold. Returns the release.
+ * Takes the lock `file`, waiting for it with `onWait` called once. The lock is held by a child that ends with
+ * us, however we end: flock(1) keeps it while `cat` waits for the end of a pipe whose other side only we
+ * hold. Returns the release.
  */
 export async function takeLock(file, onWait) {
   const child = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {

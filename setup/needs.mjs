@@ -1,6 +1,6 @@
 /**
- * Who needs what. A need is the name of a Debian package in `debian-packages.mjs`, or of a thing that `setup.mjs` brings. This file
- * loads nothing: the benchmark reads it too, and a run of it fetches nothing.
+ * Who needs what. A need is the name of a Debian package in `debian-packages.mjs`, or of a thing that
+ * `setup.mjs` brings. This file loads nothing: the benchmark reads it too, and a run of it fetches nothing.
  */
 
 /** The network namespace of a run, and the core that a process is bound to. */

@@ -6,7 +6,9 @@ import { Missing } from './missing.mjs'
 import { checkout } from './paths.mjs'
 
 const title = 'npm packages'
-/** Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below. */
+/**
+ * Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below.
+ */
 const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
 /** npm's own record of what it installed; it is written last, so an interrupted install leaves none. */
@@ -36,7 +38,8 @@ async function installPackages(say) {
   try {
     await run(npm, install, options)
   } catch {
-    // npm remembers what the registry had; a package that is newer than its memory looks missing. Then it is asked again.
+    // npm remembers what the registry had; a package that is newer than its memory looks missing. Then it is
+    // asked again.
     await run(npm, [...install, '--prefer-online'], options).catch((cause) => {
       const command = `cd ${checkout} && npm ci --ignore-scripts`
       throw new Missing({ what: title, why: 'Roost is written with them', command, cause })
@@ -45,8 +48,8 @@ async function installPackages(say) {
 }
 
 /**
- * Compares entries, not time stamps: `npm install`, `npm ci` and a restored cache all count. Packages for other platforms are
- * in the lock and rightly not installed.
+ * Compares entries, not time stamps: `npm install`, `npm ci` and a restored cache all count. Packages for
+ * other platforms are in the lock and rightly not installed.
  */
 export function installedMatchesLock() {
   let wanted, installed

@@ -5,7 +5,10 @@ import { Missing } from './missing.mjs'
 import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
-/** Debian's docker-registry. Extracted, not installed: the package would start a registry of its own at every boot. */
+/**
+ * Debian's docker-registry. Extracted, not installed: the package would start a registry of its own at every
+ * boot.
+ */
 export const registry = {
   title: 'OCI registry',
   async bring({ say }) {

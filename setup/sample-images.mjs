@@ -8,7 +8,10 @@ import { directoryOnce } from './replace.mjs'
 
 const builder = path.join(checkout, 'samples', 'build.ts')
 
-/** The official images of `samples/`, built here without the internet; the stack pushes them at its first start. */
+/**
+ * The official images of `samples/`, built here without the internet; the stack pushes them at its first
+ * start.
+ */
 export const sampleImages = {
   title: 'sample images',
   async bring() {

@@ -11,9 +11,10 @@ import { broughtThings, currentStamp, writeSetup } from './stamp.mjs'
 import { things } from './things.mjs'
 
 /**
- * `node setup/setup.mjs [--parts | --tests | --bench [section ...]]`: brings everything Roost needs for that, on plain Node 20 and
- * without npm packages. Runs as often as you like, also interrupted and also twice at once. Ends with 1 when something that is
- * needed is missing. Without an argument it brings the embedded stack; `needs.mjs` says what belongs to what.
+ * `node setup/setup.mjs [--parts | --tests | --bench [section ...]]`: brings everything Roost needs for that,
+ * on plain Node 20 and without npm packages. Runs as often as you like, also interrupted and also twice at
+ * once. Ends with 1 when something that is needed is missing. Without an argument it brings the embedded
+ * stack; `needs.mjs` says what belongs to what.
  */
 
 async function main(needs) {

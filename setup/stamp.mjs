@@ -37,7 +37,10 @@ function readSetup() {
   }
 }
 
-/** The things that a set-up for these very inputs brought, by name, as far as everything they found is still there. */
+/**
+ * The things that a set-up for these very inputs brought, by name, as far as everything they found is still
+ * there.
+ */
 export function broughtThings(stamp) {
   const setup = readSetup()
   if (setup?.stamp !== stamp) return {}

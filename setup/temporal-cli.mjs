@@ -11,7 +11,10 @@ const directory = path.join(cache, `temporal-cli-${versions.temporalCli}`)
 const cached = path.join(directory, 'temporal')
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? process.arch
 const archive = `https://temporal.download/cli/archive/v${versions.temporalCli}?platform=linux&arch=${architecture}`
-/** The Temporal CLI, which holds the dev server and its Web UI. Sources in this order; the first that works is taken. */
+/**
+ * The Temporal CLI, which holds the dev server and its Web UI. Sources in this order; the first that works is
+ * taken.
+ */
 export const temporalCli = {
   title: 'Temporal CLI',
   async bring({ say }) {
@@ -83,7 +86,9 @@ async function download(say) {
   }
 }
 
-/** What `temporal --version` says of its server, such as 1.29.1; undefined when the file is not that program. */
+/**
+ * What `temporal --version` says of its server, such as 1.29.1; undefined when the file is not that program.
+ */
 async function serverVersion(file) {
   const text = await run(file, ['--version'], { timeoutMs: 10_000 }).catch(() => '')
   return /Server (\d+\.\d+\.\d+)/.exec(text)?.[1]

@@ -14,7 +14,9 @@ const programs = [
   { name: 'temporalSqlTool', package: 'cmd/tools/sql', binary: 'sql' },
 ]
 
-/** Temporal's production server: the tests run it on PostgreSQL with the files that docker-compose.yml mounts. */
+/**
+ * Temporal's production server: the tests run it on PostgreSQL with the files that docker-compose.yml mounts.
+ */
 export const temporalServer = {
   title: 'Temporal production server (tests)',
   async bring({ say }) {

@@ -93,8 +93,9 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `
 
 /**
- * The SDK gives the server 5 s to begin. Reading and verifying its classes takes most of a second of processor time, so
- * a busy machine needs longer; with an archive of them it takes a quarter. Java goes on without an archive that does not fit.
+ * The SDK gives the server 5 s to begin. Reading and verifying its classes takes most of a second of
+ * processor time, so a busy machine needs longer; with an archive of them it takes a quarter. Java goes on
+ * without an archive that does not fit.
  */
 const javaOptions = [
   '-Xmx512m',
@@ -110,7 +111,10 @@ here=$(dirname "$(readlink -f "$0")")
 exec java ${javaOptions.join(' ')} -XX:SharedArchiveFile="$here/classes.jsa" -cp "$here/jars/*" ${mainClass} "$@"
 `
 
-/** Java writes the archive when the server ends. It names the paths of the jars, so it is made where they stay. */
+/**
+ * Java writes the archive when the server ends. It names the paths of the jars, so it is made where they
+ * stay.
+ */
 async function archiveClasses(say) {
   const unfinished = `${archive}.${process.pid}`
   const port = await freePort()

@@ -10,7 +10,10 @@ import { temporalServer } from './temporal-server.mjs'
 import { testServer } from './test-server.mjs'
 import { workflowBundle } from './workflow-bundle.mjs'
 
-/** What set-up brings, by the names that `needs.mjs` uses, in this order: later things use what earlier ones found. */
+/**
+ * What set-up brings, by the names that `needs.mjs` uses, in this order: later things use what earlier ones
+ * found.
+ */
 export const things = {
   npmPackages,
   debianPackages,

@@ -1,6 +1,7 @@
 /**
- * Every version that set-up brings, exactly. npm packages are pinned by package-lock.json. Debian packages follow the
- * machine's release: their archive keeps no old versions, so a pin would break with the next security fix.
+ * Every version that set-up brings, exactly. npm packages are pinned by package-lock.json. Debian packages
+ * follow the machine's release: their archive keeps no old versions, so a pin would break with the next
+ * security fix.
  */
 export const versions = {
   /** Installed with `go install`, or downloaded from Temporal's own site: the dev server with its Web UI. */

@@ -5,8 +5,9 @@ import { planLanes, roomNow } from './runner/lanes.ts'
 import { currentNamespace, needsNamespace, runInNamespace } from './support/namespace.ts'
 
 /**
- * `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`. With `CI=true`
- * it prints the output of failures only, and gives each test file that failed a second try at the end.
+ * `npm test` runs every group, `npm test -- unit host` the named ones. The last line is `N passed, N failed`.
+ * With `CI=true` it prints the output of failures only, and gives each test file that failed a second try at
+ * the end.
  */
 
 const usage = `npm test [-- group ...]\n  groups: ${groupNames.join(', ')}\n`

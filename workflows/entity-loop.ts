@@ -8,7 +8,10 @@ export interface LoopState {
   refreshWanted: boolean
 }
 
-/** The messages that all entities take: a wish for a new run; what nobody knows is passed over. Comes after all other handlers. */
+/**
+ * The messages that all entities take: a wish for a new run; what nobody knows is passed over. Comes after
+ * all other handlers.
+ */
 export function receiveTheRest(loop: LoopState): void {
   setHandler(
     refreshSignal,

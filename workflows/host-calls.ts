@@ -9,7 +9,10 @@ const nodeAwayWaitMs = 600_000
 /** An agent that was killed while it worked is noticed after this. */
 const heartbeatTimeoutMs = 10_000
 
-/** A failure that is not meant to be repeated, of work that has to be done all the same: a defect of the host's. */
+/**
+ * A failure that is not meant to be repeated, of work that has to be done all the same: a defect of the
+ * host's.
+ */
 export const unexpectedPauseMs = 10_000
 
 export const patiently = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' } as const

@@ -1,6 +1,9 @@
 /** Writes what readers see of a life. */
 export interface LifeRecorder<Life> {
-  /** Writes the newest state unless it is written or being written. Readers may miss states, never their order. */
+  /**
+   * Writes the newest state unless it is written or being written. Readers may miss states, never their
+   * order.
+   */
   align(life: Life): void
   readonly recorded: number
   readonly busy: boolean

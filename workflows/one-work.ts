@@ -2,7 +2,10 @@ import { CancellationScope } from '@temporalio/workflow'
 
 /** Carries out work, one piece at a time. */
 export interface OneWork<Work> {
-  /** Begins the wanted work, or calls off what is under way in its stead; `onDone` then is the time to ask again. */
+  /**
+   * Begins the wanted work, or calls off what is under way in its stead; `onDone` then is the time to ask
+   * again.
+   */
   align(work: Work | undefined): void
   readonly busy: boolean
 }

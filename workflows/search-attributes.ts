@@ -1,6 +1,9 @@
 import { defineSearchAttributeKey } from '@temporalio/common'
 
-/** By which one finds instances in Temporal's Web UI. They hold coarse facts only; the row in PostgreSQL has the rest. */
+/**
+ * By which one finds instances in Temporal's Web UI. They hold coarse facts only; the row in PostgreSQL has
+ * the rest.
+ */
 export const userAttribute = defineSearchAttributeKey('RoostUser', 'KEYWORD')
 export const stateAttribute = defineSearchAttributeKey('RoostState', 'KEYWORD')
 export const nodeAttribute = defineSearchAttributeKey('RoostNode', 'KEYWORD')

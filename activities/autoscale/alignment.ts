@@ -16,7 +16,10 @@ export interface AlignmentDeps extends AlignDeps {
   readonly instances: InstanceOrders
 }
 
-/** What aligning asks of the workflows of instances; `InstanceControl` in `src/control` says what each call does. */
+/**
+ * What aligning asks of the workflows of instances; `InstanceControl` in `src/control` says what each call
+ * does.
+ */
 export interface InstanceOrders {
   ensureStarted(settings: InstanceSettings): Promise<void>
   /** Throws `InstanceGone` where the instance is being deleted. */
@@ -24,14 +27,18 @@ export interface InstanceOrders {
   retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
 }
 
-/** Services at a time, of the thousands that a worker may watch: more would take the database from the states of instances. */
+/**
+ * Services at a time, of the thousands that a worker may watch: more would take the database from the states
+ * of instances.
+ */
 export const servicesAtOnce = 4
 /** Calls to workflows at a time, of one service. */
 const callsAtOnce = 8
 
 /**
- * What changes the instances of a service. The rows are written first, and then the workflows of the instances are told; one that could
- * not be told hears it from the sweep. Inputs, answers and failures hold no secret.
+ * What changes the instances of a service. The rows are written first, and then the workflows of the
+ * instances are told; one that could not be told hears it from the sweep. Inputs, answers and failures hold
+ * no secret.
  */
 export function createAlignmentActivities(
   deps: AlignmentDeps,
@@ -91,7 +98,10 @@ async function giveBack(deps: AlignmentDeps, retired: readonly RetiredClone[]): 
   })
 }
 
-/** As by hand: within the account's quotas and the memory of its host. Answers why these do not allow it, where they do not. */
+/**
+ * As by hand: within the account's quotas and the memory of its host. Answers why these do not allow it,
+ * where they do not.
+ */
 async function startMaster(
   deps: AlignmentDeps,
   { master, requestId }: { readonly master: InstanceSettings; readonly requestId: string },
@@ -113,7 +123,9 @@ async function startMaster(
   return undefined
 }
 
-/** To be tried again until the clones are gone: then the quotas have room for it, or never will by themselves. */
+/**
+ * To be tried again until the clones are gone: then the quotas have room for it, or never will by themselves.
+ */
 function masterWaits(refusal: string): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'MasterWaits',

@@ -3,10 +3,16 @@ import type { HostLoads } from '../../src/domain/host/api-protocol.ts'
 import { noReadings, readSamples } from './samples.ts'
 import type { Readings } from './samples.ts'
 
-/** What a host said counts for so long: the load of one that needs a second for its answer is known all the same, that of a silent one is not. */
+/**
+ * What a host said counts for so long: the load of one that needs a second for its answer is known all the
+ * same, that of a silent one is not.
+ */
 export const longestSilenceMs = 1_500
 
-/** One host, as its answers tell it. It is asked again only when it has answered, or cannot be waited for any longer. */
+/**
+ * One host, as its answers tell it. It is asked again only when it has answered, or cannot be waited for any
+ * longer.
+ */
 export class ObservedHost {
   #readings: Readings = noReadings
   #loads: ReadonlyMap<string, MemberLoad> = new Map()
@@ -25,7 +31,10 @@ export class ObservedHost {
     this.#nowMs = options.nowMs
   }
 
-  /** Resolves with its answer or failure; at once where an answer is still out: whoever is slow is not waited for twice. Never rejects. */
+  /**
+   * Resolves with its answer or failure; at once where an answer is still out: whoever is slow is not waited
+   * for twice. Never rejects.
+   */
   async look(instanceUuids: readonly string[]): Promise<void> {
     if (this.#asking) return
     this.#asking = true
@@ -35,7 +44,8 @@ export class ObservedHost {
       this.#loads = loads
       this.#heardMs = this.#nowMs()
     } catch {
-      // A silent host is an unknown load, and said to be that; its own troubles are in the log of whoever keeps it.
+      // A silent host is an unknown load, and said to be that; its own troubles are in the log of whoever
+      // keeps it.
     } finally {
       this.#asking = false
     }

@@ -14,14 +14,18 @@ interface Reading {
 
 export const noReadings: Readings = new Map()
 
-/** CPU time comes in steps of 10 ms, which are 2 % of this. Answers that follow each other closer count as one. */
+/**
+ * CPU time comes in steps of 10 ms, which are 2 % of this. Answers that follow each other closer count as
+ * one.
+ */
 export const shortestSampleMs = 500
 /** A mean over longer than this is not what is there now. */
 export const longestSampleMs = 5_000
 
 /**
- * One answer of a host. An instance has a load where the answer compares with one before: not at its first, not after a gap or a restart of the
- * host, and not where its counters went back, as they may when an agent was killed.
+ * One answer of a host. An instance has a load where the answer compares with one before: not at its first,
+ * not after a gap or a restart of the host, and not where its counters went back, as they may when an agent
+ * was killed.
  */
 export function readSamples(
   before: Readings,

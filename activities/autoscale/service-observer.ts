@@ -11,8 +11,8 @@ import { ServiceWatch } from './service-watch.ts'
 /** Looks at all watched services together, every `observationIntervalMs`. */
 export interface ServiceObserver {
   /**
-   * Resolves when there is something to do for the service, and rejects with the signal's reason once that is aborted, or with
-   * `ObserverClosed`. A database or hosts that are away are waited for.
+   * Resolves when there is something to do for the service, and rejects with the signal's reason once that is
+   * aborted, or with `ObserverClosed`. A database or hosts that are away are waited for.
    */
   watch(input: WatchInput, options: WatchOptions): Promise<WatchResult>
   /** Ends all watches; nothing runs afterwards. */
@@ -21,7 +21,10 @@ export interface ServiceObserver {
 
 export interface WatchOptions {
   readonly signal: AbortSignal
-  /** Called every `roundsPerView` looks, or less often where many watch, also while nothing can be seen. Must not throw. */
+  /**
+   * Called every `roundsPerView` looks, or less often where many watch, also while nothing can be seen. Must
+   * not throw.
+   */
   readonly onView: (view: AutoscaleView) => void
 }
 
@@ -64,13 +67,17 @@ export class ObserverClosed extends Error {
   }
 }
 
-/** Hosts answer in milliseconds. One that needs longer is not waited for in this round; its answer counts in the next. */
+/**
+ * Hosts answer in milliseconds. One that needs longer is not waited for in this round; its answer counts in
+ * the next.
+ */
 export const answerLimitMs = 500
 /** How old a view gets where few services are watched. */
 export const roundsPerView = 5
 /**
- * A view becomes a heartbeat, which Temporal writes to its database: with the single writer of a development server, the 60 a second that 1 000
- * services would send every 16 s kept everybody waiting for 4 s. So there are no more than these in a round, and the services take turns;
+ * A view becomes a heartbeat, which Temporal writes to its database: with the single writer of a development
+ * server, the 60 a second that 1 000 services would send every 16 s kept everybody waiting for 4 s. So there
+ * are no more than these in a round, and the services take turns;
  */
 export const viewsPerRound = 10
 /** but however many there are, each has its turn before it would be taken for dead: that is after 120 s. */
@@ -88,10 +95,11 @@ interface Watcher {
 }
 
 /**
- * One timer for all: a tick per second begins a round, unless the one before is not over, and there is none while nobody watches. A round
- * reads all watched services by one query, asks every host once for all of their instances that run there, and decides for each service by
- * itself. What it needs of the past, hosts' counters and services' last looks, is in memory only: a worker that begins anew knows enough
- * after four seconds.
+ * One timer for all: a tick per second begins a round, unless the one before is not over, and there is none
+ * while nobody watches. A round reads all watched services by one query, asks every host once for all of
+ * their instances that run there, and decides for each service by itself. What it needs of the past, hosts'
+ * counters and services' last looks, is in memory only: a worker that begins anew knows enough after four
+ * seconds.
  */
 class RoundObserver implements ServiceObserver {
   readonly #deps: ObserverDeps

@@ -42,7 +42,8 @@ export class ServiceWatch {
     )
     if (!this.#hasLooked) {
       this.#hasLooked = true
-      // Hosts were asked for the first time, perhaps: that would count as no load, and lower the mean of the next looks.
+      // Hosts were asked for the first time, perhaps: that would count as no load, and lower the mean of the
+      // next looks.
       const rest = { kind: 'observing', looks: 0 } as const
       this.#view = () => ({ atMs: nowMs, size: sizeOf(members), target, rest })
       if (isLoadUnknown) return { isLoadUnknown }

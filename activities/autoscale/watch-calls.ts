@@ -15,8 +15,9 @@ const callsAtOnce = 4
 const retryMs = 1_000
 
 /**
- * Calls the watches in that were begun before this worker: those of one that was killed. Resolves with how many there were, once each was
- * asked for, or when it is ended. What fails is tried again; a watch that is missed is given out when its heartbeats are.
+ * Calls the watches in that were begun before this worker: those of one that was killed. Resolves with how
+ * many there were, once each was asked for, or when it is ended. What fails is tried again; a watch that is
+ * missed is given out when its heartbeats are.
  */
 export async function callInWatches(deps: WatchCallDeps): Promise<number> {
   const { signal } = deps

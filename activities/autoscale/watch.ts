@@ -3,13 +3,16 @@ import { ObserverClosed } from './service-observer.ts'
 import type { ServiceObserver } from './service-observer.ts'
 import type { AutoscaleActivities } from './activities.ts'
 
-/** Whoever takes a watch over from a worker that stops begins so soon: the waits of the retry policy are for trouble. */
+/**
+ * Whoever takes a watch over from a worker that stops begins so soon: the waits of the retry policy are for
+ * trouble.
+ */
 const takenOverAfter = '100ms'
 
 /**
- * The watch over one service; its heartbeats are `AutoscaleView`s. Ends at once when it is cancelled, and fails when the observer is
- * closed: a worker that stops may not call it cancelled, which only the workflow may, and would keep it from the next one until
- * the heartbeats are missed.
+ * The watch over one service; its heartbeats are `AutoscaleView`s. Ends at once when it is cancelled, and
+ * fails when the observer is closed: a worker that stops may not call it cancelled, which only the workflow
+ * may, and would keep it from the next one until the heartbeats are missed.
  */
 export function createWatchActivity(deps: {
   readonly observer: ServiceObserver

@@ -8,10 +8,11 @@ import { finaliseOrder, findRenewalAdvice, installOrdered, openOrder } from './s
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * The steps to a certificate, on the task queue `control`. Each answers what it tells the certificate's life; what an authority
- * refuses or puts off is an answer, too. What is thrown is trouble of the installation's own, such as a database that is
- * away, and worth a repeat. All may be repeated at any time: the rows say how far it is, and neither a second order nor a second
- * certificate comes of it. No input, answer or failure holds a secret.
+ * The steps to a certificate, on the task queue `control`. Each answers what it tells the certificate's life;
+ * what an authority refuses or puts off is an answer, too. What is thrown is trouble of the installation's
+ * own, such as a database that is away, and worth a repeat. All may be repeated at any time: the rows say how
+ * far it is, and neither a second order nor a second certificate comes of it. No input, answer or failure
+ * holds a secret.
  */
 export interface CertificateActivities {
   orderCertificate(input: CertificateInput): Promise<CertificateLifeEvent>

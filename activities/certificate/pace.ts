@@ -14,8 +14,8 @@ export interface PacedOrderDeps {
 }
 
 /**
- * Makes an order as soon as one more is left for its user; until then it fails as if the authority had put it off. Undefined where
- * the certificate is gone.
+ * Makes an order as soon as one more is left for its user; until then it fails as if the authority had put it
+ * off. Undefined where the certificate is gone.
  */
 export async function orderInTurn(
   { database, directory, pace, nowMs }: PacedOrderDeps,

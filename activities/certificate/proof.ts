@@ -15,12 +15,15 @@ import { done, requireOrder } from './steps.ts'
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * Gateways hear of a challenge within tens of milliseconds, and open port 80 for it where nobody else did. Where it is not
- * seen from here by then it may still be seen from elsewhere.
+ * Gateways hear of a challenge within tens of milliseconds, and open port 80 for it where nobody else did.
+ * Where it is not seen from here by then it may still be seen from elsewhere.
  */
 const shownWithinMs = 2_000
 const lookAgainMs = 250
-/** What can not be looked at from here is given that time: what answers TLS-ALPN-01, and what is at a private address. */
+/**
+ * What can not be looked at from here is given that time: what answers TLS-ALPN-01, and what is at a private
+ * address.
+ */
 const unseenShownWithinMs = 1_000
 
 /** Shows what the authority wants to see, and asks it to look. */
@@ -103,7 +106,10 @@ async function lookUntilSeen(
   }
 }
 
-/** For whoever reads the report; an authority that does not tell now is asked for the certificate all the same. */
+/**
+ * For whoever reads the report; an authority that does not tell now is asked for the certificate all the
+ * same.
+ */
 async function namedByCaa(issuer: Issuer): Promise<{ readonly caaIdentities?: readonly string[] }> {
   try {
     return { caaIdentities: await issuer.caaIdentities() }

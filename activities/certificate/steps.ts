@@ -34,8 +34,8 @@ export interface StepInput {
 const gone: CertificateLifeEvent = { kind: 'gone' }
 
 /**
- * The order under way is gone on with as long as it leads anywhere; only where there is none, a new one is made. Its key is
- * kept before it, its URL right after it.
+ * The order under way is gone on with as long as it leads anywhere; only where there is none, a new one is
+ * made. Its key is kept before it, its URL right after it.
  */
 export async function openOrder(
   deps: CertificateStepDeps,

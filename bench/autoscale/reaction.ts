@@ -17,11 +17,16 @@ const rounds = 5
 const limitMs = 120_000
 /** The first start of a size has a template made behind it. */
 const templateMadeMs = 5_000
-/** What the machine still does with what went before is over, and the looks of an idle service are behind it. */
+/**
+ * What the machine still does with what went before is over, and the looks of an idle service are behind it.
+ */
 const quietMs = 6_000
 const cooldownMs = 1_000
 
-/** An idle VM takes some 40 millicores under emulation, one that is asked all the time what the machine has left. */
+/**
+ * An idle VM takes some 40 millicores under emulation, one that is asked all the time what the machine has
+ * left.
+ */
 const policy: Policy = {
   name: 'load',
   type: 'step',

@@ -14,7 +14,10 @@ export interface Handshake {
 /** A stuck one counts as failed. */
 const limitMs = 10_000
 
-/** Makes connections for the sake of their handshakes, and takes no certificate but those of one authority for the very name. */
+/**
+ * Makes connections for the sake of their handshakes, and takes no certificate but those of one authority for
+ * the very name.
+ */
 export class HandshakeClient {
   readonly #port: number
   readonly #secureContext: SecureContext
@@ -24,7 +27,10 @@ export class HandshakeClient {
     this.#secureContext = createSecureContext({ ca: root, minVersion: 'TLSv1.3' })
   }
 
-  /** Rejects where it fails. Resolves when the connection is closed on both sides, so that one does not burden the next. */
+  /**
+   * Rejects where it fails. Resolves when the connection is closed on both sides, so that one does not burden
+   * the next.
+   */
   shake(servername: string, session?: Buffer): Promise<Handshake> {
     const startedMs = performance.now()
     const client = connect({

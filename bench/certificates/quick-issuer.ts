@@ -40,8 +40,8 @@ export function nameOf(index: number): string {
 }
 
 /**
- * Thousands of certificates within a second or two. Those of one key pair differ only in name and serial number, which are of one
- * length, so that they are put into one that was made in full.
+ * Thousands of certificates within a second or two. Those of one key pair differ only in name and serial
+ * number, which are of one length, so that they are put into one that was made in full.
  */
 export async function openQuickIssuer(): Promise<QuickIssuer> {
   const nowMs = Date.now()

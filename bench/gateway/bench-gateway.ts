@@ -49,8 +49,8 @@ interface Measured {
 type Results = Map<string, Measured[]>
 
 /**
- * One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams. `root` is where
- * set-up extracted the proxies and the tools that make load.
+ * One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams.
+ * `root` is where set-up extracted the proxies and the tools that make load.
  */
 export async function benchGateway(root: string): Promise<Section> {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-bench-gateway-'))

@@ -4,7 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 const limitMs = 10_000
 const pollMs = 25
 
-/** Resolves when something accepts connections on the port; throws when it does not come or `ended` says that it will not. */
+/**
+ * Resolves when something accepts connections on the port; throws when it does not come or `ended` says that
+ * it will not.
+ */
 export async function untilListens(port: number, ended: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + limitMs
   while (Date.now() < deadlineMs && !ended()) {

@@ -5,7 +5,10 @@ import { untilAsleep } from '../../test/support/published-instance.ts'
 import type { Published } from '../../test/support/published-instance.ts'
 import type { Stack } from '../../test/support/stack.ts'
 
-/** What a user notices who serves 50 requests/s, starts an instance now and then, and has one that sleeps until it is asked. */
+/**
+ * What a user notices who serves 50 requests/s, starts an instance now and then, and has one that sleeps
+ * until it is asked.
+ */
 export interface Experience {
   readonly requestsMs: readonly number[]
   readonly startsMs: readonly number[]
@@ -31,7 +34,9 @@ const readEveryMs = 500
 const answerLimitMs = 30_000
 const maxKeptFailures = 10
 
-/** Asks at fixed times whatever the answers do: a slow answer does not spare the platform the next request. */
+/**
+ * Asks at fixed times whatever the answers do: a slow answer does not spare the platform the next request.
+ */
 export async function experience(neighbour: GoodNeighbour, durationMs: number): Promise<Experience> {
   const { stack, names, serving, sleeping } = neighbour
   const failures: string[] = []

@@ -12,9 +12,10 @@ import { createRegistryUpload } from '../../src/registry/registry-upload.ts'
 import { userTokens } from '../../src/registry/user-tokens.ts'
 
 /**
- * A process of its own that does from outside what a hostile user can: it fills the gateway with connections, wakes all its sleepers at
- * once and over again, and pushes to the registry. Everything goes to the loopback of the benchmark's namespace, is bounded in number, and ends
- * with its standard input or after `limitMs`. The first line of that input says what to do: arguments would show the token to others.
+ * A process of its own that does from outside what a hostile user can: it fills the gateway with connections,
+ * wakes all its sleepers at once and over again, and pushes to the registry. Everything goes to the loopback
+ * of the benchmark's namespace, is bounded in number, and ends with its standard input or after `limitMs`.
+ * The first line of that input says what to do: arguments would show the token to others.
  */
 export interface HostileClientsInput {
   readonly apiUrl: string
@@ -62,7 +63,10 @@ async function main(): Promise<void> {
   process.exit(0)
 }
 
-/** Connections that send half a head and then nothing, from many addresses; those that are ended are opened again. */
+/**
+ * Connections that send half a head and then nothing, from many addresses; those that are ended are opened
+ * again.
+ */
 async function occupy(signal: AbortSignal): Promise<void> {
   const open = new Set<Socket>()
   while (!signal.aborted) {

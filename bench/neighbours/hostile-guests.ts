@@ -1,6 +1,9 @@
 import type { ApiClient } from '../../test/support/api-client.ts'
 
-/** What hostile instances of `official/busybox` do, and how many of each there are: as many as a new user's quota lets live, less the sleepers. */
+/**
+ * What hostile instances of `official/busybox` do, and how many of each there are: as many as a new user's
+ * quota lets live, less the sleepers.
+ */
 interface Kind {
   readonly count: number
   readonly body: Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 /*
- * The control channel. Sending never blocks: a write to a port whose host side is away would stop process 1, so lines
- * wait in an outbox that is flushed when the port takes them again. After a copied guest wakes up, its first answer may
- * find the port not yet open; the outbox covers that too.
+ * The control channel. Sending never blocks: a write to a port whose host side is away would stop process 1,
+ * so lines wait in an outbox that is flushed when the port takes them again. After a copied guest wakes up,
+ * its first answer may find the port not yet open; the outbox covers that too.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -15,8 +15,8 @@ struct rand_pool_info {
 };
 
 /*
- * Two guests copied from one template, or from one snapshot, have one pool; each mixes in bytes of its own, the former
- * before the application exists.
+ * Two guests copied from one template, or from one snapshot, have one pool; each mixes in bytes of its own,
+ * the former before the application exists.
  */
 void reseed_random(const char *entropy, size_t length) {
   struct {

@@ -1,6 +1,7 @@
 /*
- * The configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a value. `arg` and
- * `env` repeat, in order. Unknown keys are passed over: a newer host may say more than this guest knows.
+ * The configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a value.
+ * `arg` and `env` repeat, in order. Unknown keys are passed over: a newer host may say more than this guest
+ * knows.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 /*
- * The file by which applications speak against standby: a file system of one file (FUSE), served by init itself from
- * its loop. init must never touch the file, for nobody else would answer it. All that is asked is answered at once and
- * nothing is kept of who asked, so neither many openers nor many writes cost more than their own time.
+ * The file by which applications speak against standby: a file system of one file (FUSE), served by init
+ * itself from its loop. init must never touch the file, for nobody else would answer it. All that is asked is
+ * answered at once and nothing is kept of who asked, so neither many openers nor many writes cost more than
+ * their own time.
  *
- * While the guest rests, nothing is read from the kernel: who opens, reads or writes waits there, and goes on afterwards.
+ * While the guest rests, nothing is read from the kernel: who opens, reads or writes waits there, and goes on
+ * afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>

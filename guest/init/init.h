@@ -1,9 +1,10 @@
 /*
- * init: the first program of every guest that runs on the platform's kernel. It is process 1 and stays until the end.
+ * init: the first program of every guest that runs on the platform's kernel. It is process 1 and stays until
+ * the end.
  *
- * What it does, in this order: mounts, loads the drivers, opens the control channel, says `ready`, waits for its
- * configuration, and only then touches disk and network. So a guest can be frozen at `ready`, copied, and given a
- * life of its own: nothing of one instance is in the copy of another.
+ * What it does, in this order: mounts, loads the drivers, opens the control channel, says `ready`, waits for
+ * its configuration, and only then touches disk and network. So a guest can be frozen at `ready`, copied, and
+ * given a life of its own: nothing of one instance is in the copy of another.
  *
  * The control channel (virtio-serial port `ctl`) carries lines. Guest to host:
  *   ready                           waits for `config`
@@ -107,7 +108,10 @@ _Noreturn void power_off(void);
 /* volume.c */
 /* Does not return where it can not be mounted: the host has been told and the machine goes off. */
 void volume_mount(const struct config *config);
-/* Has it written back and frozen. True where that is so already; else, unless it is not wanted any more when it is. */
+/*
+ * Has it written back and frozen. True where that is so already; else, unless it is not wanted any more when
+ * it is.
+ */
 bool volume_hush(void);
 int volume_hush_fd(void);
 bool volume_hush_ended(void);

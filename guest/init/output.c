@@ -1,11 +1,12 @@
 /*
- * The application writes into a pipe, so that it may open /dev/stdout by name, and init carries that to port `log`.
- * The port is never written to in blocking mode: its driver would spin with interrupts off for as long as the host
- * throttles, which stops the whole guest. Throttling then stops only who writes, through the full pipe.
+ * The application writes into a pipe, so that it may open /dev/stdout by name, and init carries that to port
+ * `log`. The port is never written to in blocking mode: its driver would spin with interrupts off for as long
+ * as the host throttles, which stops the whole guest. Throttling then stops only who writes, through the full
+ * pipe.
  *
- * This has a thread of its own, which touches nothing but the pipe and the port: the kernel holds the lock of a pipe while it
- * splices a file into it (`cat` of the file that speaks against standby does that), and who serves that file must not wait
- * for that lock.
+ * This has a thread of its own, which touches nothing but the pipe and the port: the kernel holds the lock of
+ * a pipe while it splices a file into it (`cat` of the file that speaks against standby does that), and who
+ * serves that file must not wait for that lock.
  */
 #include <errno.h>
 #include <fcntl.h>

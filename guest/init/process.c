@@ -83,7 +83,9 @@ static void become_application(const struct config *config, const struct identit
   dup2(null_fd, 0);
   dup2(output_fd, 1);
   dup2(output_fd, 2);
-  /* `/dev/stdout` is opened again by name by many programs, which must work for them as for a shell's child. */
+  /*
+   * `/dev/stdout` is opened again by name by many programs, which must work for them as for a shell's child.
+   */
   if (fchown(1, identity->uid, identity->gid) < 0) errno = 0;
   take_identity(identity);
   execute(config->argv, config->env);

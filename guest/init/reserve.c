@@ -1,9 +1,10 @@
 /*
- * For when memory runs out. An application that is being killed for its memory counts as gone some time before its pages are
- * free. A process that needs a page just then, such as this one, leaves the kernel with nobody to kill. The kernel would panic, and the
- * host would hear of a panic although the application's memory was the cause. So some processes are there to be killed, after all
- * others. Each gains the kernel a few milliseconds, in which the application's pages come back: with 3 of them, 6 of 220 guests panicked
- * on a host whose processors were all busy.
+ * For when memory runs out. An application that is being killed for its memory counts as gone some time
+ * before its pages are free. A process that needs a page just then, such as this one, leaves the kernel with
+ * nobody to kill. The kernel would panic, and the host would hear of a panic although the application's
+ * memory was the cause. So some processes are there to be killed, after all others. Each gains the kernel a
+ * few milliseconds, in which the application's pages come back: with 3 of them, 6 of 220 guests panicked on a
+ * host whose processors were all busy.
  */
 #include <fcntl.h>
 #include <string.h>

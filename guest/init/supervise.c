@@ -17,12 +17,18 @@
 
 #include "init.h"
 
-/* Looking for the first listening socket: its time is right to an eighth, and after ten minutes nobody asks any more. */
+/*
+ * Looking for the first listening socket: its time is right to an eighth, and after ten minutes nobody asks
+ * any more.
+ */
 #define LISTEN_SHARE 8
 #define LISTEN_FIRST_WAIT_MS 4
 #define LISTEN_LONGEST_WAIT_MS 500
 #define LISTEN_WATCH_MS 600000
-/* However often an application changes its mind, the host hears of it ten times a second at most, and of the last. */
+/*
+ * However often an application changes its mind, the host hears of it ten times a second at most, and of the
+ * last.
+ */
 #define DISABLED_PAUSE_MS 100
 /* This thread has little to do, and all of it before the application's: after a sleep, to set the clock. */
 #define FIRST_OF_ALL (-20)

@@ -1,9 +1,11 @@
 /*
- * The instance's volume: a disk with an ext4 file system, mounted before the application starts. The image decides where a path
- * leads, so the way to the mount point is followed inside its own file system only, never onto what the platform has mounted.
+ * The instance's volume: a disk with an ext4 file system, mounted before the application starts. The image
+ * decides where a path leads, so the way to the mount point is followed inside its own file system only,
+ * never onto what the platform has mounted.
  *
- * It is left clean: at the end the file system is made read-only by force of its own kernel, and before a snapshot it is
- * frozen, so that what a snapshot that is never used had in its memory is on the disk all the same.
+ * It is left clean: at the end the file system is made read-only by force of its own kernel, and before a
+ * snapshot it is frozen, so that what a snapshot that is never used had in its memory is on the disk all the
+ * same.
  *
  *   (mounted) --hush--> HUSHING --written back--> STILL --thaw--> (mounted)
  *                          \--not wanted any more----------------/
@@ -137,7 +139,10 @@ static void mount_at(const struct place *place, const char *device, bool readonl
   if (mount(device, target, "ext4", flags, options) < 0) refuse("not-mounted", errno);
 }
 
-/* An image that runs as somebody else than root expects its directory to be theirs, and a new file system knows nobody. */
+/*
+ * An image that runs as somebody else than root expects its directory to be theirs, and a new file system
+ * knows nobody.
+ */
 static void give_to_owner(const struct place *place, const struct config *config) {
   struct stat now;
   struct identity identity;

@@ -1,6 +1,7 @@
 /*
- * The console of an instance: segments named by the offset of their first byte among all bytes ever printed, the
- * oldest dropped when there are too many. Offsets stay true for ever and a reader needs nothing but the directory.
+ * The console of an instance: segments named by the offset of their first byte among all bytes ever printed,
+ * the oldest dropped when there are too many. Offsets stay true for ever and a reader needs nothing but the
+ * directory.
  */
 #include <dirent.h>
 #include <stdlib.h>

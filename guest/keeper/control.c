@@ -5,10 +5,10 @@
  *   awake                    it shall not sleep after all; also understood when an agent goes that had asked
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
- * Lines that begin with `~` are of the moment and in no record. The last `~ disabled 0|1`, told ten times a second at most, is said again
- * to whoever comes, and so is `~ stalled 0|1` of stall.c.
- * The socket is in a directory that only the agent's user may enter, and its path is relative: absolute ones may be
- * longer than a socket's address can be.
+ * Lines that begin with `~` are of the moment and in no record. The last `~ disabled 0|1`, told ten times a
+ * second at most, is said again to whoever comes, and so is `~ stalled 0|1` of stall.c.
+ * The socket is in a directory that only the agent's user may enter, and its path is relative: absolute ones
+ * may be longer than a socket's address can be.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +39,10 @@ static void drop(struct client *client) {
   guest_awake();
 }
 
-/* Everything ever said to a client fits into a socket's buffer; one that does not read is let go and may come again. */
+/*
+ * Everything ever said to a client fits into a socket's buffer; one that does not read is let go and may come
+ * again.
+ */
 static void tell(struct client *client, const char *text, size_t length) {
   if (send(client->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length) drop(client);
 }

@@ -1,6 +1,6 @@
 /*
- * The record of one VM. Lines are only ever added, and a line counts once its newline is there, so whoever reads the
- * file while it grows, or after a crash, sees a true beginning of the story:
+ * The record of one VM. Lines are only ever added, and a line counts once its newline is there, so whoever
+ * reads the file while it grows, or after a crash, sees a true beginning of the story:
  *
  *   keeper <pid> <start time>          qemu <pid> <start time>       as in /proc/<pid>/stat
  *   monitor                            the VMM answers
@@ -23,7 +23,9 @@
 
 #include "keeper.h"
 
-/* A guest causes each line once, and agents few, so this is never reached; it bounds the file all the same. */
+/*
+ * A guest causes each line once, and agents few, so this is never reached; it bounds the file all the same.
+ */
 #define MAX_EVENT_BYTES 8192
 
 static int file = -1;

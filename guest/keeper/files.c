@@ -1,7 +1,8 @@
 /*
- * What a keeper does with files after its start: new segments of the console, and the snapshot. The keeper reads what guests send,
- * so it is a user of its own that sees no file of the instance. The first process of the VM's namespace (init.c), which reads nothing of a guest's, does
- * it on its orders; they name a task and a number, never a path. Without such a process the keeper does it itself.
+ * What a keeper does with files after its start: new segments of the console, and the snapshot. The keeper
+ * reads what guests send, so it is a user of its own that sees no file of the instance. The first process of
+ * the VM's namespace (init.c), which reads nothing of a guest's, does it on its orders; they name a task and
+ * a number, never a path. Without such a process the keeper does it itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +52,10 @@ static bool write_guest(int directory, const char *text, size_t length) {
   return written;
 }
 
-/* Renamed is decided: a failure of the disk from there on may cost the snapshot, but the VM does not go on from before it. */
+/*
+ * Renamed is decided: a failure of the disk from there on may cost the snapshot, but the VM does not go on
+ * from before it.
+ */
 static bool publish(const char *text, size_t length) {
   int directory = openat(instance_directory, NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   bool published = directory >= 0 && write_guest(directory, text, length) &&

@@ -1,6 +1,7 @@
 /*
- * Control groups, and what the kernel kills first when memory runs out. To enter a group takes some 10 ms, because the kernel waits for
- * all its processors; so a keeper enters while it waits, and its VM is born inside.
+ * Control groups, and what the kernel kills first when memory runs out. To enter a group takes some 10 ms,
+ * because the kernel waits for all its processors; so a keeper enters while it waits, and its VM is born
+ * inside.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +27,10 @@ bool group_enter(const char *directory) {
 /* Everybody may make himself more likely to be killed; where even that fails, nothing depends on it. */
 void group_offer_to_killer(const char *score) { write_file("/proc/self/oom_score_adj", score); }
 
-/* `keeper enter <group>... -- <command>`: for machines that no waiting keeper starts, such as that of a template. */
+/*
+ * `keeper enter <group>... -- <command>`: for machines that no waiting keeper starts, such as that of a
+ * template.
+ */
 int enter_main(char **arguments) {
   for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {
     if (!group_enter(*arguments)) return 2;

@@ -1,6 +1,6 @@
 /*
- * The guest's control channel as seen from the host. Everything that arrives here was written by the guest, so it is
- * bounded, parsed, and each statement counts once.
+ * The guest's control channel as seen from the host. Everything that arrives here was written by the guest,
+ * so it is bounded, parsed, and each statement counts once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +14,24 @@
 
 /* The guest has this long beyond the grace to kill the application and go off by itself. */
 #define SHUTDOWN_MARGIN_MS 5000
-/* Beyond that it may have to write back what its volume has in memory, as after the report of the exit; src/host/vmm/vmm.ts has it too. */
+/*
+ * Beyond that it may have to write back what its volume has in memory, as after the report of the exit;
+ * src/host/vmm/vmm.ts has it too.
+ */
 #define WRITE_BACK_MS 15000
 /* Between the report of the exit and the machine being off; usually 20 ms. */
 #define POWER_OFF_MS 5000
 /* A guest that goes on from its snapshot and is too busy for a word in this time is not waited for. */
 #define AWAKE_LIMIT_MS 5000
-/* Agents hear of changes of a guest's mind this often at most; guest/init/supervise.c tells them no more often either. */
+/*
+ * Agents hear of changes of a guest's mind this often at most; guest/init/supervise.c tells them no more
+ * often either.
+ */
 #define TELL_EVERY_MS 100
-/* Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest as much. */
+/*
+ * Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest
+ * as much.
+ */
 #define ENTROPY_BYTES 64
 
 static int fd = -1;

@@ -1,10 +1,12 @@
 /*
- * The first process of a VM's own namespace of processes, between the keeper and the VMM. It waits for the VMM and tells the keeper
- * how it ended; on the keeper's order it kills everything in the namespace, and that is all it may do to other processes. When it ends
- * itself, however it does, the kernel ends all that is in the namespace. It ends with the keeper.
+ * The first process of a VM's own namespace of processes, between the keeper and the VMM. It waits for the
+ * VMM and tells the keeper how it ended; on the keeper's order it kills everything in the namespace, and that
+ * is all it may do to other processes. When it ends itself, however it does, the kernel ends all that is in
+ * the namespace. It ends with the keeper.
  *
- * It is root's, without capabilities but the one to kill: files of the instance are root's too, and it does with them what the keeper
- * may not (files.c). A guest has no way to it: it reads orders of the keeper of a fixed size, and nothing else.
+ * It is root's, without capabilities but the one to kill: files of the instance are root's too, and it does
+ * with them what the keeper may not (files.c). A guest has no way to it: it reads orders of the keeper of a
+ * fixed size, and nothing else.
  */
 #include <errno.h>
 #include <poll.h>
@@ -69,7 +71,10 @@ static _Noreturn void serve(pid_t vmm, const struct init_ends *ends) {
 }
 
 void init_run(struct init_ends ends) {
-  /* It kills all processes that it sees. Anywhere else than first in a namespace of its own these are the host's. */
+  /*
+   * It kills all processes that it sees. Anywhere else than first in a namespace of its own these are the
+   * host's.
+   */
   if (getpid() != 1) _exit(125);
   close(ends.keeper_status_fd);
   close(ends.keeper_orders_fd);

@@ -1,10 +1,11 @@
 /*
- * What a VMM finds around itself, where the keeper is root: a network and System V objects that are empty, the system's programs and
- * libraries to read, a few devices, and no process but its own. A guest that breaks out of its VMM has the VMM's descriptors and nothing else.
+ * What a VMM finds around itself, where the keeper is root: a network and System V objects that are empty,
+ * the system's programs and libraries to read, a few devices, and no process but its own. A guest that breaks
+ * out of its VMM has the VMM's descriptors and nothing else.
  *
- * To make these namespaces takes some milliseconds, so a waiting keeper makes them ahead and hands them on as descriptors. They
- * are made by a child: one that fails halfway leaves nothing behind. Each part is had where the machine allows it (a container may
- * not); `keeper jail` tells which are missing.
+ * To make these namespaces takes some milliseconds, so a waiting keeper makes them ahead and hands them on as
+ * descriptors. They are made by a child: one that fails halfway leaves nothing behind. Each part is had where
+ * the machine allows it (a container may not); `keeper jail` tells which are missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -170,7 +171,10 @@ void jail_close_on_exec(void) {
   for (size_t i = 0; i < PARTS; i++) fcntl(parts[i].fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* The processes of the namespace that we are in, and nothing else that such a file system has. -1: it may not be had here. */
+/*
+ * The processes of the namespace that we are in, and nothing else that such a file system has. -1: it may not
+ * be had here.
+ */
 static int open_processes(void) {
   int fd = (int)syscall(SYS_fsopen, "proc", 1);
   if (fd < 0) return -1;

@@ -1,6 +1,6 @@
 /*
- * keeper: the parent of one virtual machine. It lives as long as the VM does, whatever becomes of the agent that
- * started it, and leaves on disk what an agent needs to know.
+ * keeper: the parent of one virtual machine. It lives as long as the VM does, whatever becomes of the agent
+ * that started it, and leaves on disk what an agent needs to know.
  *
  *   keeper run key=value... -- <qemu> <arguments...>     see options.c
  *   keeper ram <MiB>                                     see ram.c
@@ -9,13 +9,14 @@
  *   keeper transient key=value... -- <qemu> <arguments...>  see transient.c
  *   keeper jail <qemu>                                   see jail.c
  *
- * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to the VMM.
- * In the directory of the VM it keeps:
+ * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to
+ * the VMM. In the directory of the VM it keeps:
  *   keeper.sock   where an agent listens and commands; that it accepts means that the VM lives
  *   events        one line per observation, `<µs since the epoch> <what> ...`, see events.c
  *   vmm.log       the first part of what the VMM had to complain about
  *
- * The VMM dies with the keeper (init.c, or a parent death signal), so there is never a VM that nobody watches.
+ * The VMM dies with the keeper (init.c, or a parent death signal), so there is never a VM that nobody
+ * watches.
  */
 #ifndef ROOST_KEEPER_H
 #define ROOST_KEEPER_H
@@ -60,8 +61,9 @@ struct options {
 bool options_parse(struct options *options, char **arguments);
 
 /*
- * The files stand here in layers, the lowest first: a file calls those above it in this list, and never one below. Where a low one
- * has something to tell, a higher one asks for it, or has given it a function to call (events_listen).
+ * The files stand here in layers, the lowest first: a file calls those above it in this list, and never one
+ * below. Where a low one has something to tell, a higher one asks for it, or has given it a function to call
+ * (events_listen).
  */
 
 /* lines.c: the one reader of lines. Reads once; a line that does not fit is dropped. */
@@ -154,7 +156,9 @@ struct init_report {
   int status;
   long long cpu_us;
 };
-/* The first process of a VM's namespace. Returns in the process that is to become the VMM, and nowhere else. */
+/*
+ * The first process of a VM's namespace. Returns in the process that is to become the VMM, and nowhere else.
+ */
 void init_run(struct init_ends ends);
 /* The VMM's process, as the keeper numbers it; 0: it did not come to that. */
 pid_t init_await_vmm(int keeper_fd);
@@ -252,7 +256,10 @@ int suspend_wait_ms(void);
 void suspend_tick(void);
 
 /* stall.c */
-/* A VM that stands still for want of room goes on when its disk has more than this free, or more than this share of a smaller disk. */
+/*
+ * A VM that stands still for want of room goes on when its disk has more than this free, or more than this
+ * share of a smaller disk.
+ */
 #define STALL_ROOM_BYTES (256ULL << 20)
 #define STALL_ROOM_SHARE 8
 /* Before the volume is closed; -1: there is none. */

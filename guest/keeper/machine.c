@@ -1,4 +1,6 @@
-/* The VM as one machine: what is known of its state, and the commands to it. monitor.c reads what it answers. */
+/*
+ * The VM as one machine: what is known of its state, and the commands to it. monitor.c reads what it answers.
+ */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

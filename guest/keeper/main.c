@@ -71,15 +71,19 @@ static void enforce_deadline(void) {
 }
 
 /*
- * Returns when the VMM has exited. The VMM may close a channel before that, or its sending half. Such a channel is readable for ever and
- * would keep poll awake, so it is not looked at any more once its end was read.
+ * Returns when the VMM has exited. The VMM may close a channel before that, or its sending half. Such a
+ * channel is readable for ever and would keep poll awake, so it is not looked at any more once its end was
+ * read.
  */
 static void watch_vm(int end_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
   bool control_gone = false, monitor_gone = false;
   for (;;) {
     bool allowed = meter_allows_output();
-    /* A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next keeper does not get it. */
+    /*
+     * A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next
+     * keeper does not get it.
+     */
     bool heard = meter_allows_words() || suspend_under_way();
     bool listens = !control_gone && (heard || outbox_waits());
     ready[0] = (struct pollfd){.fd = end_fd, .events = POLLIN};
@@ -138,7 +142,9 @@ static int block_signals(void) {
   return signalfd(-1, &handled, SFD_CLOEXEC);
 }
 
-/* The order matters: the socket first, so that whoever finds it dead may be sure that no VM comes after it. */
+/*
+ * The order matters: the socket first, so that whoever finds it dead may be sure that no VM comes after it.
+ */
 static bool prepare(void) {
   int directory = open(options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0 || fchdir(directory) < 0 || !control_open() || !events_open(directory)) return false;

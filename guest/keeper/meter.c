@@ -1,6 +1,7 @@
 /*
- * How much a guest may say: a burst, then a steady rate. Beyond it the keeper does not read, the VMM does not take, and the guest
- * waits in its write. Nothing is lost, and endless talk costs neither disk, memory nor the host's CPU.
+ * How much a guest may say: a burst, then a steady rate. Beyond it the keeper does not read, the VMM does not
+ * take, and the guest waits in its write. Nothing is lost, and endless talk costs neither disk, memory nor
+ * the host's CPU.
  */
 #include "keeper.h"
 
@@ -11,8 +12,9 @@ struct meter {
 
 /* What it prints. */
 static struct meter output = {.burst_bytes = 4LL << 20, .bytes_per_ms = 2048};
-/* The control channel. Our own init needs some hundred bytes for a start, and about a hundred per second where its application does
- * nothing but change its mind about standby. A kernel of the user's own may write there whatever it likes. */
+/* The control channel. Our own init needs some hundred bytes for a start, and about a hundred per second
+ * where its application does nothing but change its mind about standby. A kernel of the user's own may write
+ * there whatever it likes. */
 static struct meter words = {.burst_bytes = 16384, .bytes_per_ms = 8};
 static bool output_lifted;
 

@@ -1,6 +1,7 @@
 /*
- * QMP, as little of it as is needed: that the machine runs, why it shut down, and how a snapshot comes along. Replies are looked through
- * by eye for known words and not parsed: the VMM is the only writer and its order of fields is fixed.
+ * QMP, as little of it as is needed: that the machine runs, why it shut down, and how a snapshot comes along.
+ * Replies are looked through by eye for known words and not parsed: the VMM is the only writer and its order
+ * of fields is fixed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,10 @@ void monitor_open(int monitor_fd, const struct options *given) {
   options = given;
 }
 
-/* A VM from a template: its memory is mapped and must not be looked for in the state, which takes a capability. */
+/*
+ * A VM from a template: its memory is mapped and must not be looked for in the state, which takes a
+ * capability.
+ */
 static void negotiate(void) {
   char text[512];
   bool from_template = options->incoming_fd >= 0 && !options->from_snapshot;
@@ -34,8 +38,8 @@ static void negotiate(void) {
 }
 
 /*
- * The snapshot is in its memory. What it has to be told is sent first, so that it lies in the guest's port when its CPUs
- * begin to run, before anything else happens to it.
+ * The snapshot is in its memory. What it has to be told is sent first, so that it lies in the guest's port
+ * when its CPUs begin to run, before anything else happens to it.
  */
 static void take_loaded(void) {
   loaded = true;

@@ -1,6 +1,6 @@
 /*
- * What is to be sent to the guest over its control channel: the configuration first, then short commands. It is sent as the guest
- * takes it.
+ * What is to be sent to the guest over its control channel: the configuration first, then short commands. It
+ * is sent as the guest takes it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,9 @@ static bool read_fully(int from_fd, char *buffer, size_t length) {
   return true;
 }
 
-/* `<length>\n<records>`. Less than announced means that the agent died while it wrote: then there is no VM. */
+/*
+ * `<length>\n<records>`. Less than announced means that the agent died while it wrote: then there is no VM.
+ */
 bool outbox_set_config(int from_fd) {
   char header[16] = "";
   size_t digits = 0;

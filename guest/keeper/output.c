@@ -1,6 +1,6 @@
 /*
- * What the guest prints: on its console, and through its log, whose bytes the guest counts. It goes into the console's segments. Once a
- * channel's end was read it is closed, because it would be readable for ever.
+ * What the guest prints: on its console, and through its log, whose bytes the guest counts. It goes into the
+ * console's segments. Once a channel's end was read it is closed, because it would be readable for ever.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * The memory of a template. It lives in an anonymous file that is sealed once the template is made: machines map it
- * privately, and not even one that broke out of its VMM could change what the others start from.
+ * The memory of a template. It lives in an anonymous file that is sealed once the template is made: machines
+ * map it privately, and not even one that broke out of its VMM could change what the others start from.
  *
  * Prints `fd <n>`; on `seal` seals and prints `sealed`; ends with its standard input. Whoever opened
  * /proc/<pid>/fd/<n> meanwhile keeps the memory.

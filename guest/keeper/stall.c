@@ -1,11 +1,12 @@
 /*
- * A volume that promises more than the host's disk has room for at the moment: the VMM stops the VM at the write that failed and keeps
- * it, and it is tried again until it succeeds. Nothing is lost meanwhile, and the guest sees a slow disk.
+ * A volume that promises more than the host's disk has room for at the moment: the VMM stops the VM at the
+ * write that failed and keeps it, and it is tried again until it succeeds. Nothing is lost meanwhile, and the
+ * guest sees a slow disk.
  *
  *   (runs) --no room--> STALLED --runs for a while again--> (runs)
  *
- * It is not tried again while the disk has little room (STALL_ROOM_BYTES). Otherwise the VM would take each byte that somebody frees,
- * also the last ones that the platform's databases need.
+ * It is not tried again while the disk has little room (STALL_ROOM_BYTES). Otherwise the VM would take each
+ * byte that somebody frees, also the last ones that the platform's databases need.
  *
  * A kill and the end of a grace work as ever. Agents are told, those that come later too.
  */
@@ -26,8 +27,9 @@ static long long retry_at_ms, runs_since_ms;
 static int volume_place = -1;
 
 /*
- * Called while the keeper still has the volume open and sees the host's /proc: later it may not open the file. A descriptor with O_PATH
- * has no part in the volume's lock and gives no right to its data. fstatvfs takes such a descriptor since Linux 3.12.
+ * Called while the keeper still has the volume open and sees the host's /proc: later it may not open the
+ * file. A descriptor with O_PATH has no part in the volume's lock and gives no right to its data. fstatvfs
+ * takes such a descriptor since Linux 3.12.
  */
 void stall_open(long volume_fd) {
   char path[64];
@@ -36,7 +38,10 @@ void stall_open(long volume_fd) {
   volume_place = open(path, O_PATH | O_CLOEXEC);
 }
 
-/* A file system that does not say how much room it has counts as one that has some: a VM must not stand still for ever. */
+/*
+ * A file system that does not say how much room it has counts as one that has some: a VM must not stand still
+ * for ever.
+ */
 static bool has_room(void) {
   struct statvfs disk;
   if (volume_place < 0 || fstatvfs(volume_place, &disk) < 0 || disk.f_blocks == 0) return true;

@@ -4,11 +4,13 @@
  *   (runs) --asked--> DRAINING --quiet--> WRITING --completed--> (snapshot durable) --> suspended, VM killed
  *                        \------ failed, cancelled, late -----> RETURNING --> (runs)
  *
- * The agent has made `../snapshot.new`; the rename to `../snapshot` is the one moment in which the VM becomes a
- * snapshot. Before it the VM may go on, after it never: it is stopped all the time, and dies with this process.
+ * The agent has made `../snapshot.new`; the rename to `../snapshot` is the one moment in which the VM becomes
+ * a snapshot. Before it the VM may go on, after it never: it is stopped all the time, and dies with this
+ * process.
  *
- * Draining: what the guest printed and the VMM still holds back would be in the snapshot, but the VMM would also send
- * it on as soon as there is room. So its state is written only when nothing came for two rounds with the stopped VM.
+ * Draining: what the guest printed and the VMM still holds back would be in the snapshot, but the VMM would
+ * also send it on as soon as there is room. So its state is written only when nothing came for two rounds
+ * with the stopped VM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -79,7 +81,8 @@ void suspend_begin(void) {
 }
 
 /*
- * What an agent that died had begun goes back, or becomes the snapshot, in a moment; until then its files are not to be touched.
+ * What an agent that died had begun goes back, or becomes the snapshot, in a moment; until then its files are
+ * not to be touched.
  */
 void suspend_settle(void) {
   if (state == RUNNING) events_tell("settled");

@@ -1,12 +1,13 @@
 /*
- * A machine that lives for a moment: a template is made in one, and KVM is tried in one. Whoever started us talks to the VMM directly,
- * over the channels that we were started with, under the numbers in keeper.h. This process gives the VMM the jail of a VM and is
- * to it what a keeper is to a VM, but it reads nothing of the guest's and writes no file.
+ * A machine that lives for a moment: a template is made in one, and KVM is tried in one. Whoever started us
+ * talks to the VMM directly, over the channels that we were started with, under the numbers in keeper.h. This
+ * process gives the VMM the jail of a VM and is to it what a keeper is to a VM, but it reads nothing of the
+ * guest's and writes no file.
  *
  *   keeper transient key=value... -- <qemu> <arguments...>    uid, gid, keeper_uid and address_space_mb of options.c
  *
- * It ends the VMM on SIGTERM, and when whoever started us ends. When it has ended itself, nothing of the machine is left. Its exit
- * status is that of the VMM, or 128 and the number of the signal that ended it.
+ * It ends the VMM on SIGTERM, and when whoever started us ends. When it has ended itself, nothing of the
+ * machine is left. Its exit status is that of the VMM, or 128 and the number of the signal that ended it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +31,10 @@ static int watch_signals(void) {
   return signalfd(-1, &watched, SFD_CLOEXEC);
 }
 
-/* Whoever started us has the other end of the monitor, so a closed one says that it had ended before we asked for the signal. */
+/*
+ * Whoever started us has the other end of the monitor, so a closed one says that it had ended before we asked
+ * for the signal.
+ */
 static void end_with_starter(void) {
   struct pollfd starter = {.fd = VMM_MONITOR_FD};
   prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);

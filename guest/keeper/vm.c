@@ -35,8 +35,8 @@ static void limit(int resource, rlim_t value) {
 }
 
 /*
- * The keeper reads what a guest sends. It needs nothing of root and becomes a user that nobody else is. A VMM that is its own child
- * is a process of another user, which it takes a capability to kill.
+ * The keeper reads what a guest sends. It needs nothing of root and becomes a user that nobody else is. A VMM
+ * that is its own child is a process of another user, which it takes a capability to kill.
  */
 void keeper_drop_privileges(const struct vm *vm, const struct options *options) {
   bool apart = vm->orders_fd >= 0;
@@ -82,8 +82,8 @@ static void place(int fd, int number) {
 }
 
 /*
- * The VMM gets its network device open, so that it needs neither the device file nor a right to any network of the host. The
- * flags are those that QEMU uses when it opens a device itself: a snapshot has them in it.
+ * The VMM gets its network device open, so that it needs neither the device file nor a right to any network
+ * of the host. The flags are those that QEMU uses when it opens a device itself: a snapshot has them in it.
  */
 static void open_tap(const char *name) {
   struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
@@ -135,7 +135,10 @@ static bool pair(int *ours, int *theirs) {
   return true;
 }
 
-/* A namespace of processes, whose first one is ours to kill: what is in it then has no say in whether it ends. */
+/*
+ * A namespace of processes, whose first one is ours to kill: what is in it then has no say in whether it
+ * ends.
+ */
 static bool start_apart(struct vm *vm, struct init_ends *ends) {
   int status[2] = {-1, -1}, orders[2] = {-1, -1}, on = 1;
   vm->status_fd = vm->orders_fd = -1;

@@ -1,12 +1,14 @@
 /*
- * A keeper that was started ahead: to start a process takes an agent, which is large, longer than all else that it does for a wake.
- * It enters the control groups of its VM and makes its namespaces at once (jail.c), of which the VM's program has to be a part.
- * Then it waits on its standard input for what it is to be, and becomes it:
+ * A keeper that was started ahead: to start a process takes an agent, which is large, longer than all else
+ * that it does for a wake. It enters the control groups of its VM and makes its namespaces at once (jail.c),
+ * of which the VM's program has to be a part. Then it waits on its standard input for what it is to be, and
+ * becomes it:
  *
  *   order <files> <bytes>\n    and so many bytes of strings, each with its NUL: `r <path>` or `w <path>` for every
  *                              file, then the command line
  *
- * Files are given the numbers from 3 on. What follows on standard input is for the command. Without its agent it ends.
+ * Files are given the numbers from 3 on. What follows on standard input is for the command. Without its agent
+ * it ends.
  */
 #include <fcntl.h>
 #include <stdio.h>

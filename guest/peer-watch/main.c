@@ -1,5 +1,6 @@
 /*
- * Holds the TAP devices of instances in standby, so that their peers find them and the first packet to them is noticed.
+ * Holds the TAP devices of instances in standby, so that their peers find them and the first packet to them
+ * is noticed.
  *
  * One process per agent, `peer-watch <MAC of the bridge> [<uid>]`. Orders come as lines on stdin:
  *   watch <tap> <IPv4> <MAC>   take the device, as soon as nobody else has it; again: tell of the next packet too
@@ -7,9 +8,9 @@
  * and are answered, in any order, on stdout:
  *   watching <tap> | refused <tap> <why> | packet <tap> | left <tap>
  *
- * ARP for the address is answered; IPv4 from another instance is told of once and dropped: its sender repeats it. What the
- * host itself sends is dropped in silence, which is what keeps connections alive: nobody answers with a reset. End of
- * stdin ends the process, so no device is held for an agent that is gone.
+ * ARP for the address is answered; IPv4 from another instance is told of once and dropped: its sender repeats
+ * it. What the host itself sends is dropped in silence, which is what keeps connections alive: nobody answers
+ * with a reset. End of stdin ends the process, so no device is held for an agent that is gone.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * kvm-probe: a kernel of some hundred instructions that asks whether this host's KVM really runs guests. A device that
- * opens says little: there are hosts whose nested virtualisation hangs or fails as soon as a guest does what every
- * kernel does. So it does that: long mode with paging, SSE, an exception through an IDT, and then says 32 on the
- * debug-exit port, which makes QEMU end with status 65.
+ * kvm-probe: a kernel of some hundred instructions that asks whether this host's KVM really runs guests. A
+ * device that opens says little: there are hosts whose nested virtualisation hangs or fails as soon as a
+ * guest does what every kernel does. So it does that: long mode with paging, SSE, an exception through an
+ * IDT, and then says 32 on the debug-exit port, which makes QEMU end with status 65.
  */
     .section .note.pvh, "a", @note
     .balign 4

@@ -2,9 +2,9 @@
  * Works for its answers: something to put load on. On port 8080, or on the one that its argument names, HTTP:
  *   GET /?ms=N     burns N milliseconds of CPU, 20 where it is not told and 2000 at most, and says which instance it was
  *   GET /healthz   says at once that it is there
- * A thread per connection: one that burns keeps no other from being accepted. CPU is measured as the thread's own, so N
- * milliseconds are N milliseconds however many share the processor. SIGTERM ends it with exit code 0 when what is in flight
- * has been answered.
+ * A thread per connection: one that burns keeps no other from being accepted. CPU is measured as the thread's
+ * own, so N milliseconds are N milliseconds however many share the processor. SIGTERM ends it with exit code
+ * 0 when what is in flight has been answered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -62,7 +62,9 @@ static bool answer(int fd, const char *status, const char *body, bool keep) {
   return write(fd, text, (size_t)length) == length && keep;
 }
 
-/* Ends a connection that it has not read whole: what is left of a body would be taken for the next request. */
+/*
+ * Ends a connection that it has not read whole: what is left of a body would be taken for the next request.
+ */
 static bool refuse(int fd, const char *status, const char *why) { return answer(fd, status, why, false); }
 
 static bool answer_load(int fd, const char *query, bool keep) {
@@ -161,7 +163,10 @@ int main(int count, char **arguments) {
   sigaction(SIGTERM, &on_stop, NULL);
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
-  /* Delivered only while this thread waits, so that none comes between the test and the wait; to no other thread at all. */
+  /*
+   * Delivered only while this thread waits, so that none comes between the test and the wait; to no other
+   * thread at all.
+   */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);
   sigemptyset(&while_working);

@@ -1,5 +1,6 @@
 /*
- * Counts what it was asked, in memory, so that one can see whether memory survived a sleep. On port 8080, HTTP:
+ * Counts what it was asked, in memory, so that one can see whether memory survived a sleep. On port 8080,
+ * HTTP:
  *   /            a page with the count and a WebSocket to try
  *   /count       the count alone
  *   /slow?ms=N   the count after N milliseconds

@@ -44,8 +44,8 @@ static inline void ws_accept(const char *key, size_t length, char *accept) {
 }
 
 /*
- * Reads one whole masked frame at `bytes` and unmasks its payload in place. Returns how many bytes the frame has, 0 where
- * it is not whole yet, -1 where it is longer than this sample takes.
+ * Reads one whole masked frame at `bytes` and unmasks its payload in place. Returns how many bytes the frame
+ * has, 0 where it is not whole yet, -1 where it is longer than this sample takes.
  */
 static inline int ws_frame(unsigned char *bytes, size_t length, int *opcode, unsigned char **payload, size_t *size) {
   if (length < 2) return 0;

@@ -1,7 +1,7 @@
 /*
- * Answers every HTTP request on port 8080 with "Hello from <host name>". The platform gives an instance its name as the
- * host name. One thread and poll(2): small enough to be there before the kernel has settled, keep-alive so that a
- * benchmark measures the platform. SIGTERM ends it with exit code 0.
+ * Answers every HTTP request on port 8080 with "Hello from <host name>". The platform gives an instance its
+ * name as the host name. One thread and poll(2): small enough to be there before the kernel has settled,
+ * keep-alive so that a benchmark measures the platform. SIGTERM ends it with exit code 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>

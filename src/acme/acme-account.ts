@@ -22,7 +22,10 @@ export interface AccountOptions {
   readonly contacts?: readonly string[]
 }
 
-/** The platform's account: made with the first request that needs it, its key kept before the authority hears of it. */
+/**
+ * The platform's account: made with the first request that needs it, its key kept before the authority hears
+ * of it.
+ */
 export interface AcmeAccount {
   /** Signs with the account's key; where the authority forgot the account it is made again, once. */
   post(call: SignedCall): Promise<AcmeAnswer>

@@ -41,7 +41,10 @@ export interface RenewalInformation {
   readonly endMs: number
 }
 
-/** Something that answers is no authority, or not one of RFC 8555. The message says what is wrong with which document. */
+/**
+ * Something that answers is no authority, or not one of RFC 8555. The message says what is wrong with which
+ * document.
+ */
 export class MalformedDocument extends Error {
   override readonly name = 'MalformedDocument'
 }

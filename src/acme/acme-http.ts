@@ -127,7 +127,10 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
   return Array.isArray(value) ? value[0] : value
 }
 
-/** In a word, without the address: owners of names read it. Node tells several addresses as an aggregate without a message. */
+/**
+ * In a word, without the address: owners of names read it. Node tells several addresses as an aggregate
+ * without a message.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(', ')
   const { code, message } = error as NodeJS.ErrnoException

@@ -25,7 +25,10 @@ export interface Clock {
   wait(ms: number, signal: AbortSignal): Promise<void>
 }
 
-/** How long one call waits in memory; then the caller is told when to come back, and comes with the same order. */
+/**
+ * How long one call waits in memory; then the caller is told when to come back, and comes with the same
+ * order.
+ */
 const patienceMs = 120_000
 const firstPollMs = 500
 const longestPollMs = 10_000
@@ -76,7 +79,8 @@ async function open(
   const ask = (payload: object) => talk.account.post({ url: newOrder, payload, what: 'the order' })
   const answer = await ask({ identifiers, ...(replaces !== undefined && { replaces }) }).catch(
     (error: unknown) => {
-      // It only asks for a place in the queue: a renewal does not fail because the authority does not know its predecessor.
+      // It only asks for a place in the queue: a renewal does not fail because the authority does not know
+      // its predecessor.
       if (replaces === undefined || !(error instanceof IssueError) || error.kind !== 'failed') throw error
       return ask({ identifiers })
     },
@@ -236,7 +240,10 @@ async function readAuthorizations(
   )
 }
 
-/** Where the authority looked it says of which name it speaks; the order says the rest, such as what CAA records forbid. */
+/**
+ * Where the authority looked it says of which name it speaks; the order says the rest, such as what CAA
+ * records forbid.
+ */
 async function invalidOrder(talk: Conversation, order: Order, signal: AbortSignal): Promise<IssueError> {
   const { authority } = talk.session
   const found = await readAuthorizations(talk, order, signal)

@@ -9,8 +9,9 @@ import { IssueError } from './issuer.ts'
 import { retryAtMs } from './retry-after.ts'
 
 /**
- * Signed requests to one authority (RFC 8555, 6). Nonces are kept from every answer and used again; a request whose nonce was
- * not taken is repeated with another. Answers of 400 and above come as `IssueError`. Any number of callers at once.
+ * Signed requests to one authority (RFC 8555, 6). Nonces are kept from every answer and used again; a request
+ * whose nonce was not taken is repeated with another. Answers of 400 and above come as `IssueError`. Any
+ * number of callers at once.
  */
 export interface AcmeSession {
   readonly authority: string
@@ -143,7 +144,10 @@ async function signed(
   return JSON.stringify(jws)
 }
 
-/** Reads a document. One that is none says that the authority is not itself, which has nothing to do with the name. */
+/**
+ * Reads a document. One that is none says that the authority is not itself, which has nothing to do with the
+ * name.
+ */
 export function readAnswer<T>(answer: AcmeAnswer, authority: string, read: (body: Buffer) => T): T {
   try {
     return read(answer.body)

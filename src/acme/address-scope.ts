@@ -2,15 +2,18 @@ import { BlockList, isIPv4 } from 'node:net'
 import { AddressScope } from '../domain/certificate/attempt-report.ts'
 
 /**
- * Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC 6890;
- * 168.63.129.16 is the one that Azure gives its virtual machines.
+ * Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC
+ * 6890; 168.63.129.16 is the one that Azure gives its virtual machines.
  */
 const never = listOf(
   '0.0.0.0/8 168.63.129.16/32 169.254.0.0/16 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
     '::/96 ::ffff:0:0/96 100::/64 2001::/32 2001:db8::/32 2002::/16 fe80::/10 fec0::/10 ff00::/8',
 )
 
-/** With the addresses that a translator of the own network gives to the IPv4 internet: what is behind it is not known. */
+/**
+ * With the addresses that a translator of the own network gives to the IPv4 internet: what is behind it is
+ * not known.
+ */
 const internal = listOf(
   '10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 ' +
     '::1/128 64:ff9b::/96 64:ff9b:1::/48 fc00::/7',

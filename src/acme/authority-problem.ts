@@ -11,9 +11,9 @@ const maxSubproblems = 10
 const unprintable = /[\p{C}\p{Z}]+/gu
 
 /**
- * What becomes of an attempt for each problem that RFC 8555 (6.7), RFC 9773 and their registry name. `failed`: something about the
- * name or what we sent is wrong now and may be right at another time. `later`: it has nothing to do with the name.
- * `refused`: it stays so, whoever asks how often.
+ * What becomes of an attempt for each problem that RFC 8555 (6.7), RFC 9773 and their registry name.
+ * `failed`: something about the name or what we sent is wrong now and may be right at another time. `later`:
+ * it has nothing to do with the name. `refused`: it stays so, whoever asks how often.
  */
 const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
   accountDoesNotExist: 'failed',

@@ -10,8 +10,8 @@ import type { WebPorts } from './web-check.ts'
 /** Looks at a name from here, as an authority would, so that its owner can be told what is wrong with it. */
 export interface Diagnosis {
   /**
-   * Takes a bounded time, whatever is asked, and fails only with the reason of the signal. Without a challenge the web is only
-   * asked for a connection.
+   * Takes a bounded time, whatever is asked, and fails only with the reason of the signal. Without a
+   * challenge the web is only asked for a connection.
    */
   look(question: DiagnosisQuestion, signal: AbortSignal): Promise<NameSeen>
 }
@@ -31,8 +31,8 @@ export interface DiagnosisOptions {
   /** Those that the world reaches the gateway at: 80 and 443 unless told. */
   readonly ports?: WebPorts
   /**
-   * Whether private addresses are connected to, too. False unless told: users choose where their names lead, and in the
-   * operator's network others listen.
+   * Whether private addresses are connected to, too. False unless told: users choose where their names lead,
+   * and in the operator's network others listen.
    */
   readonly asksPrivate?: boolean
   /** What an address is; a test has nothing but loopback addresses. */
@@ -102,7 +102,10 @@ async function lookAtAddresses(
           scopeOf,
           signal,
         })
-  /** Nothing is sent to addresses that nobody's site can have, nor to private ones unless the operator wants it. */
+  /**
+   * Nothing is sent to addresses that nobody's site can have, nor to private ones unless the operator wants
+   * it.
+   */
   const whereAllowed = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
     const scope = scopeOf(address)
     const isAllowed = scope === AddressScope.Public || (asksPrivate && scope === AddressScope.Internal)

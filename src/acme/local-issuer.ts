@@ -25,9 +25,9 @@ export interface LocalIssuerOptions {
 }
 
 /**
- * An authority of the installation's own, for any name; it asks for no proof, so who trusts its root trusts whoever runs this
- * installation with every site there is. It keeps nothing but itself: an order's URL says what was ordered, and a download
- * repeated gives a certificate with the same serial number and times.
+ * An authority of the installation's own, for any name; it asks for no proof, so who trusts its root trusts
+ * whoever runs this installation with every site there is. It keeps nothing but itself: an order's URL says
+ * what was ordered, and a download repeated gives a certificate with the same serial number and times.
  */
 export function createLocalIssuer({ store, nowMs = Date.now }: LocalIssuerOptions): Issuer {
   return {
@@ -59,7 +59,10 @@ export function createLocalIssuer({ store, nowMs = Date.now }: LocalIssuerOption
   }
 }
 
-/** The authority itself, made where it is not there yet. Several processes may ask at once and get the same one. */
+/**
+ * The authority itself, made where it is not there yet. Several processes may ask at once and get the same
+ * one.
+ */
 export async function ensureLocalAuthority(store: AuthorityStore, nowMs: number): Promise<KeyPairPem> {
   const kept = await store.find(localDirectory)
   if (kept && endsAtMs(kept) - nowMs > rootSparedMs) return pairOf(kept)

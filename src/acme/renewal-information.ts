@@ -34,7 +34,10 @@ export async function askRenewalWindow(
   }
 }
 
-/** How RFC 9773, 4.1 names a certificate: its issuer's key, and its serial number. Undefined where it does not say the first. */
+/**
+ * How RFC 9773, 4.1 names a certificate: its issuer's key, and its serial number. Undefined where it does not
+ * say the first.
+ */
 export async function certificateIdentifier(chain: string): Promise<string | undefined> {
   const x509 = await loadX509()
   const certificate = new x509.X509Certificate(chain)

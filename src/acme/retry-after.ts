@@ -2,7 +2,10 @@ import { longestDelayMs } from '../domain/certificate/schedule.ts'
 
 const digits = /^\d{1,10}$/
 
-/** When to come again, by a `Retry-After` of seconds or a date (RFC 9110, 10.2.3); undefined where it is absent or neither. */
+/**
+ * When to come again, by a `Retry-After` of seconds or a date (RFC 9110, 10.2.3); undefined where it is
+ * absent or neither.
+ */
 export function retryAtMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()

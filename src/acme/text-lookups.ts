@@ -1,7 +1,10 @@
 import { Resolver } from 'node:dns/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** The texts of a name's TXT records; empty where it has none or is not there, undefined where DNS did not say. */
+/**
+ * The texts of a name's TXT records; empty where it has none or is not there, undefined where DNS did not
+ * say.
+ */
 export type TextLookup = (name: string) => Promise<readonly string[] | undefined>
 
 /** Who asked for something waits for the answer. */

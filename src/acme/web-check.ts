@@ -7,15 +7,16 @@ import { printable } from './authority-problem.ts'
 import { closedStateOf, connectTimeoutMs } from './port-check.ts'
 
 /**
- * Asks for a challenge's answer as an authority would, at one address of the name. The name and its addresses are a user's choice, and what
- * is behind an address may not be theirs, so that:
+ * Asks for a challenge's answer as an authority would, at one address of the name. The name and its addresses
+ * are a user's choice, and what is behind an address may not be theirs, so that:
  *
- * - what is asked for is the challenge's own path, and only a redirect of the very address that is asked changes it;
- * - a redirect leads nowhere but to names, on the ports of the web, and into private networks only where the operator allows it
- *   and the name leads there itself, and then only to the challenge's own path;
+ * - what is asked for is the challenge's own path, and only a redirect of the very address that is asked
+ *   changes it;
+ * - a redirect leads nowhere but to names, on the ports of the web, and into private networks only where the
+ *   operator allows it and the name leads there itself, and then only to the challenge's own path;
  * - the address that was judged is the one that is connected to: nothing is looked up in between;
- * - a status and some characters of the body are kept only where every answer came from that address and it is public.
- *   Of all others one word is kept: whether it was what the challenge expects.
+ * - a status and some characters of the body are kept only where every answer came from that address and it
+ *   is public. Of all others one word is kept: whether it was what the challenge expects.
  */
 export interface WebQuestion {
   readonly fqdn: string

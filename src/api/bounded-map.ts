@@ -1,4 +1,7 @@
-/** Maps with at most `limit` calls under way; results stand in the order of the items. Fails with the first failure. */
+/**
+ * Maps with at most `limit` calls under way; results stand in the order of the items. Fails with the first
+ * failure.
+ */
 export async function boundedMap<T, R>(
   items: readonly T[],
   limit: number,

@@ -4,8 +4,9 @@ import type { Operation } from '../contract/operation.ts'
 import { TokenBuckets } from '../domain/token-bucket.ts'
 
 /**
- * How fast one account may make and change objects, at this API process. Each change costs the database, Temporal, the worker and the agent
- * some tenths of a second of a processor, which no control group shares between users. A delete does not count: what it removes was made.
+ * How fast one account may make and change objects, at this API process. Each change costs the database,
+ * Temporal, the worker and the agent some tenths of a second of a processor, which no control group shares
+ * between users. A delete does not count: what it removes was made.
  */
 export class ChangePace {
   readonly #perMinute: number
@@ -20,7 +21,10 @@ export class ChangePace {
     this.#nowMs = options.nowMs
   }
 
-  /** A request is taken as a whole, however much it asks for: what is too much is made up for by the ones after it. */
+  /**
+   * A request is taken as a whole, however much it asks for: what is too much is made up for by the ones
+   * after it.
+   */
   admit(
     userUuid: string,
     { method }: Pick<Operation, 'method'>,

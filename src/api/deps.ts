@@ -57,6 +57,9 @@ export interface ApiSettings {
   readonly makingVolumesMs: number
   /** The domain whose subdomains are given to services; lower case, without a final dot. */
   readonly metroDomain: string
-  /** Public port P is listened on as P + offset, where that is none of the ports that are withheld from services. */
+  /**
+   * Public port P is listened on as P + offset, where that is none of the ports that are withheld from
+   * services.
+   */
   readonly publicPorts: { readonly offset: number; readonly withheld: ReadonlySet<number> }
 }

@@ -6,7 +6,10 @@ import type { List } from '../db/list-position.ts'
 import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
 
-/** A page in the terms of the database. The entry that it begins after may be deleted by now, but the user must have had it. */
+/**
+ * A page in the terms of the database. The entry that it begins after may be deleted by now, but the user
+ * must have had it.
+ */
 export async function listPage(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,

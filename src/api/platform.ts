@@ -6,7 +6,10 @@ import { databaseAnswers } from './database-check.ts'
 import type { ApiDeps } from './deps.ts'
 import type { RequestState } from './request-state.ts'
 
-/** The endpoints beside the API's own: for probes, scrapers, readers of the document, and clients of the registry. */
+/**
+ * The endpoints beside the API's own: for probes, scrapers, readers of the document, and clients of the
+ * registry.
+ */
 export function platformRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })
   const document = openApiDocument()

@@ -26,7 +26,10 @@ const defaultPatience: PatienceMs = {
   checkEvery: 1_000,
 }
 
-/** The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the same. */
+/**
+ * The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the
+ * same.
+ */
 export function createApiServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
   patience: PatienceMs = defaultPatience,
@@ -71,7 +74,10 @@ function refuse(socket: Duplex, name: FailureName): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** A connection whose last request was answered after the close began is kept alive by its client until we end it. */
+/**
+ * A connection whose last request was answered after the close began is kept alive by its client until we end
+ * it.
+ */
 const closeIdleEveryMs = 20
 
 /** Stops accepting, lets what is under way finish for at most `graceMs`, then closes what is left. */

@@ -98,7 +98,10 @@ function unavailableProblem(refusal: Refusal<'volume-not-available'>): Problem {
   return problem('volumeNotReady', { name, state })
 }
 
-/** Completes "which ..." or "the instance ...". One that is stopped and refused all the same waits for its start. */
+/**
+ * Completes "which ..." or "the instance ...". One that is stopped and refused all the same waits for its
+ * start.
+ */
 function activity(state: InstanceState): string {
   return state === InstanceState.Stopped ? 'is about to start' : `is in state '${state}'`
 }

@@ -96,7 +96,10 @@ export async function openDrivers(
   }
 }
 
-/** Pretended volumes are in memory, as pretended VMs are: what an agent before this one had made counts as there. */
+/**
+ * Pretended volumes are in memory, as pretended VMs are: what an agent before this one had made counts as
+ * there.
+ */
 class PretendedVolumes extends FakeVolumes {
   override async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
     await this.make({ uuid: hold.uuid, sizeMb: 0 }, signal)
@@ -160,7 +163,10 @@ async function chooseNetwork(
   }
 }
 
-/** Whom we ask for names that are not ours: the host's own server, also one on its loopback; it is asked from the host. */
+/**
+ * Whom we ask for names that are not ours: the host's own server, also one on its loopback; it is asked from
+ * the host.
+ */
 async function hostNameserver(): Promise<string | undefined> {
   const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')
   return /^nameserver\s+(\d+\.\d+\.\d+\.\d+)\s*$/m.exec(text)?.[1]

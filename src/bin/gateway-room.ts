@@ -24,7 +24,10 @@ export async function clientRoom(settings: {
   }
 }
 
-/** From `/proc/self/limits`: Node raises the soft limit to the hard one when it starts, so the first number counts. */
+/**
+ * From `/proc/self/limits`: Node raises the soft limit to the hard one when it starts, so the first number
+ * counts.
+ */
 export function openFilesOf(limits: string): number {
   const [, files] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []
   if (files === undefined) return commonOpenFiles

@@ -19,7 +19,9 @@ export interface ConfiguredIssuer {
 const hourMs = 3_600_000
 const caAdvice = 'name the file with the root certificate of the authority, in PEM'
 
-/** The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed. */
+/**
+ * The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed.
+ */
 export async function configuredIssuer(settings: Settings, store: AuthorityStore): Promise<ConfiguredIssuer> {
   const { acmeDirectoryUrl: directoryUrl, acmeContact: contacts } = settings
   if (directoryUrl === undefined)

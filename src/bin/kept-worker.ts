@@ -36,7 +36,10 @@ export class KeptWorker {
     this.#ended = this.#keepRunning()
   }
 
-  /** It takes nothing new from here on; resolves when what runs is over, or was cut off after the time that it has. */
+  /**
+   * It takes nothing new from here on; resolves when what runs is over, or was cut off after the time that it
+   * has.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort()
     if (this.polls) this.#worker?.shutdown()

@@ -87,7 +87,10 @@ function personBehind(env: NodeJS.ProcessEnv): readonly number[] {
   return Number.isInteger(uid) && uid > 0 ? [uid] : []
 }
 
-/** Without the samples the stack is of use all the same, and a registry of somebody else's may not take our tokens. */
+/**
+ * Without the samples the stack is of use all the same, and a registry of somebody else's may not take our
+ * tokens.
+ */
 async function seed(settings: Settings, registryUrl: string, log: Logger): Promise<void> {
   const { sampleImages } = readInstalled()
   if (sampleImages === undefined) return

@@ -18,11 +18,17 @@ const stickyTimeout = '3s'
 const cachedWorkflows = 500
 /** One write to PostgreSQL each; more would only wait for a connection of its pool. */
 const localActivitiesAtOnce = 40
-/** Steps of certificates: they wait for authorities. Some thousand that are asked for at once must not crowd out states. */
+/**
+ * Steps of certificates: they wait for authorities. Some thousand that are asked for at once must not crowd
+ * out states.
+ */
 const activitiesAtOnce = 20
 /** What the SDK warns of where a worker has activities alone, as that of watches is meant to. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks'
-/** A watch per autoscaled service, for as long as there is nothing to do: a promise and a heartbeat now and then. */
+/**
+ * A watch per autoscaled service, for as long as there is nothing to do: a promise and a heartbeat now and
+ * then.
+ */
 const watchesAtOnce = 5_000
 /** Not by its timeout, but as often as they come: the observer knows how many there may be. */
 const heartbeatsApart = '4s'
@@ -49,7 +55,10 @@ export interface Autoscaling {
   readonly end: () => void
 }
 
-/** The workers of the task queues `control` and `autoscale`: there as soon as Temporal is, and again after it was away. */
+/**
+ * The workers of the task queues `control` and `autoscale`: there as soon as Temporal is, and again after it
+ * was away.
+ */
 export class ControlWorker {
   readonly #workers: readonly KeptWorker[]
 
@@ -97,7 +106,9 @@ function controlWorker({ activities, workflowBundle }: ControlWorkerOptions) {
   }
 }
 
-/** Of the task queue `autoscale`. When it stops, its watches fail at once, so that another worker takes them. */
+/**
+ * Of the task queue `autoscale`. When it stops, its watches fail at once, so that another worker takes them.
+ */
 export function autoscaleWorker({
   place,
   log,

@@ -2,7 +2,10 @@ import { createReadStream } from 'node:fs'
 import process from 'node:process'
 import { CliFailure } from './cli-failure.ts'
 
-/** The text of a file, or of standard input for `-`. Throws `CliFailure` where it can not be read or is larger. */
+/**
+ * The text of a file, or of standard input for `-`. Throws `CliFailure` where it can not be read or is
+ * larger.
+ */
 export async function readBounded(file: string, maxBytes: number): Promise<string> {
   const name = inputName(file)
   const source = file === '-' ? process.stdin : createReadStream(file)

@@ -14,11 +14,16 @@ export interface CliDeps {
   readonly write: (text: string) => void
   /** Standard error: what a person should know besides. */
   readonly note: (text: string) => void
-  /** Connects for the time of `work` and closes afterwards. Throws `CliFailure` where there is no database. */
+  /**
+   * Connects for the time of `work` and closes afterwards. Throws `CliFailure` where there is no database.
+   */
   readonly withDatabase: <T>(work: (database: Database) => Promise<T>) => Promise<T>
   /** Connects to the workflows for the time of `work`. Throws `CliFailure` where no stack is known. */
   readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
-  /** What the instance's host says of it; undefined where it does not know it, and a text where it does not answer. */
+  /**
+   * What the instance's host says of it; undefined where it does not know it, and a text where it does not
+   * answer.
+   */
   readonly readHostLease: (
     database: Database,
     instance: { readonly uuid: string; readonly nodeId: string },
@@ -42,7 +47,10 @@ export interface CliDeps {
   }
 }
 
-/** Where certificates of custom domains come from: the local authority, by its root in PEM, or another one's directory. */
+/**
+ * Where certificates of custom domains come from: the local authority, by its root in PEM, or another one's
+ * directory.
+ */
 export type CustomDomainsAuthority = { readonly certificate: string } | { readonly directory: string }
 
 /** Of the workflows, what a command asks for. */
@@ -65,7 +73,9 @@ export interface ImageToStore {
   /** Which image of it, where it holds several. */
   readonly imageInArchive?: string
   readonly name: string
-  /** Whose rights count: the stack's administrator, or the user whose token is in the file or the environment. */
+  /**
+   * Whose rights count: the stack's administrator, or the user whose token is in the file or the environment.
+   */
   readonly as: 'administrator' | { readonly tokenFile?: string }
 }
 

@@ -1,4 +1,7 @@
-/** What a command was asked for can not be done. The message is for the person at the terminal; the exit code is 1. */
+/**
+ * What a command was asked for can not be done. The message is for the person at the terminal; the exit code
+ * is 1.
+ */
 export class CliFailure extends Error {
   override readonly name = 'CliFailure'
 }

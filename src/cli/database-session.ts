@@ -3,7 +3,9 @@ import type { Database } from '../db/database.ts'
 import { migrate } from '../db/schema/migrate.ts'
 import { CliFailure } from './cli-failure.ts'
 
-/** One command's connection; a new database gets its schema, so that users can be made before the first start. */
+/**
+ * One command's connection; a new database gets its schema, so that users can be made before the first start.
+ */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url, applicationName: 'roost command', poolSize: 2 })
   try {

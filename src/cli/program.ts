@@ -14,8 +14,8 @@ import { addUserCommands } from './account/user-commands.ts'
 import { addVolumeCommands } from './volume/commands.ts'
 
 /**
- * Runs `roost <args>` and answers its exit code. Refusals and mistakes in the arguments are written for the person at
- * the terminal; what else goes wrong is thrown, because it is a defect.
+ * Runs `roost <args>` and answers its exit code. Refusals and mistakes in the arguments are written for the
+ * person at the terminal; what else goes wrong is thrown, because it is a defect.
  */
 export async function runCli(args: readonly string[], deps: CliDeps): Promise<ExitCode> {
   try {

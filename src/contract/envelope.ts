@@ -5,7 +5,10 @@ import { closed, uuidField, vocabulary } from './fields.ts'
 import { instanceStates } from '../domain/instance/state.ts'
 import type { Operation } from './operation.ts'
 
-/** What every answer looks like: `data` has exactly one key, which holds the entries in the order of the request. */
+/**
+ * What every answer looks like: `data` has exactly one key, which holds the entries in the order of the
+ * request.
+ */
 export const EnvelopeStatus = {
   Success: 'success',
   PartialSuccess: 'partial_success',
@@ -19,7 +22,10 @@ const errorCode = Type.Integer({
   description: 'Numeric code of the error.',
 })
 
-/** The entry of an object that failed. `state` is there where the object exists and the failure is about its state. */
+/**
+ * The entry of an object that failed. `state` is there where the object exists and the failure is about its
+ * state.
+ */
 export const failedEntry = closed({
   status: Type.Literal('error'),
   uuid: Type.Optional(uuidField),

@@ -328,7 +328,10 @@ export interface Problem {
   readonly message: string
 }
 
-/** A placeholder without a value becomes an empty string. What a terminal would not show as it is, is shown escaped. */
+/**
+ * A placeholder without a value becomes an empty string. What a terminal would not show as it is, is shown
+ * escaped.
+ */
 export function problem(name: FailureName, values: Readonly<Record<string, string | number>> = {}): Problem {
   const { code, httpStatus, sentence } = failures[name]
   const message = sentence.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
@@ -347,7 +350,10 @@ export function rangeProblem(values: {
   return problem(values.min === values.max ? 'notTheOnlyValue' : 'outOfRange', { in: '', ...values })
 }
 
-/** The request as a whole fails; thrown anywhere below the envelope middleware. Of many problems the first ones are told. */
+/**
+ * The request as a whole fails; thrown anywhere below the envelope middleware. Of many problems the first
+ * ones are told.
+ */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly problems: readonly Problem[]

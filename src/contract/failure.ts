@@ -37,8 +37,8 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
 export interface Failure {
   readonly code: ErrorCode
   /**
-   * The HTTP status where the failure is that of the whole request; 200 where it is only ever that of one object,
-   * which is an entry of an answer with status 200.
+   * The HTTP status where the failure is that of the whole request; 200 where it is only ever that of one
+   * object, which is an entry of an answer with status 200.
    */
   readonly httpStatus: number
   /** The same request may succeed later without any change. */

@@ -5,9 +5,10 @@ import { quotaRange } from '../domain/account/quotas.ts'
 import { exactlyOne } from './openapi/published-rules.ts'
 
 /**
- * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a request
- * and a mistake in an answer. `x-place` names a nested object in messages. `x-published` holds keywords of JSON Schema that stand in
- * the OpenAPI document in its place, for rules that code checks, because its sentences say more than the validator's.
+ * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a
+ * request and a mistake in an answer. `x-place` names a nested object in messages. `x-published` holds
+ * keywords of JSON Schema that stand in the OpenAPI document in its place, for rules that code checks,
+ * because its sentences say more than the validator's.
  */
 export function closed<P extends TProperties>(
   properties: P,

@@ -1,6 +1,6 @@
 /**
- * Every limit of the API, with the status it is answered with where it is exceeded. `docs/limits.md` is this file in
- * prose; the limits of an account (quotas) are rows in the database and not here.
+ * Every limit of the API, with the status it is answered with where it is exceeded. `docs/limits.md` is this
+ * file in prose; the limits of an account (quotas) are rows in the database and not here.
  */
 
 /** 413. A create of 100 instances with 8 KiB of environment each fits. */
@@ -23,20 +23,24 @@ export const receiveTimeoutMs = 30_000
 /** 503 with code 12. How long the server works on a request that does not wait for a state. */
 export const handlingTimeoutMs = 30_000
 /**
- * How long the answer to a create of volumes waits for their file systems, which take a tenth of this: clients create a
- * volume and use it with the next request. One that takes longer is answered all the same, and its state tells.
+ * How long the answer to a create of volumes waits for their file systems, which take a tenth of this:
+ * clients create a volume and use it with the next request. One that takes longer is answered all the same,
+ * and its state tells.
  */
 export const makingVolumesMs = 3_000
 /**
- * What -1 and everything larger stand for in `wait_timeout_ms` and `timeout_ms`: clients in JavaScript give up on an
- * answer whose headers take 300 s.
+ * What -1 and everything larger stand for in `wait_timeout_ms` and `timeout_ms`: clients in JavaScript give
+ * up on an answer whose headers take 300 s.
  */
 export const maxWaitMs = 290_000
 /** What -1 stands for in `drain_timeout_ms`, and the most it can be. */
 export const maxDrainMs = 3_600_000
 /** Connections of the HTTP server; further ones are closed at once. */
 export const maxConnections = 2_048
-/** 429. Requests of one account under way at a time: a quarter of the connections, so that its waits keep nobody out. */
+/**
+ * 429. Requests of one account under way at a time: a quarter of the connections, so that its waits keep
+ * nobody out.
+ */
 export const maxRequestsUnderWay = 512
 /** Requests that may follow each other on one kept-alive connection before it is renewed. */
 export const maxRequestsPerConnection = 10_000
@@ -62,7 +66,8 @@ export const maxConnectionLimit = 65_535
 export const maxPublishedPorts = 64
 export const maxDomains = 16
 /**
- * 400. Of an upload, in characters: a chain of ten certificates, each larger than any that an authority issues, and the
+ * 400. Of an upload, in characters: a chain of ten certificates, each larger than any that an authority
+ *      issues, and the
  * longest key that is taken, five times.
  */
 export const maxChainLength = 65_536
@@ -76,22 +81,24 @@ export const maxCooldownMs = 86_400_000
 export const maxAutoscaleTimeMs = 3_600_000
 
 /**
- * 429 with `Retry-After`. Requests per second of one token, for ever; `ROOST_REQUESTS_PER_SECOND` changes it. Some
- * clients poll without a pause and take anything but 200 for the end: one of them alone stays below this.
+ * 429 with `Retry-After`. Requests per second of one token, for ever; `ROOST_REQUESTS_PER_SECOND` changes it.
+ * Some clients poll without a pause and take anything but 200 for the end: one of them alone stays below
+ * this.
  */
 export const defaultRequestsPerSecond = 1_000
 /** How many seconds' worth may come at once after a pause. */
 export const requestBurstSeconds = 5
 /**
- * 429 with `Retry-After`. Objects that one account makes or changes per minute for ever, for each processor of the API's machine, and how
- * many at once after a rest: all the instances of a new account, and a start of each. `ROOST_CHANGES_PER_MINUTE`
- * changes the first.
+ * 429 with `Retry-After`. Objects that one account makes or changes per minute for ever, for each processor
+ * of the API's machine, and how many at once after a rest: all the instances of a new account, and a start of
+ * each. `ROOST_CHANGES_PER_MINUTE` changes the first.
  */
 export const defaultChangesPerMinute = 60
 export const changesAtOnce = 128
 /**
- * An entry with code 5. Look-ups in DNS for proofs of domains, of one user in the long run and at once, so that nobody has the platform
- * ask somebody's servers without an end. A request with 100 names of three labels comes through at once.
+ * An entry with code 5. Look-ups in DNS for proofs of domains, of one user in the long run and at once, so
+ * that nobody has the platform ask somebody's servers without an end. A request with 100 names of three
+ * labels comes through at once.
  */
 export const proofLookupsPerSecond = 1
 export const proofLookupsAtOnce = 250

@@ -1,6 +1,9 @@
 import type { Static, TObject } from 'typebox'
 
-/** How the objects of a request are named. Conventions 1 and 2 of the API follow from it (`request-objects.ts`). */
+/**
+ * How the objects of a request are named. Conventions 1 and 2 of the API follow from it
+ * (`request-objects.ts`).
+ */
 export const Scope = {
   /** The body describes new objects, one or an array of them. */
   Create: 'create',
@@ -33,8 +36,8 @@ export type DataKey = (typeof DataKey)[keyof typeof DataKey]
 export type IdentifierKey = 'uuid' | 'name'
 
 /**
- * One line of the API's table. Router, validation, OpenAPI, documents and tests all read it, so what is not here does
- * not exist.
+ * One line of the API's table. Router, validation, OpenAPI, documents and tests all read it, so what is not
+ * here does not exist.
  */
 export interface Operation<
   B extends TObject = TObject,

@@ -110,8 +110,8 @@ export type OperationId = keyof Operations
 export const operationIds = Object.keys(operations) as readonly OperationId[]
 
 /**
- * Second path parts that are endpoints, such as `list`. In local scope they can not be names: an instance called
- * `list` is reached by its UUID or in global scope.
+ * Second path parts that are endpoints, such as `list`. In local scope they can not be names: an instance
+ * called `list` is reached by its UUID or in global scope.
  */
 export const reservedObjectNames: ReadonlySet<string> = new Set(
   Object.values(operations)

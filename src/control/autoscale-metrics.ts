@@ -2,7 +2,10 @@ import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { WatchResult } from '../domain/autoscale/watch.ts'
 
-/** A round is one query and one question to each host; half a second is what a silent host costs, and a second is when rounds are left out. */
+/**
+ * A round is one query and one question to each host; half a second is what a silent host costs, and a second
+ * is when rounds are left out.
+ */
 const roundBucketsSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 2, 5]
 /** Without a round for that long nobody watches, or nothing can be seen. */
 const roundForgottenMs = 5_000

@@ -6,15 +6,20 @@ import type { NodeRecord } from '../db/host/hosts.ts'
 
 /** What the API and autoscale ask hosts for: what is wanted at once and no database holds. */
 export interface NodeClient {
-  /** A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`. */
+  /**
+   * A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`.
+   */
   readLog(instance: PlacedInstance, window: LogRequest): Promise<LogWindow>
   /** Resource use of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
   readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
-  /** What autoscale measures of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  /**
+   * What autoscale measures of the host's instances; those it does not know are left out. Throws
+   * `NodeUnavailable`.
+   */
   readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
   /**
-   * Those of the instances that are awake by their host's word. Throws `NodeUnavailable`: at once for a host whose
-   * heartbeats have stopped, so that reads do not wait for a host that is lost.
+   * Those of the instances that are awake by their host's word. Throws `NodeUnavailable`: at once for a host
+   * whose heartbeats have stopped, so that reads do not wait for a host that is lost.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
   close(): Promise<void>
@@ -68,7 +73,8 @@ export function createNodeClient(options: {
       if (answer.statusCode !== 401) return answer
     } catch (error) {
       if (error instanceof NodeUnavailable) throw error
-      // An agent that was started anew refuses its old port or secret at once. This one hangs: the next try would as well.
+      // An agent that was started anew refuses its old port or secret at once. This one hangs: the next try
+      // would as well.
       if (isTimeout(error)) throw unanswered(nodeId, error)
     }
     // The agent may have been started again on another port or with another secret.

@@ -3,8 +3,8 @@ const firstWaitMs = 2_000
 const longestWaitMs = 300_000
 
 /**
- * When something that was sent and has not had its effect yet is sent again. Each send of a signal is an entry in a
- * history for ever, and a host may be away for days, so the waits grow.
+ * When something that was sent and has not had its effect yet is sent again. Each send of a signal is an
+ * entry in a history for ever, and a host may be away for days, so the waits grow.
  */
 export class ResendSchedule {
   readonly #sent = new Map<string, { readonly waitMs: number; readonly dueAtMs: number }>()

@@ -3,10 +3,16 @@ import type { SweepBounds } from '../db/workflow-rows.ts'
 import { ResendSchedule } from './resend-schedule.ts'
 import type { SweptEntity, SweptRow } from './swept-entity.ts'
 
-/** Who creates or deletes something tells its workflow himself, right after the commit; the sweep is for those who could not. */
+/**
+ * Who creates or deletes something tells its workflow himself, right after the commit; the sweep is for those
+ * who could not.
+ */
 export const leftAloneMs = 2_000
 export const sweepIntervalMs = 2_000
-/** Rows of each entity in one sweep, unstarted and deleted, the oldest first. More than any backlog that a few seconds can leave. */
+/**
+ * Rows of each entity in one sweep, unstarted and deleted, the oldest first. More than any backlog that a few
+ * seconds can leave.
+ */
 const batchSize = 1_000
 /** Calls to Temporal at a time: a backlog must not crowd out users. */
 const callsAtOnce = 8
@@ -25,7 +31,9 @@ export interface SweepResult {
   readonly failure?: unknown
 }
 
-/** Brings the workflows in line with the rows: starts what is missing, repeats what may not have been heard. */
+/**
+ * Brings the workflows in line with the rows: starts what is missing, repeats what may not have been heard.
+ */
 export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
   const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: deps.batchSize ?? batchSize }
   const sweeps = deps.entities.map((entity) => sweepOf(entity, { bounds, nowMs: deps.nowMs }))

@@ -35,7 +35,9 @@ export interface SweptRow {
   delete(): Promise<void>
 }
 
-/** Of every repeat: what the workflow has heard once it needs not hear again, and its history does not grow. */
+/**
+ * Of every repeat: what the workflow has heard once it needs not hear again, and its history does not grow.
+ */
 const retiredBySweep = 'retired-by-sweep'
 
 interface EntityParts<Settings> {
@@ -51,8 +53,8 @@ interface EntityParts<Settings> {
 }
 
 /**
- * What is swept, in this order: instances first, because a volume is free when its instance is gone. Of retired clones, being
- * retired is what is repeated, until their rows are gone.
+ * What is swept, in this order: instances first, because a volume is free when its instance is gone. Of
+ * retired clones, being retired is what is repeated, until their rows are gone.
  */
 export function sweptEntities(
   database: Database,

@@ -18,7 +18,8 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
   const calls = createEntityCalls(client, { type: autoscaleWorkflowType, options: startOptions })
   return {
     async ensureStarted(settings) {
-      // A service may be configured again at any time: that the one before came to its end says nothing of this one.
+      // A service may be configured again at any time: that the one before came to its end says nothing of
+      // this one.
       const options = { ...calls.startOptions(settings), workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const
       try {
         await calls.ask(() => client.workflow.start(autoscaleWorkflowType, options))

@@ -11,8 +11,8 @@ import { deleteSignal, refreshSignal } from '../../workflows/entity-messages.ts'
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 
 /**
- * A task holds the writes of a state to PostgreSQL. One that was lost with its worker is given out again after this;
- * it must not be shorter than such a write may take.
+ * A task holds the writes of a state to PostgreSQL. One that was lost with its worker is given out again
+ * after this; it must not be shorter than such a write may take.
  */
 const workflowTaskTimeoutMs = 5_000
 
@@ -51,7 +51,10 @@ export function createEntityCalls<Settings extends Owned>(
   { type, options }: EntityWorkflow<Settings>,
 ): EntityCalls<Settings> {
   const ask = <T>(call: () => Promise<T>): Promise<T> => inTime(client, call)
-  /** One that ended by itself is not started again; one that a person terminated is, and goes on from what its row says. */
+  /**
+   * One that ended by itself is not started again; one that a person terminated is, and goes on from what its
+   * row says.
+   */
   const startOptions = (settings: Settings): WorkflowStartOptions => ({
     args: [settings],
     taskQueue: controlTaskQueue,

@@ -15,7 +15,8 @@ export function createCertificateControl(client: Client): CertificateControl {
   const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
   return {
     ensureStarted: calls.ensureStarted,
-    // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it ends at once.
+    // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it
+    // ends at once.
     retry: (settings) => calls.signalAnew(settings, retrySignal),
     async delete(certificateUuid) {
       const handle = client.workflow.getHandle(certificateWorkflowId(certificateUuid))

@@ -27,9 +27,10 @@ import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 
 /**
- * Starts and stops that may wait for a worker at a time. Temporal gives each user a turn only for the first step of a workflow: what
- * comes after goes to the worker that has the workflow in memory, in the order in which it came. So who has many instances started and
- * stopped over and over waits here, and not in front of everybody else.
+ * Starts and stops that may wait for a worker at a time. Temporal gives each user a turn only for the first
+ * step of a workflow: what comes after goes to the worker that has the workflow in memory, in the order in
+ * which it came. So who has many instances started and stopped over and over waits here, and not in front of
+ * everybody else.
  */
 const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
 /** As long as the API takes for a request at most. */
@@ -113,7 +114,9 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
   }
 }
 
-/** The first state is what the row was inserted with, or what it says where the workflow had been terminated. */
+/**
+ * The first state is what the row was inserted with, or what it says where the workflow had been terminated.
+ */
 function startOptions(settings: InstanceSettings) {
   const { instanceUuid, name, userUuid, nodeId } = settings
   return {

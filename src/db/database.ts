@@ -30,7 +30,9 @@ export interface DatabaseOptions {
   readonly onWarning?: (message: string) => void
 }
 
-/** One part's connections to PostgreSQL. Queries wait for a free one; there are never more than `poolSize`. */
+/**
+ * One part's connections to PostgreSQL. Queries wait for a free one; there are never more than `poolSize`.
+ */
 export interface Database {
   readonly url: string
   readonly applicationName: string
@@ -38,8 +40,9 @@ export interface Database {
   /** A unit of work of its own, for writes. */
   em(): EntityManager
   /**
-   * Rows of a query as plain objects, outside every transaction: no identity map, timestamps as `Date`, 64-bit
-   * integers as numbers. Placeholders are `$1`, `$2`. The same text is parsed and planned once per connection.
+   * Rows of a query as plain objects, outside every transaction: no identity map, timestamps as `Date`,
+   * 64-bit integers as numbers. Placeholders are `$1`, `$2`. The same text is parsed and planned once per
+   * connection.
    */
   rows<Row>(query: ReadQuery): Promise<Row[]>
   /** Throws when PostgreSQL does not answer. */
@@ -64,8 +67,8 @@ readTypes.setTypeParser(int8Oid, Number)
 
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   let pool: pg.Pool | undefined
-  // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query, or in
-  // `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
+  // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query,
+  // or in `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
   const orm = new MikroORM({
     entities: [
       User,

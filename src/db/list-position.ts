@@ -5,11 +5,12 @@ import type { Database } from './database.ts'
 export type List = 'instances' | 'services' | 'certificates' | 'volumes'
 
 /**
- * Where an object of the user stands in its list, or stood before it was deleted: a page goes on behind its last entry also when that
- * was deleted meanwhile. Undefined for what this user never had.
+ * Where an object of the user stands in its list, or stood before it was deleted: a page goes on behind its
+ * last entry also when that was deleted meanwhile. Undefined for what this user never had.
  *
- * A row that is marked deleted still tells its position. When a row is removed, a trigger writes its position to `deleted_positions`, and
- * removes the oldest ones there: of each user and list the 2000 objects that were deleted last are known.
+ * A row that is marked deleted still tells its position. When a row is removed, a trigger writes its position
+ * to `deleted_positions`, and removes the oldest ones there: of each user and list the 2000 objects that were
+ * deleted last are known.
  */
 export async function listPosition(
   database: Database,

@@ -2,9 +2,10 @@ import pg from 'pg'
 import { toPlainText } from '../domain/plain-text.ts'
 
 /**
- * A connection that sends nothing but text. The API refuses a NUL in requests, by name; what hosts, images and authorities report is
- * written as it comes, and one NUL in it would fail the write, and every repeat of it, for ever. Here U+FFFD takes its place.
- * MikroORM writes values into the text of its statements, so that text is looked at too.
+ * A connection that sends nothing but text. The API refuses a NUL in requests, by name; what hosts, images
+ * and authorities report is written as it comes, and one NUL in it would fail the write, and every repeat of
+ * it, for ever. Here U+FFFD takes its place. MikroORM writes values into the text of its statements, so that
+ * text is looked at too.
  */
 export class PlainTextClient extends pg.Client {
   /** For every form of the driver's own: only what is sent changes. */
@@ -19,7 +20,10 @@ export function plainJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => plainValue(inner))
 }
 
-/** A text, or an object with a text and its values. A cursor sends for itself, and no statement of ours uses one. */
+/**
+ * A text, or an object with a text and its values. A cursor sends for itself, and no statement of ours uses
+ * one.
+ */
 function plainStatement(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || 'submit' in statement)
     return plainValue(statement)

@@ -19,7 +19,9 @@ export type WriteRefusal =
   /** Too much of what the account deleted is not gone yet. */
   | { readonly kind: 'deleted-excess'; readonly excess: QuotaExcess }
   | { readonly kind: 'name-taken'; readonly name: string }
-  /** No host has been heard of lately: the last one at `heardAt`, which is absent where none has ever joined. */
+  /**
+   * No host has been heard of lately: the last one at `heardAt`, which is absent where none has ever joined.
+   */
   | { readonly kind: 'no-node'; readonly heardAt?: Date }
   /** Every private address of the host is taken. */
   | { readonly kind: 'no-address' }
@@ -44,7 +46,10 @@ export type WriteRefusal =
       readonly service: string
       readonly fqdn: string
     }
-  /** `count` instances that need `neededMb` each do not fit; `roomiestMb` is what the host with most memory left has. */
+  /**
+   * `count` instances that need `neededMb` each do not fit; `roomiestMb` is what the host with most memory
+   * left has.
+   */
   | {
       readonly kind: 'no-memory-room'
       readonly neededMb: number

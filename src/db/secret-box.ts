@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 /**
- * Encrypts what must not be readable in the database. A sealed text names its key, so that keys can be changed while
- * older rows stay readable, and is bound to a context (what it is and whose), so that it opens nowhere else.
+ * Encrypts what must not be readable in the database. A sealed text names its key, so that keys can be
+ * changed while older rows stay readable, and is bound to a context (what it is and whose), so that it opens
+ * nowhere else.
  */
 export interface SecretBox {
   seal(plain: string, context: string): string

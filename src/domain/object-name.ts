@@ -1,6 +1,6 @@
 /**
- * Names of objects: RFC 1035 domain names, lower-cased, at most `maxNameLength` characters with their dots, never
- * fully qualified. They are unique per user and kind and stand wherever a UUID stands.
+ * Names of objects: RFC 1035 domain names, lower-cased, at most `maxNameLength` characters with their dots,
+ * never fully qualified. They are unique per user and kind and stand wherever a UUID stands.
  */
 export const maxNameLength = 121
 export const maxLabelLength = 63
@@ -9,8 +9,8 @@ export const maxLabelLength = 63
 const labelForm = '[A-Za-z](?:-?[A-Za-z0-9])*'
 
 /**
- * The forms of a name and of a UUID as regular expressions without anchors, in what every tool for JSON Schema understands. They do not
- * say how long a label may be.
+ * The forms of a name and of a UUID as regular expressions without anchors, in what every tool for JSON
+ * Schema understands. They do not say how long a label may be.
  */
 export const objectNameForm = `${labelForm}(?:\\.${labelForm})*`
 export const uuidForm = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
@@ -32,8 +32,8 @@ export function isUuid(text: string): boolean {
 export const nameSuffixLength = 5
 
 /**
- * `<app>-<suffix>`, where `<app>` is the last part of the image's repository made into a label: what a label may not
- * hold becomes a hyphen, and an application without any letter in front is called `app`.
+ * `<app>-<suffix>`, where `<app>` is the last part of the image's repository made into a label: what a label
+ * may not hold becomes a hyphen, and an application without any letter in front is called `app`.
  */
 export function generatedInstanceName(repository: string, suffix: string): string {
   const last = repository.slice(repository.lastIndexOf('/') + 1).toLowerCase()

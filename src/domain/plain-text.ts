@@ -1,6 +1,6 @@
 /**
- * What is text everywhere in the platform: no NUL, which neither PostgreSQL nor the arguments of a process can hold, and no
- * half of a surrogate pair, which UTF-8 can not hold.
+ * What is text everywhere in the platform: no NUL, which neither PostgreSQL nor the arguments of a process
+ * can hold, and no half of a surrogate pair, which UTF-8 can not hold.
  */
 export function isPlainText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
@@ -17,7 +17,10 @@ export function firstFlaw(text: string): string {
   return flaw === undefined ? '' : `U+${hexadecimal(flaw)}`
 }
 
-/** A text as it can stand in a message: control characters and halves of surrogate pairs are escaped as in JSON. */
+/**
+ * A text as it can stand in a message: control characters and halves of surrogate pairs are escaped as in
+ * JSON.
+ */
 export function visibleText(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cs}]/gu, (character) => `\\u${hexadecimal(character).toLowerCase()}`)
 }

@@ -1,6 +1,6 @@
 /**
- * A bucket of `burst` permits that fills by `perSecond`. Pure: the state goes in and comes out, the clock is an
- * argument.
+ * A bucket of `burst` permits that fills by `perSecond`. Pure: the state goes in and comes out, the clock is
+ * an argument.
  */
 export interface BucketRate {
   readonly perSecond: number
@@ -15,8 +15,9 @@ export interface Bucket {
 export type BucketDecision = { readonly bucket: Bucket; readonly retryAfterMs: number }
 
 /**
- * Takes a permit, or `count` of them; `retryAfterMs` is 0 where there was one, else how long it takes until there is. One permit is
- * enough for any count: who took more than there were waits until all of them are made up for.
+ * Takes a permit, or `count` of them; `retryAfterMs` is 0 where there was one, else how long it takes until
+ * there is. One permit is enough for any count: who took more than there were waits until all of them are
+ * made up for.
  */
 export function takePermit(
   rate: BucketRate,
@@ -33,7 +34,10 @@ export function takePermit(
 
 const defaultMaxBuckets = 4_096
 
-/** A bucket for each instance, user or token. Of too many, the one that was unused for longest is forgotten, and begins full again. */
+/**
+ * A bucket for each instance, user or token. Of too many, the one that was unused for longest is forgotten,
+ * and begins full again.
+ */
 export class TokenBuckets {
   readonly #rate: BucketRate
   readonly #maxBuckets: number

@@ -15,7 +15,10 @@ const apiUuid = 'built-in/api'
 /** The API bounds its own connections and requests. */
 const unlimited = 65_535
 
-/** Undefined where the API itself speaks TLS: then it has a public name already, and this gateway would only be in between. */
+/**
+ * Undefined where the API itself speaks TLS: then it has a public name already, and this gateway would only
+ * be in between.
+ */
 export function builtInApi(options: {
   readonly apiUrl: string
   readonly metroDomain: string

@@ -4,7 +4,10 @@ import { LineStream } from '../primitives/line-stream.ts'
 import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { RouteSink } from './routes.ts'
 
-/** The gateway's connection to the API, from which its routes come. It goes on for ever; without it the last routes stand. */
+/**
+ * The gateway's connection to the API, from which its routes come. It goes on for ever; without it the last
+ * routes stand.
+ */
 export interface FeedClient {
   readonly connected: boolean
   /** When its last line came, beats included, by `performance.now()`; absent before the first. */

@@ -59,11 +59,14 @@ export interface Gateway {
   readonly hosts: { readonly known: number; readonly connected: number }
 }
 
-/** Everything between public ports and instances. It needs routes and hosts, and nothing of the control plane. */
+/**
+ * Everything between public ports and instances. It needs routes and hosts, and nothing of the control plane.
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   const { routes, log, api } = options
   const registry = options.registry ?? new Registry()
-  // The parts tell the metrics what happens, and the metrics read the parts: the latter only when they are asked for.
+  // The parts tell the metrics what happens, and the metrics read the parts: the latter only when they are
+  // asked for.
   const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
   const balancer = new Balancer({
     routes,

@@ -1,8 +1,9 @@
 /**
- * Who is under way at the moment, in the order of coming. It is used where members come and go with every request, because a
- * `Set` is not made for that: when its table is full of holes it takes a new one, and the old one, which still names everybody who was
- * there, points to the new one. As soon as one of them has grown old, all that follow are kept until the next full collection, and
- * with them nearly every request: each minor collection then copied tens of megabytes, and all requests stood for 25 ms.
+ * Who is under way at the moment, in the order of coming. It is used where members come and go with every
+ * request, because a `Set` is not made for that: when its table is full of holes it takes a new one, and the
+ * old one, which still names everybody who was there, points to the new one. As soon as one of them has grown
+ * old, all that follow are kept until the next full collection, and with them nearly every request: each
+ * minor collection then copied tens of megabytes, and all requests stood for 25 ms.
  */
 export class Roster<Member extends object> {
   #first: Entry<Member> | undefined

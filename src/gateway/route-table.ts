@@ -30,8 +30,8 @@ type Changed = { readonly [Kind in keyof RouteChange]: Set<string> }
 const noInstances: readonly RouteInstance[] = []
 
 /**
- * The gateway's routes in memory. What a block tells is seen by readers all at once, with its `end`; a block that a lost
- * connection cut short leaves no trace, because the next one begins anew.
+ * The gateway's routes in memory. What a block tells is seen by readers all at once, with its `end`; a block
+ * that a lost connection cut short leaves no trace, because the next one begins anew.
  */
 export class RouteTable implements Routes, RouteSink {
   readonly #services = new Map<string, RouteService>()

@@ -7,7 +7,9 @@ import type {
   RouteService,
 } from '../domain/service/route-feed.ts'
 
-/** The gateway's view of the world, as the feed last told it. Reads are synchronous and cost a map look-up. */
+/**
+ * The gateway's view of the world, as the feed last told it. Reads are synchronous and cost a map look-up.
+ */
 export interface Routes {
   /** By exact name, else by the longest wildcard. `host` is lower case, without port and final dot. */
   serviceOf(host: string): RouteService | undefined
@@ -20,7 +22,9 @@ export interface Routes {
   certificate(uuid: string): RouteCertificate | undefined
   challenge(token: string): RouteChallenge | undefined
   challenges(): Iterable<RouteChallenge>
-  /** Called after every applied block, with what it changed; a snapshot counts what it took away as changed. */
+  /**
+   * Called after every applied block, with what it changed; a snapshot counts what it took away as changed.
+   */
   onChange(listener: (change: RouteChange) => void): () => void
 }
 

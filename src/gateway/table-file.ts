@@ -9,9 +9,10 @@ import type { LineSeal } from './line-seal.ts'
 import { RouteTable } from './route-table.ts'
 
 /**
- * The last routes on disk, so that a gateway that starts while the API is away serves what it served before, and asks only for what
- * changed since. Lines with keys of certificates or secrets of hosts are sealed, and nobody but its owner can read the file. It is replaced as a
- * whole, ends with a checksum, and one that is cut short or damaged counts as none: then the API tells everything.
+ * The last routes on disk, so that a gateway that starts while the API is away serves what it served before,
+ * and asks only for what changed since. Lines with keys of certificates or secrets of hosts are sealed, and
+ * nobody but its owner can read the file. It is replaced as a whole, ends with a checksum, and one that is
+ * cut short or damaged counts as none: then the API tells everything.
  */
 export interface TableFile {
   /** Applies what the file holds to `table`; false where there is none, or none that is whole. */
@@ -34,8 +35,8 @@ const fileName = 'routes.jsonl'
 const header = { kind: 'roost-routes', version: 2 } as const
 
 /**
- * Least time between two writes: the file of a large table has megabytes, and what is missing in it after a crash is told
- * again by the API.
+ * Least time between two writes: the file of a large table has megabytes, and what is missing in it after a
+ * crash is told again by the API.
  */
 const defaultMinIntervalMs = 2_000
 /** Lines that are made in one go, about a millisecond: requests are not to wait for a whole table. */
@@ -102,7 +103,9 @@ export class DamagedTable extends Error {
   override readonly name = 'DamagedTable'
 }
 
-/** All lines, or none. They are tried on a table of their own first, so that a bad one leaves no half behind. */
+/**
+ * All lines, or none. They are tried on a table of their own first, so that a bad one leaves no half behind.
+ */
 function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
   const sumAt = text.lastIndexOf('\n', text.length - 2) + 1
   const body = text.slice(0, sumAt)
@@ -144,7 +147,8 @@ function readLine(text: string, seal: LineSeal): RouteLine {
 
 /** Renamed into its place once it is on the disk. */
 async function replaceFile(file: string, table: RouteTable, seal: LineSeal): Promise<void> {
-  // Entries are replaced and never changed, so this is the table of one moment however long the writing takes.
+  // Entries are replaced and never changed, so this is the table of one moment however long the writing
+  // takes.
   const lines = [...table.lines()]
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
   const unfinished = await open(`${file}.new`, 'w', 0o600)

@@ -3,13 +3,14 @@ import type { RouteService } from '../domain/service/route-feed.ts'
 import type { StartKind } from '../domain/instance/start-report.ts'
 
 /**
- * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`): whoever has something to
- * forward asks for an admission and gives it back when that is over.
+ * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`): whoever
+ * has something to forward asks for an admission and gives it back when that is over.
  */
 export interface Traffic {
   /**
-   * Answers at once where an instance is open and below its soft limit, which is the common case; else when one was
-   * woken, or when nothing can be had. With an aborted `signal` the asking ends, and an admission that comes too late is given back.
+   * Answers at once where an instance is open and below its soft limit, which is the common case; else when
+   * one was woken, or when nothing can be had. With an aborted `signal` the asking ends, and an admission
+   * that comes too late is given back.
    */
   admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal>
 }
@@ -24,8 +25,9 @@ export interface Ask {
 }
 
 /**
- * `close`: it shuts down or was deleted, and long-lived connections are to be ended politely; what is under way may finish.
- * `gone`: its boot is over. `lost`: its host's machine does not answer any more. With either, what is under way leads nowhere.
+ * `close`: it shuts down or was deleted, and long-lived connections are to be ended politely; what is under
+ * way may finish. `gone`: its boot is over. `lost`: its host's machine does not answer any more. With either,
+ * what is under way leads nowhere.
  */
 export type EndReason = 'close' | 'gone' | 'lost'
 
@@ -44,16 +46,18 @@ export interface Admission {
   /** It is over. Idempotent. */
   done(): void
   /**
-   * Each reason is told at most once, nothing after `gone` or `lost`, and what was so already is told at once, before this
-   * returns. One listener: another one takes the place of the first, and is told anew. Returns how to listen no longer.
+   * Each reason is told at most once, nothing after `gone` or `lost`, and what was so already is told at
+   * once, before this returns. One listener: another one takes the place of the first, and is told anew.
+   * Returns how to listen no longer.
    */
   onEnd(listener: (why: EndReason) => void): () => void
   /** Only for a connection: says that bytes passed. Cheap; called for every chunk. */
   touch(): void
   /**
-   * Only for a connection, before bytes of the client are passed on: resolves when the instance can take them. At once,
-   * and then as undefined, unless it sleeps through this connection; false: the connection does not stand any more, or the
-   * instance did not come up. A silent host is waited for as by a new connection.
+   * Only for a connection, before bytes of the client are passed on: resolves when the instance can take
+   * them. At once, and then as undefined, unless it sleeps through this connection; false: the connection
+   * does not stand any more, or the instance did not come up. A silent host is waited for as by a new
+   * connection.
    */
   awaken(): Promise<boolean> | undefined
 }
@@ -70,7 +74,9 @@ export type Refusal =
   | { readonly admitted: false; readonly reason: 'hard-limit'; readonly retryAfterMs: number }
   /** The queue of those who wait for a wake is full, or the wait was too long. */
   | { readonly admitted: false; readonly reason: 'queue-full' | 'timed-out'; readonly retryAfterMs: number }
-  /** It could not be woken, or its host does not answer. `message` is for its owner, `failure` for anybody. */
+  /**
+   * It could not be woken, or its host does not answer. `message` is for its owner, `failure` for anybody.
+   */
   | {
       readonly admitted: false
       readonly reason: 'wake-failed' | 'host-away'

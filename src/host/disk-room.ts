@@ -12,7 +12,9 @@ export interface DiskPromise {
   unwrittenBytes(): Promise<number>
 }
 
-/** Room that is promised for one piece of work. What the work has written by its end stays counted as written. */
+/**
+ * Room that is promised for one piece of work. What the work has written by its end stays counted as written.
+ */
 export interface Reservation {
   /** Gives the promise back; repeating it does nothing. */
   release(): void
@@ -29,7 +31,10 @@ export interface DiskFigures {
 
 /** What the agent's work on a disk asks before it begins. */
 export interface DiskAdmission {
-  /** Throws `DiskFullError` where less is left. Of two that come at once the second sees the promise to the first. */
+  /**
+   * Throws `DiskFullError` where less is left. Of two that come at once the second sees the promise to the
+   * first.
+   */
   reserve(wanted: { readonly directory: string; readonly bytes: number }): Promise<Reservation>
 }
 
@@ -50,14 +55,14 @@ export class DiskFullError extends Error {
 }
 
 /**
- * The ledger of a host's disks, one for each agent. Whoever writes for instances asks here first and is admitted only as far as the reserve
- * stays free:
+ * The ledger of a host's disks, one for each agent. Whoever writes for instances asks here first and is
+ * admitted only as far as the reserve stays free:
  *
  *   left = free - reserve - what is promised and not written yet
  *
- * The reserve is that of `diskReserveBytes`, where the constructor is given no other. Directories may be on different file systems;
- * each has figures of its own. Nothing of it is on disk: an agent begins without reservations, and what earlier work has written is
- * missing from the free room.
+ * The reserve is that of `diskReserveBytes`, where the constructor is given no other. Directories may be on
+ * different file systems; each has figures of its own. Nothing of it is on disk: an agent begins without
+ * reservations, and what earlier work has written is missing from the free room.
  */
 export class DiskRoom implements DiskAdmission {
   readonly #reserveMb: number | undefined
@@ -89,7 +94,10 @@ export class DiskRoom implements DiskAdmission {
     })
   }
 
-  /** What looks at the figures and promises by them goes one after another; within `work`, `reserve` would wait for ever. */
+  /**
+   * What looks at the figures and promises by them goes one after another; within `work`, `reserve` would
+   * wait for ever.
+   */
   async alone<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined)

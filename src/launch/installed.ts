@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * What set-up found or made, as absolute paths. `setup/setup.mjs` writes it to `.roost-setup.json` in the checkout;
- * this is the one place that reads it.
+ * What set-up found or made, as absolute paths. `setup/setup.mjs` writes it to `.roost-setup.json` in the
+ * checkout; this is the one place that reads it.
  */
 export interface Installed {
   readonly temporalCli?: string

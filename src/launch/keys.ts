@@ -3,7 +3,10 @@ import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { generateRegistrySigningKey } from '../registry/signing-key.ts'
 
-/** The files of `<data dir>/keys`, made at the first start and never replaced: what they protect is lost with them. */
+/**
+ * The files of `<data dir>/keys`, made at the first start and never replaced: what they protect is lost with
+ * them.
+ */
 export interface KeyFiles {
   readonly secretKeyFile: string
   readonly joinTokenFile: string

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Below the range from which the kernel gives out ports to clients (32768 and up), so that none of those is in the way later. */
+/**
+ * Below the range from which the kernel gives out ports to clients (32768 and up), so that none of those is
+ * in the way later.
+ */
 const lowestPort = 20_000
 const highestPort = 32_000
 const attempts = 200
@@ -40,8 +43,8 @@ export async function requireFreePort(at: PortAt, settingName: string, what: str
 }
 
 /**
- * Ports for what listens on 127.0.0.1 and nobody needs to know: those of the last time (`file`) where they are still
- * free, else new ones. `promised` are others', who do not listen yet.
+ * Ports for what listens on 127.0.0.1 and nobody needs to know: those of the last time (`file`) where they
+ * are still free, else new ones. `promised` are others', who do not listen yet.
  */
 export async function rememberedPorts<const Name extends string>(
   file: string,

@@ -4,7 +4,9 @@ const pollMs = 50
 /** A part that accepts a connection and never answers must not stop the polling. */
 const answerLimitMs = 2_000
 
-/** Resolves when `attempt` first succeeds. Rejects when `signal` aborts, with the last failure as the cause. */
+/**
+ * Resolves when `attempt` first succeeds. Rejects when `signal` aborts, with the last failure as the cause.
+ */
 export async function untilSucceeds(attempt: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {

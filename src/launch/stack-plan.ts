@@ -31,7 +31,10 @@ export interface StackPlan {
   readonly parts: readonly Part[]
   /** Services that are not ours have to be prepared before the parts start. */
   readonly prepareGivenServices: () => Promise<void>
-  /** Lets nobody but the parts connect to the embedded Temporal, until `reopen`. Where that can not be done, the problem is told. */
+  /**
+   * Lets nobody but the parts connect to the embedded Temporal, until `reopen`. Where that can not be done,
+   * the problem is told.
+   */
   readonly closeTemporal: (onProblem: (message: string, error: unknown) => void) => Promise<void>
   readonly reopenTemporal: () => Promise<void>
   /** Copies what the operator's files have for parts that can not read them, now and whenever they change. */
@@ -58,7 +61,10 @@ const portNames = [
 ] as const
 type Ports = Readonly<Record<(typeof portNames)[number], number>>
 
-/** Decides what is started, with which ports and keys. Writes keys and ports to the data directory; starts nothing. */
+/**
+ * Decides what is started, with which ports and keys. Writes keys and ports to the data directory; starts
+ * nothing.
+ */
 export async function planStack(
   settings: StackSettings,
   installed: Installed,
@@ -158,8 +164,8 @@ function environmentOfAddresses(addresses: StackAddresses, registryAt: string): 
 }
 
 /**
- * What the parts must agree on even where it is a default of the stack's own, or follows from who asks: they are other users. The
- * rest they read as the stack did.
+ * What the parts must agree on even where it is a default of the stack's own, or follows from who asks: they
+ * are other users. The rest they read as the stack did.
  */
 function environmentOf(settings: StackSettings, ports: Ports): Record<string, string> {
   return {
@@ -178,7 +184,10 @@ function environmentOf(settings: StackSettings, ports: Ports): Record<string, st
 
 export const addressesFileName = 'stack.json'
 
-/** For the `roost` command, which finds the services of a running stack by it. It holds the database's password. */
+/**
+ * For the `roost` command, which finds the services of a running stack by it. It holds the database's
+ * password.
+ */
 async function rememberAddresses(settings: StackSettings, addresses: StackAddresses): Promise<void> {
   await mkdir(settings.dataDir, { recursive: true })
   const file = path.join(settings.dataDir, addressesFileName)

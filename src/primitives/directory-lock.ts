@@ -22,9 +22,9 @@ export interface LockHolder {
 }
 
 /**
- * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The lock is the kernel's, on a file
- * that stays open here: `flock` takes it on the descriptor that it inherits, and ends. The lock goes with this process, however that
- * dies. No other child inherits it.
+ * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The lock is
+ * the kernel's, on a file that stays open here: `flock` takes it on the descriptor that it inherits, and
+ * ends. The lock goes with this process, however that dies. No other child inherits it.
  */
 export function lockDirectory(directory: string, { holder, advice }: LockHolder): DirectoryLock {
   mkdirSync(directory, { recursive: true })

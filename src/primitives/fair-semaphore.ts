@@ -4,8 +4,8 @@ export interface FairLimits {
   /** Of one user; below `size`, so that a user who takes all that one may have leaves some to the others. */
   readonly perUser: number
   /**
-   * A piece of work that takes longer goes on, but counts no longer: it waits for something that others need not wait for.
-   * Absent: it counts until its end.
+   * A piece of work that takes longer goes on, but counts no longer: it waits for something that others need
+   * not wait for. Absent: it counts until its end.
    */
   readonly countsForMs?: number
 }
@@ -15,9 +15,9 @@ interface Waiter {
 }
 
 /**
- * Lets a bounded number of pieces of work run at once and shares them fairly: where some wait, the users take turns, and the work of
- * one user keeps its order. So the wait of a user's only piece does not grow with what another user asked for before. Work that
- * need not wait begins within the call.
+ * Lets a bounded number of pieces of work run at once and shares them fairly: where some wait, the users take
+ * turns, and the work of one user keeps its order. So the wait of a user's only piece does not grow with what
+ * another user asked for before. Work that need not wait begins within the call.
  */
 export class FairSemaphore {
   readonly #limits: FairLimits
@@ -34,7 +34,10 @@ export class FairSemaphore {
     this.#onWaited = onWaited
   }
 
-  /** With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the caller's to end. */
+  /**
+   * With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the
+   * caller's to end.
+   */
   async run<Result>(userUuid: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (this.#mayBegin(userUuid)) this.#count(userUuid, 1)
     else await this.#wait(userUuid, signal)

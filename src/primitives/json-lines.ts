@@ -1,4 +1,6 @@
-/** One line is longer than its reader permits, or no JSON object. What sent it is not to be trusted further. */
+/**
+ * One line is longer than its reader permits, or no JSON object. What sent it is not to be trusted further.
+ */
 export class LineError extends Error {
   override readonly name = 'LineError'
 }
@@ -6,8 +8,9 @@ export class LineError extends Error {
 const newline = 0x0a
 
 /**
- * Cuts a stream of bytes into lines of JSON. A line is kept only up to `maxBytes`, so a sender without newlines costs no
- * more than that. What the lines mean, and whether they are well-formed, is the caller's to check.
+ * Cuts a stream of bytes into lines of JSON. A line is kept only up to `maxBytes`, so a sender without
+ * newlines costs no more than that. What the lines mean, and whether they are well-formed, is the caller's to
+ * check.
  */
 export class JsonLineReader {
   readonly #maxBytes: number

@@ -4,19 +4,22 @@ import type { Dispatcher } from 'undici'
 import { JsonLineReader } from './json-lines.ts'
 
 /**
- * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it does: for what is told as changes and has
- * to be followed for as long as a process lives.
+ * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it does: for what is
+ * told as changes and has to be followed for as long as a process lives.
  *
- * One connection at a time. A line is given to `onLine` as it arrives, in order; between two connections lines may be missing
- * or told twice, so what `ask` says (where this reader is) and what the lines mean has to take care of both. The
- * connection is ended, and another made, when nothing arrived for `silenceMs`, when a line is too long or no JSON, and
- * when `onLine` throws.
+ * One connection at a time. A line is given to `onLine` as it arrives, in order; between two connections
+ * lines may be missing or told twice, so what `ask` says (where this reader is) and what the lines mean has
+ * to take care of both. The connection is ended, and another made, when nothing arrived for `silenceMs`, when
+ * a line is too long or no JSON, and when `onLine` throws.
  */
 export interface LineStreamOptions {
   /** Called before every attempt, so that it can say where its reader is by now. */
   readonly ask: () => LineStreamRequest
   readonly maxLineBytes: number
-  /** More than the sender's beats are apart. It also bounds connecting and the wait for the head of the answer. */
+  /**
+   * More than the sender's beats are apart. It also bounds connecting and the wait for the head of the
+   * answer.
+   */
   readonly silenceMs: number
   readonly onLine: (line: object) => void
   /** Told of every connection and every loss of one, for logs and health; `why` holds no credential. */
@@ -35,8 +38,9 @@ export type LineStreamChange =
   | { readonly connected: false; readonly why: string; readonly retryInMs: number; readonly status?: number }
 
 /**
- * The wait before each attempt after the first. Time gone by after each: 0.1 s, 0.3 s, 0.7 s, 1.5 s, 3 s, 6 s, then every 5 s. Each
- * wait is shortened by up to a third at random, so that many readers of one server that was restarted do not come at once.
+ * The wait before each attempt after the first. Time gone by after each: 0.1 s, 0.3 s, 0.7 s, 1.5 s, 3 s, 6
+ * s, then every 5 s. Each wait is shortened by up to a third at random, so that many readers of one server
+ * that was restarted do not come at once.
  */
 const delaysMs = [100, 200, 400, 800, 1_500, 3_000] as const
 const longestDelayMs = 5_000
@@ -63,7 +67,8 @@ export class LineStream {
 
   constructor(options: LineStreamOptions) {
     this.#options = options
-    // Silence while lines are awaited is watched here: the library's own timer is for whole seconds and pauses.
+    // Silence while lines are awaited is watched here: the library's own timer is for whole seconds and
+    // pauses.
     this.#dispatcher = new Agent({
       connections: 1,
       pipelining: 0,

@@ -11,7 +11,10 @@ export class Semaphore {
     this.#fair = new FairSemaphore({ size, perUser: size, ...(countsForMs !== undefined && { countsForMs }) })
   }
 
-  /** With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the caller's to end. */
+  /**
+   * With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the
+   * caller's to end.
+   */
   async run<Result>(work: () => Promise<Result>, signal: AbortSignal = never): Promise<Result> {
     return await this.#fair.run('everybody', signal, work)
   }

@@ -3,7 +3,9 @@ import { kernelArgsLabel } from '../domain/image/labels.ts'
 import { MalformedImageError } from './oci-manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 
-/** What the platform says of an image without unpacking it. It follows from the digest, so it never changes. */
+/**
+ * What the platform says of an image without unpacking it. It follows from the digest, so it never changes.
+ */
 export interface ImageFacts {
   readonly sizeBytes: number
   readonly hasInitrd: boolean

@@ -38,10 +38,11 @@ export interface ListedImage extends ImageFacts {
 
 export interface ImageListing {
   /**
-   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by `digest`, which no push
-   * changes: whoever reads the list in parts goes on behind an image although that was deleted, or lost its tag, meanwhile.
-   * Content that could not run (for other platforms, not an image) is left out, and so is what is damaged on the
-   * registry's disk. Throws RegistryError where the registry does not answer.
+   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by
+   * `digest`, which no push changes: whoever reads the list in parts goes on behind an image although that
+   * was deleted, or lost its tag, meanwhile. Content that could not run (for other platforms, not an image)
+   * is left out, and so is what is damaged on the registry's disk. Throws RegistryError where the registry
+   * does not answer.
    */
   list(query: ImageQuery, signal?: AbortSignal): Promise<readonly ListedImage[]>
 }
@@ -65,8 +66,8 @@ export interface ImageListingDeps {
   readonly client: RegistryClient
   readonly facts?: ImageFactsCache
   /**
-   * References of images that are in use, as the host knows them (`ann/app@sha256:…`): the registry can not list what
-   * has lost its tag. Without it only tagged images and those looked up by digest are found.
+   * References of images that are in use, as the host knows them (`ann/app@sha256:…`): the registry can not
+   * list what has lost its tag. Without it only tagged images and those looked up by digest are found.
    */
   readonly inUse?: (userName: string) => Promise<readonly string[]>
   /** Told once of each image that is left out because the registry can not give it. */
@@ -205,7 +206,10 @@ async function describe(
 
 type UnlessDamaged = <T>(image: string, read: () => Promise<T>) => Promise<T | undefined>
 
-/** One damaged image takes nobody's list away: what `read` finds, or undefined where the registry's copy is broken. */
+/**
+ * One damaged image takes nobody's list away: what `read` finds, or undefined where the registry's copy is
+ * broken.
+ */
 function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamaged {
   const told = new Set<string>()
   return async (image, read) => {

@@ -1,6 +1,6 @@
 /**
- * The documents of an image as OCI and Docker define them, read from bytes whose digest has been verified. What is
- * read is checked for its form: they are written by whoever pushed.
+ * The documents of an image as OCI and Docker define them, read from bytes whose digest has been verified.
+ * What is read is checked for its form: they are written by whoever pushed.
  */
 
 export const manifestMediaTypes = [
@@ -11,7 +11,10 @@ export const indexMediaTypes = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ] as const
-/** What is accepted of the registry; without the indexes it would choose a platform for us, and another digest. */
+/**
+ * What is accepted of the registry; without the indexes it would choose a platform for us, and another
+ * digest.
+ */
 export const acceptedMediaTypes = [...manifestMediaTypes, ...indexMediaTypes].join(', ')
 
 /** Container tools refuse more than 127 layers. */
@@ -109,7 +112,10 @@ export function runsHere(platform: { readonly os: string; readonly architecture:
   return acceptedSystems.includes(platform.os) && acceptedArchitectures.has(platform.architecture)
 }
 
-/** The entry of an index that this platform runs: linux/amd64 before anything else; undefined where there is none. */
+/**
+ * The entry of an index that this platform runs: linux/amd64 before anything else; undefined where there is
+ * none.
+ */
 export function chooseEntry(index: ImageIndex): Descriptor | undefined {
   return index.entries
     .filter((entry) => runsHere(entry))

@@ -5,10 +5,16 @@ import type { RegistryTokenIssuer } from './token-issuer.ts'
 
 /** Well below the lifetime of a token, so that one that is handed out lasts for a request. */
 const reusedMs = 120_000
-/** Repositories whose tokens are remembered; beyond that they are signed anew, which costs a fraction of a millisecond. */
+/**
+ * Repositories whose tokens are remembered; beyond that they are signed anew, which costs a fraction of a
+ * millisecond.
+ */
 const maxRemembered = 1_000
 
-/** Tokens for a part of the platform that holds the signing key: the API reads by them, the stack seeds by them. */
+/**
+ * Tokens for a part of the platform that holds the signing key: the API reads by them, the stack seeds by
+ * them.
+ */
 export function platformTokens(
   issuer: RegistryTokenIssuer,
   actions: readonly RegistryAction[] = [RegistryAction.Pull],

@@ -18,7 +18,9 @@ import { digestOf, verified, verifyDigest } from './verified-stream.ts'
 export interface RegistryClient {
   /** The digest that a tag or digest stands for now; undefined where it is unknown. Never cached. */
   digestOf(repository: string, tagOrDigest: string, signal?: AbortSignal): Promise<string | undefined>
-  /** The image of a digest for this platform, through an index where it is one. Throws where it is not there. */
+  /**
+   * The image of a digest for this platform, through an index where it is one. Throws where it is not there.
+   */
   image(repository: string, digest: string, signal?: AbortSignal): Promise<RegistryImage>
   /** A blob as a stream that throws at its end unless it is what its descriptor says. */
   blob(repository: string, descriptor: Descriptor, signal?: AbortSignal): AsyncIterable<Buffer>

@@ -13,14 +13,17 @@ export interface RegistryConfigInput {
   readonly logLevel?: 'error' | 'warn' | 'info' | 'debug'
 }
 
-/** The configuration file of Debian's docker-registry (distribution 2.8): token authentication, file storage. */
+/**
+ * The configuration file of Debian's docker-registry (distribution 2.8): token authentication, file storage.
+ */
 export function registryConfig(input: RegistryConfigInput): string {
   return `${JSON.stringify(
     {
       version: 0.1,
       log: { level: input.logLevel ?? 'warn', accesslog: { disabled: true } },
       storage: {
-        // No cache of descriptors: it would tell of blobs that the registry's owner has deleted, and a push would leave them out.
+        // No cache of descriptors: it would tell of blobs that the registry's owner has deleted, and a push
+        // would leave them out.
         delete: { enabled: true },
         filesystem: { rootdirectory: input.storageDirectory },
         maintenance: { uploadpurging: { enabled: true, age: '24h', interval: '6h', dryrun: false } },

@@ -6,7 +6,9 @@ export const RegistryFailure = {
   Denied: 'denied',
   /** The registry does not answer, or answers with an error of its own: another attempt may succeed. */
   Unavailable: 'unavailable',
-  /** What came is not what its digest says, is malformed, or is over a limit: another attempt will not help. */
+  /**
+   * What came is not what its digest says, is malformed, or is over a limit: another attempt will not help.
+   */
   Corrupt: 'corrupt',
 } as const
 export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFailure]

@@ -2,18 +2,24 @@ import { Agent, request } from 'undici'
 import type { Dispatcher } from 'undici'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
-/** Gives a token for one repository (or `registryCatalog`); a fresh one each time, or one that is still valid. */
+/**
+ * Gives a token for one repository (or `registryCatalog`); a fresh one each time, or one that is still valid.
+ */
 export type RegistryTokenSource = (repository: string) => Promise<string>
 
 export interface RegistryHttp {
-  /** Sends one request. Resolves for every answer below 500 but 401 and 403; the caller must consume the body. */
+  /**
+   * Sends one request. Resolves for every answer below 500 but 401 and 403; the caller must consume the body.
+   */
   send(call: RegistryCall): Promise<Dispatcher.ResponseData>
   close(): Promise<void>
 }
 
 export interface RegistryCall {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH'
-  /** Below the registry's base address, with a leading slash; or an absolute address that the registry gave. */
+  /**
+   * Below the registry's base address, with a leading slash; or an absolute address that the registry gave.
+   */
   readonly path: string
   /** Whose token is sent. */
   readonly repository: string
@@ -54,7 +60,8 @@ export function createRegistryHttp(options: {
   }
 
   async function sendTo(url: URL, call: RegistryCall): Promise<Dispatcher.ResponseData> {
-    // Another origin is where blobs are kept: the address itself permits to read them, and our token is not its business.
+    // Another origin is where blobs are kept: the address itself permits to read them, and our token is not
+    // its business.
     const authorization =
       url.origin === base.origin ? { authorization: `Bearer ${await tokenFor(call.repository)}` } : {}
     try {

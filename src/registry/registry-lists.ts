@@ -28,7 +28,8 @@ export async function listRepositories(
 ): Promise<readonly string[]> {
   const prefix = `${namespace}/`
   const names = await readList(http, {
-    // The registry orders `/` before all other characters, so those of a namespace follow directly on its bare name.
+    // The registry orders `/` before all other characters, so those of a namespace follow directly on its
+    // bare name.
     path: `/v2/_catalog?n=${listPageSize}&last=${encodeURIComponent(namespace)}`,
     repository: registryCatalog,
     key: 'repositories',

@@ -22,7 +22,10 @@ export interface RegistryUser {
 export const maxScopes = 16
 const maxScopeLength = 512
 
-/** Reads `repository:<name>:pull,push`; several may stand in one parameter, apart by blanks. Nonsense is left out. */
+/**
+ * Reads `repository:<name>:pull,push`; several may stand in one parameter, apart by blanks. Nonsense is left
+ * out.
+ */
 export function parseScopes(parameters: readonly string[]): readonly RegistryScope[] {
   return parameters
     .flatMap((parameter) => parameter.split(' '))
@@ -41,8 +44,8 @@ function parseScope(text: string): readonly RegistryScope[] {
 
 /**
  * The part of a wish that is granted: a user does everything with `<user>/...` and reads `official/...`, an
- * administrator also writes `official/...`, and who is not logged in reads `official/...`. A scope of which nothing
- * is granted stays with no actions, as the token protocol wants it.
+ * administrator also writes `official/...`, and who is not logged in reads `official/...`. A scope of which
+ * nothing is granted stays with no actions, as the token protocol wants it.
  */
 export function grantScope(scope: RegistryScope, user: RegistryUser | undefined): RegistryScope {
   const permitted = permittedActions(scope, user)
@@ -53,8 +56,9 @@ export function grantScope(scope: RegistryScope, user: RegistryUser | undefined)
 const boundedPrefix = 'bounded-'
 
 /**
- * The same scope for a registry that has an owner (`src/registry/owner`). The registry itself does not know such actions and refuses them;
- * the owner, before it, knows them and counts what is pushed. So a user's token can not push past the owner.
+ * The same scope for a registry that has an owner (`src/registry/owner`). The registry itself does not know
+ * such actions and refuses them; the owner, before it, knows them and counts what is pushed. So a user's
+ * token can not push past the owner.
  */
 export function boundedScope(scope: RegistryScope): RegistryScope {
   const bounded = (action: string) => (action === RegistryAction.Pull ? action : `${boundedPrefix}${action}`)

@@ -6,9 +6,9 @@ import type { RegistryHttp } from './registry-http.ts'
 import { createRegistryUpload } from './registry-upload.ts'
 
 /**
- * Puts the official images that set-up built (`samples/build.ts`) into the registry: `hello:latest` of the layout
- * becomes `official/hello:latest`. What is there already is left alone. Returns the names that were pushed.
- * `http` needs tokens that may push to `official/...`.
+ * Puts the official images that set-up built (`samples/build.ts`) into the registry: `hello:latest` of the
+ * layout becomes `official/hello:latest`. What is there already is left alone. Returns the names that were
+ * pushed. `http` needs tokens that may push to `official/...`.
  */
 export async function seedOfficialImages(options: {
   readonly http: RegistryHttp

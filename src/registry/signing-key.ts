@@ -2,8 +2,9 @@ import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
 /**
- * The key that signs registry tokens, and the certificate by which the registry knows it. The registry is given the
- * certificate as its `rootcertbundle`; every token carries it again (`x5c`), so no key identifiers need to agree.
+ * The key that signs registry tokens, and the certificate by which the registry knows it. The registry is
+ * given the certificate as its `rootcertbundle`; every token carries it again (`x5c`), so no key identifiers
+ * need to agree.
  */
 export interface RegistrySigningKey {
   readonly key: KeyObject
@@ -11,7 +12,10 @@ export interface RegistrySigningKey {
   readonly certificate: string
 }
 
-/** The registry refuses tokens once the certificate has expired; a data directory is not expected to live longer. */
+/**
+ * The registry refuses tokens once the certificate has expired; a data directory is not expected to live
+ * longer.
+ */
 const certificateLifetimeDays = 7300
 const dayMs = 86_400_000
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
@@ -20,7 +24,8 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 export async function generateRegistrySigningKey(
   nowMs: number,
 ): Promise<{ key: string; certificate: string }> {
-  // Both are loaded only where a key is made. The certificate library needs the polyfill to be there before it.
+  // Both are loaded only where a key is made. The certificate library needs the polyfill to be there before
+  // it.
   await import('reflect-metadata')
   const { X509CertificateGenerator } = await import('@peculiar/x509')
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])

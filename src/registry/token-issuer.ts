@@ -5,7 +5,10 @@ import { boundedScope, grantScope, parseScopes, RegistryAction } from './registr
 import type { RegistryScope, RegistryUser } from './registry-scope.ts'
 import type { RegistrySigningKey } from './signing-key.ts'
 
-/** A push of a large image asks for a new token when this one expires; a revoked user token lives on for as long. */
+/**
+ * A push of a large image asks for a new token when this one expires; a revoked user token lives on for as
+ * long.
+ */
 const tokenLifetimeSeconds = 300
 /** The registry and the API may be on machines whose clocks differ a little. */
 const clockToleranceSeconds = 30
@@ -44,8 +47,8 @@ export function createRegistryTokenIssuer(
 }
 
 /**
- * A token with which the platform itself reads or writes one repository: agents pull by it, the API lists by it.
- * `registryCatalog` in place of a repository permits to list all repositories.
+ * A token with which the platform itself reads or writes one repository: agents pull by it, the API lists by
+ * it. `registryCatalog` in place of a repository permits to list all repositories.
  */
 export async function issuePlatformToken(
   issuer: RegistryTokenIssuer,
@@ -78,8 +81,8 @@ export type TokenAnswer =
   | { readonly status: 400 | 401; readonly message: string }
 
 /**
- * Finds the user for what stands in the Basic header: the name, and as password either a token as the API takes it
- * or only its secret. Undefined where they do not fit.
+ * Finds the user for what stands in the Basic header: the name, and as password either a token as the API
+ * takes it or only its secret. Undefined where they do not fit.
  */
 export type AuthenticateRegistryUser = (credentials: {
   readonly user: string
@@ -87,8 +90,8 @@ export type AuthenticateRegistryUser = (credentials: {
 }) => Promise<RegistryUser | undefined>
 
 /**
- * Answers a token request of the registry protocol. A request without credentials gets what everybody may have; wrong
- * credentials are refused even where none were needed, so that `docker login` tells.
+ * Answers a token request of the registry protocol. A request without credentials gets what everybody may
+ * have; wrong credentials are refused even where none were needed, so that `docker login` tells.
  */
 export async function answerTokenRequest(
   request: TokenRequest,

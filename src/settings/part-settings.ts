@@ -5,7 +5,10 @@ import { SettingError } from './setting-formats.ts'
 /** Who has no such file yet reads where it comes from. */
 const madeByPrepare = 'the first start of Roost makes it, or src/bin/prepare.ts'
 
-/** The text of a file that a setting names. Throws `SettingError` where it can not be read, or has nothing in it. */
+/**
+ * The text of a file that a setting names. Throws `SettingError` where it can not be read, or has nothing in
+ * it.
+ */
 export async function readSettingFile(
   setting: string,
   file: string,
@@ -51,7 +54,10 @@ export function required(setting: string, value: string | undefined): string {
   return value
 }
 
-/** Reads what a part of Roost starts with. A setting that it can not start with ends the process with one line. */
+/**
+ * Reads what a part of Roost starts with. A setting that it can not start with ends the process with one
+ * line.
+ */
 export async function startWith<T>(part: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()

@@ -57,7 +57,9 @@ export function asPortOffset(text: string, name: string): number {
   return offset
 }
 
-/** A bound that is given as a rate or a number of things: at least one, since none would switch the part off. */
+/**
+ * A bound that is given as a rate or a number of things: at least one, since none would switch the part off.
+ */
 export function asCount(text: string, name: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) {
     throw new SettingError(`${name} is '${text}'; it has to be a whole number, 1 to 999999999`)
@@ -129,7 +131,9 @@ export function asMailAddresses(text: string, name: string): readonly string[] {
   return addresses
 }
 
-/** An IP address, with a port where it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`. */
+/**
+ * An IP address, with a port where it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`.
+ */
 export function asNameServer(text: string, name: string): string {
   const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d+))?$/i.exec(text) ?? []
   const address = v6 ?? v4 ?? text

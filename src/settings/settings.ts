@@ -7,7 +7,10 @@ import { defaultSleepsPerMinute } from '../domain/standby/scale-to-zero.ts'
 import { defaultOrderPace } from '../domain/certificate/order-pace.ts'
 import * as read from './setting-formats.ts'
 
-/** The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is generated from it. */
+/**
+ * The only place that knows the names, defaults and meanings of Roost's settings. `docs/settings.md` is
+ * generated from it.
+ */
 
 /** What defaults depend on besides other settings. */
 export interface Machine {
@@ -333,7 +336,10 @@ const thisMachine: Machine = {
   networkDevices: process.getuid?.() === 0,
 }
 
-/** Reads every setting; an empty variable counts as absent. Throws `SettingError` for a value that is not permitted. */
+/**
+ * Reads every setting; an empty variable counts as absent. Throws `SettingError` for a value that is not
+ * permitted.
+ */
 export function readSettings(env: Environment, machine: Machine = thisMachine): Settings {
   const unset = { machine, dataDir: '', apiHost: '', apiPort: 0, metroDomain: '' }
   const base: Base = {

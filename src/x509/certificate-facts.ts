@@ -2,7 +2,10 @@ import { X509Certificate } from 'node:crypto'
 
 /** What of a certificate's content its owner is shown. */
 export interface CertificateFacts {
-  /** As in RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`; empty where the names stand beside the subject alone. */
+  /**
+   * As in RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`; empty where the names stand beside the subject
+   * alone.
+   */
   readonly subject: string
   readonly issuer: string
   /** Hexadecimal, upper case. */
@@ -29,7 +32,10 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
   }
 }
 
-/** Node has a line for each part, the widest first; special characters are escaped already. Undefined where there is none. */
+/**
+ * Node has a line for each part, the widest first; special characters are escaped already. Undefined where
+ * there is none.
+ */
 export function nameText(lines: string | undefined): string {
   const text = (lines ?? '').split('\n').toReversed().join(',')
   return text.length <= maxNameLength ? text : `${text.slice(0, maxNameLength - 1)}…`

@@ -10,10 +10,16 @@ import { pemBlocks } from './pem-block.ts'
 import { readPrivateKey } from './private-key.ts'
 import type { PrivateKeyFlaw } from './private-key.ts'
 
-/** Of one chain, root and strangers among them: real ones have two or three, bundles of an authority some more. */
+/**
+ * Of one chain, root and strangers among them: real ones have two or three, bundles of an authority some
+ * more.
+ */
 export const maxChainCertificates = 10
 
-/** Why something can not be a certificate of a server. No text of the upload is in it but names of certificates. */
+/**
+ * Why something can not be a certificate of a server. No text of the upload is in it but names of
+ * certificates.
+ */
 export type UploadFlaw =
   | PrivateKeyFlaw
   | { readonly kind: 'chain-not-pem'; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
@@ -31,7 +37,9 @@ export type UploadFlaw =
   | { readonly kind: 'other-name'; readonly names: readonly string[]; readonly more: number }
   | { readonly kind: 'expired'; readonly subject: string; readonly at: Date }
   | { readonly kind: 'not-yet-valid'; readonly subject: string; readonly at: Date }
-  /** The chain has a gap, or no upper end. `url` is where the certificate says that its issuer's can be had. */
+  /**
+   * The chain has a gap, or no upper end. `url` is where the certificate says that its issuer's can be had.
+   */
   | {
       readonly kind: 'issuer-missing'
       readonly subject: string
@@ -49,7 +57,10 @@ export interface CertificateUpload {
   readonly chain: string
   readonly pkey: string
   readonly nowMs: number
-  /** Chains, PEM, of certificates of that issuer (as facts have it) that are known already: what an upload leaves out may be there. */
+  /**
+   * Chains, PEM, of certificates of that issuer (as facts have it) that are known already: what an upload
+   * leaves out may be there.
+   */
   readonly chainsOf: (issuer: string) => Promise<readonly string[]>
 }
 
@@ -73,8 +84,9 @@ const shownNames = 5
 const maxShownUrl = 256
 
 /**
- * Reads what somebody wants to serve a domain with, and refuses what browsers would refuse. The order of the certificates does not
- * matter, the root is left out, and so is what leads nowhere where the way to a root is found without it.
+ * Reads what somebody wants to serve a domain with, and refuses what browsers would refuse. The order of the
+ * certificates does not matter, the root is left out, and so is what leads nowhere where the way to a root is
+ * found without it.
  */
 export async function readCertificateUpload(upload: CertificateUpload): Promise<UploadOutcome> {
   const { nowMs } = upload
@@ -164,9 +176,9 @@ async function leafFlaw(
 }
 
 /**
- * `openssl req -x509` makes an authority's certificate when it is not told otherwise, and people serve with it: one that signed itself,
- * issued none of the others and may sign handshakes. Who trusts it takes it for the server's. Its own renewal with the same key, which it
- * seems to have issued, signed itself too.
+ * `openssl req -x509` makes an authority's certificate when it is not told otherwise, and people serve with
+ * it: one that signed itself, issued none of the others and may sign handshakes. Who trusts it takes it for
+ * the server's. Its own renewal with the same key, which it seems to have issued, signed itself too.
  */
 async function servesAlone(leaf: X509Certificate, given: readonly X509Certificate[]): Promise<boolean> {
   if (!isIssuedBy(leaf, leaf)) return false
@@ -201,8 +213,9 @@ function validityFlaw(certificate: X509Certificate, nowMs: number): UploadFlaw {
 }
 
 /**
- * A chain that ends below an unknown root is one of a private authority, or has lost its upper part. The latter it is where the last
- * one says where its issuer can be had, as those of public authorities do, and where certificates are left that fit nowhere.
+ * A chain that ends below an unknown root is one of a private authority, or has lost its upper part. The
+ * latter it is where the last one says where its issuer can be had, as those of public authorities do, and
+ * where certificates are left that fit nowhere.
  */
 async function completePath(
   leaf: X509Certificate,
@@ -235,7 +248,10 @@ function issuerUrl({ infoAccess }: X509Certificate): string | undefined {
   return url?.slice(0, maxShownUrl)
 }
 
-/** What a gateway will do with it: of what else could be wrong, such as the key of an issuer, OpenSSL knows best. */
+/**
+ * What a gateway will do with it: of what else could be wrong, such as the key of an issuer, OpenSSL knows
+ * best.
+ */
 function tlsRefusal(chain: string, key: KeyObject): string | undefined {
   try {
     createSecureContext({ cert: chain, key: key.export({ format: 'pem', type: 'pkcs8' }) })

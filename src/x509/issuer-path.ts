@@ -10,8 +10,9 @@ export interface IssuerPath {
 }
 
 /**
- * Finds the way from `leaf` through the others, in whatever order these are; every link is checked by its signature. Where one has
- * several issuers, as with cross-signed roots, the first one that is valid now is taken.
+ * Finds the way from `leaf` through the others, in whatever order these are; every link is checked by its
+ * signature. Where one has several issuers, as with cross-signed roots, the first one that is valid now is
+ * taken.
  */
 export function issuerPath(
   leaf: X509Certificate,

@@ -29,7 +29,10 @@ export function cryptoKeysOf(key: string): webcrypto.CryptoKeyPair {
   }
 }
 
-/** The first certificate of the chain. Throws `UnusableCertificate` where something is no PEM, or the key is another's. */
+/**
+ * The first certificate of the chain. Throws `UnusableCertificate` where something is no PEM, or the key is
+ * another's.
+ */
 export function certificateOf({ chain, key }: KeyPairPem): X509Certificate {
   try {
     const certificate = new X509Certificate(chain)

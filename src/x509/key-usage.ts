@@ -2,8 +2,9 @@ import type { X509Certificate } from 'node:crypto'
 import { loadX509 } from './key-pair.ts'
 
 /**
- * Whether the key may sign handshakes of TLS, as servers do. A certificate that names no use of its key permits every use. Roots that
- * were made for an authority permit certificates and revocation lists alone, and clients refuse them as a server's.
+ * Whether the key may sign handshakes of TLS, as servers do. A certificate that names no use of its key
+ * permits every use. Roots that were made for an authority permit certificates and revocation lists alone,
+ * and clients refuse them as a server's.
  */
 export async function maySignHandshakes({ raw }: X509Certificate): Promise<boolean> {
   const x509 = await loadX509()

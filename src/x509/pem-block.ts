@@ -1,4 +1,6 @@
-/** One piece between the lines that begin and end it. What stands around pieces says nothing (RFC 7468, 2). */
+/**
+ * One piece between the lines that begin and end it. What stands around pieces says nothing (RFC 7468, 2).
+ */
 export interface PemBlock {
   /** Such as `CERTIFICATE`. */
   readonly label: string

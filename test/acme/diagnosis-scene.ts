@@ -15,7 +15,9 @@ export const challengePath = `/.well-known/acme-challenge/${token}`
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** Web servers on chosen loopback addresses, all with the same two ports, and a look at names that lead there. */
+/**
+ * Web servers on chosen loopback addresses, all with the same two ports, and a look at names that lead there.
+ */
 export interface WebScene {
   readonly ports: { readonly httpPort: number; readonly tlsPort: number }
   /** What was asked for, as `<address> <host> <path>`. */
@@ -28,7 +30,9 @@ export interface WebScene {
   close(): Promise<void>
 }
 
-/** 127.0.0.1 to 127.0.0.4 listen; 127.0.0.1 counts as private, the others as public, and 127.0.0.9 as never. */
+/**
+ * 127.0.0.1 to 127.0.0.4 listen; 127.0.0.1 counts as private, the others as public, and 127.0.0.9 as never.
+ */
 export async function openWebScene(resolver: string): Promise<WebScene> {
   const asked: string[] = []
   const answers = new Map<string, Answer>()

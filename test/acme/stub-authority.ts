@@ -4,8 +4,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * An authority that does what real ones do on bad days. It takes every request as it is, checks no signature, and answers as the
- * test says; where that says nothing, as an authority that issues for whoever asks. Without TLS.
+ * An authority that does what real ones do on bad days. It takes every request as it is, checks no signature,
+ * and answers as the test says; where that says nothing, as an authority that issues for whoever asks.
+ * Without TLS.
  */
 export interface StubAuthority {
   readonly url: string

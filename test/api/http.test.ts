@@ -279,7 +279,8 @@ describe('HTTP under pressure', () => {
   it('lets waits go when the process stops', async () => {
     await user.api.one('createInstances', { body: { image: 'hello', name: 'a' } })
     const waiting = api.send({ path: '/v1/instances/a/wait', token: user.token })
-    // The wait is under way once the database is asked for the instance a second time; an answer shows that it is.
+    // The wait is under way once the database is asked for the instance a second time; an answer shows that
+    // it is.
     await api.send({ path: '/v1/instances/a', token: user.token })
     api.stopping.abort()
     assert.equal((await waiting).status, 503)

@@ -21,7 +21,9 @@ interface Node {
 
 const table = Object.values(operations) as readonly Operation[]
 
-/** A value for every place of a schema where a text can stand, with that text there and the least beside it. */
+/**
+ * A value for every place of a schema where a text can stand, with that text there and the least beside it.
+ */
 function withText(node: Node, text: string): readonly unknown[] {
   if (node.anyOf !== undefined) return node.anyOf.flatMap((branch) => withText(branch, text))
   if (node.type === 'string') return [text]

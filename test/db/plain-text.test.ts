@@ -5,7 +5,10 @@ import { User } from '../../src/db/schema/user.ts'
 import { CertificateState } from '../../src/domain/service/handler.ts'
 import { serviceRecords } from '../support/service-records.ts'
 
-/** Refused where a user sends it; a host or an authority that reports it must not fail the write, and all repeats of it. */
+/**
+ * Refused where a user sends it; a host or an authority that reports it must not fail the write, and all
+ * repeats of it.
+ */
 describe('what is no text is replaced where a part of the platform reports it', () => {
   const { database, newUser, addCertificate } = serviceRecords()
 

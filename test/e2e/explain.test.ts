@@ -178,7 +178,10 @@ describe('`roost explain` and the Web UI', function () {
   })
 })
 
-/** Takes the instance's image from its host and from the registry, as far as it is nobody else's, until it is put back. */
+/**
+ * Takes the instance's image from its host and from the registry, as far as it is nobody else's, until it is
+ * put back.
+ */
 async function hideImage(stack: Stack, uuid: string): Promise<() => void> {
   const { image = '' } = await viewOf(stack.api, uuid)
   const [app = '', digest = ''] = image.split('@')

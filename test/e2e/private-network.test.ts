@@ -14,7 +14,10 @@ import { until } from '../support/until.ts'
 const asRoot = process.getuid?.() === 0
 const shellPort = 2323
 const commandLimitMs = 30_000
-/** Creates and deletes are seen within this where the machine has time; a question by a guest's shell is part of it. */
+/**
+ * Creates and deletes are seen within this where the machine has time; a question by a guest's shell is part
+ * of it.
+ */
 const promisedMs = 1_000
 const seenLimitMs = 10_000
 

@@ -7,7 +7,10 @@ import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 
 const run = promisify(execFile)
-/** CAP_NET_BIND_SERVICE: for public ports; the registry's owner has it so that the registry, the same user, can not look into it. */
+/**
+ * CAP_NET_BIND_SERVICE: for public ports; the registry's owner has it so that the registry, the same user,
+ * can not look into it.
+ */
 const bindLowPorts = 1n << 10n
 
 const separate = {

@@ -9,7 +9,10 @@ import { prepareTrial } from './trial.ts'
 
 const outageMs = 8_000
 
-/** Takes a part and all that it started out of service without ending it, as a machine that swaps or a cut cable does. */
+/**
+ * Takes a part and all that it started out of service without ending it, as a machine that swaps or a cut
+ * cable does.
+ */
 async function during(stack: Stack, part: string, work: () => Promise<void>): Promise<void> {
   const family = stopFamily(stack.pidOf(part))
   try {

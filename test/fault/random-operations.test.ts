@@ -14,7 +14,10 @@ import type { Member } from './fleet.ts'
 import { watchVirtualMachines } from './virtual-machine-watch.ts'
 import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
 
-/** `ROOST_FAULT_SECONDS` makes it longer, `ROOST_FAULT_SEED` does the same again as far as processes allow that. */
+/**
+ * `ROOST_FAULT_SECONDS` makes it longer, `ROOST_FAULT_SEED` does the same again as far as processes allow
+ * that.
+ */
 const runMs = Number(process.env['ROOST_FAULT_SECONDS'] ?? 40) * 1_000
 const seed = Number(process.env['ROOST_FAULT_SEED'] ?? ciSeed ?? Date.now() % 1_000_000)
 const instances = 6

@@ -6,8 +6,8 @@ import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
 
 /**
- * One round of faults: four instances, and one request of each kind is under way when the fault happens. Whatever it was,
- * every instance has to reach the state it was asked to reach, once.
+ * One round of faults: four instances, and one request of each kind is under way when the fault happens.
+ * Whatever it was, every instance has to reach the state it was asked to reach, once.
  */
 export interface Trial {
   /** Makes the requests; where the fault cuts a request off it is made again, as a client would. */
@@ -74,7 +74,10 @@ async function deleteOnce(api: ApiClient, uuid: string): Promise<void> {
   await repeated(() => api.attempt('deleteInstances', { object: uuid }), notFoundCode)
 }
 
-/** Until it is answered with success, or with `settledCode`, which says that an earlier attempt had got through. */
+/**
+ * Until it is answered with success, or with `settledCode`, which says that an earlier attempt had got
+ * through.
+ */
 async function repeated(
   attempt: () => Promise<
     Answer<'createInstances' | 'getInstances' | 'startInstances' | 'stopInstances' | 'deleteInstances'>

@@ -46,7 +46,10 @@ describe('certificates that are swapped while clients shake hands', function () 
     all.tell({ kind: 'certificate', certificate })
   }
 
-  /** Rejects where the handshake fails. Of a resumed session, the certificate is that of the handshake which it was made in. */
+  /**
+   * Rejects where the handshake fails. Of a resumed session, the certificate is that of the handshake which
+   * it was made in.
+   */
   async function shake(over: ConnectionOptions, from?: Session): Promise<Seen> {
     const client = all.client(443, {
       servername: pendingHost,

@@ -7,7 +7,9 @@ import { setImmediate } from 'node:timers/promises'
 import { TcpRelay } from '../../src/gateway/tcp/tcp-relay.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
 
-/** Two of them are more than a pipe takes that nobody reads from, one is less than its writer may hold back. */
+/**
+ * Two of them are more than a pipe takes that nobody reads from, one is less than its writer may hold back.
+ */
 const words = 'w'.repeat(40_000)
 const lastWord = 'l'.repeat(10_000)
 const lastWords = words + words + lastWord

@@ -18,7 +18,10 @@ import { until } from '../support/until.ts'
 const limitMs = 30_000
 const tcpPort = 5432
 const pendingHost = 'pending.test'
-/** All ports stay below those that the system gives to outgoing connections: one of them may be any program's at any time. */
+/**
+ * All ports stay below those that the system gives to outgoing connections: one of them may be any program's
+ * at any time.
+ */
 const randomOffset = (): number => 10_000 + Math.floor(Math.random() * 17_000)
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
@@ -180,8 +183,9 @@ describe('the gateway', function () {
   })
 
   /**
-   * The gateway has given back every lease that it had; resolves with how many those were. On a busy machine a connection
-   * is quiet for long enough also before its first byte, so the first lease given back may not be the last.
+   * The gateway has given back every lease that it had; resolves with how many those were. On a busy machine
+   * a connection is quiet for long enough also before its first byte, so the first lease given back may not
+   * be the last.
    */
   async function untilQuiet(): Promise<number> {
     const given = () => host.all('open').length

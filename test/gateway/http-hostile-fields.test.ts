@@ -7,7 +7,10 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 const ok = 'HTTP/1.1 200 OK\r\n'
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
-/** Valid HTTP/1.1, all of it; none of it may be said in HTTP/2 as it is, or may be set in an object without care. */
+/**
+ * Valid HTTP/1.1, all of it; none of it may be said in HTTP/2 as it is, or may be set in an object without
+ * care.
+ */
 const fields: readonly string[] = [
   'constructor: x',
   '__proto__: x',

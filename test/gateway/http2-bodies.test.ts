@@ -89,8 +89,8 @@ describe('bodies of HTTP/2 that nobody takes', function () {
     const streams = 16
     const before = heldBytes()
     const sent = await upload(streams)
-    // Beside its window of 256 KiB there are buffers of about as much: the stream's, the relay's, the upstream connection's. What is
-    // not held any more is freed some collections later.
+    // Beside its window of 256 KiB there are buffers of about as much: the stream's, the relay's, the
+    // upstream connection's. What is not held any more is freed some collections later.
     await until(
       `less than 0.75 MiB is held of each of ${streams} bodies of ${sent} bytes`,
       () => heldBytes() - before < streams * 0.75 * mebibyte,

@@ -7,7 +7,10 @@ const largestIncrement = 0x7fff_ffff
 /** RFC 9113, 7. */
 const flowControlError = 3
 
-/** The library below reads frames; decision 20 says which of them it forgives and why the gateway does not look at them itself. */
+/**
+ * The library below reads frames; decision 20 says which of them it forgives and why the gateway does not
+ * look at them itself.
+ */
 describe('a frame of HTTP/2 that has no meaning where it comes', () => {
   let front: TestFront
   let upstream: Upstream

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../support/until.ts'
 
-/** Stands in for the tool that writes a squashfs: it notes what it is and what it may, and computes until it is killed. */
+/**
+ * Stands in for the tool that writes a squashfs: it notes what it is and what it may, and computes until it
+ * is killed.
+ */
 export class HeldTool {
   readonly path: string
   readonly #directory: string

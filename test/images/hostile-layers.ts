@@ -3,7 +3,10 @@ import { TarKind } from '../../src/host/images/tar-entry.ts'
 import type { TarEntry } from '../../src/host/images/tar-entry.ts'
 import { tarHeader, tarPadding } from '../../src/host/images/tar-writer.ts'
 
-/** Layers that cost a host much and bring it nothing. Nothing of them is stored: they are made when they are needed. */
+/**
+ * Layers that cost a host much and bring it nothing. Nothing of them is stored: they are made when they are
+ * needed.
+ */
 
 function repeated(part: Buffer, count: number): Buffer {
   return Buffer.alloc(part.length * count, part)

@@ -181,8 +181,8 @@ describe('refusing layers', () => {
 })
 
 /**
- * What layers mean, said another way: a path is there if the highest layer that says anything about it or about one of
- * its parents brings it.
+ * What layers mean, said another way: a path is there if the highest layer that says anything about it or
+ * about one of its parents brings it.
  */
 function expected(layers: readonly Operation[][]): string[] {
   let present = new Map<string, number>()
@@ -212,7 +212,8 @@ function toEntry({ kind, path }: Operation): TarEntry {
 
 describe('any layers', () => {
   it('leave exactly the files that the rules leave, in whatever order a layer lists them', () => {
-    // Directories d0, d1 and files f0, f1 never share a name, so that no file stands where a directory is needed.
+    // Directories d0, d1 and files f0, f1 never share a name, so that no file stands where a directory is
+    // needed.
     const parent = fc.constantFrom('', 'd0/', 'd1/', 'd0/d1/', 'd1/d0/')
     const path = fc.tuple(parent, fc.constantFrom('f0', 'f1')).map(([above, name]) => `${above}${name}`)
     const directoryPath = fc.constantFrom('d0', 'd1', 'd0/d1', 'd1/d0')

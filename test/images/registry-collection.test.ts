@@ -254,7 +254,8 @@ describe('collection in the registry', () => {
         await ended
       }
       let pushed = await push()
-      // A collection with so short an age may take a layer from under a push, which then has to be made again.
+      // A collection with so short an age may take a layer from under a push, which then has to be made
+      // again.
       for (let tries = 0; !pushed.ok && tries < 20; tries++) pushed = await push()
       assert.equal(pushed.complaint, '')
       assert.deepEqual(await pusher().missing('ann/app', 'latest'), [])

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import { defaultImageLimits } from '../../src/host/images/image-limits.ts'
 import { startUnpacker } from '../../src/host/images/unpacker.ts'
 
-/** `unpack-victim.ts <directory with a layer in it> <tool>`: stands in for an agent, to be killed while an image is unpacked. */
+/**
+ * `unpack-victim.ts <directory with a layer in it> <tool>`: stands in for an agent, to be killed while an
+ * image is unpacked.
+ */
 const [directory = '', sqfstar = ''] = process.argv.slice(2)
 const unpacker = startUnpacker({
   program: join(import.meta.dirname, '../../src/bin/unpack.ts'),

@@ -20,7 +20,10 @@ const setup = path.resolve(import.meta.dirname, '../../setup')
 /** The promise is 2 s on an idle machine, so the quickest of some counts. */
 const quickMs = 2_000
 
-/** Set-up's own files are plain JavaScript for the machine's Node, so they are tried from outside, as processes. */
+/**
+ * Set-up's own files are plain JavaScript for the machine's Node, so they are tried from outside, as
+ * processes.
+ */
 function evaluate(program: string): ReturnType<typeof spawn> {
   return spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['pipe', 'pipe', 'inherit'],

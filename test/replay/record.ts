@@ -19,9 +19,10 @@ import { certificateStories } from './certificate-stories.ts'
 import { volumeStories } from './volume-stories.ts'
 
 /**
- * Records what the workflows do now, for a release: `node test/replay/record.ts <release>`, or with the names of
- * stories those alone. Each file is a life that every later version of the workflows has to be able to go on with. Files
- * of earlier releases are never recorded again, nor those named `-before-…`: the workflows do that no more.
+ * Records what the workflows do now, for a release: `node test/replay/record.ts <release>`, or with the names
+ * of stories those alone. Each file is a life that every later version of the workflows has to be able to go
+ * on with. Files of earlier releases are never recorded again, nor those named `-before-…`: the workflows do
+ * that no more.
  */
 const checkout = path.resolve(import.meta.dirname, '../..')
 const directory = path.resolve(import.meta.dirname, 'histories')

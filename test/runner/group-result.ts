@@ -23,7 +23,9 @@ export interface GroupResult {
 export const noTests: GroupResult = { files: [], faults: [] }
 export const noCounts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
 
-/** The result of a group that failed apart from its tests. `file` is the one at fault, where that is known. */
+/**
+ * The result of a group that failed apart from its tests. `file` is the one at fault, where that is known.
+ */
 export function withFailure(result: GroupResult, title: string, file?: string): GroupResult {
   if (file === undefined) return { ...result, faults: [...result.faults, title] }
   const others = result.files.filter((one) => one.file !== file)

@@ -9,16 +9,19 @@ export interface Group {
   /** How long one test or hook may take. */
   readonly testTimeoutMs: number
   /**
-   * How long the whole group may take before it is ended and counts as failed. Each test has a limit of its own; this one is for what
-   * hangs between them, and is far from what a group takes on a busy machine.
+   * How long the whole group may take before it is ended and counts as failed. Each test has a limit of its
+   * own; this one is for what hangs between them, and is far from what a group takes on a busy machine.
    */
   readonly limitMs: number
   /**
-   * Most of its time it waits, for VMs, deadlines and restarts, and needs the processors only now and then. Groups that
-   * do so run beside each other, but not beside those that use a processor all the time: their limits assume that one is free.
+   * Most of its time it waits, for VMs, deadlines and restarts, and needs the processors only now and then.
+   * Groups that do so run beside each other, but not beside those that use a processor all the time: their
+   * limits assume that one is free.
    */
   readonly waits: boolean
-  /** Its stacks and VMs take the ports and addresses of a whole host: it has a network namespace of its own. */
+  /**
+   * Its stacks and VMs take the ports and addresses of a whole host: it has a network namespace of its own.
+   */
   readonly isHost: boolean
 }
 
@@ -31,8 +34,8 @@ interface GroupPlan {
 }
 
 /**
- * In the order in which they begin: quick ones first, so that a small mistake shows soon. Those that wait begin with the
- * longest, so that no long one is left for the end.
+ * In the order in which they begin: quick ones first, so that a small mistake shows soon. Those that wait
+ * begin with the longest, so that no long one is left for the end.
  */
 const plans: readonly GroupPlan[] = [
   { name: 'unit', testTimeoutMs: 60_000, limitMs: 240_000 },
@@ -58,7 +61,10 @@ export function namespaceFor(group: Group): string | undefined {
   return group.isHost ? namespaceOf(group.name) : undefined
 }
 
-/** The chosen groups with their test files; `names` empty means every group. A group without files fails its run. */
+/**
+ * The chosen groups with their test files; `names` empty means every group. A group without files fails its
+ * run.
+ */
 export function findGroups(testDirectory: string, names: readonly string[]): readonly Group[] {
   const unknown = names.filter((name) => !groupNames.includes(name))
   if (unknown.length > 0) {

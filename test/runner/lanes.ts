@@ -17,7 +17,10 @@ export interface Room {
 }
 
 const mostBusy = 2
-/** Three groups of VMs and stacks keep two processors half busy; with a fourth their limits on time would be tight. */
+/**
+ * Three groups of VMs and stacks keep two processors half busy; with a fourth their limits on time would be
+ * tight.
+ */
 const mostWaiting = 3
 /** A group with a stack, its VMs and the tests' own servers takes up to 3 GiB. */
 const bytesPerWaiting = 4 * 1024 ** 3

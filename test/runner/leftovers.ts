@@ -2,8 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Finds the processes that a group started, also those that lost their parent: each group's process carries a mark in
- * its environment, which its children inherit. While the tests of a file run, the mark names that file too.
+ * Finds the processes that a group started, also those that lost their parent: each group's process carries a
+ * mark in its environment, which its children inherit. While the tests of a file run, the mark names that
+ * file too.
  */
 export const markVariable = 'ROOST_TEST_MARK'
 const fileSeparator = ' '

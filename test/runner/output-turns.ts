@@ -1,6 +1,6 @@
 /**
- * Lets groups that run side by side write one after the other: the one whose turn it is writes through, the others'
- * text waits until theirs comes.
+ * Lets groups that run side by side write one after the other: the one whose turn it is writes through, the
+ * others' text waits until theirs comes.
  */
 export class OutputTurns {
   readonly #write: (text: string) => void

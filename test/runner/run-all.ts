@@ -22,7 +22,9 @@ const colours = process.stdout.isTTY
 
 export interface RunAllOptions {
   readonly lanes: Lanes
-  /** The run decides about a change: only failures are printed whole, and files that failed get a second try. */
+  /**
+   * The run decides about a change: only failures are printed whole, and files that failed get a second try.
+   */
   readonly decides: boolean
 }
 
@@ -68,7 +70,9 @@ async function runAlone(titled: TitledRuns, group: Group): Promise<GroupResult> 
   return run?.result ?? noTests
 }
 
-/** Whatever still runs in a namespace of the run lost its mark on the way, but it is the run's all the same. */
+/**
+ * Whatever still runs in a namespace of the run lost its mark on the way, but it is the run's all the same.
+ */
 function sweepNamespaces(groups: readonly Group[]): GroupResult {
   const strays = [currentNamespace(), ...groups.map(namespaceFor)]
     .filter((name) => name !== undefined)

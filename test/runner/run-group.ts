@@ -30,8 +30,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs one group in a process of its own. Never rejects for what the tests do: that is part of the result. Where a file
- * makes the process crash, that file has failed, and the files behind it run in another process.
+ * Runs one group in a process of its own. Never rejects for what the tests do: that is part of the result.
+ * Where a file makes the process crash, that file has failed, and the files behind it run in another process.
  */
 export async function runGroup(group: Group, options: RunOptions): Promise<GroupRun> {
   const startedMs = performance.now()

@@ -8,8 +8,9 @@ import { FileRecord } from './file-record.ts'
 import { fileMark, markVariable } from './leftovers.ts'
 
 /**
- * One group's process: `run-mocha.ts <timeout ms> <file>...`. The results go to the parent over IPC. Nothing here
- * ends the process: a group that leaves a socket or a timer open does not end by itself, and the parent notices.
+ * One group's process: `run-mocha.ts <timeout ms> <file>...`. The results go to the parent over IPC. Nothing
+ * here ends the process: a group that leaves a socket or a timer open does not end by itself, and the parent
+ * notices.
  */
 if (ciSeed !== undefined) fc.configureGlobal({ seed: ciSeed })
 
@@ -32,5 +33,6 @@ const runner = mocha.run((failed) => {
   process.send?.(record.end(), () => process.disconnect())
 })
 record.follow(runner)
-// At once, and with its causes: mocha tells of failures at the end, to which a process that crashes or is ended does not come.
+// At once, and with its causes: mocha tells of failures at the end, to which a process that crashes or is
+// ended does not come.
 runner.on('fail', (_, error) => process.stdout.write(`${inspect(error)}\n${failureNotes()}`))

@@ -14,7 +14,10 @@ export interface RunReport {
   readonly elapsedMs: number
 }
 
-/** The end of a run's output: where the time went, what failed, what is unsteady, and the total as the last line. */
+/**
+ * The end of a run's output: where the time went, what failed, what is unsteady, and the total as the last
+ * line.
+ */
 export function reportText({ runs, result, unsteady, elapsedMs }: RunReport): string {
   const files = addResults(runs.map((run) => run.result)).files
   const lines = [

@@ -20,8 +20,9 @@ export interface SecondTries {
 }
 
 /**
- * Gives each file that failed a second try, one after the other, by `runAlone`. A file passes the second time only as a
- * whole; a file that fails again keeps its first result. What failed and belongs to no file is not tried again.
+ * Gives each file that failed a second try, one after the other, by `runAlone`. A file passes the second time
+ * only as a whole; a file that fails again keeps its first result. What failed and belongs to no file is not
+ * tried again.
  */
 export async function giveSecondTries(
   tries: readonly FirstTry[],

@@ -11,9 +11,10 @@ import type { SimulatedTroubles } from '../../src/domain/autoscale/simulated-tro
 import { Dice } from './virtual-time.ts'
 
 /**
- * Whole services under loads of every shape, made up by a seed: the policies, the load, who fails, who is silent. What must hold at every
- * moment is looked at in each. To see what happens in one of them:
- * `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/autoscale.test.ts`
+ * Whole services under loads of every shape, made up by a seed: the policies, the load, who fails, who is
+ * silent. What must hold at every moment is looked at in each. To see what happens in one of them:
+ * `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config
+ * test/sim/autoscale.test.ts`
  */
 const runs = 400
 /** Of runs that fail. */

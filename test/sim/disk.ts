@@ -3,7 +3,10 @@ import type { InstanceRecord } from '../../src/host/instance/record.ts'
 import type { InstanceStore, LaunchCopy } from '../../src/host/instance/store.ts'
 import type { World } from './world.ts'
 
-/** What agents write down, as `InstanceStore` keeps it: whole, or as before. It is the same for every agent of a run. */
+/**
+ * What agents write down, as `InstanceStore` keeps it: whole, or as before. It is the same for every agent of
+ * a run.
+ */
 export class SimDisk {
   readonly directory: string
   readonly #world: World

@@ -42,7 +42,10 @@ export interface GatewayOptions {
   readonly state: InstanceState | undefined
 }
 
-/** One life of one gateway: the real lease and balance of one instance, behind a pretended connection to its host. */
+/**
+ * One life of one gateway: the real lease and balance of one instance, behind a pretended connection to its
+ * host.
+ */
 export class SimGateway {
   readonly id: string
   alive = true

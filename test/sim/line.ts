@@ -42,7 +42,9 @@ class Way<T> {
   }
 }
 
-/** How long a side that is not told may go on believing in a connection; its own patience is usually shorter. */
+/**
+ * How long a side that is not told may go on believing in a connection; its own patience is usually shorter.
+ */
 const unnoticedMs = 60_000
 
 /** A connection between a gateway and a host. */

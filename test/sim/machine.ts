@@ -280,7 +280,10 @@ export class SimMachine {
     })
   }
 
-  /** Step by step the agent's work: where it dies, the VM runs on, or the snapshot is complete and nobody has heard of it. */
+  /**
+   * Step by step the agent's work: where it dies, the VM runs on, or the snapshot is complete and nobody has
+   * heard of it.
+   */
   async #suspend(
     boot: number,
     owner: { readonly alive: boolean },

@@ -1,4 +1,6 @@
-/** What an agent began before it died may still happen; it only never hears of it, and begins nothing more. */
+/**
+ * What an agent began before it died may still happen; it only never hears of it, and begins nothing more.
+ */
 export function mortal<T extends object>(port: T, owner: { readonly alive: boolean }): T {
   return new Proxy(port, {
     get: (target, name) => {

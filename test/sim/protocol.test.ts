@@ -6,9 +6,10 @@ import { SimRun } from './run.ts'
 import type { RunReport } from './run.ts'
 
 /**
- * One seed is one life of one instance in virtual time: the real agent with its records and its recovery, leases, balance and lifecycle, on
- * pretended VMs, disk, lines and activities. What goes wrong between these parts is found here and nowhere else; what the machines
- * decide is tried ten times as often by `standby-machines.test.ts`. To see all that happens in one of them:
+ * One seed is one life of one instance in virtual time: the real agent with its records and its recovery,
+ * leases, balance and lifecycle, on pretended VMs, disk, lines and activities. What goes wrong between these
+ * parts is found here and nowhere else; what the machines decide is tried ten times as often by
+ * `standby-machines.test.ts`. To see all that happens in one of them:
  *
  *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
  */

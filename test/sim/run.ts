@@ -16,9 +16,9 @@ import { SimWorkflow } from './workflow.ts'
 import { World } from './world.ts'
 
 const instanceUuid = '00000000-0000-4000-8000-000000000001'
-/** After the last fault: idle periods are told every 15 s, snapshots tried again after 60 s, lost calls after 10 s. */
+/** After the last fault. Idle periods are told every 15 s, lost calls repeated after 10 s, snapshots 60. */
 const healingMs = 110_000
-/** What an instance may take to fall asleep when nothing is wrong: 10 s without a word of a first socket, and its shutdown. */
+/** How long an instance may take to fall asleep: 10 s without a first socket, and its shutdown. */
 const fallingAsleepMs = 40_000
 const answeringMs = 20_000
 const peerRepeatMs = 1_000
@@ -190,7 +190,7 @@ export class SimRun {
     if (world.violation === undefined) this.#watch.checkQuiet()
   }
 
-  /** A peer that repeats its first packet, when nothing is wrong: whatever was noticed before, a sleeper wakes for it. */
+  /** A peer repeats its first packet while nothing is wrong: a sleeper wakes, whatever was noticed before. */
   async #probeByPeer(): Promise<void> {
     const { world } = this
     if (world.violation !== undefined || phaseOf(this.#workflow.life) !== Phase.Standby) return

@@ -30,7 +30,10 @@ export type ToGateway =
   | { readonly kind: 'drain'; readonly boot: number }
   | { readonly kind: 'close'; readonly boot: number }
 
-/** One gateway with one instance behind it: the machine of `gateway-lease.ts`, fed as `LeasedInstance` feeds it. */
+/**
+ * One gateway with one instance behind it: the machine of `gateway-lease.ts`, fed as `LeasedInstance` feeds
+ * it.
+ */
 export class SimulatedGateway {
   readonly name: string
   readonly underWay = new Set<Request>()

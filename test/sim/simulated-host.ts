@@ -34,7 +34,7 @@ import { SimulatedCalls } from './simulated-calls.ts'
 import type { SimulatedGateway, ToHost } from './simulated-gateway.ts'
 import type { Simulation } from './simulation.ts'
 
-/** A host with one instance: the machine of `host-lease.ts`, fed as `HostAgent` feeds it. VM and books outlive the agent. */
+/** A host with one instance: the machine of `host-lease.ts`. VM and books outlive the agent. */
 export class SimulatedHost {
   /** Since when somebody may ask for it. */
   knownAtMs: number | undefined

@@ -7,7 +7,10 @@ import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { Simulation } from './simulation.ts'
 
-/** The workflow of the instance: durable, so a restart of its worker only delays it. Calls are repeated until answered. */
+/**
+ * The workflow of the instance: durable, so a restart of its worker only delays it. Calls are repeated until
+ * answered.
+ */
 export class SimulatedWorkflow {
   life: Lifecycle
   /** Whoever runs workflows is away until then. */

@@ -27,7 +27,10 @@ const mostPackets = 10
 /** Until a gateway knows of a start, where nothing is late. */
 const mostNewsMs = 150
 
-/** One instance, two gateways, its host and its workflow, with everything between them that can be late, lost or repeated. */
+/**
+ * One instance, two gateways, its host and its workflow, with everything between them that can be late, lost
+ * or repeated.
+ */
 export class Simulation {
   readonly time = new VirtualTime()
   readonly dice: Dice

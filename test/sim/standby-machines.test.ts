@@ -3,12 +3,14 @@ import process from 'node:process'
 import { Simulation } from './simulation.ts'
 
 /**
- * Gateway's lease, host's lease and lifecycle with nothing but a model around them: 200 runs a second, where `protocol.test.ts` with the real agent has 45 at
- * best. An order of events that both can come across is found here first: that a gateway which holds nothing is believed to hold
- * a lease shows in run 5 here, and there in life 714.
+ * Gateway's lease, host's lease and lifecycle with nothing but a model around them: 200 runs a second, where
+ * `protocol.test.ts` with the real agent has 45 at best. An order of events that both can come across is
+ * found here first: that a gateway which holds nothing is believed to hold a lease shows in run 5 here, and
+ * there in life 714.
  *
  * Runs are told apart by their seed alone. To see what happens in one of them:
- * `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/standby-machines.test.ts`
+ * `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config
+ * test/sim/standby-machines.test.ts`
  */
 const runs = 2_000
 /** Of runs that fail. */

@@ -97,7 +97,10 @@ export class Watch implements MachineWatch {
     }
   }
 
-  /** An idle period begins at its number, and peers' packets are read soon after that and again when the order comes. */
+  /**
+   * An idle period begins at its number, and peers' packets are read soon after that and again when the order
+   * comes.
+   */
   #checkPeers(vm: SimVm): void {
     const { host, world, instanceUuid } = this.#all()
     const order = host.agent?.core.entries.get(instanceUuid)?.hostLease.order
@@ -204,7 +207,9 @@ export class Watch implements MachineWatch {
     return agent.core.entries.get(instanceUuid)?.hostLease.phase ?? LeasePhase.None
   }
 
-  /** All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason. */
+  /**
+   * All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason.
+   */
   checkQuiet(): void {
     const { world, workflow, machine, host, instanceUuid, clients } = this.#all()
     const { life } = workflow

@@ -44,7 +44,10 @@ const longestRetryMs = 5_000
 const unexpectedPauseMs = 10_000
 const cancelled = Symbol('cancelled')
 
-/** One instance's workflow, as `workflows/` runs it: the real lifecycle, its standing orders carried out through activities. */
+/**
+ * One instance's workflow, as `workflows/` runs it: the real lifecycle, its standing orders carried out
+ * through activities.
+ */
 export class SimWorkflow {
   life: Lifecycle
   readonly temper: ControlTemper = {
@@ -201,7 +204,10 @@ export class SimWorkflow {
     }
   }
 
-  /** One attempt reaches one agent. Whose agent dies, or whose result is lost, is begun anew after a heartbeat's patience. */
+  /**
+   * One attempt reaches one agent. Whose agent dies, or whose result is lost, is begun anew after a
+   * heartbeat's patience.
+   */
   async #attempt(call: Call): Promise<readonly LifecycleEvent[] | Error> {
     const { world, host } = this.#options
     const { dice } = world

@@ -11,8 +11,9 @@ import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 /**
- * A stack whose custom domains have their certificates from a real ACME authority, which looks for challenges on the real
- * ports, 80 and 443. Its gateway has an address of its own, beside that of another stack on the same loopback.
+ * A stack whose custom domains have their certificates from a real ACME authority, which looks for challenges
+ * on the real ports, 80 and 443. Its gateway has an address of its own, beside that of another stack on the
+ * same loopback.
  */
 export interface AcmeStack {
   readonly stack: Stack

@@ -8,7 +8,9 @@ import type { OperationId, Operations } from '../../src/contract/operations.ts'
 import { strictValidator } from '../../src/contract/request/validators.ts'
 import type { Validate } from '../../src/contract/request/validators.ts'
 
-/** The API over HTTP, as one user. Every answer is held against the published contract before a test sees it. */
+/**
+ * The API over HTTP, as one user. Every answer is held against the published contract before a test sees it.
+ */
 export interface ApiClient {
   /** The entries of a call that has to succeed for every object. */
   call<Id extends OperationId>(id: Id, input?: CallInput): Promise<readonly Entry<Id>[]>

@@ -35,7 +35,10 @@ import { createFakeVolumeControl } from './fake-volume-control.ts'
 import type { FakeVolumeControl } from './fake-volume-control.ts'
 import { createTestDatabase } from './postgres.ts'
 
-/** The API as a server on loopback, on a database of its own; what lies behind its ports is faked unless given. */
+/**
+ * The API as a server on loopback, on a database of its own; what lies behind its ports is faked unless
+ * given.
+ */
 export interface TestApi {
   readonly url: string
   readonly database: Database

@@ -47,7 +47,10 @@ export const resize = {
   },
 } as const satisfies WantedSize['cause']
 
-/** Autoscaled services without the API and without workflows, in a database of the describe block that calls this. */
+/**
+ * Autoscaled services without the API and without workflows, in a database of the describe block that calls
+ * this.
+ */
 export function autoscaleRows() {
   const { database, newUser, instances, whileHeld, wanted } = serviceRecords()
   let revision = 0

@@ -33,7 +33,10 @@ export interface BrowserOptions {
   readonly names?: { readonly pattern: string; readonly address: string }
 }
 
-/** `caFile` is the root certificate (PEM) that pages are to be signed by; nothing else is excepted from checks. */
+/**
+ * `caFile` is the root certificate (PEM) that pages are to be signed by; nothing else is excepted from
+ * checks.
+ */
 export async function startBrowser(caFile: string, { names }: BrowserOptions = {}): Promise<Browser> {
   const home = mkdtempSync(path.join(tmpdir(), 'roost-browser-'))
   trust(home, caFile)

@@ -41,7 +41,10 @@ export interface WantedTestCertificate {
   readonly days?: readonly [from: number, to: number]
   readonly authority?: boolean
   readonly uses?: readonly string[]
-  /** What its key may be used for: what servers do, or certificates and revocation lists alone. Absent: everything. */
+  /**
+   * What its key may be used for: what servers do, or certificates and revocation lists alone. Absent:
+   * everything.
+   */
   readonly keyUse?: 'handshakes' | 'certificates'
   /** Where its issuer's certificate is said to be. */
   readonly issuerUrl?: string

@@ -32,7 +32,8 @@ const stopLimitMs = 10_000
 /** The server that the stack runs too, started the same way; it ends with this process, however that ends. */
 export async function startTestServer(): Promise<TestServer> {
   const temporary = mkdtempSync(path.join(tmpdir(), 'roost-postgres-'))
-  // A run that breaks off does not come to `stop`. The server itself ends with its parent, whatever happens to it.
+  // A run that breaks off does not come to `stop`. The server itself ends with its parent, whatever happens
+  // to it.
   const discard = () => rmSync(temporary, { recursive: true, force: true })
   process.once('exit', discard)
   const embedded = {

@@ -1,4 +1,7 @@
-/** What else the reader of a failure needs, told by whoever knows it. The runner prints it with each failure, of hooks too. */
+/**
+ * What else the reader of a failure needs, told by whoever knows it. The runner prints it with each failure,
+ * of hooks too.
+ */
 const notes: (() => string)[] = []
 
 export function onFailure(note: () => string): void {

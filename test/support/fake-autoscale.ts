@@ -9,7 +9,9 @@ import type {
 } from '../../activities/autoscale/activities.ts'
 
 export interface FakeAutoscaleOptions {
-  /** What comes of the nth aligning, counted from 1, in place of the size that is wanted; a text is thrown. */
+  /**
+   * What comes of the nth aligning, counted from 1, in place of the size that is wanted; a text is thrown.
+   */
   readonly alignmentOf?: (
     input: AlignInput,
     nth: number,
@@ -54,7 +56,10 @@ export class FakeAutoscale {
     this.#newest?.wake()
   }
 
-  /** While it is away, attempts to watch end as those of a worker that goes away. Virtual time only passes while nobody watches. */
+  /**
+   * While it is away, attempts to watch end as those of a worker that goes away. Virtual time only passes
+   * while nobody watches.
+   */
   set isAway(away: boolean) {
     this.#isAway = away
     this.#newest?.wake()
@@ -105,7 +110,8 @@ export class FakeAutoscale {
   }
 
   /**
-   * Heartbeats, so that it hears when it is called off; which may be late, when the next one has begun: what there is to see is for that one.
+   * Heartbeats, so that it hears when it is called off; which may be late, when the next one has begun: what
+   * there is to see is for that one.
    */
   async #watch(): Promise<WatchResult> {
     const context = Context.current()

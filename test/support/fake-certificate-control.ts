@@ -7,7 +7,10 @@ export interface FakeCertificateFaults {
   isAway?: boolean
 }
 
-/** Certificates whose workflows only listen: what they would write is for the test to write. The workflow has its own tests. */
+/**
+ * Certificates whose workflows only listen: what they would write is for the test to write. The workflow has
+ * its own tests.
+ */
 export interface FakeCertificateControl extends CertificateControl {
   readonly faults: FakeCertificateFaults
   /** `ensureStarted <uuid>` and the like, in order. */

@@ -5,7 +5,10 @@ import { ChallengeKind } from '../../src/domain/service/route-feed.ts'
 import { createMemoryStore } from '../acme/memory-store.ts'
 
 export interface FakeIssuerFaults {
-  /** Thrown by the nth call of this name, counted from 1, in place of its work; a text is no word of an authority. */
+  /**
+   * Thrown by the nth call of this name, counted from 1, in place of its work; a text is no word of an
+   * authority.
+   */
   failureOf?: (call: keyof Issuer, nth: number) => IssueError | string | undefined
   /** What it issues instead. */
   chain?: string

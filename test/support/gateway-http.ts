@@ -129,7 +129,10 @@ export class FakeTraffic implements Traffic {
   }
 }
 
-/** A front behind real listeners, in plain and in TLS, as the gateway's own listeners will give it connections. */
+/**
+ * A front behind real listeners, in plain and in TLS, as the gateway's own listeners will give it
+ * connections.
+ */
 export class TestFront {
   readonly traffic = new FakeTraffic()
   readonly reports: RequestReport[] = []

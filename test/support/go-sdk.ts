@@ -1,7 +1,10 @@
 import { strict as assert } from 'node:assert'
 import type { RawAnswer, RawCall, TestApi, TestUser } from './api-server.ts'
 
-/** The SDK in Go announces JSON always, never says what it accepts, closes each connection, and takes 200 only. */
+/**
+ * The SDK in Go announces JSON always, never says what it accepts, closes each connection, and takes 200
+ * only.
+ */
 export async function sendAsGoSdk(
   api: Pick<TestApi, 'send'>,
   user: Pick<TestUser, 'token'>,
@@ -24,7 +27,9 @@ export async function sendAsGoSdk(
   return answer
 }
 
-/** What breaks the decoders in the field: negative or fractional numbers, other types, times without a zone. */
+/**
+ * What breaks the decoders in the field: negative or fractional numbers, other types, times without a zone.
+ */
 function assertDecodes(entries: readonly Readonly<Record<string, unknown>>[]): void {
   for (const entry of entries) {
     if (entry['status'] === 'success') assert.ok(!('message' in entry))

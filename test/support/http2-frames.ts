@@ -79,7 +79,8 @@ export class FrameClient {
 
   /** `GET /` of the test's host. With a body to come the stream stays open. */
   request(stream: number, over: { readonly body?: boolean } = {}): void {
-    // :method GET, :scheme https and :path / of HPACK's static table; :authority as a literal that is not indexed.
+    // :method GET, :scheme https and :path / of HPACK's static table; :authority as a literal that is not
+    // indexed.
     const payload = Buffer.concat([
       Buffer.from([0x82, 0x87, 0x84, 0x01, testHost.length]),
       Buffer.from(testHost, 'latin1'),
@@ -117,7 +118,10 @@ export class FrameClient {
     await this.got((frame) => frame.stream === stream && (frame.flags & endStreamFlag) !== 0)
   }
 
-  /** Everything that was sent before has been read: its acknowledgement comes after what the other side answers to it. */
+  /**
+   * Everything that was sent before has been read: its acknowledgement comes after what the other side
+   * answers to it.
+   */
   async settled(): Promise<void> {
     const payload = Buffer.from(String(Math.random()).slice(2, 10).padEnd(8, '0'))
     this.send({ type: FrameType.Ping, payload })

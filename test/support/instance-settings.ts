@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 
-/** What the workflow of an instance is begun with: one that starts by itself, on a host and of a user of its own. */
+/**
+ * What the workflow of an instance is begun with: one that starts by itself, on a host and of a user of its
+ * own.
+ */
 export function instanceSettings(given: Partial<InstanceSettings> = {}): InstanceSettings {
   return {
     instanceUuid: randomUUID(),

@@ -4,10 +4,10 @@ import { constants } from 'node:os'
 import process from 'node:process'
 
 /**
- * As root a run lives in a network namespace of its own, `<prefix>-<pid>`: its loopback ports and its VM networks meet
- * nobody else's. The process that makes it stays outside, runs itself again inside, and removes the namespace with
- * everything that still runs in it, however the run ended. For parts of the run that would meet each other there are
- * further namespaces, `<prefix>-<pid>-<part>`.
+ * As root a run lives in a network namespace of its own, `<prefix>-<pid>`: its loopback ports and its VM
+ * networks meet nobody else's. The process that makes it stays outside, runs itself again inside, and removes
+ * the namespace with everything that still runs in it, however the run ended. For parts of the run that would
+ * meet each other there are further namespaces, `<prefix>-<pid>-<part>`.
  */
 const insideVariable = 'ROOST_TEST_NAMESPACE'
 

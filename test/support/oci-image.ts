@@ -32,7 +32,10 @@ export interface TestImage {
 export const ociManifest = 'application/vnd.oci.image.manifest.v1+json'
 export const ociIndex = 'application/vnd.oci.image.index.v1+json'
 
-/** Pushes an image and returns the digest of its manifest. Layers go as they are, gzip them where that matters. */
+/**
+ * Pushes an image and returns the digest of its manifest. Layers go as they are, gzip them where that
+ * matters.
+ */
 export async function pushTestImage(
   upload: RegistryUpload,
   reference: { readonly repository: string; readonly tag?: string },

@@ -12,9 +12,9 @@ import { issueLeaf, makeRoot } from '../../src/x509/authority.ts'
 import { cryptoKeysOf, makeKey } from '../../src/x509/key-pair.ts'
 
 /**
- * A real ACME authority, Pebble, with its challenge test server as the DNS that it asks, both on free ports of the loopback.
- * Every name leads to 127.0.0.1 until it is told otherwise. What Pebble issues is trusted through `root()`, its own TLS through
- * `ca`: the two have nothing to do with each other.
+ * A real ACME authority, Pebble, with its challenge test server as the DNS that it asks, both on free ports
+ * of the loopback. Every name leads to 127.0.0.1 until it is told otherwise. What Pebble issues is trusted
+ * through `root()`, its own TLS through `ca`: the two have nothing to do with each other.
  */
 export interface Pebble {
   readonly directoryUrl: string

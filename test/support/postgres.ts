@@ -7,8 +7,9 @@ import { migrate } from '../../src/db/schema/migrate.ts'
 import { startTestServer } from './embedded-postgres.ts'
 
 /**
- * A migrated database of a test file's own: a clone of a template that is migrated once per server. The server is the
- * runner's (`ROOST_TEST_DATABASE_URL`) or, where a file is run alone, one that this process starts.
+ * A migrated database of a test file's own: a clone of a template that is migrated once per server. The
+ * server is the runner's (`ROOST_TEST_DATABASE_URL`) or, where a file is run alone, one that this process
+ * starts.
  */
 export interface TestDatabase {
   readonly url: string
@@ -51,7 +52,10 @@ async function startOwnServer(): Promise<string> {
   return server.url
 }
 
-/** Several processes may ask at once: one makes the template, under a lock, and names it only when it is complete. */
+/**
+ * Several processes may ask at once: one makes the template, under a lock, and names it only when it is
+ * complete.
+ */
 async function ensureTemplate(client: pg.Client, serverUrl: string): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [templateLock])
   const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [templateName])

@@ -10,7 +10,10 @@ export function mayHoldKeys(file: string): boolean {
   return /^(agent|registry)\//.test(file)
 }
 
-/** Looks for private keys where none may be: in any form that a part of ours, or a library, would write one in. */
+/**
+ * Looks for private keys where none may be: in any form that a part of ours, or a library, would write one
+ * in.
+ */
 export class PrivateKeyTraces {
   readonly #forms: { readonly what: string; readonly bytes: Buffer }[] = []
 

@@ -5,7 +5,9 @@ export interface ProcessSeen {
   readonly commandLine: string
 }
 
-/** Every living process that names the directory in its command line or its environment, and the VMs of such. */
+/**
+ * Every living process that names the directory in its command line or its environment, and the VMs of such.
+ */
 export function processesOf(directory: string): readonly ProcessSeen[] {
   const named = allProcesses().filter(
     ({ pid, commandLine }) =>
@@ -15,8 +17,8 @@ export function processesOf(directory: string): readonly ProcessSeen[] {
 }
 
 /**
- * The VM processes of `place`, an instance or the directory of a stack. A VM's own command line names no file, so it is
- * found by its keeper's, which names the instance's directory.
+ * The VM processes of `place`, an instance or the directory of a stack. A VM's own command line names no
+ * file, so it is found by its keeper's, which names the instance's directory.
  */
 export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
   const all = allProcesses()
@@ -56,7 +58,10 @@ export function familyOf(pid: number): readonly number[] {
   return family
 }
 
-/** Stops a process and all that it started, directly or not, until nobody of them is left who could start another one. */
+/**
+ * Stops a process and all that it started, directly or not, until nobody of them is left who could start
+ * another one.
+ */
 export function stopFamily(pid: number): readonly number[] {
   const stopped = new Set<number>()
   for (let found: readonly number[] = [pid]; found.length > 0;) {

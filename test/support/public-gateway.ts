@@ -17,11 +17,17 @@ export const tcpPort = 5432
 export const pendingHost = 'pending.test'
 const limitMs = 30_000
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
-/** All ports stay below those that the system gives to outgoing connections; any other collision shows as a port that is not bound. */
+/**
+ * All ports stay below those that the system gives to outgoing connections; any other collision shows as a
+ * port that is not bound.
+ */
 const lowestOffset = 10_000
 const offsets = 17_000
 
-/** A whole gateway with one service, whose instance `a` is on a host that the test speaks for. Connections lead to `respond`. */
+/**
+ * A whole gateway with one service, whose instance `a` is on a host that the test speaks for. Connections
+ * lead to `respond`.
+ */
 export class PublicGateway {
   readonly table: RouteTable
   readonly host: GatewayHost
@@ -157,7 +163,9 @@ export class PublicGateway {
   }
 }
 
-/** Whether it was ended or reset, which is a matter of which bytes crossed: `once` would reject at the latter. */
+/**
+ * Whether it was ended or reset, which is a matter of which bytes crossed: `once` would reject at the latter.
+ */
 export async function closed(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => void socket.resume().once('close', () => resolve()))
 }

@@ -5,7 +5,10 @@ import type { TLSSocket } from 'node:tls'
 import { Agent, WebSocket as PublicWebSocket, buildConnector, request } from 'undici'
 import type { Stack } from './stack.ts'
 
-/** Speaks with a stack's published services as the public would: by name, over TLS, trusting one authority only. */
+/**
+ * Speaks with a stack's published services as the public would: by name, over TLS, trusting one authority
+ * only.
+ */
 export interface PublicNames {
   /** That authority's root, which is the stack's own for its metro domain unless another is told. */
   readonly caFile: string

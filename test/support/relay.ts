@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** A way to a server that can be cut: then connections break and new ones are refused, as when the server is gone. */
+/**
+ * A way to a server that can be cut: then connections break and new ones are refused, as when the server is
+ * gone.
+ */
 export interface Relay {
   /** On 127.0.0.1. */
   readonly port: number

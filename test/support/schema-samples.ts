@@ -6,7 +6,10 @@ import fc from 'fast-check'
 /** A schema of the OpenAPI document, as JSON. */
 export type Json = Readonly<Record<string, any>> // oxlint-disable-line typescript/no-explicit-any
 
-/** Makes and checks values by nothing but schemas of the document, as a tool that has never seen this repository would. */
+/**
+ * Makes and checks values by nothing but schemas of the document, as a tool that has never seen this
+ * repository would.
+ */
 export interface SchemaSamples {
   /** Values that fit the schema. */
   of(schema: Json): fc.Arbitrary<unknown>
@@ -26,7 +29,10 @@ export function schemaSamples(document: Json): SchemaSamples {
   const fits = (schema: Json, value: unknown) => validatorOf(schema)(value)
   const of = (schema: Json): fc.Arbitrary<unknown> => sampled(schema).filter((value) => fits(schema, value))
 
-  /** The same schema as a list of schemas without `$ref` and rules of their own: what fits it fits one of these. */
+  /**
+   * The same schema as a list of schemas without `$ref` and rules of their own: what fits it fits one of
+   * these.
+   */
   function alternatives(schema: Json): readonly Json[] {
     if ('$ref' in schema)
       return alternatives(document['components'].schemas[schema['$ref'].split('/').at(-1)])
@@ -99,7 +105,9 @@ function isPossible({ type }: Json): boolean {
   return !Array.isArray(type) || type.length > 0
 }
 
-/** What fits both, as far as the document has such pairs: an object or a value of it, and a rule about that. */
+/**
+ * What fits both, as far as the document has such pairs: an object or a value of it, and a rule about that.
+ */
 function merged(one: Json, other: Json): Json {
   const isRule = (schema: Json) => ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => keyword in schema)
   if (isRule(one) || isRule(other)) return { allOf: [one, other] }

@@ -75,7 +75,10 @@ export function serviceRecords() {
     assert.ok(outcome.ok, JSON.stringify(outcome))
     return outcome.instances
   }
-  /** What `start` begins while `hold` keeps its locks, which it gives back unchanged once `sessions` wait for locks. */
+  /**
+   * What `start` begins while `hold` keeps its locks, which it gives back unchanged once `sessions` wait for
+   * locks.
+   */
   const whileHeld = async <A, B>(
     hold: (em: EntityManager) => Promise<unknown>,
     start: (blocked: (sessions: number) => Promise<boolean>) => [Promise<A>, Promise<B>],

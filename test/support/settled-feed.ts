@@ -5,8 +5,9 @@ import { until } from './until.ts'
 const limitMs = 30_000
 
 /**
- * What is read once no transaction is under way any more that began before: after its revision nothing is told again that is in it.
- * Transactions of all databases of a server count, so that others who test with the same one would make a feed repeat itself.
+ * What is read once no transaction is under way any more that began before: after its revision nothing is
+ * told again that is in it. Transactions of all databases of a server count, so that others who test with the
+ * same one would make a feed repeat itself.
  */
 export async function settledFeed<Read extends { readonly revision: string }>(
   database: Pick<Database, 'rows'>,

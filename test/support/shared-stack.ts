@@ -2,7 +2,10 @@ import { onFailure } from './failure-notes.ts'
 import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
-/** One stack for all test files of a process: a start takes seconds. Instances made in it have names of their own. */
+/**
+ * One stack for all test files of a process: a start takes seconds. Instances made in it have names of their
+ * own.
+ */
 const maxShown = 6_000
 let starting: Promise<Stack> | undefined
 let started: Stack | undefined

@@ -24,7 +24,10 @@ export interface SteadyLoad {
 const answerLimitMs = 60_000
 /** Of thousands of failures, whose comparison would take all memory, the first ones say as much. */
 const failuresKept = 20
-/** A host that is away is told of at once: whoever asks again without a pause asks thousands of times a second. */
+/**
+ * A host that is away is told of at once: whoever asks again without a pause asks thousands of times a
+ * second.
+ */
 const refusedPauseMs = 100
 
 export function beginLoad(names: PublicNames, host: string, clients: readonly LoadClient[]): SteadyLoad {

@@ -100,7 +100,10 @@ export interface RunningWorkers {
   stop(): Promise<void>
 }
 
-/** Workers of the queues `control` and `autoscale`, and of each host's queue, that have activities: those that the test needs. */
+/**
+ * Workers of the queues `control` and `autoscale`, and of each host's queue, that have activities: those that
+ * the test needs.
+ */
 export async function runWorkers(
   env: TestWorkflowEnvironment,
   work: {

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const pollMs = 50
 
 /**
- * For what can only be looked at, such as another process's files: resolves with the first result that is neither
- * false nor undefined. Where an event can be awaited, await that.
+ * For what can only be looked at, such as another process's files: resolves with the first result that is
+ * neither false nor undefined. Where an event can be awaited, await that.
  */
 export async function until<T>(
   what: string,

@@ -6,7 +6,10 @@ interface Timer {
   readonly callback: () => void
 }
 
-/** Turns of the event loop that everything gets which a timer sets off; promises that wait for each other need a few. */
+/**
+ * Turns of the event loop that everything gets which a timer sets off; promises that wait for each other need
+ * a few.
+ */
 const turns = 3
 
 /** Time that passes only when a test says so. */

@@ -17,7 +17,10 @@ function importGraph(): Graph {
   return new Map(sources.map((file) => [file, importsOf(file).flatMap((one) => one.file ?? [])]))
 }
 
-/** The functions that a file of C gives to others: their definitions begin in the first column and are not static. */
+/**
+ * The functions that a file of C gives to others: their definitions begin in the first column and are not
+ * static.
+ */
 const definition = /^(?!static\b)[a-z_][\w ]*?[ *](?<name>[a-z]\w*)\([^;]*?\) \{$/gm
 
 /** Which files of one C program call functions of which. A comment calls nothing. */

@@ -1,7 +1,10 @@
 /** Which names of a graph a name leads to directly. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
-/** The circles of a graph: the largest sets of two or more names that all lead to each other (Tarjan's algorithm). */
+/**
+ * The circles of a graph: the largest sets of two or more names that all lead to each other (Tarjan's
+ * algorithm).
+ */
 export function circlesOf(graph: Graph): readonly (readonly string[])[] {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()

@@ -5,15 +5,22 @@ import type { AutoscaleLifeEvent, AutoscaleWork } from '../../src/domain/autosca
 import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
 
 /**
- * A worker that hangs, or is gone for good, is noticed after this: heartbeats of thousands of watches would else be all that Temporal does. One that
- * was killed is not waited for: whoever starts in its place calls its watches in.
+ * A worker that hangs, or is gone for good, is noticed after this: heartbeats of thousands of watches would
+ * else be all that Temporal does. One that was killed is not waited for: whoever starts in its place calls
+ * its watches in.
  */
 const watchHeartbeatTimeoutMs = 120_000
-/** A watch lasts until there is something to do. One that is cut off by this begins again, without an entry in the history. */
+/**
+ * A watch lasts until there is something to do. One that is cut off by this begins again, without an entry in
+ * the history.
+ */
 const longestWatchMs = 7 * 86_400_000
 /** A worker that was killed while it changed something is noticed after this. */
 const heartbeatTimeoutMs = 10_000
-/** Transactions of milliseconds, one for each instance, and as many calls. What is cut off by this goes on where it was. */
+/**
+ * Transactions of milliseconds, one for each instance, and as many calls. What is cut off by this goes on
+ * where it was.
+ */
 const longestChangeMs = 120_000
 
 /** For ever: a database may be away for as long as it likes. Attempts leave nothing in the history. */
@@ -56,7 +63,10 @@ function align({ input }: Extract<AutoscaleWork, { readonly kind: 'align' }>): A
   return change(`make it ${size} (${input.cause.kind})${input.mayAdd ? '' : ', adding none'}`)
 }
 
-/** Called off, it is over when the worker let go of it: nothing else is done to the instances of the service before. */
+/**
+ * Called off, it is over when the worker let go of it: nothing else is done to the instances of the service
+ * before.
+ */
 function change(summary: string): AutoscaleActivities {
   return proxyActivities<AutoscaleActivities>({
     // Not where steps of certificates wait for authorities.

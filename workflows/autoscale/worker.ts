@@ -27,7 +27,10 @@ export function createAutoscaleWorker(of: {
   return createOneWork({ carryOut, onDone, isSame })
 }
 
-/** A watch that is to look for another size is another one. Made of the same fields in the same order, so this is exact. */
+/**
+ * A watch that is to look for another size is another one. Made of the same fields in the same order, so this
+ * is exact.
+ */
 function isSame(one: AutoscaleWork, other: AutoscaleWork): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }

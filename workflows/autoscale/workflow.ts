@@ -22,16 +22,19 @@ import type { LoopState } from '../entity-loop.ts'
 import { deleteSignal } from '../entity-messages.ts'
 import { stateAttribute } from '../search-attributes.ts'
 
-/** What one run hands to the next: times are absolute. A change that old values do not fit gets a new number. */
+/**
+ * What one run hands to the next: times are absolute. A change that old values do not fit gets a new number.
+ */
 export interface CarriedAutoscale {
   readonly schemaVersion: 1
   readonly life: AutoscaleLife
 }
 
 /**
- * One autoscale configuration, for as long as its row exists. Messages and finished work feed its life; one loop compares what that
- * wants with what is under way. While nothing happens a watch is under way, which leaves nothing in the history however long it
- * lasts. A cancellation from outside changes nothing: a configuration goes by being deleted.
+ * One autoscale configuration, for as long as its row exists. Messages and finished work feed its life; one
+ * loop compares what that wants with what is under way. While nothing happens a watch is under way, which
+ * leaves nothing in the history however long it lasts. A cancellation from outside changes nothing: a
+ * configuration goes by being deleted.
  */
 export async function autoscale(settings: AutoscaleSettings, carried?: CarriedAutoscale): Promise<void> {
   await CancellationScope.nonCancellable(() => live(settings, carried))

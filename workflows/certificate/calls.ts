@@ -9,8 +9,9 @@ const heartbeatTimeoutMs = 10_000
 const longestStepMs = 600_000
 
 /**
- * Trouble of the installation's own, such as a worker that died or a database that is away, is tried again here, after 1, 3, 7,
- * 15 and 31 s. What an authority says is an answer, and for the certificate's life to judge.
+ * Trouble of the installation's own, such as a worker that died or a database that is away, is tried again
+ * here, after 1, 3, 7, 15 and 31 s. What an authority says is an answer, and for the certificate's life to
+ * judge.
  */
 const ownTrouble = {
   initialInterval: '1s',
@@ -35,7 +36,10 @@ const activityOf = {
   ask: 'findRenewalAdvice',
 } satisfies Record<CertificateWork, keyof CertificateActivities>
 
-/** Called off, it is over when the worker let go of it: no other step begins before. Throws what the activity failed with. */
+/**
+ * Called off, it is over when the worker let go of it: no other step begins before. Throws what the activity
+ * failed with.
+ */
 export function perform(work: CertificateWork, input: CertificateInput): Promise<CertificateLifeEvent> {
   const activities = proxyActivities<CertificateActivities>({
     startToCloseTimeout: longestStepMs,

@@ -24,7 +24,9 @@ import type { LoopState } from '../entity-loop.ts'
 import { deleteSignal } from '../entity-messages.ts'
 import { stateAttribute } from '../search-attributes.ts'
 
-/** What one run hands to the next: times are absolute. A change that old values do not fit gets a new number. */
+/**
+ * What one run hands to the next: times are absolute. A change that old values do not fit gets a new number.
+ */
 export interface CarriedCertificate {
   readonly schemaVersion: 1
   readonly life: CertificateLife
@@ -32,8 +34,9 @@ export interface CarriedCertificate {
 }
 
 /**
- * One requested certificate and its renewals, for as long as its row exists. Messages and time feed its life; one loop
- * compares what that wants with what is under way. A cancellation from outside changes nothing: a certificate goes by being deleted.
+ * One requested certificate and its renewals, for as long as its row exists. Messages and time feed its life;
+ * one loop compares what that wants with what is under way. A cancellation from outside changes nothing: a
+ * certificate goes by being deleted.
  */
 export async function certificate(
   settings: CertificateSettings,

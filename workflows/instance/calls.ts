@@ -18,7 +18,10 @@ const stopMarginMs = 60_000
 const longestSnapshotMs = 300_000
 /** The API allows less; how long it really lasts the lifecycle decides, and calls the rest off. */
 const longestDrainMs = 7 * 86_400_000
-/** Of one boot, where the host says that the same boot may still come up: over 3.5 s. Then the lifecycle decides. */
+/**
+ * Of one boot, where the host says that the same boot may still come up: over 3.5 s. Then the lifecycle
+ * decides.
+ */
 const attemptsOfOneBoot = 4
 
 const forOneBoot = {
@@ -58,7 +61,10 @@ async function remove(work: WorkOf<'remove'>, at: HostAddress): Promise<readonly
   return [{ kind: EventKind.Removed }]
 }
 
-/** Repeated until it is answered: what the host made of an order whose answer was lost is told by the next answer. */
+/**
+ * Repeated until it is answered: what the host made of an order whose answer was lost is told by the next
+ * answer.
+ */
 async function standBy(work: WorkOf<'stand-by'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   const { kind: _kind, ...order } = work
   const startToCloseTimeout = work.graceMs + stopMarginMs + (work.stateful ? longestSnapshotMs : 0)

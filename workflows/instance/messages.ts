@@ -4,7 +4,10 @@ import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import type { InstanceState } from '../../src/domain/instance/state.ts'
 
-/** What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through here. */
+/**
+ * What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through
+ * here.
+ */
 export const instanceWorkflowType = 'instance'
 
 export function instanceWorkflowId(instanceUuid: string): string {
@@ -18,7 +21,10 @@ export interface StopRequest {
   readonly thenDelete?: boolean
 }
 
-/** `revision` is that of the state the answer tells of: a reader that waits for it in PostgreSQL sees that state. */
+/**
+ * `revision` is that of the state the answer tells of: a reader that waits for it in PostgreSQL sees that
+ * state.
+ */
 export interface TransitionAnswer {
   readonly previousState: InstanceState
   readonly state: InstanceState

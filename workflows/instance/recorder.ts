@@ -4,7 +4,10 @@ import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
 import { rowWrites } from '../row-writes.ts'
 
 export interface Recorder {
-  /** Writes the newest state unless it is written or being written. Readers may miss states, never their order. */
+  /**
+   * Writes the newest state unless it is written or being written. Readers may miss states, never their
+   * order.
+   */
   align(life: Lifecycle, effects: Effects): void
   readonly recorded: number
   readonly busy: boolean

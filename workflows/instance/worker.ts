@@ -6,13 +6,14 @@ import { eventOfFailure, nameOfWork, perform } from './calls.ts'
 import { isNodeAway, unexpectedPauseMs } from '../host-calls.ts'
 
 /**
- * Carries out the host's share of the effects. Several calls may be under way: a forced stop beside the graceful one
- * that it overtakes, a start whose boot already ended beside the start of the next.
+ * Carries out the host's share of the effects. Several calls may be under way: a forced stop beside the
+ * graceful one that it overtakes, a start whose boot already ended beside the start of the next.
  */
 export interface HostWorker {
   /**
-   * Begins the wanted work unless it is under way, and calls off what is replaced: a start by a stop or a removal, a drain by
-   * anything that runs on. A stop ends the drain at the host itself; calling it off would let traffic in again before that.
+   * Begins the wanted work unless it is under way, and calls off what is replaced: a start by a stop or a
+   * removal, a drain by anything that runs on. A stop ends the drain at the host itself; calling it off would
+   * let traffic in again before that.
    */
   align(work: HostWork | undefined): void
   readonly busy: boolean

@@ -29,13 +29,19 @@ import { keepAnswers } from './kept-answers.ts'
 import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import { stateAttribute } from '../search-attributes.ts'
 
-/** Since then hosts tell when nothing is connected any more. Lives that drained before had nothing to wait for. */
+/**
+ * Since then hosts tell when nothing is connected any more. Lives that drained before had nothing to wait
+ * for.
+ */
 const drainedByHost = 'drained-by-host'
 
 /** Since then hosts end what failed starts may have left; before, they were not asked to. */
 const endedByHost = 'failed-starts-ended-by-host'
 
-/** What one run hands to the next: plain JSON, times absolute. A change that old values do not fit gets a new number. */
+/**
+ * What one run hands to the next: plain JSON, times absolute. A change that old values do not fit gets a new
+ * number.
+ */
 export interface Carried {
   readonly schemaVersion: 1
   readonly life: Lifecycle
@@ -45,8 +51,9 @@ export interface Carried {
 }
 
 /**
- * One instance, for as long as it exists. Messages feed the lifecycle and are answered from it; one loop compares what
- * the lifecycle wants with what is under way. A cancellation from outside changes nothing: an instance goes by being deleted.
+ * One instance, for as long as it exists. Messages feed the lifecycle and are answered from it; one loop
+ * compares what the lifecycle wants with what is under way. A cancellation from outside changes nothing: an
+ * instance goes by being deleted.
  */
 export async function instance(settings: InstanceSettings, carried?: Carried): Promise<void> {
   await CancellationScope.nonCancellable(() => live(settings, carried))

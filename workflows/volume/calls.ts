@@ -15,7 +15,10 @@ const longestRepairMs = 7_200_000
 /** A terabyte overwritten at 50 MB/s. */
 const longestRemoveMs = 21_600_000
 
-/** For what its owner or an operator waits for: after 1, 3, 7, 15, 30, 45 and 60 s. Room and VMs may be given back meanwhile. */
+/**
+ * For what its owner or an operator waits for: after 1, 3, 7, 15, 30, 45 and 60 s. Room and VMs may be given
+ * back meanwhile.
+ */
 const forAMinute: RetryPolicy = {
   initialInterval: '1s',
   backoffCoefficient: 2,
@@ -53,7 +56,9 @@ const calls = {
   },
 } satisfies Record<VolumeWork, (at: VolumeAddress) => Promise<VolumeLifeEvent>>
 
-/** Called off, it is over when the host let go of it: nothing else is asked of the host for the volume before. */
+/**
+ * Called off, it is over when the host let go of it: nothing else is asked of the host for the volume before.
+ */
 function hostFor(work: VolumeWork, at: VolumeAddress, options: ActivityOptions): VolumeActivities {
   return proxyActivities<VolumeActivities>({
     ...nodeCallOptions(at, work),

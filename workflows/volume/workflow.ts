@@ -29,8 +29,8 @@ export interface CarriedVolume {
 }
 
 /**
- * One volume, for as long as it exists. Messages feed its life; one loop compares what that wants with what is under way. A
- * cancellation from outside changes nothing: a volume goes by being deleted.
+ * One volume, for as long as it exists. Messages feed its life; one loop compares what that wants with what
+ * is under way. A cancellation from outside changes nothing: a volume goes by being deleted.
  */
 export async function volume(settings: VolumeSettings, carried?: CarriedVolume): Promise<void> {
   await CancellationScope.nonCancellable(() => live(settings, carried))

@@ -5,7 +5,10 @@ import type { ApiDeps } from '../deps.ts'
 import { missingEntry } from '../failed-entry.ts'
 import { presentQuotas } from './view.ts'
 
-/** Quotas of the caller. In local scope nobody else's can be named: they are as unknown as users that do not exist. */
+/**
+ * Quotas of the caller. In local scope nobody else's can be named: they are as unknown as users that do not
+ * exist.
+ */
 export function usersQuotas(deps: ApiDeps): Handler<typeof getQuotas> {
   return async ({ objects }, { identity }) => {
     const target = objects[0]?.target

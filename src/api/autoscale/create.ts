@@ -8,7 +8,10 @@ import { readAutoscale } from './new-autoscale.ts'
 import { failedService, forEachService } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** Configures services one after the other. Autoscale begins to look at each when its workflow has heard of it, now or at the next sweep. */
+/**
+ * Configures services one after the other. Autoscale begins to look at each when its workflow has heard of
+ * it, now or at the next sweep.
+ */
 export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> {
   return async ({ objects }, call) => {
     const read = objects.map(({ parameters }) => readAutoscale(parameters, createAutoscale.place))

@@ -6,7 +6,10 @@ import type { ApiDeps } from '../deps.ts'
 import { failedService, forEachService } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** From the mark on the service is unconfigured and its clones are given back; the workflow, now or at the next sweep, has them go. */
+/**
+ * From the mark on the service is unconfigured and its clones are given back; the workflow, now or at the
+ * next sweep, has them go.
+ */
 export function autoscaleDelete(deps: ApiDeps): Handler<typeof deleteAutoscale> {
   return async ({ objects }, call) => {
     const entries = await forEachService(deps, call, objects, async (row) => {

@@ -11,7 +11,10 @@ import { readPolicies } from './new-policies.ts'
 
 type Body = OperationBody<typeof createAutoscale>
 
-/** A configuration as a body describes it, or everything that is wrong with it whatever the state of the platform. */
+/**
+ * A configuration as a body describes it, or everything that is wrong with it whatever the state of the
+ * platform.
+ */
 export function readAutoscale(
   { master: given, ...body }: Body,
   place: string,

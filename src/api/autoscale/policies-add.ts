@@ -8,7 +8,10 @@ import { readPolicies } from './new-policies.ts'
 import { changedPolicy, findOwner } from './policy-objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** Adds policies in the order of the request. The observer reads them with its next look: nobody has to be told. */
+/**
+ * Adds policies in the order of the request. The observer reads them with its next look: nobody has to be
+ * told.
+ */
 export function policiesAdd(deps: ApiDeps): Handler<typeof addAutoscalePolicies> {
   return async ({ owner, objects }, call) => {
     const read = readPolicies(objects.map(({ parameters }) => parameters))

@@ -25,8 +25,9 @@ export async function findOwner(
 }
 
 /**
- * What is answered in place of a policy that there is not: an entry, or, where the path names it, the failure of the request. The SDK
- * in Go decodes every entry of a status as a whole policy, and so would not get as far as the message of one that is none.
+ * What is answered in place of a policy that there is not: an entry, or, where the path names it, the failure
+ * of the request. The SDK in Go decodes every entry of a status as a whole policy, and so would not get as
+ * far as the message of one that is none.
  */
 export function missingPolicy(name: string, { local }: Pick<ParsedRequest, 'local'>): FailedEntry {
   const values = { kind: policyKind, by: 'name', value: name }

@@ -16,7 +16,10 @@ export async function tellConfigured(
   await markAutoscaleStarted(database, [settings.serviceUuid])
 }
 
-/** The workflow runs already, unless somebody terminated it: then it goes on with the instances that there are. */
+/**
+ * The workflow runs already, unless somebody terminated it: then it goes on with the instances that there
+ * are.
+ */
 export async function keepWatched(
   { autoscaleControl }: Pick<Deps, 'autoscaleControl'>,
   call: Call,
@@ -25,7 +28,10 @@ export async function keepWatched(
   await wasTold(autoscaleControl.ensureStarted(settings), call, settings)
 }
 
-/** Of a configuration whose row is marked deleted; what does not reach its workflow now is repeated by the sweep. */
+/**
+ * Of a configuration whose row is marked deleted; what does not reach its workflow now is repeated by the
+ * sweep.
+ */
 export async function tellAutoscaleDeleted(
   { autoscaleControl }: Pick<Deps, 'autoscaleControl'>,
   call: Call,

@@ -12,7 +12,10 @@ import { listPage } from '../list-page.ts'
 /** What certificates are called in messages. */
 export const certificateKind = 'certificate'
 
-/** Does `work` with each certificate that the request names, one after the other; entries stand in the request's order. */
+/**
+ * Does `work` with each certificate that the request names, one after the other; entries stand in the
+ * request's order.
+ */
 export async function forEachCertificate<E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,

@@ -26,7 +26,10 @@ export function presentCertificate(row: CertificateRow): Details {
   }
 }
 
-/** Of the last attempt that failed, also where the next one is due and where a valid one could not be renewed yet. */
+/**
+ * Of the last attempt that failed, also where the next one is due and where a valid one could not be renewed
+ * yet.
+ */
 function presentReason({ state, failure }: CertificateRow): Pick<Details, 'reason'> {
   if (failure !== null) return { reason: failure }
   return state === CertificateState.Error ? { reason: 'unknown' } : {}

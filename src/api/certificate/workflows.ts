@@ -12,8 +12,8 @@ const maxConcurrentStarts = 10
 type Deps = Pick<ApiDeps, 'database' | 'certificateControl'>
 
 /**
- * Has the certificates ordered that were requested with these services. Where Temporal does not answer, they are pending all the
- * same: the sweep starts the rest.
+ * Has the certificates ordered that were requested with these services. Where Temporal does not answer, they
+ * are pending all the same: the sweep starts the rest.
  */
 export async function startCertificateWorkflows(
   { database, certificateControl }: Deps,

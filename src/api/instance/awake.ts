@@ -8,9 +8,10 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * A host wakes an instance without asking anybody, and the workflow writes the new state some hundred milliseconds later.
- * Until then the row says `standby`, although a client may have had an answer from the instance. So whoever reads a row
- * in one of these states asks the host as well, and shows what the host says. Nothing is written here.
+ * A host wakes an instance without asking anybody, and the workflow writes the new state some hundred
+ * milliseconds later. Until then the row says `standby`, although a client may have had an answer from the
+ * instance. So whoever reads a row in one of these states asks the host as well, and shows what the host
+ * says. Nothing is written here.
  */
 const statesAheadOfRows: readonly InstanceState[] = [InstanceState.Standby, InstanceState.Starting]
 
@@ -18,7 +19,10 @@ type Deps = Pick<ApiDeps, 'nodes'>
 type Log = Pick<Call, 'log'>
 type Placed = Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>
 
-/** The rows in their order, each as its host has the instance now. A host that does not answer changes nothing. */
+/**
+ * The rows in their order, each as its host has the instance now. A host that does not answer changes
+ * nothing.
+ */
 export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
   deps: Deps,
   call: Log,
@@ -79,7 +83,9 @@ async function askHost(
   }
 }
 
-/** The state before a command: the workflow that answered it may not know yet that the host woke the instance. */
+/**
+ * The state before a command: the workflow that answered it may not know yet that the host woke the instance.
+ */
 export function stateBefore(told: InstanceState, { state }: Pick<InstanceRow, 'state'>): InstanceState {
   return told === InstanceState.Standby ? state : told
 }

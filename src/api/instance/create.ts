@@ -39,8 +39,8 @@ type Entry = OperationEntry<typeof createInstances> | FailedEntry
 const maxConcurrent = 10
 
 /**
- * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Those of one
- * object are created all or none.
+ * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Those
+ * of one object are created all or none.
  */
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
   return async ({ objects }, call) => {

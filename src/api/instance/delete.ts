@@ -19,13 +19,17 @@ import { tellVolumeDeleted } from '../volume/workflows.ts'
 /** Workflows of clones that the delete of one master tells at a time. */
 const maxConcurrentClones = 10
 
-/** From the mark on nobody sees the instance any more; its workflow, now or at the next sweep, cleans the host. */
+/**
+ * From the mark on nobody sees the instance any more; its workflow, now or at the next sweep, cleans the
+ * host.
+ */
 export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> {
   return async ({ objects }, call) => {
     const entries = await forEachInstance(deps, call, objects, async (row) => {
       const marked = await markDeleted(deps.database, call.identity.userUuid, row.uuid)
       if (marked === undefined) {
-        // A clone that was there when the request began went with its master, which the same request may name as well.
+        // A clone that was there when the request began went with its master, which the same request may name
+        // as well.
         return row.cloneOf === null ? missingEntry('instance', { by: 'uuid', value: row.uuid }) : deleted(row)
       }
       // Read before the workflow hears of it, which removes the row that tells whose master it was.

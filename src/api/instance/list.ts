@@ -5,7 +5,10 @@ import type { ApiDeps } from '../deps.ts'
 import { statesByHosts } from './awake.ts'
 import { pageFilter } from './objects.ts'
 
-/** Names of instances, in any of the states that the filters give. A filter without a state lets everything pass. */
+/**
+ * Names of instances, in any of the states that the filters give. A filter without a state lets everything
+ * pass.
+ */
 export function instancesList(deps: ApiDeps): Handler<typeof operation> {
   return async ({ objects, page }, call) => {
     const wanted = objects.map((filter) => filter.parameters.state)

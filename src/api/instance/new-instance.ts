@@ -68,10 +68,11 @@ export function newInstances(
 }
 
 /**
- * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from the image list, one line, as
- * the first element of an array, also where it is empty. Alone it means the image's own; before further arguments it is replaced by its
- * words. Where the image has an entrypoint, that is left to the host. It runs the entrypoint before the arguments, but hands it to a kernel of
- * the image's own as one of them, and only it knows which kind the image is.
+ * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from
+ * the image list, one line, as the first element of an array, also where it is empty. Alone it means the
+ * image's own; before further arguments it is replaced by its words. Where the image has an entrypoint, that
+ * is left to the host. It runs the entrypoint before the arguments, but hands it to a kernel of the image's
+ * own as one of them, and only it knows which kind the image is.
  */
 export function wantedArguments(
   args: InstanceBody['args'],
@@ -86,8 +87,8 @@ export function wantedArguments(
 }
 
 /**
- * The deprecated feature stands for the policy `on`. Clients send the policy `off` along with every instance that
- * publishes no port, whatever their user said, so the feature counts beside it.
+ * The deprecated feature stands for the policy `on`. Clients send the policy `off` along with every instance
+ * that publishes no port, whatever their user said, so the feature counts beside it.
  */
 export function wantedScaleToZero({ scale_to_zero: wanted, features = [] }: ScaleToZeroBody): ScaleToZero {
   const policy = wanted?.policy ?? ScaleToZeroPolicy.Off

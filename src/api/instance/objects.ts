@@ -16,8 +16,8 @@ import { listPage } from '../list-page.ts'
 const maxConcurrentObjects = 10
 
 /**
- * Does `work` with each instance that the request names, and answers its entries in the order of the request. What
- * the user does not have, whosever it may be, becomes the same `not found`.
+ * Does `work` with each instance that the request names, and answers its entries in the order of the request.
+ * What the user does not have, whosever it may be, becomes the same `not found`.
  */
 export async function forEachInstance<B, E>(
   deps: Pick<ApiDeps, 'database' | 'nodes'>,

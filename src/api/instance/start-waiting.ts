@@ -16,8 +16,8 @@ export interface StartedInstance {
 }
 
 /**
- * Waits until a start that was accepted at `revision` is over. An application that ran and ended by itself before
- * anybody looked was started all the same; one that could not be started failed.
+ * Waits until a start that was accepted at `revision` is over. An application that ran and ended by itself
+ * before anybody looked was started all the same; one that could not be started failed.
  */
 export async function waitForStart(
   deps: Pick<ApiDeps, 'database' | 'nodes' | 'watch' | 'stopping'>,

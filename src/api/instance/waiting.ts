@@ -7,7 +7,10 @@ import { asTheirHostsSay } from './awake.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** How long an answer waits for the row to say what the workflow said; a lost notification costs no more than this. */
+/**
+ * How long an answer waits for the row to say what the workflow said; a lost notification costs no more than
+ * this.
+ */
 const readYourWritesMs = 1_000
 
 /** What became of an instance that was waited for. */
@@ -30,8 +33,8 @@ interface Wanted {
 }
 
 /**
- * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the process
- * is stopping: the client is to ask another one.
+ * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the
+ * process is stopping: the client is to ask another one.
  */
 export async function waitForInstance(
   deps: RowDeps & Pick<ApiDeps, 'nodes'>,
@@ -65,7 +68,9 @@ async function waitForRow(
   return { kind: satisfied ? 'reached' : 'timed-out', row }
 }
 
-/** Waits a moment until the state of this revision is recorded. No host has a say in that, so none is asked. */
+/**
+ * Waits a moment until the state of this revision is recorded. No host has a say in that, so none is asked.
+ */
 export async function waitForRevision(
   deps: RowDeps,
   call: Call,
@@ -81,8 +86,8 @@ export async function waitForRevision(
 }
 
 /**
- * Whether a start is over: the instance runs, or is down with no restart ahead and by something that happened after
- * `revision`, at which the start was accepted.
+ * Whether a start is over: the instance runs, or is down with no restart ahead and by something that happened
+ * after `revision`, at which the start was accepted.
  */
 export function isStartOver(row: InstanceRow, revision: number): boolean {
   if (row.state === InstanceState.Running) return true

@@ -11,13 +11,16 @@ import type { FeedSource } from './feed-stream.ts'
 import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
 
 /**
- * Readers at one API process. Of each kind there are a few gateways, and one per host; one that was cut off without a word
- * keeps its place until TCP gives it up.
+ * Readers at one API process. Of each kind there are a few gateways, and one per host; one that was cut off
+ * without a word keeps its place until TCP gives it up.
  */
 const maxRouteReaders = 64
 const maxReadersPerNode = 8
 
-/** What gateways and hosts follow: see `src/domain/service/route-feed.ts`. Each answer lasts until the process stops. */
+/**
+ * What gateways and hosts follow: see `src/domain/service/route-feed.ts`. Each answer lasts until the process
+ * stops.
+ */
 export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
   const readers = new Readers()

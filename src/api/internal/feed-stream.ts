@@ -16,11 +16,16 @@ export interface FeedSource {
 
 export interface FeedTimes {
   readonly beatMs: number
-  /** A reader that takes longer than that to take what was written is dropped, and begins anew when it can. */
+  /**
+   * A reader that takes longer than that to take what was written is dropped, and begins anew when it can.
+   */
   readonly slowReaderMs: number
   /** Between two reads for one reader: many changes at once become one block. */
   readonly gapMs: number
-  /** Without a notification it is read all the same: the reader's revision stays young, and nothing depends on one. */
+  /**
+   * Without a notification it is read all the same: the reader's revision stays young, and nothing depends on
+   * one.
+   */
   readonly rereadMs: number
 }
 
@@ -31,12 +36,15 @@ const defaultTimes: FeedTimes = {
   rereadMs: 30_000,
 }
 
-/** Lines are handed to the connection in pieces of about this size; a snapshot may be a hundred times as long. */
+/**
+ * Lines are handed to the connection in pieces of about this size; a snapshot may be a hundred times as long.
+ */
 const pieceCharacters = 65_536
 
 /**
- * Tells one reader the feed, until it goes away, is too slow, or `stopping` aborts. Throws where the first read fails, before
- * anything was answered; when a later one fails it ends the answer, and the reader comes again.
+ * Tells one reader the feed, until it goes away, is too slow, or `stopping` aborts. Throws where the first
+ * read fails, before anything was answered; when a later one fails it ends the answer, and the reader comes
+ * again.
  */
 export async function tellFeed(
   response: ServerResponse,

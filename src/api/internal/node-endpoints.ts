@@ -9,7 +9,10 @@ import type { RequestState } from '../request-state.ts'
 import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credentials.ts'
 import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
 
-/** What hosts say to the API: see `src/domain/host/api-protocol.ts`. A host sees only the instances placed on it. */
+/**
+ * What hosts say to the API: see `src/domain/host/api-protocol.ts`. A host sees only the instances placed on
+ * it.
+ */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
   const joining = requireJoinToken(deps.settings.joinToken)

@@ -6,7 +6,10 @@ import type { ApiMiddleware } from '../request-state.ts'
 /** When to try again; one of the caller's own requests has to end first. */
 const retryAfterSeconds = 1
 
-/** Bounds the requests that one account has under way, over all its tokens: a wait holds a connection for minutes. */
+/**
+ * Bounds the requests that one account has under way, over all its tokens: a wait holds a connection for
+ * minutes.
+ */
 export function concurrencyLimit(): ApiMiddleware {
   const underWay = new Map<string, number>()
   return async (ctx, next) => {

@@ -2,8 +2,8 @@ import { requestError } from '../../contract/errors.ts'
 import type { ApiContext } from '../request-state.ts'
 
 /**
- * Runs `work` with a signal that aborts when the time is up, when the client goes away, or when the server stops.
- * When the time is up the client is answered at once, whether or not the work listens to its signal.
+ * Runs `work` with a signal that aborts when the time is up, when the client goes away, or when the server
+ * stops. When the time is up the client is answered at once, whether or not the work listens to its signal.
  */
 export async function withinTime<T>(
   ctx: ApiContext,

@@ -1,6 +1,8 @@
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** Writes JSON answers as one line with an end, so that a prompt or the next answer does not stand behind it. */
+/**
+ * Writes JSON answers as one line with an end, so that a prompt or the next answer does not stand behind it.
+ */
 export function jsonText(): ApiMiddleware {
   return async (ctx, next) => {
     await next()

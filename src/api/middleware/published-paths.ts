@@ -5,8 +5,8 @@ import type { ApiMiddleware } from '../request-state.ts'
 const unpublished = /^\/(internal|metrics)(\/|$)/
 
 /**
- * Through the public name nobody reaches what is meant for other parts, whatever secret he has: the gateway says in
- * `X-Forwarded-Host` by which name it was asked, and takes what a client says there for nothing.
+ * Through the public name nobody reaches what is meant for other parts, whatever secret he has: the gateway
+ * says in `X-Forwarded-Host` by which name it was asked, and takes what a client says there for nothing.
  */
 export function publishedPaths(publicName: string): ApiMiddleware {
   return async (ctx, next) => {

@@ -4,12 +4,14 @@ import { maxBodyBytes } from '../../contract/limits.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i
-/** What `curl -d` announces when it is not told otherwise: the JSON that people paste comes under this name. */
+/**
+ * What `curl -d` announces when it is not told otherwise: the JSON that people paste comes under this name.
+ */
 const curlType = /^application\/x-www-form-urlencoded *(?:;|$)/i
 
 /**
- * Reads and decodes the body of any method. Clients announce JSON even where they send nothing, and GET and DELETE
- * may carry a body, so only the bytes decide whether there is one.
+ * Reads and decodes the body of any method. Clients announce JSON even where they send nothing, and GET and
+ * DELETE may carry a body, so only the bytes decide whether there is one.
  */
 export function readBody(): ApiMiddleware {
   return async (ctx, next) => {

@@ -8,7 +8,10 @@ import type { Bucket } from '../../domain/token-bucket.ts'
 
 /** Whether custom domains are a user's to take. Outside every transaction: it asks DNS. */
 export interface DomainProofs {
-  /** Why domains can not be taken by this user; those that can are absent. Takes as long as one look-up, however many there are. */
+  /**
+   * Why domains can not be taken by this user; those that can are absent. Takes as long as one look-up,
+   * however many there are.
+   */
   missing(userUuid: string, fqdns: readonly string[]): Promise<ReadonlyMap<string, Problem>>
 }
 

@@ -20,7 +20,10 @@ export type ServiceBody = OperationBody<typeof createServices>
 type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
 type DomainBody = NonNullable<ServiceBody['domains']>[number]
 
-/** A new service with defaults filled in, or everything that is wrong with it whatever the state of the platform. */
+/**
+ * A new service with defaults filled in, or everything that is wrong with it whatever the state of the
+ * platform.
+ */
 export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
   const { soft_limit: softLimit, hard_limit: hardLimit } = body
   const ports = resolvePorts((body.services ?? []).map(wantedPort))
@@ -81,8 +84,9 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
 }
 
 /**
- * The services that a request wants to make, looked at for what is not the user's to take; undefined for each that can be made. Refused
- * as entries: to whom names and ports belong is no matter of form. All domains of the request are looked up at once.
+ * The services that a request wants to make, looked at for what is not the user's to take; undefined for each
+ * that can be made. Refused as entries: to whom names and ports belong is no matter of form. All domains of
+ * the request are looked up at once.
  */
 export async function notTheirs(
   { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,

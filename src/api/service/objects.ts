@@ -13,7 +13,10 @@ import { listPage } from '../list-page.ts'
 /** What services are called in messages. */
 export const serviceKind = 'service group'
 
-/** Does `work` with each service that the request names, one after the other; entries stand in the request's order. */
+/**
+ * Does `work` with each service that the request names, one after the other; entries stand in the request's
+ * order.
+ */
 export async function forEachService<E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,

@@ -6,7 +6,10 @@ import { failedVolume, forEachVolume } from './objects.ts'
 import { tellVolumeDeleted } from './workflows.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** From the mark on nobody sees the volume any more; its workflow, now or at the next sweep, erases it on the host. */
+/**
+ * From the mark on nobody sees the volume any more; its workflow, now or at the next sweep, erases it on the
+ * host.
+ */
 export function volumesDelete(deps: ApiDeps): Handler<typeof deleteVolumes> {
   return async ({ objects }, call) => {
     const entries = await forEachVolume(deps, call, objects, async ({ uuid, name }) => {

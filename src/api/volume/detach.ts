@@ -15,7 +15,10 @@ interface Detachment {
   readonly from?: Identifier
 }
 
-/** Detaches each volume. An instance has at most one and a volume at most one instance, so there is one entry for each. */
+/**
+ * Detaches each volume. An instance has at most one and a volume at most one instance, so there is one entry
+ * for each.
+ */
 export function volumesDetach(deps: ApiDeps): Handler<typeof detachVolumes> {
   return async ({ objects }, call) => {
     const read = objects.map((object) => readDetachment(object.parameters))

@@ -10,8 +10,8 @@ interface MountBody {
 }
 
 /**
- * How a volume is to be mounted: `at`, which has to be given, and `readonly`, each in one of the places where the request may
- * have them. `inside` an object, or `beside` that.
+ * How a volume is to be mounted: `at`, which has to be given, and `readonly`, each in one of the places where
+ * the request may have them. `inside` an object, or `beside` that.
  */
 export function readMount(
   { inside, beside = {} }: { readonly inside: MountBody; readonly beside?: MountBody },

@@ -15,7 +15,10 @@ import { listPage } from '../list-page.ts'
 /** What volumes are called in messages. */
 export const volumeKind = 'volume'
 
-/** Does `work` with each volume that the request names, one after the other; entries stand in the request's order. */
+/**
+ * Does `work` with each volume that the request names, one after the other; entries stand in the request's
+ * order.
+ */
 export async function forEachVolume<B, E>(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,

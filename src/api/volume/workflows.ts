@@ -12,8 +12,8 @@ const maxConcurrentStarts = 10
 type Deps = Pick<ApiDeps, 'database' | 'volumeControl'>
 
 /**
- * Answers whose workflows were started. Where Temporal does not answer, the volumes exist all the same: the sweep starts the
- * rest.
+ * Answers whose workflows were started. Where Temporal does not answer, the volumes exist all the same: the
+ * sweep starts the rest.
  */
 export async function startVolumeWorkflows(
   { database, volumeControl }: Deps,

@@ -13,8 +13,8 @@ export const maxLoad = 1_000_000_000
 export const maxSimulatedSeconds = 86_400
 
 /**
- * Reads `seconds,load` lines; a first line of words, empty lines and what follows a `#` are passed over. Throws `CliFailure` with the line,
- * what stands there and what it may be.
+ * Reads `seconds,load` lines; a first line of words, empty lines and what follows a `#` are passed over.
+ * Throws `CliFailure` with the line, what stands there and what it may be.
  */
 export function parseLoad(text: string, name: string): readonly [LoadPoint, ...LoadPoint[]] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/)

@@ -37,7 +37,10 @@ export interface Simulation {
   readonly metric: AutoscaleMetric
 }
 
-/** A second of a service of one instance takes microseconds; this is for the seconds that all instances can have. */
+/**
+ * A second of a service of one instance takes microseconds; this is for the seconds that all instances can
+ * have.
+ */
 export const maxInstanceSeconds = 20_000_000
 
 const shapes = Object.values(CurveShape)

@@ -14,8 +14,9 @@ export const maxSimulatedSize = 1_000
 const parse = requestParser(createAutoscale)
 
 /**
- * A configuration as it is sent to the API to create it, from a file or standard input. Which service it is for does not matter, and its master
- * may be left out. Throws `CliFailure` with everything that is wrong, in the API's words.
+ * A configuration as it is sent to the API to create it, from a file or standard input. Which service it is
+ * for does not matter, and its master may be left out. Throws `CliFailure` with everything that is wrong, in
+ * the API's words.
  */
 export async function readWrittenAutoscale(file: string): Promise<AutoscaleConfiguration> {
   const name = inputName(file)

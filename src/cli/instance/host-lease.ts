@@ -6,8 +6,8 @@ import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 const answerLimitMs = 3_000
 
 /**
- * What an instance's host says of it; undefined where the host does not know it, as before its first start. A text says
- * why there is no answer.
+ * What an instance's host says of it; undefined where the host does not know it, as before its first start. A
+ * text says why there is no answer.
  */
 export async function readHostLease(
   deps: NodesDeps,

@@ -2,7 +2,10 @@ import { ErrorCode, failure } from '../failure.ts'
 
 /** Ways in which requests about autoscale can fail; part of the table of all failures. */
 export const autoscaleFailures = {
-  /** Of what the path names where the entries are parts of something: none of them could tell, and clients could not read it. */
+  /**
+   * Of what the path names where the entries are parts of something: none of them could tell, and clients
+   * could not read it.
+   */
   notFoundInPath: failure(ErrorCode.NotFound, 404, "No {kind} with {by} '{value}'"),
 
   openStep: failure(

@@ -21,8 +21,9 @@ import {
 import { maxAutoscaleTimeMs } from '../limits.ts'
 import { atLeastOne } from '../openapi/published-rules.ts'
 
-// What requests and answers say of autoscale. How the steps of a policy have to lie is said by `src/domain/autoscale/steps.ts`, and the range
-// of a size is the account's, so that there is one sentence about each; the document tells as much of it as it can.
+// What requests and answers say of autoscale. How the steps of a policy have to lie is said by
+// `src/domain/autoscale/steps.ts`, and the range of a size is the account's, so that there is one sentence
+// about each; the document tells as much of it as it can.
 
 const policyType = vocabulary(['step'], 'The one type of policy that there is.')
 const metricText = `What is looked at, as the mean per instance: \`${AutoscaleMetric.Cpu}\` in millicores, requests and connections in flight, or those finished per second`

@@ -25,7 +25,8 @@ import { exactlyOne } from '../openapi/published-rules.ts'
 import { scaleToZeroRequest, serviceGroupRequest } from '../service/fields.ts'
 import { instanceVolume } from '../volume/requests.ts'
 
-// What a request says of one object, beside its identifier. Defaults are in `src/domain/instance/defaults.ts`.
+// What a request says of one object, beside its identifier. Defaults are in
+// `src/domain/instance/defaults.ts`.
 
 const argument = Type.String({ maxLength: maxArgumentLength })
 
@@ -38,7 +39,10 @@ const waitTimeout = Type.Integer({
   description: `How long to wait for it to run; 0 does not wait, -1 waits ${longestWait}.`,
 })
 
-/** The newer clients wait in whole seconds; `src/contract/request/timeout-seconds.ts` makes milliseconds of them. */
+/**
+ * The newer clients wait in whole seconds; `src/contract/request/timeout-seconds.ts` makes milliseconds of
+ * them.
+ */
 const timeoutSeconds = {
   timeout_s: Type.Optional(
     Type.Integer({

@@ -1,6 +1,7 @@
-// Rules about several properties of an object, as keywords of JSON Schema. They stand in the OpenAPI document; requests are held
-// against them by code, which knows better words for what is wrong. The branches exclude each other among objects; they are
-// `anyOf` all the same, because an object that may be null would fit every branch.
+// Rules about several properties of an object, as keywords of JSON Schema. They stand in the OpenAPI
+// document; requests are held against them by code, which knows better words for what is wrong. The branches
+// exclude each other among objects; they are `anyOf` all the same, because an object that may be null would
+// fit every branch.
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -45,7 +46,10 @@ export function bothRules(one: Keywords, other: object = {}): Keywords {
   return rules.length > 1 ? { allOf: rules } : { ...rules[0] }
 }
 
-/** Either exactly one of the identifiers says something, and then none of the others does, or no identifier does. */
+/**
+ * Either exactly one of the identifiers says something, and then none of the others does, or no identifier
+ * does.
+ */
 export function identifierOr(others: {
   readonly lists: readonly string[]
   readonly values: readonly string[]

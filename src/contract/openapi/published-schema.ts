@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox'
 import { maxNameLength, objectNameForm, uuidForm } from '../../domain/object-name.ts'
 
-// Schemas of the contract as they stand in the OpenAPI document: without the formats and keywords of our own, and with regular
-// expressions that every tool understands (no look-around, no escaped halves of surrogate pairs, no classes of characters by name).
+// Schemas of the contract as they stand in the OpenAPI document: without the formats and keywords of our own,
+// and with regular expressions that every tool understands (no look-around, no escaped halves of surrogate
+// pairs, no classes of characters by name).
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -18,8 +19,8 @@ export function answerSchemaOf(schema: TSchema): Json {
 }
 
 /**
- * What a body holds. A property that may be left out may be null as well, and an identifier that may be left out may be empty:
- * `withoutAbsent` takes both for absent.
+ * What a body holds. A property that may be left out may be null as well, and an identifier that may be left
+ * out may be empty: `withoutAbsent` takes both for absent.
  */
 export function bodySchemaOf(schema: TSchema): Json {
   return rebuilt(plain(schema), (node) => withoutOwnKeywords(withAbsentValues(portableText(node))))

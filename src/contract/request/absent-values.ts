@@ -9,12 +9,13 @@ interface Node {
 }
 
 /**
- * A body without what says of itself that it is absent, at every depth: `null` in a property that may be left out, and an empty
- * string in `uuid` or `name`, because clients send both keys and leave one of them empty. A `null` in a property that is required,
- * in a list or as the value of a variable is left, for the validator to refuse.
+ * A body without what says of itself that it is absent, at every depth: `null` in a property that may be left
+ * out, and an empty string in `uuid` or `name`, because clients send both keys and leave one of them empty. A
+ * `null` in a property that is required, in a list or as the value of a variable is left, for the validator
+ * to refuse.
  *
- * It goes only where the schema leads: what the schema does not know is left as it is. Lists are to be counted before
- * (`body-counts.ts`).
+ * It goes only where the schema leads: what the schema does not know is left as it is. Lists are to be
+ * counted before (`body-counts.ts`).
  */
 export function withoutAbsent(value: unknown, schema: Node): unknown {
   if (schema.anyOf !== undefined) return schema.anyOf.reduce<unknown>(withoutAbsent, value)

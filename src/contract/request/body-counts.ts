@@ -22,9 +22,9 @@ interface Node {
 }
 
 /**
- * What a value holds too much of, found by counting alone. The validator looks at every element and collects every
- * error before anybody can cut its list, which takes a second for a hostile body of 1 MiB; so it only gets to see what
- * passed here.
+ * What a value holds too much of, found by counting alone. The validator looks at every element and collects
+ * every error before anybody can cut its list, which takes a second for a hostile body of 1 MiB; so it only
+ * gets to see what passed here.
  */
 export function countProblems(value: unknown, schema: TSchema, where: Where): readonly Problem[] {
   return problemsAt(value, schema, { ...where, name: '', path: where.prefix })

@@ -15,7 +15,10 @@ import type { JsonObject } from './objects.ts'
 import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
 
-/** One object of a body: who it is about, if it says so, and its parameters, which fit the schema if there are no problems. */
+/**
+ * One object of a body: who it is about, if it says so, and its parameters, which fit the schema if there are
+ * no problems.
+ */
 export interface BodyObject {
   readonly target?: Target
   readonly parameters: JsonObject
@@ -39,14 +42,19 @@ export function globalBody(operation: Operation): TObject {
   return closed({ ...identifiers, ...properties }, { 'x-published': bothRules(atMostOne(keys), rules) })
 }
 
-/** All that a body can hold in one of its forms; what is in no form is unknown, and can not be absent either. */
+/**
+ * All that a body can hold in one of its forms; what is in no form is unknown, and can not be absent either.
+ */
 function everyForm(operation: Operation): TObject {
   const { properties, required } = globalBody(operation)
   const { ids } = operation.idsForm?.properties ?? {}
   return { ...Type.Object({ ...properties, ...(ids && { ids }) }), required: required ?? [] }
 }
 
-/** Reads a body: one object or an array of them in global scope, one object without identifiers in local scope. */
+/**
+ * Reads a body: one object or an array of them in global scope, one object without identifiers in local
+ * scope.
+ */
 export function bodyParser(operation: Operation): (body: unknown, object: string | undefined) => ParsedBody {
   const { place } = operation
   const schemas = { global: globalBody(operation), local: operation.body }

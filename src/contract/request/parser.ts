@@ -14,9 +14,9 @@ import { problemsOf } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
 /**
- * The conventions of the API about requests, for every operation: global scope with one object, an array, or query
- * lists; local scope without identifiers; what is unknown or ill-typed is named. Throws a `RequestError` with
- * everything that is wrong.
+ * The conventions of the API about requests, for every operation: global scope with one object, an array, or
+ * query lists; local scope without identifiers; what is unknown or ill-typed is named. Throws a
+ * `RequestError` with everything that is wrong.
  */
 export function requestParser<O extends Operation>(
   operation: O,
@@ -61,7 +61,10 @@ function localObjects(operation: Operation, object: string, body: ParsedBody): r
   return [{ target: objectInPath(operation, object), parameters: sharedParameters(operation, body) }]
 }
 
-/** Those of a body beside identifiers from elsewhere. Where there is none, nobody has looked for what it had to hold. */
+/**
+ * Those of a body beside identifiers from elsewhere. Where there is none, nobody has looked for what it had
+ * to hold.
+ */
 function sharedParameters({ body: schema, place }: Operation, body: ParsedBody): JsonObject {
   const { required = [] } = schema as { readonly required?: readonly string[] }
   if (body.objects.length === 0 && required.length > 0) refuse([problem('missingBody', { place })])
@@ -99,8 +102,8 @@ function objectsOfQuery(
 }
 
 /**
- * Adds the object parameters of the query: a single value holds for every object, several are one per object. In a
- * collection, where nothing names objects, several make as many filters.
+ * Adds the object parameters of the query: a single value holds for every object, several are one per object.
+ * In a collection, where nothing names objects, several make as many filters.
  */
 function withQueryParameters(
   named: readonly BodyObject[],

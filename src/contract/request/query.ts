@@ -53,7 +53,10 @@ export interface ParsedQuery {
   readonly problems: readonly Problem[]
 }
 
-/** Reads the query: lists are comma-separated or repeated, everything else is given once. Nothing may be empty. */
+/**
+ * Reads the query: lists are comma-separated or repeated, everything else is given once. Nothing may be
+ * empty.
+ */
 export function queryParser(
   operation: Operation,
 ): (query: string, object: string | undefined) => ParsedQuery {
@@ -101,7 +104,10 @@ interface QueryPart {
   readonly value: string
 }
 
-/** The parameters in their order. A flag need not have a value: `?tagged` and `?tagged=1` are true, `?tagged=` is empty. */
+/**
+ * The parameters in their order. A flag need not have a value: `?tagged` and `?tagged=1` are true, `?tagged=`
+ * is empty.
+ */
 function readParts(text: string, schemas: TProperties): readonly QueryPart[] {
   return text.split('&').flatMap((written) =>
     // An ampersand in front keeps a question mark that belongs to the name.

@@ -8,8 +8,8 @@ import { textKeyword } from './text-errors.ts'
 
 /**
  * Turns what the validator found into sentences for the user, in terms of the request: `place` is what its
- * parameters are called, `prefix` stands before every path (`[2].` for the third object of an array). No more than an
- * answer names: a body of 1 MiB can hold an error per two bytes.
+ * parameters are called, `prefix` stands before every path (`[2].` for the third object of an array). No more
+ * than an answer names: a body of 1 MiB can hold an error per two bytes.
  */
 export function problemsOf(
   errors: readonly ErrorObject[],
@@ -23,8 +23,8 @@ export function problemsOf(
 type Where = Parameters<typeof problemsOf>[1]
 
 /**
- * A value that fits no branch of an `anyOf` yields an error per branch. What the reader wants is either what is wrong
- * deeper in the branch that was meant, or that the type is none of those possible.
+ * A value that fits no branch of an `anyOf` yields an error per branch. What the reader wants is either what
+ * is wrong deeper in the branch that was meant, or that the type is none of those possible.
  */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf')
@@ -88,7 +88,10 @@ function problemOf(error: ErrorObject, where: Where): Problem {
 /** The only parameter whose keys the user chooses is `env`. */
 const envNameRule = `1 to ${maxEnvNameLength} characters without '=', NUL and halves of surrogate pairs`
 
-/** What is no text, and why. A value that may be a secret is not repeated: only what the schema describes as open is. */
+/**
+ * What is no text, and why. A value that may be a secret is not repeated: only what the schema describes as
+ * open is.
+ */
 function textFlaw(error: ErrorObject, schema: TSchema): string {
   const key = error.params['key'] as string | undefined
   if (key !== undefined)

@@ -5,7 +5,10 @@ import type { TSchema } from 'typebox'
 import { isUuid, parseObjectName } from '../../domain/object-name.ts'
 import { textErrors } from './text-errors.ts'
 
-/** Bodies are taken as they are: a number in quotes is a string. All errors are collected, with the values at fault. */
+/**
+ * Bodies are taken as they are: a number in quotes is a string. All errors are collected, with the values at
+ * fault.
+ */
 const strict = prepared(new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false }))
 /** Paths and queries are text, so their values become what the schema says, in place. */
 const coercing = prepared(

@@ -8,8 +8,8 @@ import { hardQuotasOf, quotaLimitsOf } from './users.ts'
 import type { UserEntity } from '../schema/user.ts'
 
 /**
- * An instance is live unless it is stopped; one that was asked to start, or that waits for its next restart, keeps
- * the place it is going to take. The same words decide what is shown and what is enforced.
+ * An instance is live unless it is stopped; one that was asked to start, or that waits for its next restart,
+ * keeps the place it is going to take. The same words decide what is shown and what is enforced.
  */
 export const liveCondition = `(state <> 'stopped' or restart_next_at is not null or live_reserved_until > now())`
 
@@ -25,7 +25,9 @@ const heldByInstances = `select count(*)::int as "instances",
 
 const heldByVolumes = `select count(*)::int as "volumes", coalesce(sum(size_mb), 0)::int as "totalVolumeMb" from volumes`
 
-/** With `?` for the user. Deleted instances and volumes give their quota back at once; but see `deletedSql`. */
+/**
+ * With `?` for the user. Deleted instances and volumes give their quota back at once; but see `deletedSql`.
+ */
 export const usedQuotasSql = `
   with owner as (select ?::uuid as uuid)
   select held.*, published.*, kept.*, pushed.*, unpacked.* from owner,
@@ -41,7 +43,10 @@ export const usedQuotasSql = `
 
 export type UsedQuotas = QuotaAmounts
 
-/** What is deleted and not yet gone from its host: until then it holds an address, a place on a disk and work to be done. */
+/**
+ * What is deleted and not yet gone from its host: until then it holds an address, a place on a disk and work
+ * to be done.
+ */
 const deletedSql = `
   with owner as (select ?::uuid as uuid)
   select deleted.*, emptied.* from owner,
@@ -67,8 +72,8 @@ export async function quotasOf(em: EntityManager, user: UserEntity): Promise<Quo
 }
 
 /**
- * Throws where `added` would pass a quota, or what the account has and what it deleted would pass the double of one before hosts are
- * done with it. In a transaction that has the user's row locked.
+ * Throws where `added` would pass a quota, or what the account has and what it deleted would pass the double
+ * of one before hosts are done with it. In a transaction that has the user's row locked.
  */
 export async function refuseExcess(
   em: EntityManager,

@@ -26,7 +26,10 @@ export interface TokenRecord {
 }
 
 export interface TokenAuthenticator {
-  /** The bearer's identity; undefined where the token is unknown or revoked. A revocation holds within a second. */
+  /**
+   * The bearer's identity; undefined where the token is unknown or revoked. A revocation holds within a
+   * second.
+   */
   authenticate(token: string): Promise<Identity | undefined>
   /** The same for a registry's login: the password is the whole token, or its secret. */
   authenticateLogin(login: {

@@ -31,7 +31,10 @@ export type CreateUserOutcome =
   | { readonly ok: true; readonly user: UserRecord }
   | { readonly ok: false; readonly refusal: 'invalid-name' | 'name-taken' }
 
-/** A user's name is one label of a name: it is the namespace of the user's images and stands before a token's colon. */
+/**
+ * A user's name is one label of a name: it is the namespace of the user's images and stands before a token's
+ * colon.
+ */
 export function parseUserName(text: string): string | undefined {
   const name = parseObjectName(text)
   if (name === undefined || name.includes('.') || name.length > maxLabelLength) return undefined
@@ -71,7 +74,9 @@ export async function listUsers(database: Database): Promise<readonly UserRecord
   return users.map(userRecord)
 }
 
-/** Changes what is given and returns the user; undefined where there is none. What is in use is not touched. */
+/**
+ * Changes what is given and returns the user; undefined where there is none. What is in use is not touched.
+ */
 export async function setQuotas(
   database: Database,
   name: string,

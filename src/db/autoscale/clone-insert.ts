@@ -24,9 +24,10 @@ export type InsertedClone =
   { readonly uuid: string; readonly name: string } | { readonly refusal: string } | 'no-master'
 
 /**
- * Writes the row of one more instance of the service that is as its master: what runs in it, with a copy of the environment that is sealed
- * for it alone, the size, the restart policy, when it sleeps; not the name, the address, and what became of it. The user, the service and
- * its configuration are locked. Where it is refused, for people and without secrets, nothing was written.
+ * Writes the row of one more instance of the service that is as its master: what runs in it, with a copy of
+ * the environment that is sealed for it alone, the size, the restart policy, when it sleeps; not the name,
+ * the address, and what became of it. The user, the service and its configuration are locked. Where it is
+ * refused, for people and without secrets, nothing was written.
  */
 export async function insertClone(
   em: EntityManager,
@@ -83,7 +84,8 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
     ...(args !== null && { args }),
     env: openEnv(box, master),
     restartPolicy,
-    // One that stops is given back anyway. Were it gone by itself, nothing would tell that it failed, and the next come without a pause.
+    // One that stops is given back anyway. Were it gone by itself, nothing would tell that it failed, and the
+    // next come without a pause.
     deleteOnStop: false,
     autostart: true,
     replicas: 0,

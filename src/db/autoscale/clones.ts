@@ -51,10 +51,11 @@ export type Aligned =
     }
 
 /**
- * Makes a service have `target` instances, whatever it has: gives back what is too much, failed or down, all at once, and adds
- * clones one by one, a transaction each, until there are as many or one is refused. It counts what there is within every transaction, so it
- * may be repeated after whatever end it came to, and run beside itself: nothing is added twice. What was done is kept with the cause,
- * in the transactions that did it. No workflow is told.
+ * Makes a service have `target` instances, whatever it has: gives back what is too much, failed or down, all
+ * at once, and adds clones one by one, a transaction each, until there are as many or one is refused. It
+ * counts what there is within every transaction, so it may be repeated after whatever end it came to, and run
+ * beside itself: nothing is added twice. What was done is kept with the cause, in the transactions that did
+ * it. No workflow is told.
  */
 export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<Aligned> {
   const trimmed = await inTransaction(deps, (em) => trim(em, deps, wanted))

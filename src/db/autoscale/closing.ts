@@ -24,8 +24,8 @@ export type Closing =
     }
 
 /**
- * Gives all clones of a configuration back that is deleted, and says whether its master has to be started. May be repeated: it is
- * written down once. No workflow is told.
+ * Gives all clones of a configuration back that is deleted, and says whether its master has to be started.
+ * May be repeated: it is written down once. No workflow is told.
  */
 export async function closeClones(database: Database, serviceUuid: string): Promise<Closing> {
   const closed = await database.em().transactional((em) => close(em, serviceUuid))
@@ -66,9 +66,9 @@ async function close(em: EntityManager, serviceUuid: string) {
 }
 
 /**
- * Undefined where it is deleted. One that is about to stop is stopped: a start is remembered until it has. A place that is kept for a start
- * says nothing: whoever kept it, perhaps this very closing, may have died before it asked for the start. One that starts by itself again is
- * left to that.
+ * Undefined where it is deleted. One that is about to stop is stopped: a start is remembered until it has. A
+ * place that is kept for a start says nothing: whoever kept it, perhaps this very closing, may have died
+ * before it asked for the start. One that starts by itself again is left to that.
  */
 async function lookAtMaster(
   em: EntityManager,
@@ -92,8 +92,9 @@ async function keepOnce(em: EntityManager, serviceUuid: string, report: Decision
 }
 
 /**
- * Removes the row of a deleted configuration whose clones are all given back: those that have not heard of it hear it from the
- * sweep. False where the row is needed still, as when the service was configured again. Idempotent.
+ * Removes the row of a deleted configuration whose clones are all given back: those that have not heard of it
+ * hear it from the sweep. False where the row is needed still, as when the service was configured again.
+ * Idempotent.
  */
 export async function removeAutoscaleRow(database: Database, serviceUuid: string): Promise<boolean> {
   const [row] = await database.rows<{ isGone: boolean }>({

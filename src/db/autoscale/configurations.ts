@@ -38,9 +38,10 @@ export type ChangeAutoscaleOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Configures a service that is not, and makes it persistent. What a configuration before left to be closed is taken over. Under the
- * lock of the user's row: of two at once one is refused, and the master is neither deleted nor given a volume beside it.
- * Locks, as everywhere: the user, the service, its configuration, the instance.
+ * Configures a service that is not, and makes it persistent. What a configuration before left to be closed is
+ * taken over. Under the lock of the user's row: of two at once one is refused, and the master is neither
+ * deleted nor given a volume beside it. Locks, as everywhere: the user, the service, its configuration, the
+ * instance.
  */
 export async function insertAutoscale(
   database: Database,
@@ -103,8 +104,8 @@ export async function findAutoscale(
 }
 
 /**
- * Makes the configuration invisible, and has all clones go: they are given back in the same moment, with the cooldown to drain.
- * Its workflow closes what is left, and removes the row.
+ * Makes the configuration invisible, and has all clones go: they are given back in the same moment, with the
+ * cooldown to drain. Its workflow closes what is left, and removes the row.
  */
 export async function deleteAutoscale(
   database: Database,
@@ -129,7 +130,8 @@ export async function deleteAutoscale(
          select name from given order by position`,
         [deleted.cooldownMs, service.uuid],
       )
-      // Now, and not by the workflow that closes: by then a sweep may have deleted some of them. The master stays.
+      // Now, and not by the workflow that closes: by then a sweep may have deleted some of them. The master
+      // stays.
       const names = givenBack.map(({ name }) => name)
       await keepDecision(em, service.uuid, closedReport({ after: 1, givenBack: names }))
       return settingsOf(userUuid, service)

@@ -27,9 +27,9 @@ export async function lastDecisions(
 }
 
 /**
- * Writes down what was done, in the transaction that does it, and forgets what is too old. A refusal that only repeats the last one takes
- * its place: what was tried in vain for hours does not push out what was done. Answers the position, under which it can
- * be written anew while it goes on.
+ * Writes down what was done, in the transaction that does it, and forgets what is too old. A refusal that
+ * only repeats the last one takes its place: what was tried in vain for hours does not push out what was
+ * done. Answers the position, under which it can be written anew while it goes on.
  */
 export async function keepDecision(
   em: EntityManager,

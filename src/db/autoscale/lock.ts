@@ -16,8 +16,9 @@ export interface LockedAutoscale {
 }
 
 /**
- * Undefined where the service has no configuration. In the order of all locks: the user, the service, its configuration; so
- * clones are made and given back one by one, and beside no create, start or delete of their user.
+ * Undefined where the service has no configuration. In the order of all locks: the user, the service, its
+ * configuration; so clones are made and given back one by one, and beside no create, start or delete of their
+ * user.
  */
 export async function lockAutoscale(
   em: EntityManager,

@@ -21,7 +21,10 @@ interface ConfiguredService {
   readonly name: string
 }
 
-/** Adds each of a service's new policies unless its name is taken or there are too many; the others are added all the same. */
+/**
+ * Adds each of a service's new policies unless its name is taken or there are too many; the others are added
+ * all the same.
+ */
 export async function addPolicies(
   database: Database,
   service: ConfiguredService,
@@ -66,7 +69,10 @@ interface Change {
   readonly changes: readonly PolicyChange[]
 }
 
-/** Under the lock of the configuration alone, so that changes at once come one after the other; nobody else waits for it with more. */
+/**
+ * Under the lock of the configuration alone, so that changes at once come one after the other; nobody else
+ * waits for it with more.
+ */
 async function changed(
   database: Database,
   service: ConfiguredService,

@@ -110,8 +110,8 @@ export interface AutoscaledService {
 }
 
 /**
- * One look at many services, by one query: those of `serviceUuids` that have a configuration which is not deleted. Cheap
- * enough for thousands of services in a second.
+ * One look at many services, by one query: those of `serviceUuids` that have a configuration which is not
+ * deleted. Cheap enough for thousands of services in a second.
  */
 export async function readAutoscaleMembers(
   database: Database,
@@ -152,7 +152,9 @@ export async function lookAtMembers(
   return membersIn(row?.members ?? null, masterUuid)
 }
 
-/** Positional, which is half the bytes: there are thousands of them every second. Moments are in milliseconds. */
+/**
+ * Positional, which is half the bytes: there are thousands of them every second. Moments are in milliseconds.
+ */
 type MemberColumns = readonly [
   uuid: string,
   name: string,
@@ -174,8 +176,9 @@ function msOf(column: string): string {
 }
 
 /**
- * When a host was heard that had been heard all the while for as long as makes a silent one count as gone. Silence says nothing of a host where
- * nobody listened: after an outage of the API or of this whole machine, all have to be heard again first.
+ * When a host was heard that had been heard all the while for as long as makes a silent one count as gone.
+ * Silence says nothing of a host where nobody listened: after an outage of the API or of this whole machine,
+ * all have to be heard again first.
  */
 const lastSteadyHeartbeatSql = `
   select max(heartbeat_at) from nodes where heard_since <= heartbeat_at - interval '${hostGoneAfterMs} milliseconds'`

@@ -19,7 +19,9 @@ export interface OwnedAutoscale {
 /** More of one name are not told apart by listing them. */
 const maxFound = 20
 
-/** For administrators: the service of that UUID, or what every user, or `userName` alone, has of that name. */
+/**
+ * For administrators: the service of that UUID, or what every user, or `userName` alone, has of that name.
+ */
 export async function searchAutoscaled(
   database: Database,
   wanted: { readonly uuidOrName: string; readonly userName?: string },

@@ -17,8 +17,8 @@ export interface CertificateAttemptRow {
 }
 
 /**
- * Begins an attempt and answers its number; one that was begun and has not ended is gone on with, so that a repeat after a crash is
- * no attempt more. Undefined where the certificate is gone.
+ * Begins an attempt and answers its number; one that was begun and has not ended is gone on with, so that a
+ * repeat after a crash is no attempt more. Undefined where the certificate is gone.
  */
 export async function addAttempt(
   database: Database,
@@ -66,7 +66,10 @@ export async function noteAttempt(
   })
 }
 
-/** Ends an attempt with what was seen last. It stays ended when it was; nothing happens where the certificate is gone. */
+/**
+ * Ends an attempt with what was seen last. It stays ended when it was; nothing happens where the certificate
+ * is gone.
+ */
 export async function endAttempt(
   database: Database,
   attempt: { readonly uuid: string; readonly number: number },

@@ -22,8 +22,9 @@ interface Wanted {
 const paceLock = 7_070_003
 
 /**
- * Counts one more order for a certificate with an authority, or says until when it has to wait. To be asked right before the order is
- * made; what becomes of the order does not matter, unless none was made (`giveBackOrder`).
+ * Counts one more order for a certificate with an authority, or says until when it has to wait. To be asked
+ * right before the order is made; what becomes of the order does not matter, unless none was made
+ * (`giveBackOrder`).
  */
 export async function takeOrder(database: Database, wanted: Wanted): Promise<OrderPermit> {
   return database.em().transactional(async (em) => {
@@ -89,7 +90,10 @@ async function usersCount(em: EntityManager): Promise<number> {
   return counted?.users ?? 0
 }
 
-/** Their attempts go on, at a time that is still to come. What failed waits for its next attempt, and has no place here. */
+/**
+ * Their attempts go on, at a time that is still to come. What failed waits for its next attempt, and has no
+ * place here.
+ */
 async function ordersAhead(
   em: EntityManager,
   of: Pick<FoundOrder, 'userUuid' | 'wasIssued' | 'position'> & { readonly nowMs: number },

@@ -13,7 +13,9 @@ export interface CertificateFilter {
   readonly commonName?: string
 }
 
-/** The user's certificates, in the order of `identifiers`; undefined for each that this user does not have. */
+/**
+ * The user's certificates, in the order of `identifiers`; undefined for each that this user does not have.
+ */
 export async function findCertificates(
   database: Database,
   userUuid: string,

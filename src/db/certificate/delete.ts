@@ -7,8 +7,9 @@ export type DeleteCertificateOutcome =
   { readonly ok: true } | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses it: whoever gives it to a domain has the
- * user's row, too, so that none does in between. Of two deletes at once one finds it. Its workflow ends when it finds nothing.
+ * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses it: whoever
+ * gives it to a domain has the user's row, too, so that none does in between. Of two deletes at once one
+ * finds it. Its workflow ends when it finds nothing.
  */
 export async function deleteCertificate(
   database: Database,

@@ -4,12 +4,16 @@ import type { ServiceWriter } from '../service/new-service.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
 
-/** Certificates outlive their services, so that nothing but this bounds how many a user makes by creating domains. */
+/**
+ * Certificates outlive their services, so that nothing but this bounds how many a user makes by creating
+ * domains.
+ */
 export const maxCertificatesPerUser = 1_000
 
 /**
- * A name that none of the user's certificates has: the given one, or a generated one. In a transaction that has the user's row locked,
- * so that it stays free until the commit, as does the room for one more. Throws `Refused`.
+ * A name that none of the user's certificates has: the given one, or a generated one. In a transaction that
+ * has the user's row locked, so that it stays free until the commit, as does the room for one more. Throws
+ * `Refused`.
  */
 export async function nameNewCertificate(
   em: EntityManager,

@@ -20,8 +20,9 @@ interface StoredOrder {
 }
 
 /**
- * The order under way, with the key that it is finalised with. Where there is none with this authority, one is begun with a new key; of
- * two that begin at once both get the first one's. Undefined where the certificate is gone.
+ * The order under way, with the key that it is finalised with. Where there is none with this authority, one
+ * is begun with a new key; of two that begin at once both get the first one's. Undefined where the
+ * certificate is gone.
  */
 export async function ensureOrderKey(
   { database, secretBox }: CertificateDeps,
@@ -31,8 +32,8 @@ export async function ensureOrderKey(
   const stored = await storedOrder(database, uuid)
   const kept = stored && openedOrder(secretBox, uuid, { stored, directory })
   if (kept !== undefined) return kept
-  // What is there is another authority's, or its key can not be opened: neither can be gone on with. It is replaced where
-  // it still is what was seen.
+  // What is there is another authority's, or its key can not be opened: neither can be gone on with. It is
+  // replaced where it still is what was seen.
   const keySealed = secretBox.seal(wanted.makeKeyPem(), orderKeyContext(uuid))
   await database.rows({
     name: 'ensure-order-key',
@@ -77,8 +78,8 @@ async function storedOrder(database: Database, uuid: string): Promise<StoredOrde
 }
 
 /**
- * Notes the order's URL, before anything is done with it. Answers the one that is kept, which is the first; undefined where the
- * order is not under way any more.
+ * Notes the order's URL, before anything is done with it. Answers the one that is kept, which is the first;
+ * undefined where the order is not under way any more.
  */
 export async function setOrderUrl(
   database: Database,
@@ -105,8 +106,8 @@ export async function clearOrder(database: Database, uuid: string): Promise<void
 }
 
 /**
- * Has gateways show exactly these for the certificate. Idempotent: those that are shown already stay. False where the
- * certificate is gone.
+ * Has gateways show exactly these for the certificate. Idempotent: those that are shown already stay. False
+ * where the certificate is gone.
  */
 export async function putChallenges(
   { database, secretBox }: CertificateDeps,

@@ -44,8 +44,9 @@ export interface CertificateRecord extends Pick<CertificateLife, 'state' | 'atte
 }
 
 /**
- * Writes what the workflow decided. A revision that is not greater than the row's is older news, or a repeat, and changes
- * nothing. Answers whether the certificate is still there: a workflow whose row is gone has nothing left to do.
+ * Writes what the workflow decided. A revision that is not greater than the row's is older news, or a repeat,
+ * and changes nothing. Answers whether the certificate is still there: a workflow whose row is gone has
+ * nothing left to do.
  */
 export async function recordCertificate(
   database: Database,
@@ -74,9 +75,9 @@ export interface CertificateFacts {
 }
 
 /**
- * Replaces chain, key and facts, all at once, and drops order and challenges. Gateways serve it as soon as the recorded state
- * is `valid`; that is the workflow's to say. Repeating the installation of a chain changes nothing. False where the
- * certificate is gone.
+ * Replaces chain, key and facts, all at once, and drops order and challenges. Gateways serve it as soon as
+ * the recorded state is `valid`; that is the workflow's to say. Repeating the installation of a chain changes
+ * nothing. False where the certificate is gone.
  */
 export async function installCertificate(
   { database, secretBox }: CertificateDeps,

@@ -27,8 +27,8 @@ export async function overlookCertificates(
 }
 
 /**
- * For administrators: the certificate of that UUID, or what every user, or `userName` alone, has of that name; where there is none, those
- * that the domain is served with; else those for it.
+ * For administrators: the certificate of that UUID, or what every user, or `userName` alone, has of that
+ * name; where there is none, those that the domain is served with; else those for it.
  */
 export async function searchCertificates(
   database: Database,

@@ -9,9 +9,9 @@ import type { ServiceWriter, WantedDomain } from '../service/new-service.ts'
 import { Refused } from '../refused.ts'
 
 /**
- * The certificate that a domain is served with; null for names of the metro domain. One that is given has to fit; else one of
- * the user's that fits is taken, a valid one before one that is still pending; else a new one is requested, which is
- * a row in state pending. In a transaction that has the user's row locked.
+ * The certificate that a domain is served with; null for names of the metro domain. One that is given has to
+ * fit; else one of the user's that fits is taken, a valid one before one that is still pending; else a new
+ * one is requested, which is a row in state pending. In a transaction that has the user's row locked.
  */
 export async function chooseCertificate(
   em: EntityManager,

@@ -26,7 +26,9 @@ export type UploadCertificateOutcome =
   | { readonly ok: true; readonly certificate: { readonly uuid: string; readonly name: string } }
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
-/** Writes a certificate that its owner brought, with its key sealed. It is valid at once and has no workflow. */
+/**
+ * Writes a certificate that its owner brought, with its key sealed. It is valid at once and has no workflow.
+ */
 export async function uploadCertificate(
   deps: CertificateDeps & { readonly randomSuffix?: RandomSuffix },
   wanted: NewCertificate,

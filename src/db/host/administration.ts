@@ -86,8 +86,8 @@ export async function leftOnNode(database: Database, nodeId: string): Promise<Le
 }
 
 /**
- * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its instances and volumes. A
- * host that still beats would take the id back at once, so it is refused.
+ * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its
+ * instances and volumes. A host that still beats would take the id back at once, so it is refused.
  */
 export async function releaseNode(database: Database, nodeId: string): Promise<NodeChange> {
   const released = await database.rows({

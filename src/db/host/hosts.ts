@@ -31,8 +31,8 @@ export interface NodesDeps {
 const subnetLock = 7_070_002
 
 /**
- * Stands in place of an agent's secret that an administrator has let go: whoever joins under the id next brings the new
- * one. Nothing else is an empty text, because what is sealed never is.
+ * Stands in place of an agent's secret that an administrator has let go: whoever joins under the id next
+ * brings the new one. Nothing else is an empty text, because what is sealed never is.
  */
 export const releasedSecret = ''
 
@@ -42,9 +42,10 @@ interface StoredNode {
 }
 
 /**
- * Notes that the host is alive, and on its first call gives it a network of its own: `firstSubnet`, or the next one
- * that is free. The assignment never changes afterwards, and the id belongs to the agent with this secret from then on:
- * undefined, and nothing changed, where the secret is not that of the host with this id. Throws where all networks are taken.
+ * Notes that the host is alive, and on its first call gives it a network of its own: `firstSubnet`, or the
+ * next one that is free. The assignment never changes afterwards, and the id belongs to the agent with this
+ * secret from then on: undefined, and nothing changed, where the secret is not that of the host with this id.
+ * Throws where all networks are taken.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,
@@ -123,7 +124,9 @@ export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: stri
   return stored !== undefined && isSealed(deps, nodeId, { sealed: stored.agent_secret, secret })
 }
 
-/** False as well for what was sealed with a key that is lost: an administrator has to release the host then. */
+/**
+ * False as well for what was sealed with a key that is lost: an administrator has to release the host then.
+ */
 function isSealed(
   { secretBox }: NodesDeps,
   nodeId: string,

@@ -53,7 +53,9 @@ function launchVolume(
   return { ...row.volume, at: row.volumeAt, readonly: row.volumeReadonly }
 }
 
-/** Every instance whose row is placed on the host, also those that are deleted and wait for its cleaning up. */
+/**
+ * Every instance whose row is placed on the host, also those that are deleted and wait for its cleaning up.
+ */
 export async function instancesOfNode(database: Database, nodeId: string): Promise<readonly NodeInstance[]> {
   return database.rows<NodeInstance>({
     name: 'instances-of-node',

@@ -9,9 +9,10 @@ export const promisedFootprintSql = `(select coalesce(sum(${footprintSql}), 0)::
   where i.node_id = nodes.id and i.state <> 'stopped')`
 
 /**
- * What those take that have a VM, as far as rows tell. One that sleeps has none, one whose start failed has none until the next
- * try, and one that was deleted while it started gets none: a user who creates and deletes in a loop keeps nobody from the memory.
- * Where that is less than what the host counts, the host still refuses; it is never more, so that nothing is refused that fits.
+ * What those take that have a VM, as far as rows tell. One that sleeps has none, one whose start failed has
+ * none until the next try, and one that was deleted while it started gets none: a user who creates and
+ * deletes in a loop keeps nobody from the memory. Where that is less than what the host counts, the host
+ * still refuses; it is never more, so that nothing is refused that fits.
  */
 export const heldFootprintSql = `(select coalesce(sum(${footprintSql}), 0)::int from instances i
   where i.node_id = nodes.id and i.state <> 'stopped' and i.state <> 'standby'

@@ -1,6 +1,8 @@
 import type { Database } from '../database.ts'
 
-/** `<repository>@sha256:<hex>` of what the user's instances run: the registry can not list what lost its tag. */
+/**
+ * `<repository>@sha256:<hex>` of what the user's instances run: the registry can not list what lost its tag.
+ */
 export async function imagesOfUser(database: Database, userName: string): Promise<readonly string[]> {
   const rows = await database.rows<{ image: string }>({
     name: 'images-of-user',
@@ -11,7 +13,10 @@ export async function imagesOfUser(database: Database, userName: string): Promis
   return rows.map((row) => row.image)
 }
 
-/** The same of all users. An instance that was deleted and is not gone yet needs its image no more: nothing starts it again. */
+/**
+ * The same of all users. An instance that was deleted and is not gone yet needs its image no more: nothing
+ * starts it again.
+ */
 export async function imagesInUse(database: Database): Promise<readonly string[]> {
   const rows = await database.rows<{ image: string }>({
     name: 'images-in-use',

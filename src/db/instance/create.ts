@@ -42,14 +42,15 @@ export interface CreateInstancesDeps {
 }
 
 /**
- * Writes the rows of an instance and its replicas with what they bring along (service, domains, certificates, volumes), all or none,
- * in one transaction under the lock of the user's row: creates and starts of one user pass it one by one, so parallel ones
- * can not pass a limit. Answers the rows in the order in which they were named, the first without suffix. No workflow
- * is started, neither theirs nor those of volumes.
+ * Writes the rows of an instance and its replicas with what they bring along (service, domains, certificates,
+ * volumes), all or none, in one transaction under the lock of the user's row: creates and starts of one user
+ * pass it one by one, so parallel ones can not pass a limit. Answers the rows in the order in which they were
+ * named, the first without suffix. No workflow is started, neither theirs nor those of volumes.
  *
- * Locks are always taken in this order, so that no two transactions wait for each other: the user, a service, its autoscale
- * configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance has that one's row before its service's, its volume's and its
- * configuration's, but never beside a transaction that takes them the other way round, because it has the user's row before all.
+ * Locks are always taken in this order, so that no two transactions wait for each other: the user, a service,
+ * its autoscale configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance
+ * has that one's row before its service's, its volume's and its configuration's, but never beside a
+ * transaction that takes them the other way round, because it has the user's row before all.
  */
 export async function insertInstances(
   deps: CreateInstancesDeps,

@@ -42,8 +42,9 @@ export interface InstanceFilter extends ListPage {
 }
 
 /**
- * How long a start that was admitted keeps its place in the live quotas without having reached a state of its own:
- * longer than any update takes, short enough that an API process that died between the two is soon forgotten.
+ * How long a start that was admitted keeps its place in the live quotas without having reached a state of its
+ * own: longer than any update takes, short enough that an API process that died between the two is soon
+ * forgotten.
  */
 const liveReservationMs = 30_000
 
@@ -58,8 +59,8 @@ export async function findInstances(
   const names = identifiers.flatMap((one) => ('name' in one ? [one.name] : []))
   const rows = await database.rows<InstanceRow>({
     name: 'find-instances',
-    // One look into the index per identifier. As one condition with an `or` the planner reads all that the user has;
-    // `offset 0` keeps it from merging the parts into such a one again.
+    // One look into the index per identifier. As one condition with an `or` the planner reads all that the
+    // user has; `offset 0` keeps it from merging the parts into such a one again.
     text: `select ${instanceColumns} from (
              select found.* from unnest($2::uuid[]) as wanted (uuid),
                lateral (select * from instances where uuid = wanted.uuid offset 0) as found
@@ -136,10 +137,11 @@ export async function findByUuids(
 }
 
 /**
- * Makes the user's instance invisible, frees its name and quota, and answers the row as it was; undefined where the
- * user has none such, so of two deletes at once one finds it. A service that was made with the instance alone goes
- * in the same moment, and so does its volume unless that is persistent (`findDeletedVolume` answers it then), and so do the
- * configuration that it is the master of and all clones of it (`findGoneWithMaster`). The hosts are cleaned by the workflows of all.
+ * Makes the user's instance invisible, frees its name and quota, and answers the row as it was; undefined
+ * where the user has none such, so of two deletes at once one finds it. A service that was made with the
+ * instance alone goes in the same moment, and so does its volume unless that is persistent
+ * (`findDeletedVolume` answers it then), and so do the configuration that it is the master of and all clones
+ * of it (`findGoneWithMaster`). The hosts are cleaned by the workflows of all.
  */
 export async function markDeleted(
   database: Database,
@@ -183,8 +185,9 @@ interface Startable {
 }
 
 /**
- * Admits a start: under the lock of the user's row, checks the live quotas and, of one that has no VM, the memory of its host; keeps the place for a while, within
- * which the state says so itself. An instance that is live already needs none.
+ * Admits a start: under the lock of the user's row, checks the live quotas and, of one that has no VM, the
+ * memory of its host; keeps the place for a while, within which the state says so itself. An instance that is
+ * live already needs none.
  */
 export async function reserveLive(
   database: Database,

@@ -24,8 +24,8 @@ const probeTimeoutMs = 5_000
 const connectTimeoutMs = 5_000
 
 /**
- * Holds one connection that listens, and another one when it is lost, for as long as it takes. Resolves when the first
- * one listens; throws where that can not be had.
+ * Holds one connection that listens, and another one when it is lost, for as long as it takes. Resolves when
+ * the first one listens; throws where that can not be had.
  */
 export async function openInstanceListener(
   database: Database,

@@ -16,7 +16,9 @@ import type { SecretBox } from '../secret-box.ts'
 
 // What everybody needs who writes rows of instances: those who are asked for some, and autoscale.
 
-/** An instance and its replicas as they are asked for: defaults resolved, the name parsed, the image pinned. */
+/**
+ * An instance and its replicas as they are asked for: defaults resolved, the name parsed, the image pinned.
+ */
 export interface NewInstances {
   readonly userUuid: string
   /** Absent: generated from the image's. */

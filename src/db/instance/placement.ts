@@ -17,7 +17,10 @@ export interface WantedPlacements {
   readonly memoryMb: number
   /** They start at once, so their host needs the memory now. */
   readonly starting: boolean
-  /** One that exists draws its instance to its host; a new one, of which each instance gets its own, needs room there. */
+  /**
+   * One that exists draws its instance to its host; a new one, of which each instance gets its own, needs
+   * room there.
+   */
   readonly volume?:
     | { readonly existing: { readonly name: string; readonly nodeId: string } }
     | { readonly made: { readonly sizeMb: number } }
@@ -29,7 +32,10 @@ interface Candidate {
   readonly nextAddress: number
   /** Beside all that may run at any moment: by this they are spread. */
   freeMemoryMb: number
-  /** For what starts now. At first as if all that sleep ran, which is quick to know; exact where that is not enough. */
+  /**
+   * For what starts now. At first as if all that sleep ran, which is quick to know; exact where that is not
+   * enough.
+   */
   roomMb: number
   /** Less than nothing where the host's disk shrank. */
   freeVolumeMb: number
@@ -39,9 +45,9 @@ interface Candidate {
 const addressWindow = 256
 
 /**
- * Places `count` instances, each on the live host with most free memory at its turn among those that have or can take its
- * volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the same order, so that neither an
- * address nor room is given out twice. Throws `Refused`.
+ * Places `count` instances, each on the live host with most free memory at its turn among those that have or
+ * can take its volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the
+ * same order, so that neither an address nor room is given out twice. Throws `Refused`.
  */
 export async function placeInstances(
   em: EntityManager,
@@ -59,8 +65,8 @@ export async function placeInstances(
 }
 
 /**
- * A place for one more that starts now: on the host with most free memory among those that have the memory and an address. Locks
- * as `placeInstances`; throws `Refused` where no host is live.
+ * A place for one more that starts now: on the host with most free memory among those that have the memory
+ * and an address. Locks as `placeInstances`; throws `Refused` where no host is live.
  */
 export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Placement | RoomRefusal> {
   const candidates = (await lockCandidates(em)).toSorted(
@@ -116,8 +122,8 @@ async function noNode(em: EntityManager): Promise<WriteRefusal> {
 }
 
 /**
- * A statement of its own: one that had waited for the locks would add up what stood there before it waited. Instances and
- * volumes that are deleted but not yet removed still have their place, so they are counted.
+ * A statement of its own: one that had waited for the locks would add up what stood there before it waited.
+ * Instances and volumes that are deleted but not yet removed still have their place, so they are counted.
  */
 async function readCandidates(
   em: EntityManager,
@@ -135,7 +141,10 @@ async function readCandidates(
   )
 }
 
-/** Sleepers keep nobody from the memory that they do not have; asked only where there is not enough beside them. */
+/**
+ * Sleepers keep nobody from the memory that they do not have; asked only where there is not enough beside
+ * them.
+ */
 async function measureRoom(
   em: EntityManager,
   candidates: readonly Candidate[],

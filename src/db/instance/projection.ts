@@ -3,9 +3,10 @@ import type { Database } from '../database.ts'
 import { notifyInstanceSql } from './channel.ts'
 
 /**
- * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is older
- * news, or a repeat, and changes nothing; so is one about an instance that is gone. Returns whether it was written.
- * Once the state is a live one, a reservation has served: it ends with the next stop instead of outliving it.
+ * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is
+ * older news, or a repeat, and changes nothing; so is one about an instance that is gone. Returns whether it
+ * was written. Once the state is a live one, a reservation has served: it ends with the next stop instead of
+ * outliving it.
  */
 export async function recordInstance(
   database: Database,

@@ -37,7 +37,10 @@ export async function findDeletedRows(
   return (await readDeleted<InstanceRow>(database, table, bounds)).map(workflowSettings)
 }
 
-/** Makes an instance invisible that deletes itself when it stops, and with it what goes with it in every delete. Idempotent. */
+/**
+ * Makes an instance invisible that deletes itself when it stops, and with it what goes with it in every
+ * delete. Idempotent.
+ */
 export async function markEphemeralDeleted(database: Database, uuid: string): Promise<void> {
   await database.em().transactional(async (em) => {
     await em.execute(lockOwnerSql, [uuid])
@@ -53,7 +56,10 @@ export async function markEphemeralDeleted(database: Database, uuid: string): Pr
   })
 }
 
-/** Deletes the row, once nothing of the instance is left on its host: its address can be given out again. Idempotent. */
+/**
+ * Deletes the row, once nothing of the instance is left on its host: its address can be given out again.
+ * Idempotent.
+ */
 export async function removeInstanceRow(database: Database, uuid: string): Promise<void> {
   await database.rows({
     name: 'remove-instance-row',

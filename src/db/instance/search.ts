@@ -9,7 +9,10 @@ export interface OwnedInstance extends InstanceRow {
 /** More of one name are not told apart by listing them. */
 const maxFound = 20
 
-/** For administrators: every user's instance of that name, or of `userName` alone, in the order of their creation. */
+/**
+ * For administrators: every user's instance of that name, or of `userName` alone, in the order of their
+ * creation.
+ */
 export async function findByName(
   database: Database,
   wanted: { readonly name: string; readonly userName?: string },

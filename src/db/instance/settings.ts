@@ -18,7 +18,10 @@ export function workflowSettings(row: InstanceRow): InstanceSettings {
   return revision === 0 ? settings : { ...settings, recorded: { revision, projection: projectionIn(row) } }
 }
 
-/** The way back from `recordInstance`. Total: a field of the projection that is not read here does not compile. */
+/**
+ * The way back from `recordInstance`. Total: a field of the projection that is not read here does not
+ * compile.
+ */
 function projectionIn(row: InstanceRow): InstanceProjection {
   return {
     state: row.state,

@@ -10,15 +10,16 @@ export interface ReadOutcome<Seen> {
 }
 
 /**
- * Waits for states of instances without polling: however many wait, a process has one connection that listens, and a
- * row is read when PostgreSQL says that it changed. Notifications only wake: what counts is the row that is read then,
- * so repeated ones are harmless, and after a lost connection everything waited for is read again.
+ * Waits for states of instances without polling: however many wait, a process has one connection that
+ * listens, and a row is read when PostgreSQL says that it changed. Notifications only wake: what counts is
+ * the row that is read then, so repeated ones are harmless, and after a lost connection everything waited for
+ * is read again.
  */
 export interface InstanceWatch {
   /**
-   * Resolves when `isSatisfied` holds for what `read` answers of these objects, which are instances or volumes; with
-   * `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits. Throws where that first
-   * read fails; later ones are tried again until the time is up.
+   * Resolves when `isSatisfied` holds for what `read` answers of these objects, which are instances or
+   * volumes; with `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits.
+   * Throws where that first read fails; later ones are tried again until the time is up.
    */
   waitForRead<Seen>(
     uuids: readonly string[],
@@ -26,14 +27,16 @@ export interface InstanceWatch {
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<ReadOutcome<Seen>>
   /**
-   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. Like every notification it
-   * only says that a read may find something. Returns how to listen no longer.
+   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. Like every
+   * notification it only says that a read may find something. Returns how to listen no longer.
    */
   onFeed(topic: FeedTopic, wake: () => void): () => void
   close(): Promise<void>
 }
 
-/** After a read failed while the listening connection lives; when that is lost too, its return wakes earlier. */
+/**
+ * After a read failed while the listening connection lives; when that is lost too, its return wakes earlier.
+ */
 const rereadAfterMs = 1_000
 
 interface Waiter {

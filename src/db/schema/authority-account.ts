@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
-/** How the platform is known to an authority: one account per directory. The local authority's row holds the authority itself. */
+/**
+ * How the platform is known to an authority: one account per directory. The local authority's row holds the
+ * authority itself.
+ */
 export const AuthorityAccount = defineEntity({
   name: 'AuthorityAccount',
   tableName: 'authority_accounts',

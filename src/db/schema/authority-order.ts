@@ -1,8 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 
 /**
- * An order that was made with an authority, for as long as it counts against the authority's limits. It outlives the certificate and its
- * order: who deletes a certificate and asks for it again has used two. So it refers to no other row.
+ * An order that was made with an authority, for as long as it counts against the authority's limits. It
+ * outlives the certificate and its order: who deletes a certificate and asks for it again has used two. So it
+ * refers to no other row.
  */
 export const AuthorityOrder = defineEntity({
   name: 'AuthorityOrder',

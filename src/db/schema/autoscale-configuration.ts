@@ -5,8 +5,8 @@ import { Service } from './service.ts'
 import { User } from './user.ts'
 
 /**
- * How a service is scaled. A row with `deletedAt` is no configuration to anybody but its workflow, which gives the clones back and removes
- * it; a new configuration of the service takes it over.
+ * How a service is scaled. A row with `deletedAt` is no configuration to anybody but its workflow, which
+ * gives the clones back and removes it; a new configuration of the service takes it over.
  */
 export const AutoscaleConfiguration = defineEntity({
   name: 'AutoscaleConfiguration',

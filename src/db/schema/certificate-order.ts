@@ -2,8 +2,8 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Certificate } from './certificate.ts'
 
 /**
- * What an attempt must not lose: the key is written before an order is asked for, the order's URL before anything is done
- * with it. A repeat after a crash finds both, so there is one order and one certificate.
+ * What an attempt must not lose: the key is written before an order is asked for, the order's URL before
+ * anything is done with it. A repeat after a crash finds both, so there is one order and one certificate.
  */
 export const CertificateOrder = defineEntity({
   name: 'CertificateOrder',

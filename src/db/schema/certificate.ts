@@ -3,8 +3,9 @@ import { CertificateOrigin, CertificateState } from '../../domain/service/handle
 import { User } from './user.ts'
 
 /**
- * A certificate of a custom domain. The metro domain's own is a file of the platform's. What is known of the content
- * (`chain` to `notAfter`) comes with the upload or with the first installation and is replaced by renewals, all at once.
+ * A certificate of a custom domain. The metro domain's own is a file of the platform's. What is known of the
+ * content (`chain` to `notAfter`) comes with the upload or with the first installation and is replaced by
+ * renewals, all at once.
  */
 export const Certificate = defineEntity({
   name: 'Certificate',

@@ -9,8 +9,9 @@ import { User } from './user.ts'
 import { Volume } from './volume.ts'
 
 /**
- * What was asked for (never changed after the insert) and, from `revision` on, the projection of the lifecycle that
- * the instance's workflow writes. A row with `deletedAt` is invisible to every reader; it stays until the host is clean.
+ * What was asked for (never changed after the insert) and, from `revision` on, the projection of the
+ * lifecycle that the instance's workflow writes. A row with `deletedAt` is invisible to every reader; it
+ * stays until the host is clean.
  */
 export const Instance = defineEntity({
   name: 'Instance',
@@ -100,7 +101,9 @@ export const Instance = defineEntity({
     privateIp: p.text(),
     mac: p.text(),
 
-    /** Until then a start that is under way counts against the live quotas, although the state says stopped. */
+    /**
+     * Until then a start that is under way counts against the live quotas, although the state says stopped.
+     */
     liveReservedUntil: p.datetime(3).nullable(),
 
     revision: p.bigint('number').default(0),

@@ -5,8 +5,8 @@ import type { Database } from '../database.ts'
 const migrationLock = 7_070_001
 
 /**
- * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several processes at
- * once: one migrates, the others wait for it and find nothing left to do.
+ * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several
+ * processes at once: one migrates, the others wait for it and find nothing left to do.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.

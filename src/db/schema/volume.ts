@@ -4,8 +4,8 @@ import { Node } from './node.ts'
 import { User } from './user.ts'
 
 /**
- * Persistent storage of a user, on one host for good. Which instance has it says the instance's row. A row with `deletedAt` is
- * invisible to every reader; it stays until the host is clean.
+ * Persistent storage of a user, on one host for good. Which instance has it says the instance's row. A row
+ * with `deletedAt` is invisible to every reader; it stays until the host is clean.
  */
 export const Volume = defineEntity({
   name: 'Volume',

@@ -18,8 +18,8 @@ export type CreateServiceOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Writes one persistent service, with its domains and certificates or not at all, in one transaction under the lock
- * of the user's row.
+ * Writes one persistent service, with its domains and certificates or not at all, in one transaction under
+ * the lock of the user's row.
  */
 export async function createService(
   deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },

@@ -1,16 +1,18 @@
 import type { Database } from '../database.ts'
 
 /**
- * The change feed: what of the rows of services, instances, nodes and certificates a reader does not know yet.
+ * The change feed: what of the rows of services, instances, nodes and certificates a reader does not know
+ * yet.
  *
- * Each row has `feed_xid`, the transaction that last changed what the feed shows of it; triggers keep it (and only where
- * such a thing changed: usage and boot times do not count). Rows that are deleted leave one in `feed_gone`.
- * A read answers, from one snapshot, all rows from a revision on, and the revision of the next read: the oldest
- * transaction that was still under way. So a transaction with a low number that commits late is not missed, whatever
- * the order of the commits; in exchange rows may be read again, which is harmless.
+ * Each row has `feed_xid`, the transaction that last changed what the feed shows of it; triggers keep it (and
+ * only where such a thing changed: usage and boot times do not count). Rows that are deleted leave one in
+ * `feed_gone`. A read answers, from one snapshot, all rows from a revision on, and the revision of the next
+ * read: the oldest transaction that was still under way. So a transaction with a low number that commits late
+ * is not missed, whatever the order of the commits; in exchange rows may be read again, which is harmless.
  *
- * Numbers of transactions mean something to one running server only. A revision therefore names it by the time of its
- * start and the database: after another start, a failover or a restored backup everything is told again.
+ * Numbers of transactions mean something to one running server only. A revision therefore names it by the
+ * time of its start and the database: after another start, a failover or a restored backup everything is told
+ * again.
  */
 export interface FeedRead {
   /** Everything there is, because `since` was absent, or leads nowhere any more. */

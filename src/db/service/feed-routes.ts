@@ -63,7 +63,10 @@ export function namesQuery(nodeId: string): FeedQuery {
   }
 }
 
-/** What is sealed in the row is opened here; a key that can not be opened is a certificate that can not be used. */
+/**
+ * What is sealed in the row is opened here; a key that can not be opened is a certificate that can not be
+ * used.
+ */
 export function routeLine(box: SecretBox, { kind, id, body }: FeedRow): RouteLine {
   if (body === null) return { kind: 'gone', what: kind as RouteKind, id }
   switch (kind as RouteKind) {

@@ -10,8 +10,8 @@ import type { WriteRefusal } from '../refused.ts'
 import { chooseCertificate } from '../certificate/service-certificates.ts'
 
 /**
- * Writes a service with its domains and the certificates that these need, in a transaction that has the user's row
- * locked: names that are free here stay free until the commit. Throws `Refused`.
+ * Writes a service with its domains and the certificates that these need, in a transaction that has the
+ * user's row locked: names that are free here stay free until the commit. Throws `Refused`.
  */
 export async function insertService(
   em: EntityManager,
@@ -84,8 +84,8 @@ interface DomainRow {
 }
 
 /**
- * Writes all, or answers one that somebody has. A name that another transaction is just taking or releasing is waited
- * for; everybody takes names in the same order, so that no two wait for each other.
+ * Writes all, or answers one that somebody has. A name that another transaction is just taking or releasing
+ * is waited for; everybody takes names in the same order, so that no two wait for each other.
  */
 async function takeDomains(em: EntityManager, rows: readonly DomainRow[]): Promise<string | undefined> {
   const sorted = rows.toSorted((one, other) => (one.fqdn < other.fqdn ? -1 : 1))
@@ -100,8 +100,8 @@ async function takeDomains(em: EntityManager, rows: readonly DomainRow[]): Promi
 }
 
 /**
- * Attaches `count` further instances to one of the user's services: its row is locked until the commit, and with more
- * than one instance it is persistent. Answers its UUID. Throws `Refused`.
+ * Attaches `count` further instances to one of the user's services: its row is locked until the commit, and
+ * with more than one instance it is persistent. Answers its UUID. Throws `Refused`.
  */
 export async function attachToService(
   em: EntityManager,

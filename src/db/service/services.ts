@@ -89,8 +89,9 @@ export async function attachedServices(
 export type DeleteServiceOutcome = 'deleted' | 'attached' | 'not-found'
 
 /**
- * Deletes the user's service and releases its domains; their certificates stay. Refused while an instance is attached. The
- * row is locked before the instances are looked for, as by whoever attaches one, so that none slips in between.
+ * Deletes the user's service and releases its domains; their certificates stay. Refused while an instance is
+ * attached. The row is locked before the instances are looked for, as by whoever attaches one, so that none
+ * slips in between.
  */
 export async function deleteService(
   database: Database,

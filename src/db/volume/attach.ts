@@ -16,8 +16,8 @@ export type ChangeVolumeOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Gives an available volume to an instance of the same user and host that is stopped, stays so, has none, and has nothing to do
- * with autoscale. Under the lock
+ * Gives an available volume to an instance of the same user and host that is stopped, stays so, has none, and
+ * has nothing to do with autoscale. Under the lock
  * of the user's row, which every start takes as well: it is attached before a start or not at all.
  */
 export async function attachVolume(
@@ -55,8 +55,8 @@ export async function attachVolume(
 }
 
 /**
- * Takes the volume from the instance that has it, which must be stopped and stay so, and makes it persistent. What nothing
- * has attached is left as it is, unless an instance is named: that one does not have it.
+ * Takes the volume from the instance that has it, which must be stopped and stay so, and makes it persistent.
+ * What nothing has attached is left as it is, unless an instance is named: that one does not have it.
  */
 export async function detachVolume(
   database: Database,
@@ -108,7 +108,10 @@ async function changed(
   return { ok: true, volume: { uuid, name } }
 }
 
-/** What is cloned, and what is a clone, has none; the user's row is locked, so that no configuration comes beside this. */
+/**
+ * What is cloned, and what is a clone, has none; the user's row is locked, so that no configuration comes
+ * beside this.
+ */
 function refuseAutoscaled({ name, isClone, masterOf }: LockedInstance): void {
   if (isClone) throw new Refused({ kind: 'volume-for-clone', name })
   if (masterOf !== null) throw new Refused({ kind: 'volume-for-master', name, service: masterOf })

@@ -13,8 +13,9 @@ export interface VolumeWriter {
 }
 
 /**
- * Writes one volume on each of the hosts, in a transaction that has the user's row and the hosts' locked: names that are
- * free here stay free until the commit, and so does the room. Answers their UUIDs in that order. Throws `Refused`.
+ * Writes one volume on each of the hosts, in a transaction that has the user's row and the hosts' locked:
+ * names that are free here stay free until the commit, and so does the room. Answers their UUIDs in that
+ * order. Throws `Refused`.
  */
 export async function insertVolumes(
   em: EntityManager,

@@ -7,8 +7,8 @@ import type { VolumeRow } from './row.ts'
 import type { Identifier } from '../instance/instances.ts'
 
 /**
- * The user's volume, whose row stays locked until the commit: what its workflow tells of it meanwhile comes after. Whoever takes
- * this has the user's row, so nobody attaches or detaches it either. Throws `Refused`.
+ * The user's volume, whose row stays locked until the commit: what its workflow tells of it meanwhile comes
+ * after. Whoever takes this has the user's row, so nobody attaches or detaches it either. Throws `Refused`.
  */
 export async function lockVolume(
   em: EntityManager,

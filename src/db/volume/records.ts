@@ -37,8 +37,9 @@ export async function findDeletedVolumes(
 export type VolumeRecord = Pick<VolumeLife, 'phase' | 'made' | 'failure'>
 
 /**
- * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is older news, or a repeat, and changes
- * nothing; so is one about a volume that is gone. Returns whether it was written.
+ * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is
+ * older news, or a repeat, and changes nothing; so is one about a volume that is gone. Returns whether it was
+ * written.
  */
 export async function recordVolume(
   database: Database,
@@ -56,7 +57,10 @@ export async function recordVolume(
   return written !== undefined && written.count > 0
 }
 
-/** Deletes the row, once nothing of the volume is left on its host: its room can be promised again. Idempotent. */
+/**
+ * Deletes the row, once nothing of the volume is left on its host: its room can be promised again.
+ * Idempotent.
+ */
 export async function removeVolumeRow(database: Database, uuid: string): Promise<void> {
   await database.rows({
     name: 'remove-volume-row',

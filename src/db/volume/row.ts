@@ -32,7 +32,10 @@ export interface VolumeRow {
 const useSql = `case when holder.uuid is null then '${VolumeUse.None}'
   when holder.live then '${VolumeUse.Live}' else '${VolumeUse.Resting}' end`
 
-/** The state over the rows of `selectVolumes`, as the domain has it: cases of its function, not rules of its own. */
+/**
+ * The state over the rows of `selectVolumes`, as the domain has it: cases of its function, not rules of its
+ * own.
+ */
 export const volumeStateSql = `case volumes.phase || '/' || ${useSql} ${Object.values(VolumePhase)
   .flatMap((phase) =>
     Object.values(VolumeUse).map((use) => `when '${phase}/${use}' then '${volumeState(phase, use)}'`),
@@ -61,7 +64,10 @@ const columns: Readonly<Record<keyof VolumeRow, string>> = {
   readonly: 'coalesce(holder.volume_readonly, false)',
 }
 
-/** To be followed by conditions on `volumes` and `holder`, the instance that has it. Volumes that are deleted are among them. */
+/**
+ * To be followed by conditions on `volumes` and `holder`, the instance that has it. Volumes that are deleted
+ * are among them.
+ */
 export const volumesSql = `volumes left join lateral
   (select uuid, name, volume_at, volume_readonly, ${liveCondition} as live from instances
     where volume_uuid = volumes.uuid and deleted_at is null) as holder on true`

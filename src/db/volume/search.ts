@@ -22,7 +22,10 @@ const ownedVolumes = `select found.*, users.name as "userName",
   from (${selectVolumes}) as found
     join users on users.uuid = found."userUuid" join nodes on nodes.id = found."nodeId"`
 
-/** For administrators: all volumes, those that are being deleted among them, or those of one user; in the order of their creation. */
+/**
+ * For administrators: all volumes, those that are being deleted among them, or those of one user; in the
+ * order of their creation.
+ */
 export async function overlookVolumes(
   database: Database,
   of: { readonly userName?: string } = {},
@@ -35,8 +38,8 @@ export async function overlookVolumes(
 }
 
 /**
- * For administrators: the volume of that UUID, also while it is being deleted, or every user's volume of that name, or that of
- * `userName` alone.
+ * For administrators: the volume of that UUID, also while it is being deleted, or every user's volume of that
+ * name, or that of `userName` alone.
  */
 export async function searchVolumes(
   database: Database,

@@ -88,8 +88,8 @@ export async function attachedVolumes(
 }
 
 /**
- * A volume that is marked deleted and still has its row: so was the one that an instance took along. Undefined where it
- * lives, and where nothing is left of it.
+ * A volume that is marked deleted and still has its row: so was the one that an instance took along.
+ * Undefined where it lives, and where nothing is left of it.
  */
 export async function findDeletedVolume(database: Database, uuid: string): Promise<VolumeRow | undefined> {
   const [row] = await database.rows<VolumeRow>({

@@ -114,8 +114,9 @@ export type DeletedQuotas = Pick<
 >
 
 /**
- * What is deleted gives its quota back at once, so that it can be made anew. But who deletes faster than hosts clean up would hold more
- * and more of them: together with what is deleted and not gone an account has at most the double of each quota.
+ * What is deleted gives its quota back at once, so that it can be made anew. But who deletes faster than
+ * hosts clean up would hold more and more of them: together with what is deleted and not gone an account has
+ * at most the double of each quota.
  */
 export function findDeletedExcess(
   { used, hard }: Pick<QuotaReport, 'used' | 'hard'>,
@@ -182,8 +183,9 @@ export function volumeDemand(sizeMb: number, count: number): Partial<QuotaAmount
 }
 
 /**
- * What `count` live instances of this demand add. The room for a snapshot counts from the start on, and not only while the
- * instance sleeps: so a snapshot is never refused for its account's sake, and whoever asks for too much hears of it at once.
+ * What `count` live instances of this demand add. The room for a snapshot counts from the start on, and not
+ * only while the instance sleeps: so a snapshot is never refused for its account's sake, and whoever asks for
+ * too much hears of it at once.
  */
 export function liveDemand(demand: InstanceDemand, count: number): Partial<QuotaAmounts> {
   const { scaleToZero, memoryMb, vcpus } = demand

@@ -31,7 +31,10 @@ export interface RetiringMember {
   readonly drain: Drain
 }
 
-/** So long a clone drains in any case: a request that is on its way to it when its gateways hear of it is still answered. */
+/**
+ * So long a clone drains in any case: a request that is on its way to it when its gateways hear of it is
+ * still answered.
+ */
 export const leastDrainMs = 500
 
 /** How long what is open at a clone that goes may last. */
@@ -45,10 +48,10 @@ export const Drain = {
 export type Drain = (typeof Drain)[keyof typeof Drain]
 
 /**
- * What makes the instances there are `target`. Clones that are down or failed go in any case, and those that the cause names as failed and
- * that did not recover meanwhile. Of those that are too many, who serves nobody goes first: what starts, then what sleeps, then what is
- * youngest; but nobody with those who failed, as nobody has looked whether the others serve. `members` are in the order in which they
- * were made.
+ * What makes the instances there are `target`. Clones that are down or failed go in any case, and those that
+ * the cause names as failed and that did not recover meanwhile. Of those that are too many, who serves nobody
+ * goes first: what starts, then what sleeps, then what is youngest; but nobody with those who failed, as
+ * nobody has looked whether the others serve. `members` are in the order in which they were made.
  */
 export function planAlignment(
   members: readonly StandingMember[],
@@ -77,8 +80,9 @@ export function planAlignment(
 }
 
 /**
- * What is wanted once an alignment is over, within its bounds. What policies asked for and could not be had is not wanted unless they say it
- * again; who is missing because it failed, or its host is gone, is wanted all the while.
+ * What is wanted once an alignment is over, within its bounds. What policies asked for and could not be had
+ * is not wanted unless they say it again; who is missing because it failed, or its host is gone, is wanted
+ * all the while.
  */
 export function targetAfter(
   aligned: Pick<AlignedSize, 'size' | 'target' | 'refusal'>,

@@ -33,8 +33,9 @@ export interface AutoscaleVerdict {
 export const emptyMemory: AutoscaleMemory = { looks: [], proposals: [] }
 
 /**
- * One look at a service: what there is to do now, or why nothing is. To be called every `observationIntervalMs` with the memory that the
- * call before left; a memory that is lost, or older than a few intervals, costs time and nothing else.
+ * One look at a service: what there is to do now, or why nothing is. To be called every
+ * `observationIntervalMs` with the memory that the call before left; a memory that is lost, or older than a
+ * few intervals, costs time and nothing else.
  */
 export function observeService(memory: AutoscaleMemory, observation: AutoscaleObservation): AutoscaleVerdict {
   const view = viewOf(memory, observation)
@@ -71,7 +72,8 @@ function viewOf(memory: AutoscaleMemory, observation: AutoscaleObservation): Vie
   const base = looks.at(-1)?.counted.length ?? 0
   const proposal = metrics && proposeSize(configuration.policies, base, metrics)
   const wanted = proposal === undefined ? target : bounded(proposal.size, configuration)
-  // Also while some are missing that can not be added: then the target comes down to what is right for those there are.
+  // Also while some are missing that can not be added: then the target comes down to what is right for those
+  // there are.
   const mayShrink = metrics !== undefined && size <= target && base === size && !looks.some(isIncomplete)
   const latest = looks.at(-1)?.metrics
   const held =
@@ -116,8 +118,8 @@ function aligning({ observation, size, isBlocked }: View): AutoscaleOutcome | un
 }
 
 /**
- * Who has to serve before those that are too many are given back, as a master that starts again while a clone stands in for it. Who may
- * serve goes only where as many stay that certainly do as are wanted.
+ * Who has to serve before those that are too many are given back, as a master that starts again while a clone
+ * stands in for it. Who may serve goes only where as many stay that certainly do as are wanted.
  */
 function awaited({ members, target, configuration }: AutoscaleObservation): readonly AutoscaleMember[] {
   const wanted = bounded(target, configuration)

@@ -18,11 +18,12 @@ import type { WatchInput, WatchResult } from './watch.ts'
  *            deleted, or gone         └───────┘                                                              └────┘
  *
  * - Aligning makes the number of instances what it should be, whatever it is: it may be repeated at any time.
- * - What failed, or could not be added, is not tried again before a back-off is over, which doubles until an instance that is younger
- *   than the last failure has warmed up. What policies asked for and could not be had is forgotten: they say it again if it still holds.
- *   Otherwise the size that was decided on stays the target, unless they want fewer meanwhile.
- * - A service that is configured again is a new one: what was decided of the one before counts no more. Also where that is heard when
- *   all is over but not ended.
+ * - What failed, or could not be added, is not tried again before a back-off is over, which doubles until an
+ *   instance that is younger than the last failure has warmed up. What policies asked for and could not be
+ *   had is forgotten: they say it again if it still holds. Otherwise the size that was decided on stays the
+ *   target, unless they want fewer meanwhile.
+ * - A service that is configured again is a new one: what was decided of the one before counts no more. Also
+ *   where that is heard when all is over but not ended.
  * - What comes late, twice or out of order changes nothing.
  */
 export interface AutoscaleLife {
@@ -51,7 +52,10 @@ export type AutoscalePhase = (typeof AutoscalePhase)[keyof typeof AutoscalePhase
 /** After the first failure, and doubled with each: 5, 10, 20, 40, 80, 160, 300 s. */
 export const firstBlockMs = 5_000
 export const longestBlockMs = 300_000
-/** A failure so long after the one before is the first of its own: of a row of them, each comes within the block and a warm-up. */
+/**
+ * A failure so long after the one before is the first of its own: of a row of them, each comes within the
+ * block and a warm-up.
+ */
 export const failuresForgottenMs = 2 * longestBlockMs
 
 export type AutoscaleLifeEvent =
@@ -167,7 +171,10 @@ function settle({ cause: _done, ...life }: AutoscaleLife, event: EventOf<'aligne
 }
 type EventOf<Kind extends AutoscaleEventKind> = Extract<AutoscaleLifeEvent, { readonly kind: Kind }>
 
-/** Within a block nothing was tried again: what fails then belongs to the failure before, as when several clones fail one after the other. */
+/**
+ * Within a block nothing was tried again: what fails then belongs to the failure before, as when several
+ * clones fail one after the other.
+ */
 function failed(life: AutoscaleLife, trouble: string, nowMs: number): AutoscaleLife {
   const { failedAtMs = -Infinity, blockedUntilMs } = life
   if (blockedUntilMs !== undefined)

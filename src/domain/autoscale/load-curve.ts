@@ -1,4 +1,7 @@
-/** How much is asked of all instances of a service together, over time. Pure: the same moment always has the same load. */
+/**
+ * How much is asked of all instances of a service together, over time. Pure: the same moment always has the
+ * same load.
+ */
 export type LoadCurve = (atMs: number) => number
 
 export const CurveShape = {
@@ -35,7 +38,9 @@ export function loadCurve(shape: CurveShape, options: CurveOptions): LoadCurve {
   }
 }
 
-/** Between the points, the load is that of the last one. `points` are in the order of time, and at least one. */
+/**
+ * Between the points, the load is that of the last one. `points` are in the order of time, and at least one.
+ */
 export function recordedLoad(points: readonly { readonly atMs: number; readonly load: number }[]): LoadCurve {
   return (atMs) => {
     let [low, high] = [0, points.length]

@@ -17,13 +17,19 @@ export interface Look {
   readonly counted: readonly string[]
   /** Means per instance. */
   readonly metrics: MetricValues
-  /** Some instance that counts did not tell its load. It stands in the metrics with 0, and not at all where its host is lost. */
+  /**
+   * Some instance that counts did not tell its load. It stands in the metrics with 0, and not at all where
+   * its host is lost.
+   */
   readonly incomplete: boolean
 }
 
 type Observed = AutoscaleObservation['members']
 
-/** The last looks that follow each other with the same instances, the newest last; none while no instance counts. */
+/**
+ * The last looks that follow each other with the same instances, the newest last; none while no instance
+ * counts.
+ */
 export function addLook(looks: readonly Look[], { nowMs, members }: AutoscaleObservation): readonly Look[] {
   const look = lookAt(members, nowMs)
   if (look === undefined) return []
@@ -64,8 +70,8 @@ function isSilent(member: Observed[number]): boolean {
 }
 
 /**
- * One that sleeps counts, and does nothing. So does, as far as is known, one that does not tell, until its host is lost: then the others have
- * its share of the load, and speak for all.
+ * One that sleeps counts, and does nothing. So does, as far as is known, one that does not tell, until its
+ * host is lost: then the others have its share of the load, and speak for all.
  */
 function lookAt(members: Observed, atMs: number): Look | undefined {
   const counted = members.filter(

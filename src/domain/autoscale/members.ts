@@ -20,13 +20,22 @@ export interface AutoscaleMember {
   readonly restartNextAtMs?: number
   /** Why its last start failed, or its last wake; absent once one has succeeded. */
   readonly failure?: string
-  /** Its host has been silent for so long that it gets no new instances: whether this one still serves is not known. */
+  /**
+   * Its host has been silent for so long that it gets no new instances: whether this one still serves is not
+   * known.
+   */
   readonly isHostLost?: true
-  /** Its host has been silent for `hostGoneAfterMs` in which another one was heard: it is not relied on until that is back. */
+  /**
+   * Its host has been silent for `hostGoneAfterMs` in which another one was heard: it is not relied on until
+   * that is back.
+   */
   readonly isHostGone?: true
 }
 
-/** What an instance is to autoscale: whether it is one of the size, and whether its load is part of the metric. */
+/**
+ * What an instance is to autoscale: whether it is one of the size, and whether its load is part of the
+ * metric.
+ */
 export const Standing = {
   /** Runs and has warmed up: of the size, and measured. */
   Counted: 'counted',
@@ -45,14 +54,26 @@ export const Standing = {
 } as const
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
-/** What one instance does at present, per metric. Absent where its host does not tell, or did not tell for long enough yet. */
+/**
+ * What one instance does at present, per metric. Absent where its host does not tell, or did not tell for
+ * long enough yet.
+ */
 export type MemberLoad = Readonly<Record<AutoscaleMetric, number>>
 
-/** A clone that was not up for the first time so long after it was created is replaced; so is one that for so long does not come up again. */
+/**
+ * A clone that was not up for the first time so long after it was created is replaced; so is one that for so
+ * long does not come up again.
+ */
 export const startLimitMs = 60_000
-/** Restarts in a row after which an instance is not relied on any more; by the restart policy's back-off, 15 s after the first crash. */
+/**
+ * Restarts in a row after which an instance is not relied on any more; by the restart policy's back-off, 15 s
+ * after the first crash.
+ */
 export const restartsToFailure = 3
-/** A host that restarts its machine may be back by then; not so long as to leave a service short of an instance for minutes. */
+/**
+ * A host that restarts its machine may be back by then; not so long as to leave a service short of an
+ * instance for minutes.
+ */
 export const hostGoneAfterMs = 60_000
 
 export function standingOf(
@@ -125,7 +146,10 @@ const byState = {
   [InstanceState.Standby]: () => Standing.Asleep,
 } satisfies Record<InstanceState, (member: AutoscaleMember, warmupMs: number, nowMs: number) => Standing>
 
-/** Only the first run is warmed up: who wakes from standby counts at once, or a sleeper's load would never be seen. */
+/**
+ * Only the first run is warmed up: who wakes from standby counts at once, or a sleeper's load would never be
+ * seen.
+ */
 function whileRunning(
   { startCount, startedAtMs }: AutoscaleMember,
   warmupMs: number,

@@ -15,8 +15,8 @@ export interface SizeProposal {
 }
 
 /**
- * All policies are evaluated, and the largest size wins, of equal ones that of the policy that comes first. Undefined: none applies.
- * `base` is the number of instances that the metrics were measured of.
+ * All policies are evaluated, and the largest size wins, of equal ones that of the policy that comes first.
+ * Undefined: none applies. `base` is the number of instances that the metrics were measured of.
  */
 export function proposeSize(
   policies: readonly AutoscalePolicy[],
@@ -52,7 +52,10 @@ const adjusted = {
   [AdjustmentType.Percent]: (base, adjustment) => base + shareOf(base, adjustment),
 } satisfies Record<AdjustmentType, (base: number, adjustment: number) => number>
 
-/** Growth is rounded up, and shrinking is rounded to fewer that go, but at least one goes: a percentage never does nothing. */
+/**
+ * Growth is rounded up, and shrinking is rounded to fewer that go, but at least one goes: a percentage never
+ * does nothing.
+ */
 function shareOf(base: number, percent: number): number {
   const share = (base * percent) / 100
   if (share > 0) return Math.ceil(share)

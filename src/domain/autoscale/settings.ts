@@ -8,5 +8,7 @@ export interface AutoscaleSettings {
   readonly target?: number
 }
 
-/** Where services are watched: each watch takes a slot of its worker for as long as its configuration exists. */
+/**
+ * Where services are watched: each watch takes a slot of its worker for as long as its configuration exists.
+ */
 export const autoscaleTaskQueue = 'autoscale'

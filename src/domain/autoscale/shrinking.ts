@@ -4,9 +4,10 @@ import { proposeSize } from './proposal.ts'
 import type { MetricValues } from './proposal.ts'
 
 /**
- * Fewer instances have to be right at every look of that long before some are given back. In simulation, a load that leaps by half of itself
- * from second to second, with its mean on a bound, is followed up and down up to 120 times an hour after 5 s, and up to 20 times after 15 s;
- * one that leaps by a tenth 8 times, and never.
+ * Fewer instances have to be right at every look of that long before some are given back. In simulation, a
+ * load that leaps by half of itself from second to second, with its mean on a bound, is followed up and down
+ * up to 120 times an hour after 5 s, and up to 20 times after 15 s; one that leaps by a tenth 8 times, and
+ * never.
  */
 export const scaleInSettleMs = 15_000
 /** Instances are only given back where the load could grow by that share without their being wanted again. */
@@ -34,8 +35,9 @@ export interface WantedBack {
 }
 
 /**
- * Of the sizes from `wanted` up to below `target`, the smallest that would stay: the same load over fewer instances, and a reserve on it,
- * makes no policy propose more. This is what ends flapping on a bound; what only the steps say would be taken back at once.
+ * Of the sizes from `wanted` up to below `target`, the smallest that would stay: the same load over fewer
+ * instances, and a reserve on it, makes no policy propose more. This is what ends flapping on a bound; what
+ * only the steps say would be taken back at once.
  */
 export function smallestHeldSize(shrinking: {
   readonly configuration: AutoscaleConfiguration
@@ -61,7 +63,10 @@ export function smallestHeldSize(shrinking: {
   return { size: target, ...(wantedBack !== undefined && { wantedBack }) }
 }
 
-/** Keeps what reaches back as far as a size has to be right. Whoever does not see the whole service for a look begins anew. */
+/**
+ * Keeps what reaches back as far as a size has to be right. Whoever does not see the whole service for a look
+ * begins anew.
+ */
 export function noteProposal(
   noted: readonly NotedProposal[],
   proposal: NotedProposal,

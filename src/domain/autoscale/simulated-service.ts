@@ -40,7 +40,10 @@ const masterSinceMs = -86_400_000
 /** A clone whose start fails is tried for so long. */
 const failingMs = 5_000
 
-/** The instances of a service whose load is shared evenly: a model, in which nothing takes time but booting and draining. */
+/**
+ * The instances of a service whose load is shared evenly: a model, in which nothing takes time but booting
+ * and draining.
+ */
 export class SimulatedService {
   readonly #world: SimulatedWorld
   #instances: Simulated[]
@@ -70,7 +73,10 @@ export class SimulatedService {
     })
   }
 
-  /** What a look sees while `demand` is asked for: a share of what the instances can serve together, where 1 is one instance's all. */
+  /**
+   * What a look sees while `demand` is asked for: a share of what the instances can serve together, where 1
+   * is one instance's all.
+   */
   members(demand: number, nowMs: number): AutoscaleObservation['members'] {
     const { configuration, capacities, isSilent } = this.#world
     const share = this.serving === 0 ? 0 : demand / this.serving

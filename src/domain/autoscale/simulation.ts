@@ -47,8 +47,9 @@ export interface SimulatedMoment {
 }
 
 /**
- * What a configuration does under a load: the same looks, decisions, back-offs and alignments as in a stack, once a second in a
- * modelled service. What looks have left is forgotten with everything that is done, as with a watch that begins anew.
+ * What a configuration does under a load: the same looks, decisions, back-offs and alignments as in a stack,
+ * once a second in a modelled service. What looks have left is forgotten with everything that is done, as
+ * with a watch that begins anew.
  */
 export function* simulateAutoscale(settings: SimulationSettings): Generator<SimulatedMoment, void> {
   const service = new SimulatedService(settings)

@@ -18,7 +18,10 @@ export interface AutoscaleSituation {
   }
 }
 
-/** A view is that old when something is wrong; younger ones, of thousands that are watched, wait for their turn to be sent. */
+/**
+ * A view is that old when something is wrong; younger ones, of thousands that are watched, wait for their
+ * turn to be sent.
+ */
 export const staleAfterMs = 100_000
 
 /** What autoscale does with a service at present, and why; what comes next; and what failed. */

@@ -18,8 +18,8 @@ export interface AttemptExplanation {
 }
 
 /**
- * What `roost cert explain` says of an attempt: what was seen, what it means, and what to do. What was seen from here is judged
- * only where the attempt did not succeed: a certificate that came needs no advice.
+ * What `roost cert explain` says of an attempt: what was seen, what it means, and what to do. What was seen
+ * from here is judged only where the attempt did not succeed: a certificate that came needs no advice.
  */
 export function explainAttempt(report: AttemptReport): AttemptExplanation {
   const seen = [...dnsSeen(report), ...caaSeen(report), ...webSeen(report), ...outcomeSeen(report)]

@@ -1,17 +1,21 @@
 import type { ChallengeKind } from '../service/route-feed.ts'
 
 /**
- * What was seen in one attempt to get a certificate, kept as JSON. Its parts come one after the other, and each may be missing: an attempt
- * may have ended, or its process, before there was anything to note. Every text and list in it is bounded by who wrote it.
+ * What was seen in one attempt to get a certificate, kept as JSON. Its parts come one after the other, and
+ * each may be missing: an attempt may have ended, or its process, before there was anything to note. Every
+ * text and list in it is bounded by who wrote it.
  *
- * Names are chosen by users, who choose their addresses, too. So what an address inside answered is told in one word and
- * nothing of its content is kept: see `AddressScope`.
+ * Names are chosen by users, who choose their addresses, too. So what an address inside answered is told in
+ * one word and nothing of its content is kept: see `AddressScope`.
  */
 export interface AttemptReport {
   readonly name?: string
   /** For people. */
   readonly authority?: string
-  /** One of these has to be named by CAA records, where there are some; empty where the authority does not say. */
+  /**
+   * One of these has to be named by CAA records, where there are some; empty where the authority does not
+   * say.
+   */
   readonly caaIdentities?: readonly string[]
   readonly dns?: DnsSeen
   readonly caa?: CaaSeen
@@ -29,7 +33,10 @@ export interface AttemptReport {
   readonly retryAtMs?: number
 }
 
-/** `later` and `paced` are no failures: the attempt goes on when the authority wants it, or when the user has an order left. */
+/**
+ * `later` and `paced` are no failures: the attempt goes on when the authority wants it, or when the user has
+ * an order left.
+ */
 export const AttemptOutcome = {
   Issued: 'issued',
   Failed: 'failed',
@@ -76,8 +83,9 @@ export interface CaaRecord {
 }
 
 /**
- * `internal`: loopback and private networks, which an installation may well have its gateway in, and where others may listen that are
- * nobody's business: they are connected to only where the operator allows it. `never`: link-local, multicast and addresses that lead to no host; they are not connected to.
+ * `internal`: loopback and private networks, which an installation may well have its gateway in, and where
+ * others may listen that are nobody's business: they are connected to only where the operator allows it.
+ * `never`: link-local, multicast and addresses that lead to no host; they are not connected to.
  */
 export const AddressScope = { Public: 'public', Internal: 'internal', Never: 'never' } as const
 export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]
@@ -135,7 +143,10 @@ export const RedirectStop = {
 } as const
 export type RedirectStop = (typeof RedirectStop)[keyof typeof RedirectStop]
 
-/** TLS-ALPN-01 only where port 80 is closed as far as one sees from here, and 443 is not: a check from here may fail by itself. */
+/**
+ * TLS-ALPN-01 only where port 80 is closed as far as one sees from here, and 443 is not: a check from here
+ * may fail by itself.
+ */
 export function preferredChallenge({ web = [], tls = [] }: AttemptReport): ChallengeKind {
   const asked = web.filter((each) => each.state !== 'not-asked')
   const isClosed = asked.length > 0 && asked.every((each) => each.state !== 'open')

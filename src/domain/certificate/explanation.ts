@@ -11,7 +11,9 @@ export interface ExplainedCertificate extends Pick<
 > {
   readonly name: string
   readonly commonName: string
-  /** The attempt under way waits until the authority wants to be asked again, or its user has an order left. */
+  /**
+   * The attempt under way waits until the authority wants to be asked again, or its user has an order left.
+   */
   readonly putOff: boolean
 }
 

@@ -19,8 +19,9 @@ import { CertificateState } from '../service/handler.ts'
  *
  *   pending ──the last attempt failed, or the authority refused the name──► error ──retry──► pending
  *
- * What an authority says of its own load, and its being away, is no failure: it is asked again when it says, and the attempt
- * goes on where it was. `decideCertificate` is total; what comes late, twice or out of order changes nothing. Plain JSON.
+ * What an authority says of its own load, and its being away, is no failure: it is asked again when it says,
+ * and the attempt goes on where it was. `decideCertificate` is total; what comes late, twice or out of order
+ * changes nothing. Plain JSON.
  */
 export interface CertificateLife {
   readonly state: CertificateState
@@ -53,7 +54,10 @@ export const CertificateStep = {
 } as const
 export type CertificateStep = (typeof CertificateStep)[keyof typeof CertificateStep]
 
-/** `failed`: another attempt may do. `later`: the authority is away, or wants to be left alone. `refused`: it never issues this. */
+/**
+ * `failed`: another attempt may do. `later`: the authority is away, or wants to be left alone. `refused`: it
+ * never issues this.
+ */
 export type StepVerdict = 'failed' | 'later' | 'refused'
 
 export type CertificateLifeEvent =
@@ -312,7 +316,10 @@ function tickValid(life: CertificateLife, told: Told<'tick'>): CertificateLife {
   return { ...asks, asking: true }
 }
 
-/** The attempt under way, where there is one, is the first of the new sequence; what the authority put off stays put off. */
+/**
+ * The attempt under way, where there is one, is the first of the new sequence; what the authority put off
+ * stays put off.
+ */
 function expire({ validity: _ended, ...life }: CertificateLife): CertificateLife {
   const pending = { ...life, state: CertificateState.Pending }
   return life.step === undefined ? attemptOf(pending, 1) : { ...pending, attempt: 1 }

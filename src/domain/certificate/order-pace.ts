@@ -1,7 +1,8 @@
 /**
- * How many orders for certificates the platform makes with an authority. An authority bounds them per account, and the platform has one
- * account for all its users, so that one user with many domains could leave nothing to the others. So one user has a share, and renewals of
- * what is in use have a share that new certificates can not take. All pure.
+ * How many orders for certificates the platform makes with an authority. An authority bounds them per
+ * account, and the platform has one account for all its users, so that one user with many domains could leave
+ * nothing to the others. So one user has a share, and renewals of what is in use have a share that new
+ * certificates can not take. All pure.
  */
 export interface OrderPace {
   /** What the authority takes from its account in `windowMs`. */
@@ -11,12 +12,17 @@ export interface OrderPace {
   readonly nameOrders: number
 }
 
-/** What Let's Encrypt takes: 300 orders of an account in 3 hours, and 5 failed proofs of a name in an hour. */
+/**
+ * What Let's Encrypt takes: 300 orders of an account in 3 hours, and 5 failed proofs of a name in an hour.
+ */
 export const defaultOrderPace: OrderPace = { orders: 300, windowMs: 10_800_000, nameOrders: 5 }
 
 /** What new certificates leave to renewals. */
 const renewalShare = 4
-/** One user has at most a quarter for new certificates, and as much for renewals; where there are fewer users, the part of one. */
+/**
+ * One user has at most a quarter for new certificates, and as much for renewals; where there are fewer users,
+ * the part of one.
+ */
 const mostShares = 4
 const hourMs = 3_600_000
 
@@ -113,7 +119,9 @@ interface Bound {
   readonly ahead: number
 }
 
-/** When a place is free, so that not all who wait come back at the same time; undefined where one is free now. */
+/**
+ * When a place is free, so that not all who wait come back at the same time; undefined where one is free now.
+ */
 function freeAtMs({ made, bound, windowMs, ahead }: Bound, nowMs: number): number | undefined {
   const counted = made.filter(({ atMs }) => atMs > nowMs - windowMs)
   if (counted.length < bound) return undefined

@@ -1,4 +1,7 @@
-/** When a certificate's next attempt, renewal or question is due. All pure: jitter comes from the certificate's own uuid. */
+/**
+ * When a certificate's next attempt, renewal or question is due. All pure: jitter comes from the
+ * certificate's own uuid.
+ */
 
 export interface Validity {
   readonly notBeforeMs: number
@@ -16,8 +19,9 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 /**
- * After a failed attempt, as the integration guide of Let's Encrypt has it; beside each, what has passed since the first
- * attempt. Then daily: the last attempt that is allowed while pending, the eighth, comes after 4 d 1 h 51 min.
+ * After a failed attempt, as the integration guide of Let's Encrypt has it; beside each, what has passed
+ * since the first attempt. Then daily: the last attempt that is allowed while pending, the eighth, comes
+ * after 4 d 1 h 51 min.
  */
 const backOffMs = [
   minuteMs, //       1 min
@@ -25,7 +29,10 @@ const backOffMs = [
   100 * minuteMs, // 1 h 51 min
 ] as const
 
-/** While pending: a name that leads elsewhere for days does not mend itself. Renewals go on until the certificate ends. */
+/**
+ * While pending: a name that leads elsewhere for days does not mend itself. Renewals go on until the
+ * certificate ends.
+ */
 export const maxAttempts = 8
 
 /** `attempt` is the one that failed, from 1. */
@@ -38,9 +45,15 @@ export function refusedAgainAtMs(nowMs: number): number {
   return nowMs + dayMs
 }
 
-/** An authority that wants to be left alone: not for less, so that nobody is hammered; not for more, so that none is forgotten. */
+/**
+ * An authority that wants to be left alone: not for less, so that nobody is hammered; not for more, so that
+ * none is forgotten.
+ */
 const leastDelayMs = minuteMs
-/** All that `Retry-After` may say: nobody means longer than that, and a date is often a mistake. Who comes before is sent away again. */
+/**
+ * All that `Retry-After` may say: nobody means longer than that, and a date is often a mistake. Who comes
+ * before is sent away again.
+ */
 export const longestDelayMs = 30 * dayMs
 /** Without a word of when: 1, 2, 4, 8, 16, 32 min, then hourly. */
 const longestUntoldDelayMs = hourMs
@@ -56,7 +69,10 @@ export function putOffUntilMs(
   return nowMs + Math.min(Math.max(delayMs, leastDelayMs), longestDelayMs)
 }
 
-/** Renewal at two thirds of the life, and by as much as a twentieth of it earlier, so that not all come at once. */
+/**
+ * Renewal at two thirds of the life, and by as much as a twentieth of it earlier, so that not all come at
+ * once.
+ */
 const renewalAt = 2 / 3
 const renewalSpread = 1 / 20
 /** An authority's wish counts up to here: there has to be time for attempts that fail. */

@@ -7,6 +7,9 @@ export interface CertificateSettings {
   readonly name: string
   readonly userUuid: string
   readonly commonName: string
-  /** What the row says, where a workflow wrote it: one that was terminated goes on from there, with a new attempt. */
+  /**
+   * What the row says, where a workflow wrote it: one that was terminated goes on from there, with a new
+   * attempt.
+   */
   readonly recorded?: CertificateLife
 }

@@ -4,11 +4,12 @@ import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 import type { VolumeMount } from '../volume/state.ts'
 
 /**
- * What a host and the API say to each other over HTTP. Lifecycle work goes through Temporal; this carries what must
- * not be in a workflow's history (environment, credentials) and what a reader wants at once (log, usage).
+ * What a host and the API say to each other over HTTP. Lifecycle work goes through Temporal; this carries
+ * what must not be in a workflow's history (environment, credentials) and what a reader wants at once (log,
+ * usage).
  *
- * Host to API, all below `/internal/nodes/<node id>`. The join token only lets an agent join under an id that nobody has;
- * from its first heartbeat on the id belongs to the agent with that `agentSecret`.
+ * Host to API, all below `/internal/nodes/<node id>`. The join token only lets an agent join under an id that
+ * nobody has; from its first heartbeat on the id belongs to the agent with that `agentSecret`.
  *
  * `Authorization: Bearer <join token>`:
  *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`;
@@ -32,7 +33,10 @@ export interface NodeHeartbeat {
   readonly memoryMb: number
   /** Room for volumes in all, those that it has included; nothing is promised beyond it. */
   readonly volumeMb: number
-  /** What the unpacked images of each user take, by the user's UUID: of those `maxImageOwnersTold` that have most. */
+  /**
+   * What the unpacked images of each user take, by the user's UUID: of those `maxImageOwnersTold` that have
+   * most.
+   */
   readonly imageBytes: Readonly<Record<string, number>>
   readonly version: string
 }
@@ -73,7 +77,10 @@ export interface LaunchSpec {
 export interface LaunchVolume extends VolumeMount {
   readonly uuid: string
   readonly sizeMb: number
-  /** Its workflow has it on record as complete: a host that does not find it has lost it. Else a start may make it. */
+  /**
+   * Its workflow has it on record as complete: a host that does not find it has lost it. Else a start may
+   * make it.
+   */
   readonly made: boolean
 }
 
@@ -91,8 +98,9 @@ export type UsageByInstance = Readonly<Record<string, Usage>>
 /** What autoscale measures. Of CPU time, two answers tell the load between them. */
 export interface HostLoads {
   /**
-   * The machine's clock that only goes forward and begins anew with it, when the counters were read; an agent that starts again goes on
-   * with it. So an answer whose clock went back, or leapt, is of another life of the machine and compares with none before.
+   * The machine's clock that only goes forward and begins anew with it, when the counters were read; an agent
+   * that starts again goes on with it. So an answer whose clock went back, or leapt, is of another life of
+   * the machine and compares with none before.
    */
   readonly atMs: number
   /** Those whose virtual machine runs here. */
@@ -102,7 +110,10 @@ export interface HostLoads {
 export interface LoadCounters {
   /** Accumulates over starts, in steps of 10 ms. */
   readonly cpuTimeMs: number
-  /** Connections without HTTP and requests in flight in the mean over a second, and what waits to be either, as gateways said last. */
+  /**
+   * Connections without HTTP and requests in flight in the mean over a second, and what waits to be either,
+   * as gateways said last.
+   */
   readonly inFlight: number
   /** Connections and requests that were finished, by the same word. */
   readonly handledPerSecond: number

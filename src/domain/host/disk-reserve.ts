@@ -12,9 +12,10 @@ export interface DiskSize {
 }
 
 /**
- * How much of a disk users never get, by the size of its whole file system: PostgreSQL, Temporal and the platform's own files need it to
- * go on. Agents keep it free of what instances write, and the registry's owner of what is pushed. Both compare it with what is free, so it
- * also holds against what nobody asked them for. Whole MiB.
+ * How much of a disk users never get, by the size of its whole file system: PostgreSQL, Temporal and the
+ * platform's own files need it to go on. Agents keep it free of what instances write, and the registry's
+ * owner of what is pushed. Both compare it with what is free, so it also holds against what nobody asked them
+ * for. Whole MiB.
  */
 export function diskReserveBytes(totalBytes: number): number {
   return Math.min(mostBytes, Math.floor((totalBytes * share) / mebibyte) * mebibyte)

@@ -1,14 +1,15 @@
 /**
- * What virtual machines take of their host's memory, and whether one more fits. The host decides by it at every start; the API
- * decides by the same figures when it places an instance, so that it does not refuse what the host would take.
+ * What virtual machines take of their host's memory, and whether one more fits. The host decides by it at
+ * every start; the API decides by the same figures when it places an instance, so that it does not refuse
+ * what the host would take.
  */
 
 /** Below this the platform's kernel does not boot; smaller instances get it silently. */
 export const minGuestMemoryMb = 96
 
 /**
- * What a VMM takes beside the memory of its guest: 38 MiB were measured beside a full guest of 96 MiB under emulation, of which 32
- * are translated code. The rest leaves room for threads, devices and the VM's keeper.
+ * What a VMM takes beside the memory of its guest: 38 MiB were measured beside a full guest of 96 MiB under
+ * emulation, of which 32 are translated code. The rest leaves room for threads, devices and the VM's keeper.
  */
 export const vmmMemoryMb = 64
 
@@ -26,7 +27,10 @@ export function guestMemoryMb(memoryMb: number): number {
   return Math.max(memoryMb, minGuestMemoryMb)
 }
 
-/** What a virtual machine of an instance with `memoryMb` is counted with, from the admission of its start to the end of its process. */
+/**
+ * What a virtual machine of an instance with `memoryMb` is counted with, from the admission of its start to
+ * the end of its process.
+ */
 export function footprintMb(memoryMb: number): number {
   return guestMemoryMb(memoryMb) + vmmMemoryMb
 }

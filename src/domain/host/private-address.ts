@@ -1,6 +1,6 @@
 /**
- * Private IPv4 addresses and MAC addresses of instances. Each host has a /16; index 1 is the host itself, 2 to 65 534
- * are instances, the first and the last address are the network's.
+ * Private IPv4 addresses and MAC addresses of instances. Each host has a /16; index 1 is the host itself, 2
+ * to 65 534 are instances, the first and the last address are the network's.
  */
 export const hostAddressIndex = 1
 export const firstInstanceIndex = 2
@@ -36,7 +36,9 @@ export function macAddress(privateIp: string): string {
   return ['12', 'b0', ...octets].join(':')
 }
 
-/** The first network of 10.64.0.0/10 that is not taken, beginning with `preferred`; undefined when all are. */
+/**
+ * The first network of 10.64.0.0/10 that is not taken, beginning with `preferred`; undefined when all are.
+ */
 export function freeSubnet(preferred: string, taken: ReadonlySet<string>): string | undefined {
   if (!taken.has(preferred)) return preferred
   const [, start] = subnetOctets(preferred)

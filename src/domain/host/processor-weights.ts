@@ -10,9 +10,10 @@ export function meanBusy(mean: number, latest: number): number {
 }
 
 /**
- * What each user weighs where several want more of the processors than there is: 1, and less, down to an eighth, for who has lately had
- * more than an equal part for each who is not idle. Such a user took what others left over; when they want it back, they come first.
- * Users who all want everything all come to weigh 1, because each of them then has its part.
+ * What each user weighs where several want more of the processors than there is: 1, and less, down to an
+ * eighth, for who has lately had more than an equal part for each who is not idle. Such a user took what
+ * others left over; when they want it back, they come first. Users who all want everything all come to weigh
+ * 1, because each of them then has its part.
  */
 export function processorWeights(
   busy: ReadonlyMap<string, number>,

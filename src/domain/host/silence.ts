@@ -1,13 +1,14 @@
 import { hostAwayAfterMs, leaseValidMs } from '../standby/lease-protocol.ts'
 
 /**
- * How long a host has been quiet, as its gateways see it, and what follows. Three things tell of it: words on its line, a refused
- * connection, and an attempt to connect that nobody answered.
+ * How long a host has been quiet, as its gateways see it, and what follows. Three things tell of it: words on
+ * its line, a refused connection, and an attempt to connect that nobody answered.
  *
- * A refused connection means that the machine is there and no agent listens on it. Only an agent can send an instance to standby or
- * stop it, and a new one sends nothing to standby for `leaseKeptMs` and asks its gateways first what they hold. So leases stand for
- * as long as the agent's port refuses, provided that there is no gap of `leaseValidMs` without a word or a refusal: in a gap an
- * agent may have heard nothing of this gateway, and given its leases up.
+ * A refused connection means that the machine is there and no agent listens on it. Only an agent can send an
+ * instance to standby or stop it, and a new one sends nothing to standby for `leaseKeptMs` and asks its
+ * gateways first what they hold. So leases stand for as long as the agent's port refuses, provided that there
+ * is no gap of `leaseValidMs` without a word or a refusal: in a gap an agent may have heard nothing of this
+ * gateway, and given its leases up.
  */
 export interface HostSigns {
   /** Its last word, or when it was first looked for. */
@@ -41,8 +42,8 @@ export const silentHostAwayMs = leaseValidMs + 2_000
 /** A machine that answers no attempt for this long has lost its connections too, or the network to it has. */
 export const unreachableAfterMs = 10_000
 /**
- * What runs without an agent is served for so long: an agent that does not start is mended within that, or somebody knows of it. Nobody
- * looks after such an instance, and what its user asks for does not reach it.
+ * What runs without an agent is served for so long: an agent that does not start is mended within that, or
+ * somebody knows of it. Nobody looks after such an instance, and what its user asks for does not reach it.
  */
 export const servedWithoutAgentMs = 600_000
 
@@ -51,7 +52,9 @@ export function heardNow(nowMs: number): HostSigns {
   return { heardMs: nowMs, refusedMs: -Infinity, reachedMs: nowMs, missed: false }
 }
 
-/** It accepted a connection, which says nothing of its agent: the system's kernel accepts for one that hangs. */
+/**
+ * It accepted a connection, which says nothing of its agent: the system's kernel accepts for one that hangs.
+ */
 export function reached(signs: HostSigns, nowMs: number): HostSigns {
   return { ...signs, reachedMs: nowMs, missed: false }
 }
@@ -82,8 +85,8 @@ function rankOf(silence: HostSilence): number {
 }
 
 /**
- * What to say next to those who were told `told` so far; undefined: nothing. One step at a time: a gateway that was itself held up
- * reads between two looks what has come meanwhile.
+ * What to say next to those who were told `told` so far; undefined: nothing. One step at a time: a gateway
+ * that was itself held up reads between two looks what has come meanwhile.
  */
 export function nextTrouble(told: HostSilence, now: HostSilence): HostTrouble | undefined {
   if (now === HostSilence.Down) return told === HostSilence.None ? now : undefined

@@ -1,8 +1,8 @@
 import { RestartPolicy } from '../instance/restart-policy.ts'
 
 /**
- * Labels of an image that stand in for what the creator of an instance left out. `docs/images.md` lists them. A label
- * that is not understood never makes an image unusable: it is left out, with a reason.
+ * Labels of an image that stand in for what the creator of an instance left out. `docs/images.md` lists them.
+ * A label that is not understood never makes an image unusable: it is left out, with a reason.
  */
 export interface ImageLabelDefaults {
   readonly memoryMb?: number
@@ -18,7 +18,10 @@ export interface ImageLabelReading {
 export const memoryLabel = 'roost.memory_mb'
 export const vcpusLabel = 'roost.vcpus'
 export const restartPolicyLabel = 'roost.restart_policy'
-/** Of images that bring a kernel: stands before the kernel arguments of the platform. Not a default of an instance. */
+/**
+ * Of images that bring a kernel: stands before the kernel arguments of the platform. Not a default of an
+ * instance.
+ */
 export const kernelArgsLabel = 'roost.kernel_args'
 
 const prefix = 'roost.'

@@ -1,6 +1,6 @@
 /**
- * References to images, as people write them and as the registry names them: `hello:latest` is the official image
- * that the registry keeps as `official/hello`; everything else is `<user>/<app>`.
+ * References to images, as people write them and as the registry names them: `hello:latest` is the official
+ * image that the registry keeps as `official/hello`; everything else is `<user>/<app>`.
  */
 export interface ImageReference {
   /** As in the registry: `official/hello`, `ann/app`. Lower case. */
@@ -31,9 +31,9 @@ export const imageReferencePattern =
 export const wellKnownRegistryHosts: readonly string[] = ['index.unikraft.io']
 
 /**
- * Reads `[oci://][<host>/]<app>`, `<user>/<app>`, each with `:<tag>` or `@sha256:<hex>` or neither (then the tag is
- * `latest`). With both, the digest counts. Undefined where it is none of these, or names a host that is not in
- * `hosts`: images of other registries are not run.
+ * Reads `[oci://][<host>/]<app>`, `<user>/<app>`, each with `:<tag>` or `@sha256:<hex>` or neither (then the
+ * tag is `latest`). With both, the digest counts. Undefined where it is none of these, or names a host that
+ * is not in `hosts`: images of other registries are not run.
  */
 export function parseImageReference(
   text: string,

@@ -1,7 +1,7 @@
 /**
- * Application arguments as one line, for the places of the API where they are a single string. Words are separated by
- * blanks; single and double quotes keep blanks together, a backslash keeps the next character (not inside single
- * quotes). Nothing is expanded.
+ * Application arguments as one line, for the places of the API where they are a single string. Words are
+ * separated by blanks; single and double quotes keep blanks together, a backslash keeps the next character
+ * (not inside single quotes). Nothing is expanded.
  */
 export function splitArgumentLine(line: string): readonly string[] {
   const words: string[] = []
@@ -34,8 +34,9 @@ export function joinArguments(words: readonly string[]): string {
 }
 
 /**
- * Clients put the arguments of an image, as the one line that the image list shows, before those of their user. The line becomes the
- * words that stand for it. An image without arguments has an empty line. A line that stands alone is left to the caller.
+ * Clients put the arguments of an image, as the one line that the image list shows, before those of their
+ * user. The line becomes the words that stand for it. An image without arguments has an empty line. A line
+ * that stands alone is left to the caller.
  */
 export function expandImageLine(
   args: readonly string[],

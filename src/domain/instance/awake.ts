@@ -3,8 +3,8 @@ import { InstanceState } from './state.ts'
 import type { StartReport } from './start-report.ts'
 
 /**
- * What a host says of an instance that is awake. A host wakes an instance by itself and tells the workflow afterwards, so
- * for a moment the host knows more than the row that the workflow writes.
+ * What a host says of an instance that is awake. A host wakes an instance by itself and tells the workflow
+ * afterwards, so for a moment the host knows more than the row that the workflow writes.
  */
 export interface AwakeInstance {
   readonly boot: number
@@ -16,7 +16,10 @@ export interface AwakeInstance {
 /** By uuid. An instance that sleeps, is stopped or is unknown to the host is not in it. */
 export type AwakeInstances = Readonly<Record<string, AwakeInstance>>
 
-/** Undefined where the host has nothing to add: nothing is awake, or the workflow itself is ending the instance. */
+/**
+ * Undefined where the host has nothing to add: nothing is awake, or the workflow itself is ending the
+ * instance.
+ */
 const states = {
   [LeasePhase.None]: undefined,
   [LeasePhase.Starting]: InstanceState.Starting,

@@ -38,8 +38,9 @@ export interface ExplainedInstance {
 }
 
 /**
- * The host knows first whether the instance sleeps, so its word counts where both have one; what came of that is recorded a moment
- * later. `hostLease` is undefined where the host does not answer or does not know the instance.
+ * The host knows first whether the instance sleeps, so its word counts where both have one; what came of that
+ * is recorded a moment later. `hostLease` is undefined where the host does not answer or does not know the
+ * instance.
  */
 export function explain(
   instance: ExplainedInstance,

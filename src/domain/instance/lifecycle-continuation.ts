@@ -15,20 +15,21 @@ export interface RecordedLife {
 }
 
 /**
- * The workflow that was lost may have decided more than its row got to know, and a write of its may still be under way.
- * Revisions have no meaning but their order, so leaving some out costs nothing.
+ * The workflow that was lost may have decided more than its row got to know, and a write of its may still be
+ * under way. Revisions have no meaning but their order, so leaving some out costs nothing.
  */
 export const revisionsLeftOut = 1_000
 /** A report's boot that is no instance's: the host numbers from 1. */
 const earlierBoot = 0
 
 /**
- * The life of an instance whose workflow was lost, as when a person terminated it: what its row said last, and above
- * its revision. Nobody heard what the host reported meanwhile, so a host that should have something running is asked
- * again for the same boot: it answers with what has become of it, and starts nothing twice.
+ * The life of an instance whose workflow was lost, as when a person terminated it: what its row said last,
+ * and above its revision. Nobody heard what the host reported meanwhile, so a host that should have something
+ * running is asked again for the same boot: it answers with what has become of it, and starts nothing twice.
  *
- * What was in standby is ordered there once more, which its host answers as the first time, even after a wake; where that is
- * not so it is started with a boot above all that there may have been. Lost is what no row has: that a start was to follow a stop under way, how long a drain was to last, tries of a start.
+ * What was in standby is ordered there once more, which its host answers as the first time, even after a
+ * wake; where that is not so it is started with a boot above all that there may have been. Lost is what no
+ * row has: that a start was to follow a stop under way, how long a drain was to last, tries of a start.
  */
 export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife): Lifecycle {
   const { projection } = recorded
@@ -60,7 +61,10 @@ function sleepOf(projection: InstanceProjection): Sleep {
   return { boot, sinceMs, outcome: outcomeOf(projection), snapshotUuid }
 }
 
-/** An order to stand by may have been under way when the workflow was lost, and the host may have carried it out. */
+/**
+ * An order to stand by may have been under way when the workflow was lost, and the host may have carried it
+ * out.
+ */
 function permitOf({ scaleToZero, state, boot }: Lifecycle): number | undefined {
   return scaleToZero === undefined || state === InstanceState.Stopped ? undefined : boot + 1
 }

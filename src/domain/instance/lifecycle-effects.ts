@@ -35,8 +35,9 @@ export type HostWork =
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
 
 /**
- * What has to be going on while an instance is in a state. They are standing orders, not steps: whoever carries them
- * out compares them with what he has under way, so nothing is lost when he forgets, and nothing is done twice.
+ * What has to be going on while an instance is in a state. They are standing orders, not steps: whoever
+ * carries them out compares them with what he has under way, so nothing is lost when he forgets, and nothing
+ * is done twice.
  */
 export interface Effects {
   readonly hostWork?: HostWork

@@ -11,7 +11,10 @@ import type { AskedStop } from './stop-reason.ts'
 
 /** The moves of the diagram in `instance-lifecycle.ts`: each takes a state it fits and says what follows. */
 
-/** Boots that one start asks for before it gives up; a start by the platform never does: somebody wants it to run. */
+/**
+ * Boots that one start asks for before it gives up; a start by the platform never does: somebody wants it to
+ * run.
+ */
 export const maxStartTries = 3
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
@@ -86,8 +89,9 @@ export function permitOver(life: Lifecycle): Pick<Lifecycle, 'permit' | 'sleep'>
 }
 
 /**
- * The report of a start may come after that boot's end: they travel apart. The state stays, the times are filled in.
- * When the first socket listened becomes known later still; a repeat of what was known before takes nothing back.
+ * The report of a start may come after that boot's end: they travel apart. The state stays, the times are
+ * filled in. When the first socket listened becomes known later still; a repeat of what was known before
+ * takes nothing back.
  */
 export function noteReport(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const { report } = event
@@ -132,7 +136,9 @@ export function retryIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return { ...life, retryAtMs: undefined, boot, startTries: life.startTries + 1 }
 }
 
-/** Whether the host heard of the first order before it was asked to start is not known; a repeat does no harm. */
+/**
+ * Whether the host heard of the first order before it was asked to start is not known; a repeat does no harm.
+ */
 function orderAgain(life: Lifecycle): Lifecycle {
   return { ...life, order: { boot: life.boot, epoch: 0, permit: life.boot + 1 } }
 }
@@ -174,8 +180,8 @@ export function endSequenceIfDue(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 /**
- * What the host may start by itself is stopped with it: from here on that boot is used up. Also between two tries of a start:
- * an attempt that was cut off may still come up.
+ * What the host may start by itself is stopped with it: from here on that boot is used up. Also between two
+ * tries of a start: an attempt that was cut off may still come up.
  */
 export function shutDown(life: Lifecycle, asked: AskedStop, nowMs: number): Lifecycle {
   const boot = Math.max(life.boot, life.permit ?? 0)

@@ -8,12 +8,13 @@ import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
 import { StopOrigin, stopOutcome } from './stop-reason.ts'
 
 /**
- * Standby, as the lifecycle sees it. The host tells of idle periods; when one has lasted for the cooldown the host is ordered
- * to stand by, which leaves it a permit for the boot that follows. What it does with that it tells afterwards, and its word
- * may come in any order: `waking` or `started` of the permit's boot before the answer to the order, `exited` before both.
+ * Standby, as the lifecycle sees it. The host tells of idle periods; when one has lasted for the cooldown the
+ * host is ordered to stand by, which leaves it a permit for the boot that follows. What it does with that it
+ * tells afterwards, and its word may come in any order: `waking` or `started` of the permit's boot before the
+ * answer to the order, `exited` before both.
  *
- * - `permit` is set from the order until that boot came up, ended or was stopped. While it is there a stop is one of the
- *   permit's boot, so that the host can not start it behind the back of a stopped instance.
+ * - `permit` is set from the order until that boot came up, ended or was stopped. While it is there a stop is
+ *   one of the permit's boot, so that the host can not start it behind the back of a stopped instance.
  * - `sleep` is set from the answer until then; a wake that fails leads back to it, with the boot that slept.
  */
 
@@ -63,7 +64,8 @@ export function noteIdle(
   { boot, epoch, sinceMs }: EventOf<typeof EventKind.Idle>,
 ): Lifecycle {
   if (life.scaleToZero === undefined || boot < life.boot) return life
-  // Nothing speaks against standby while it is idle: an older word, or one that was overtaken, counts no more.
+  // Nothing speaks against standby while it is idle: an older word, or one that was overtaken, counts no
+  // more.
   const disabledBoot = life.disabledBoot === boot ? undefined : life.disabledBoot
   return { ...life, idle: { boot, epoch, sinceMs }, disabledBoot }
 }
@@ -195,8 +197,8 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
 }
 
 /**
- * The present boot was ordered to stand by, by a workflow that was lost since: its permit is what the host acts by. The one after it may still
- * be asking for that boot's start, and hear of it later.
+ * The present boot was ordered to stand by, by a workflow that was lost since: its permit is what the host
+ * acts by. The one after it may still be asking for that boot's start, and hear of it later.
  */
 function withLostOrder(
   life: Lifecycle,
@@ -206,7 +208,9 @@ function withLostOrder(
   return isPresent && life.order === undefined ? { ...life, permit } : undefined
 }
 
-/** A repeat of what is known, or the first word of it where the instance never ran or its workflow was lost. */
+/**
+ * A repeat of what is known, or the first word of it where the instance never ran or its workflow was lost.
+ */
 export function sleptOn(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   if (!isOrdered(life, event)) return sleptAgain(life, event)
   const sleep = { ...life.sleep, boot: event.boot, snapshotUuid: event.snapshotUuid }
@@ -261,8 +265,9 @@ export function permitRefused(life: Lifecycle, boot: number): Lifecycle {
 }
 
 /**
- * The host does not have it asleep. An instance that never ran can be left there later; one that a lost workflow had in
- * standby has gone on meanwhile, and only a start with a boot that is certainly new makes its state known again.
+ * The host does not have it asleep. An instance that never ran can be left there later; one that a lost
+ * workflow had in standby has gone on meanwhile, and only a start with a boot that is certainly new makes its
+ * state known again.
  */
 export function sleepRefused(
   life: Lifecycle,
@@ -286,7 +291,10 @@ export function lostRunning(
   return ended(life, { boot, cause: ExitCause.VmmLost, applicationStarted: true, atMs }, nowMs)
 }
 
-/** The host gets its permit anew, so that traffic can wake it there. A memory that was kept is gone, and the instance says so. */
+/**
+ * The host gets its permit anew, so that traffic can wake it there. A memory that was kept is gone, and the
+ * instance says so.
+ */
 export function lostAsleep(life: Lifecycle, { boot }: EventOf<typeof EventKind.Lost>): Lifecycle {
   if (boot !== life.boot || life.order !== undefined || life.sleep === undefined) return life
   const { snapshotUuid, ...sleep } = life.sleep

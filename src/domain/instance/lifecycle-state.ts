@@ -48,7 +48,9 @@ export interface Lifecycle {
   /** The stop under way. */
   readonly asked?: AskedStop
   readonly drainUntilMs?: number
-  /** A drain was taken back, and the host is to let traffic in again; it may be done with the drain already. */
+  /**
+   * A drain was taken back, and the host is to let traffic in again; it may be done with the drain already.
+   */
   readonly reopen?: true
 
   readonly startCount: number
@@ -57,8 +59,8 @@ export interface Lifecycle {
   readonly restartAttempt: number
   readonly restartAtMs?: number
   /**
-   * While stopped: the boot that the last start was given up with. An attempt of it that was cut off may still come up, so its
-   * host is to stop it.
+   * While stopped: the boot that the last start was given up with. An attempt of it that was cut off may
+   * still come up, so its host is to stop it.
    */
   readonly givenUp?: number
 
@@ -83,7 +85,10 @@ export interface Lifecycle {
   readonly awakeUntilMs?: number
   /** The order to stand by that the host is to carry out; set again by whoever needs its answer once more. */
   readonly order?: { readonly boot: number; readonly epoch: number; readonly permit: number }
-  /** The host may start this boot by itself, or may have done so: from the order on, until it is known to be over. */
+  /**
+   * The host may start this boot by itself, or may have done so: from the order on, until it is known to be
+   * over.
+   */
   readonly permit?: number
   /** The host has it asleep, or is waking it with the permit: where a wake that fails leads back to. */
   readonly sleep?: Sleep

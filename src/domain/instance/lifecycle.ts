@@ -39,19 +39,22 @@ import type { AskedStop } from './stop-reason.ts'
  *      stopped and to stay so ── delete-on-stop ──► deleting
  *      any but a deletion ── stop that retires it ──► as by a stop, to stopped ──► deleting
  *
- * - A start while stopping is remembered, and a stop after it forgets it: the user's last word counts. A start while
- *   draining takes the stop back, as nothing was shut down. A stop while starting shuts that boot down, between two tries
- *   too: an attempt that was cut off may still come up. For that reason the host is to stop the last boot of a start that
- *   was given up, although the instance is stopped already.
- * - A forced stop overtakes a graceful one; a graceful one never softens a forced one. Of two drains the earlier end counts.
- * - A restart is first the policy's: delete-on-stop deletes what is stopped and will not restart. A stop by hand during
- *   the wait for a restart therefore deletes.
- * - A stop may retire the instance: then it goes when it has stopped, and at once where it is stopped already. That is never taken
- *   back: from then on a start is refused, and other stops only bring the end nearer.
- * - While the host carries an order to stand by out, the state is still `running`. Standby is no stop: restart policy and
- *   delete-on-stop do not look at it. More on it, and on what may come in which order, in `lifecycle-standby.ts`.
- * - A host that was set up anew says what it has lost. What ran there ended; what slept is left there again, to be woken. What is on its
- *   way in any other state is asked of the host anyway.
+ * - A start while stopping is remembered, and a stop after it forgets it: the user's last word counts. A
+ *   start while draining takes the stop back, as nothing was shut down. A stop while starting shuts that boot
+ *   down, between two tries too: an attempt that was cut off may still come up. For that reason the host is
+ *   to stop the last boot of a start that was given up, although the instance is stopped already.
+ * - A forced stop overtakes a graceful one; a graceful one never softens a forced one. Of two drains the
+ *   earlier end counts.
+ * - A restart is first the policy's: delete-on-stop deletes what is stopped and will not restart. A stop by
+ *   hand during the wait for a restart therefore deletes.
+ * - A stop may retire the instance: then it goes when it has stopped, and at once where it is stopped
+ *   already. That is never taken back: from then on a start is refused, and other stops only bring the end
+ *   nearer.
+ * - While the host carries an order to stand by out, the state is still `running`. Standby is no stop:
+ *   restart policy and delete-on-stop do not look at it. More on it, and on what may come in which order, in
+ *   `lifecycle-standby.ts`.
+ * - A host that was set up anew says what it has lost. What ran there ended; what slept is left there again,
+ *   to be woken. What is on its way in any other state is asked of the host anyway.
  * - Draining ends with `connections-closed`, or when its time is over; what drains never goes to standby.
  */
 export type Decision =
@@ -73,8 +76,8 @@ export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): D
 }
 
 /**
- * An instance at the beginning of its workflow; with autostart it is starting at once, and its row said so from the
- * insert. A row that an earlier workflow wrote is continued.
+ * An instance at the beginning of its workflow; with autostart it is starting at once, and its row said so
+ * from the insert. A row that an earlier workflow wrote is continued.
  */
 export function newLifecycle(rules: LifecycleRules, recorded?: RecordedLife): Lifecycle {
   if (recorded !== undefined && recorded.revision > 0) return continuedLifecycle(rules, recorded)
@@ -135,8 +138,9 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
 }
 
 /**
- * What is down keeps the times of a start whose report came late. Of its host it hears what that did with a permit: one that
- * sleeps has it, and one that is stopped may have it where the workflow that gave it was lost.
+ * What is down keeps the times of a start whose report came late. Of its host it hears what that did with a
+ * permit: one that sleeps has it, and one that is stopped may have it where the workflow that gave it was
+ * lost.
  */
 const down = {
   [EventKind.Start]: move.beginByHand,
@@ -285,7 +289,10 @@ function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {
   return one === other || shownOf(one) === shownOf(other)
 }
 
-/** This leaves out the kind of a failure. Older lives have none, and a kind alone would cause a write that their histories lack. */
+/**
+ * This leaves out the kind of a failure. Older lives have none, and a kind alone would cause a write that
+ * their histories lack.
+ */
 function shownOf(life: Lifecycle): string {
   const { failureKind: _, ...shown } = projectionOf(life)
   return JSON.stringify(shown)

@@ -1,6 +1,9 @@
 /** Linux takes no longer single argument or variable (32 pages), terminator included. */
 export const maxProcessStringBytes = 128 * 1024 - 1
-/** Of all arguments and variables together: far below the kernel's own bound (2 MiB), so that exec never refuses. */
+/**
+ * Of all arguments and variables together: far below the kernel's own bound (2 MiB), so that exec never
+ * refuses.
+ */
 export const maxProcessBytes = 1024 * 1024
 
 export interface ProcessExcess {
@@ -10,7 +13,10 @@ export interface ProcessExcess {
   readonly limit: number
 }
 
-/** The first thing that is larger than a process can be given. Sizes are those of the UTF-8, as the kernel counts. */
+/**
+ * The first thing that is larger than a process can be given. Sizes are those of the UTF-8, as the kernel
+ * counts.
+ */
 export function findProcessExcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

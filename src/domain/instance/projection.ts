@@ -3,8 +3,8 @@ import type { InstanceState } from './state.ts'
 import type { StartKind } from './start-report.ts'
 
 /**
- * What readers see of an instance's lifecycle. The instance's workflow writes all of it with every transition; times
- * are milliseconds since the epoch. A field that is absent is cleared.
+ * What readers see of an instance's lifecycle. The instance's workflow writes all of it with every
+ * transition; times are milliseconds since the epoch. A field that is absent is cleared.
  */
 export interface InstanceProjection {
   readonly state: InstanceState

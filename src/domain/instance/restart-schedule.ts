@@ -28,8 +28,8 @@ export function restartDelayMs(attempt: number): number {
 }
 
 /**
- * Whether a policy starts an instance again after such an end. Only ends that came from within count: one that the
- * user or the platform asked for is never a restart.
+ * Whether a policy starts an instance again after such an end. Only ends that came from within count: one
+ * that the user or the platform asked for is never a restart.
  */
 export function restartsAfter(policy: RestartPolicy, outcome: StopOutcome): boolean {
   if ((outcome.stopReason & StopBit.Platform) !== 0) return false

@@ -15,8 +15,8 @@ export interface InstanceSettings {
   /** Absent: off, as in workflows that began before there was standby. */
   readonly scaleToZero?: ScaleToZero
   /**
-   * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's workflow
-   * was terminated, and this one goes on from there.
+   * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's
+   * workflow was terminated, and this one goes on from there.
    */
   readonly recorded?: RecordedLife
 }

@@ -27,15 +27,19 @@ const reasonBySignal = new Map<number, StopCodeReason>([
   [Signal.Sys, StopCodeReason.Security],
 ])
 
-/** Bits 14-8: the application was executing. Lower numbers are phases before and after, which are not told apart. */
+/**
+ * Bits 14-8: the application was executing. Lower numbers are phases before and after, which are not told
+ * apart.
+ */
 const applicationLevel = 127
 
 /** Bit 15: the stop occurred while the system was shutting down. */
 const shutdownBit = 1 << 15
 
 /**
- * The code of every successful shutdown, whoever began it and whatever the application's exit code was: the system was shutting down,
- * and no phase of that (bits 14-8) was left. Clients take 0 for no code at all, or for an unexpected error.
+ * The code of every successful shutdown, whoever began it and whatever the application's exit code was: the
+ * system was shutting down, and no phase of that (bits 14-8) was left. Clients take 0 for no code at all, or
+ * for an unexpected error.
  */
 export const cleanStopCode = shutdownBit | StopCodeReason.Ok
 

@@ -23,7 +23,9 @@ export interface AskedStop {
   readonly forced: boolean
 }
 
-/** What the API shows of an end. `stopCode` is there with the kernel bit, `exitCode` with the application bit. */
+/**
+ * What the API shows of an end. `stopCode` is there with the kernel bit, `exitCode` with the application bit.
+ */
 export interface StopOutcome {
   readonly stopReason: number
   readonly exitCode?: number
@@ -41,8 +43,9 @@ export function askedBits(asked: AskedStop): number {
 }
 
 /**
- * Turns what the host observed, with what was asked, into the numbers of the API. A forced stop has its bits alone,
- * whatever the guest managed to do before it. Without a report (a host that never knew the boot) only the asking is known.
+ * Turns what the host observed, with what was asked, into the numbers of the API. A forced stop has its bits
+ * alone, whatever the guest managed to do before it. Without a report (a host that never knew the boot) only
+ * the asking is known.
  */
 export function stopOutcome(exit: ExitReport | undefined, asked: AskedStop | undefined): StopOutcome {
   if (asked?.forced === true) return { stopReason: askedBits(asked) }

@@ -1,6 +1,6 @@
 /**
- * Resource use of an instance as its host accounts for it. All accumulate over starts, but `rssBytes` and what is there
- * at the moment: connections, requests, queued.
+ * Resource use of an instance as its host accounts for it. All accumulate over starts, but `rssBytes` and
+ * what is there at the moment: connections, requests, queued.
  */
 export interface Usage {
   readonly rssBytes: number

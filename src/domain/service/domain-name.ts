@@ -1,7 +1,7 @@
 /**
- * Public names of services. A name that ends with dots is fully qualified and taken as it is; the metro domain is
- * appended to any other. What lies below the metro domain is served with the metro's wildcard certificate, which
- * covers one label; everything else is a custom domain with a certificate of its own.
+ * Public names of services. A name that ends with dots is fully qualified and taken as it is; the metro
+ * domain is appended to any other. What lies below the metro domain is served with the metro's wildcard
+ * certificate, which covers one label; everything else is a custom domain with a certificate of its own.
  */
 export const DomainKind = { Metro: 'metro', Custom: 'custom' } as const
 export type DomainKind = (typeof DomainKind)[keyof typeof DomainKind]
@@ -20,19 +20,25 @@ export const maxDomainLength = 253
 export const maxDomainLabelLength = 63
 const wildcard = '*.'
 
-/** As host names have them since RFC 1123: also with a digit first, also with hyphens in a row, as punycode needs. */
+/**
+ * As host names have them since RFC 1123: also with a digit first, also with hyphens in a row, as punycode
+ * needs.
+ */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const labelForm = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const qualifiedForm = `(?:\\*\\.)?${labelForm}(?:\\.${labelForm})+`
 
-/** What `parseDomainName` takes, but for what depends on the metro domain, and what `parseCommonName` does. A number as last label is refused besides. */
+/**
+ * What `parseDomainName` takes, but for what depends on the metro domain, and what `parseCommonName` does. A
+ * number as last label is refused besides.
+ */
 export const domainNamePattern = `^(?:${labelForm}|${qualifiedForm}\\.+)$`
 export const commonNamePattern = `^${qualifiedForm}\\.*$`
 
 /**
- * Labels below the metro domain that belong to the platform or that other software gives a meaning to: `wpad` and
- * `isatap` are asked for by every browser and resolver of a search domain, and certificates of the domain have been
- * given to whoever reads `hostmaster` and the like.
+ * Labels below the metro domain that belong to the platform or that other software gives a meaning to: `wpad`
+ * and `isatap` are asked for by every browser and resolver of a search domain, and certificates of the domain
+ * have been given to whoever reads `hostmaster` and the like.
  */
 export const reservedMetroLabels: ReadonlySet<string> = new Set(
   (
@@ -54,7 +60,10 @@ export function parseDomainName(text: string, metroDomain: string): DomainNameOu
   return fqdn.endsWith(`.${metroDomain}`) ? metroName(fqdn, metroDomain) : customName(fqdn)
 }
 
-/** The name that a certificate is for, in the same form as `DomainName` has it: it is fully qualified, with a final dot or without. */
+/**
+ * The name that a certificate is for, in the same form as `DomainName` has it: it is fully qualified, with a
+ * final dot or without.
+ */
 export function parseCommonName(text: string): DomainNameOutcome {
   const fqdn = lookedUpDomain(text)
   const reason = flawOf(fqdn) ?? (withoutWildcard(fqdn).includes('.') ? undefined : 'it has a single label')
@@ -79,7 +88,8 @@ function flawOf(fqdn: string): string | undefined {
 function metroName(fqdn: string, metroDomain: string): DomainNameOutcome {
   const own = fqdn.slice(0, -metroDomain.length - 1)
   if (own === '*') return { ok: false, reason: 'wildcards below the metro domain are not given out' }
-  // The metro's certificate is for one label; a deeper name would be served with a certificate that no client takes.
+  // The metro's certificate is for one label; a deeper name would be served with a certificate that no client
+  // takes.
   if (own.includes('.')) return { ok: false, reason: `only one label can stand before '${metroDomain}'` }
   return { ok: true, domain: { fqdn, kind: DomainKind.Metro } }
 }
@@ -106,7 +116,9 @@ export function isWildcard(fqdn: string): boolean {
   return fqdn.startsWith(wildcard)
 }
 
-/** Whether a certificate for `commonName` is good for the domain: the same name, or a wildcard of its parent. */
+/**
+ * Whether a certificate for `commonName` is good for the domain: the same name, or a wildcard of its parent.
+ */
 export function certifies(commonName: string, fqdn: string): boolean {
   return commonNamesFor(fqdn).includes(commonName)
 }

@@ -19,7 +19,10 @@ export interface PublishedPort {
 export const CertificateState = { Pending: 'pending', Valid: 'valid', Error: 'error' } as const
 export type CertificateState = (typeof CertificateState)[keyof typeof CertificateState]
 
-/** Who looks after a certificate: its owner, who brought it, or the platform, which gets it from an authority and renews it. */
+/**
+ * Who looks after a certificate: its owner, who brought it, or the platform, which gets it from an authority
+ * and renews it.
+ */
 export const CertificateOrigin = { Uploaded: 'uploaded', Requested: 'requested' } as const
 export type CertificateOrigin = (typeof CertificateOrigin)[keyof typeof CertificateOrigin]
 

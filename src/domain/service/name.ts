@@ -1,7 +1,10 @@
 import { maxDomainLabelLength } from './domain-name.ts'
 import { parseObjectName, replicaName } from '../object-name.ts'
 
-/** How many random characters stand behind a generated service name, and in a domain that is derived from a name. */
+/**
+ * How many random characters stand behind a generated service name, and in a domain that is derived from a
+ * name.
+ */
 export const serviceSuffixLength = 8
 /** How many stand behind the name of a certificate. */
 export const certificateSuffixLength = 5
@@ -31,8 +34,8 @@ export function derivedLabel(name: string, suffix: string): string {
 }
 
 /**
- * `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains: the wildcard part
- * goes, and so do digits and hyphens where a label may not have them.
+ * `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains: the
+ * wildcard part goes, and so do digits and hyphens where a label may not have them.
  */
 export function generatedCertificateName(fqdn: string, suffix: string): string {
   const labels = fqdn

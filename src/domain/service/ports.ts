@@ -37,8 +37,9 @@ function ruleOf(port: number): HandlerRule {
 }
 
 /**
- * The ports of a service with everything filled in that was left out: the handlers that the port needs, the public
- * port as the destination, and 443 as that of a redirect. Otherwise everything that is wrong with them.
+ * The ports of a service with everything filled in that was left out: the handlers that the port needs, the
+ * public port as the destination, and 443 as that of a redirect. Otherwise everything that is wrong with
+ * them.
  */
 export function resolvePorts(wanted: readonly WantedPort[]): PortsOutcome {
   const refusals = [...duplicates(wanted), ...wanted.flatMap(refusalsOf)]

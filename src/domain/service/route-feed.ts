@@ -2,14 +2,15 @@ import type { InstanceState } from '../instance/state.ts'
 import type { CertificateState, PublishedPort } from './handler.ts'
 
 /**
- * How a gateway learns what to serve, and a host which names there are: `GET <API>/internal/gateway/routes?since=<revision>` with
- * `Authorization: Bearer <gateway token>`, and `GET <API>/internal/nodes/<id>/names?since=<revision>` with the host's secret. The
- * answer is a stream of JSON lines that does not end.
+ * How a gateway learns what to serve, and a host which names there are: `GET
+ * <API>/internal/gateway/routes?since=<revision>` with `Authorization: Bearer <gateway token>`, and `GET
+ * <API>/internal/nodes/<id>/names?since=<revision>` with the host's secret. The answer is a stream of JSON
+ * lines that does not end.
  *
- * It comes in blocks, `begin` ... `end`. After an `end` everything up to its revision is told, and a reader that
- * reconnects says that revision. An entry may be told again although it did not change; it is always told whole. A block with
- * `snapshot: true` tells everything: what it leaves out is gone. `beat` comes every `feedBeatMs` when there is
- * nothing else; a reader that hears nothing for three of them connects again.
+ * It comes in blocks, `begin` ... `end`. After an `end` everything up to its revision is told, and a reader
+ * that reconnects says that revision. An entry may be told again although it did not change; it is always
+ * told whole. A block with `snapshot: true` tells everything: what it leaves out is gone. `beat` comes every
+ * `feedBeatMs` when there is nothing else; a reader that hears nothing for three of them connects again.
  */
 export const feedBeatMs = 2_000
 export const maxFeedLineBytes = 1 << 20
@@ -71,7 +72,10 @@ export interface RouteCertificate {
 export const ChallengeKind = { Http01: 'http-01', TlsAlpn01: 'tls-alpn-01' } as const
 export type ChallengeKind = (typeof ChallengeKind)[keyof typeof ChallengeKind]
 
-/** What a gateway shows to an authority that looks whether a name leads here (RFC 8555, 8.3; RFC 8737). Its id is the token. */
+/**
+ * What a gateway shows to an authority that looks whether a name leads here (RFC 8555, 8.3; RFC 8737). Its id
+ * is the token.
+ */
 export interface RouteChallenge {
   readonly token: string
   readonly kind: ChallengeKind

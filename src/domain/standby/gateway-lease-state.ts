@@ -74,7 +74,9 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'unwanted' }
   /** A port is wanted that the lease does not reach. */
   | { readonly kind: 'port-missing' }
-  /** Of `dueAtMs`. `busy`: something is under way that needs the lease; `lastMs`: when traffic last passed. */
+  /**
+   * Of `dueAtMs`. `busy`: something is under way that needs the lease; `lastMs`: when traffic last passed.
+   */
   | { readonly kind: 'due'; readonly busy: boolean; readonly lastMs: number }
   /** What was under way in busy has ended. */
   | { readonly kind: 'calm'; readonly lastMs: number }
@@ -107,11 +109,16 @@ export type GatewayLeaseEffect =
   | { readonly kind: 'admit' }
   /** Whoever waits has to look elsewhere. */
   | { readonly kind: 'fail'; readonly refusal: LeaseRefusal }
-  /** Connections of boots up to this one are to end. `lost`: those that there are; the boot itself may go on. */
+  /**
+   * Connections of boots up to this one are to end. `lost`: those that there are; the boot itself may go on.
+   */
   | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' | 'lost' }
   /** Connections of any other memory lead nowhere. */
   | { readonly kind: 'end-other-memory'; readonly memoryBoot: number }
-  /** Idle connections to that boot are to be closed: they would keep it from sleeping, or be dead when it wakes. */
+  /**
+   * Idle connections to that boot are to be closed: they would keep it from sleeping, or be dead when it
+   * wakes.
+   */
   | { readonly kind: 'forget'; readonly boot: number }
 
 export interface GatewayLeaseStep {

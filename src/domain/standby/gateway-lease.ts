@@ -8,7 +8,8 @@ import type {
 } from './gateway-lease-state.ts'
 
 /**
- * The gateway's side of one instance's lease (`traffic-protocol.ts`). The host decides; this keeps to what it said.
+ * The gateway's side of one instance's lease (`traffic-protocol.ts`). The host decides; this keeps to what it
+ * said.
  *
  * ```
  *            wanted            opened              due, something is under way
@@ -22,9 +23,9 @@ import type {
  *    └─── due, nothing under way (the lease is given back), gone ─── from open
  * ```
  *
- * Answers to an older `open` than the newest are ignored, and so are words on a boot older than the lease's. An answer
- * that nobody waits for any more opens the lease all the same: the host counts the lease until it is given back. One to an `open` that was
- * given up with a silent host is given back at once.
+ * Answers to an older `open` than the newest are ignored, and so are words on a boot older than the lease's.
+ * An answer that nobody waits for any more opens the lease all the same: the host counts the lease until it
+ * is given back. One to an `open` that was given up with a silent host is given back at once.
  */
 export function decide(state: GatewayLeaseState, event: GatewayLeaseEvent, nowMs: number): GatewayLeaseStep {
   const effects: GatewayLeaseEffect[] = []
@@ -100,7 +101,8 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     if (state.phase !== GatewayLeasePhase.Open || lease?.returnAfterMs === undefined) return state
     if (busy) return withoutDue({ ...state, phase: GatewayLeasePhase.Busy })
     // The answer to a second `open` under way would make a lease of it that nobody gives back.
-    // Nor would one be given back that the host does not hear of, and who comes next would have to wait for the host.
+    // Nor would one be given back that the host does not hear of, and who comes next would have to wait for
+    // the host.
     const isKept = state.asked || state.link !== HostConnection.Up
     const dueAtMs = (isKept ? context.nowMs : lastMs) + lease.returnAfterMs
     if (dueAtMs > context.nowMs) return { ...state, dueAtMs }

@@ -85,7 +85,10 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   },
 }
 
-/** A gateway that holds nothing here, whatever was thought before: word of that was under way when it was lost. */
+/**
+ * A gateway that holds nothing here, whatever was thought before: word of that was under way when it was
+ * lost.
+ */
 function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeaseState {
   retell(state, lease.gateway, context)
   const { keptUntilMs: _found, ...known } = lease

@@ -12,8 +12,8 @@ import { StartKind } from '../instance/start-report.ts'
 /** An application that never listens is left alone for this long after its start. */
 export const firstQuietMs = 10_000
 /**
- * The packet by which a peer woke it is lost, so it stays up for the repeat: TCP repeats a first packet after 1 s, and after 2 s and 4 s
- * more where an earlier repeat was lost too, as while it was going to sleep.
+ * The packet by which a peer woke it is lost, so it stays up for the repeat: TCP repeats a first packet after
+ * 1 s, and after 2 s and 4 s more where an earlier repeat was lost too, as while it was going to sleep.
  */
 export const peerPatienceMs = 5_000
 /** What is left of a shutdown's grace when somebody waits for the next boot. */
@@ -21,7 +21,10 @@ export const hurriedGraceMs = 1_000
 
 const comingUp: ReadonlySet<LeasePhase> = new Set([LeasePhase.Starting, LeasePhase.Waking])
 const up: ReadonlySet<LeasePhase> = new Set([LeasePhase.Running, LeasePhase.Draining])
-/** Phases in which the network may tell of a peer: the watch begins before the sleep does, and again before a wake has failed. */
+/**
+ * Phases in which the network may tell of a peer: the watch begins before the sleep does, and again before a
+ * wake has failed.
+ */
 const watched: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.StandingBy,
   LeasePhase.Asleep,

@@ -87,7 +87,10 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
   return touched({ ...state, leases }, { nowMs })
 }
 
-/** Somebody came: from now on quiet is what follows the last traffic, and not what a fresh boot is left for to listen. */
+/**
+ * Somebody came: from now on quiet is what follows the last traffic, and not what a fresh boot is left for to
+ * listen.
+ */
 export function touched(state: HostLeaseState, { nowMs }: Pick<Context, 'nowMs'>): HostLeaseState {
   return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
 }
@@ -143,8 +146,8 @@ function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState
 }
 
 /**
- * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every word costs the workflow a
- * decision: an instance that is asked for again and again would make one a second.
+ * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every
+ * word costs the workflow a decision: an instance that is asked for again and again would make one a second.
  */
 function settleIdle(state: HostLeaseState, context: Context): HostLeaseState {
   const { nowMs, effects } = context

@@ -3,7 +3,10 @@ export const ScaleToZeroPolicy = {
   Off: 'off',
   /** Without connections and requests for the cooldown time. */
   On: 'on',
-  /** As `on`; connections without a byte for the cooldown time do not count where the instance keeps its memory. */
+  /**
+   * As `on`; connections without a byte for the cooldown time do not count where the instance keeps its
+   * memory.
+   */
   Idle: 'idle',
 } as const
 export type ScaleToZeroPolicy = (typeof ScaleToZeroPolicy)[keyof typeof ScaleToZeroPolicy]
@@ -30,7 +33,10 @@ export function mayStandBy({ policy }: ScaleToZero): boolean {
   return policy !== ScaleToZeroPolicy.Off
 }
 
-/** Whether established connections that carry nothing may be slept through: only memory that is kept knows them again. */
+/**
+ * Whether established connections that carry nothing may be slept through: only memory that is kept knows
+ * them again.
+ */
 export function sleepsThroughConnections({ policy, stateful }: ScaleToZero): boolean {
   return policy === ScaleToZeroPolicy.Idle && stateful
 }

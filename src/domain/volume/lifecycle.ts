@@ -15,16 +15,22 @@ import { VolumePhase } from './state.ts'
  *
  *   any ── delete ──► deleting: what is under way is called off ── removed ──► over
  *
- * - What was made once is never formatted again: its repair is a check of what is there, and where nothing is there it fails.
- * - A start of its instance may make it as well; a volume in `error` that was never made is ready when that succeeded.
+ * - What was made once is never formatted again: its repair is a check of what is there, and where nothing is
+ *   there it fails.
+ * - A start of its instance may make it as well; a volume in `error` that was never made is ready when that
+ *   succeeded.
  * - A repair that could not begin, because a VM has the volume, leaves it as it was.
- * - `decideVolume` is total over phases and events; whatever comes late, twice or out of order changes nothing.
+ * - `decideVolume` is total over phases and events; whatever comes late, twice or out of order changes
+ *   nothing.
  */
 export interface VolumeLife {
   readonly phase: VolumePhase
   /** Its file system stood complete once. */
   readonly made: boolean
-  /** Why the phase is `error`, in words for its owner; while `busy`, what is to be repaired, where that is known. */
+  /**
+   * Why the phase is `error`, in words for its owner; while `busy`, what is to be repaired, where that is
+   * known.
+   */
   readonly failure?: string
   readonly deleting: boolean
   /** Its host keeps nothing of it any more. */

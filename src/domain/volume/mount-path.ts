@@ -9,8 +9,8 @@ export type MountPathOutcome =
   | { readonly ok: false; readonly must: string }
 
 /**
- * Where in an instance a volume is mounted: absolute, without `.`, `..`, colon, NUL or control bytes, and not what the platform
- * itself puts there. Slashes that mean nothing are taken out.
+ * Where in an instance a volume is mounted: absolute, without `.`, `..`, colon, NUL or control bytes, and not
+ * what the platform itself puts there. Slashes that mean nothing are taken out.
  */
 export function parseMountPath(text: string): MountPathOutcome {
   const refuse = (must: string): MountPathOutcome => ({ ok: false, must })

@@ -19,8 +19,8 @@ export type VolumeState = (typeof VolumeState)[keyof typeof VolumeState]
 export const volumeStates = Object.values(VolumeState)
 
 /**
- * What the volume's own workflow knows: how far its file system is. Attachments are facts of instances, so a state is
- * made of both whenever it is read, and can not disagree with either.
+ * What the volume's own workflow knows: how far its file system is. Attachments are facts of instances, so a
+ * state is made of both whenever it is read, and can not disagree with either.
  */
 export const VolumePhase = {
   Uninitialized: 'uninitialized',
@@ -55,7 +55,10 @@ export function volumeState(phase: VolumePhase, use: VolumeUse): VolumeState {
   return stateOf[phase][use]
 }
 
-/** What a user may ask of a volume. Use decides beside the state: nothing is taken from an instance that may run with it. */
+/**
+ * What a user may ask of a volume. Use decides beside the state: nothing is taken from an instance that may
+ * run with it.
+ */
 export const VolumeCommand = { Attach: 'attach', Detach: 'detach', Delete: 'delete' } as const
 export type VolumeCommand = (typeof VolumeCommand)[keyof typeof VolumeCommand]
 

@@ -192,7 +192,8 @@ export class Balancer implements Traffic {
       uuid,
       nodeId,
       link: host.state,
-      // Above every epoch of an earlier lease of the same instance, which took more than a millisecond for each.
+      // Above every epoch of an earlier lease of the same instance, which took more than a millisecond for
+      // each.
       epoch: Math.floor(Date.now()),
       owner: {
         nowMs: this.#nowMs,
@@ -263,7 +264,10 @@ export class Balancer implements Traffic {
     if (node !== undefined) this.#connect(node, host?.link.signs)
   }
 
-  /** Leased instances outlive their host's entry in the routes: whoever joins under its id next is asked by them. */
+  /**
+   * Leased instances outlive their host's entry in the routes: whoever joins under its id next is asked by
+   * them.
+   */
   #connect(node: RouteNode, signs?: HostSigns): void {
     const leased = new Map([...this.#leased].filter(([, { nodeId }]) => nodeId === node.id))
     const all = (event: LinkEvent, state: HostConnection): void => {

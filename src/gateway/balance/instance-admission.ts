@@ -12,7 +12,10 @@ export interface AdmittedTo {
   release(admission: InstanceAdmission): void
   /** It carried something. */
   touch(): void
-  /** For a connection that was slept through: undefined where the instance is awake, else whether the connection still stands once it is. */
+  /**
+   * For a connection that was slept through: undefined where the instance is awake, else whether the
+   * connection still stands once it is.
+   */
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined
 }
 

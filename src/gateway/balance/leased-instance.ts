@@ -45,7 +45,10 @@ type Opened = Extract<HostMessage, { kind: 'opened' }>
 const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
-/** One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts what is under way. */
+/**
+ * One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts
+ * what is under way.
+ */
 export class LeasedInstance implements AdmittedTo {
   readonly uuid: string
   readonly nodeId: string
@@ -57,7 +60,7 @@ export class LeasedInstance implements AdmittedTo {
   #state: GatewayLeaseState
   #open: Opened | undefined
   #askedPorts: readonly number[] = []
-  /** In this run it was let sleep: it is woken, or made use of again, when the others are at their soft limits. */
+  /** It was let sleep in this run. It is used again when the others are at their soft limits. */
   #maySleep = false
   #owner: LeaseOwner
   #timer: NodeJS.Timeout | undefined
@@ -114,7 +117,7 @@ export class LeasedInstance implements AdmittedTo {
     return this.#state.phase === GatewayLeasePhase.Ending
   }
 
-  /** Nobody asked for it yet, although it may be running: traffic is balanced over all that run, whatever the soft limit. */
+  /** Nobody asked for it yet. It may run all the same, and then it takes its part of the traffic. */
   get isUnused(): boolean {
     return this.#state.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
   }
@@ -221,7 +224,10 @@ export class LeasedInstance implements AdmittedTo {
     })
   }
 
-  /** The routes have it no more. Its host will end it; but a host that is away must not keep what is connected for ever. */
+  /**
+   * The routes have it no more. Its host will end it; but a host that is away must not keep what is connected
+   * for ever.
+   */
   leave(graceMs: number): void {
     if (this.#deleted !== undefined) return
     const grace = setTimeout(() => {

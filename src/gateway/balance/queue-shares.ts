@@ -1,6 +1,7 @@
 /**
- * How many wait for an instance, over all services. A user may have as many waiting as there is room left for others: alone half of all,
- * beside another one who has taken that a quarter, and so on. So there is room for a user who comes now, whatever the others have waiting.
+ * How many wait for an instance, over all services. A user may have as many waiting as there is room left for
+ * others: alone half of all, beside another one who has taken that a quarter, and so on. So there is room for
+ * a user who comes now, whatever the others have waiting.
  */
 export class QueueShares {
   readonly #max: number

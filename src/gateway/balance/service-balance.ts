@@ -25,9 +25,10 @@ const wait = 'wait'
 type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
 /**
- * Spreads the traffic of one service, over all that run: with the first of it those are opened, too, that nobody asked for yet. In
- * this order: the open instance with the fewest under way, below the soft limit; room in what is being woken; another one is woken; the
- * soft limit is exceeded; who comes waits for what is being woken, as far as its hard limit goes; refusal.
+ * Spreads the traffic of one service, over all that run: with the first of it those are opened, too, that
+ * nobody asked for yet. In this order: the open instance with the fewest under way, below the soft limit;
+ * room in what is being woken; another one is woken; the soft limit is exceeded; who comes waits for what is
+ * being woken, as far as its hard limit goes; refusal.
  */
 export class ServiceBalance {
   readonly #owner: BalanceOwner
@@ -50,7 +51,10 @@ export class ServiceBalance {
     return this.#waiters.length
   }
 
-  /** A host denies what the routes tell: that there is something to wake. One of them is about to learn better. */
+  /**
+   * A host denies what the routes tell: that there is something to wake. One of them is about to learn
+   * better.
+   */
   get isDisputed(): boolean {
     const nowMs = this.#owner.nowMs()
     return this.#members.some((member) => denials.has(member.refusal(nowMs)?.reason))
@@ -80,8 +84,9 @@ export class ServiceBalance {
   }
 
   /**
-   * Who waits is looked at again, in the order of coming. Where there is only more room, that ends with the first who goes on
-   * waiting, so that a long queue costs nothing; `all` where what some wait for has changed.
+   * Who waits is looked at again, in the order of coming. Where there is only more room, that ends with the
+   * first who goes on waiting, so that a long queue costs nothing; `all` where what some wait for has
+   * changed.
    */
   pump({ all }: { readonly all: boolean }): void {
     if (this.#pumping || this.#waiters.length === 0) return

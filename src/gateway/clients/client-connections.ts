@@ -27,16 +27,17 @@ const closedFor = {
 const lookEveryMs = 1_000
 
 /**
- * All open connections of clients, over all ports and protocols, within their bounds: of each network, and of all together. Where
- * a bound is reached the idlest connection is closed for a new one:
+ * All open connections of clients, over all ports and protocols, within their bounds: of each network, and of
+ * all together. Where a bound is reached the idlest connection is closed for a new one:
  *
  *   of a network   an idle one of that network; where it has none, the newcomer is refused
  *   of all         one of the network that has most: an idle one, else the one that was silent longest; then of the next networks,
  *                  as far as they have as many as the newcomer's. Where none of these has any, a busy one of the network that has
  *                  most, if that still has as many as the newcomer's then. Else the newcomer is refused
  *
- * So whoever has few connections gets in, and keeps them, whatever another has. Networks are compared as the widest that an address
- * is in, and within one its parts: many small ones that one hand may have count together.
+ * So whoever has few connections gets in, and keeps them, whatever another has. Networks are compared as the
+ * widest that an address is in, and within one its parts: many small ones that one hand may have count
+ * together.
  */
 export class ClientConnections {
   readonly #limits: ClientLimits

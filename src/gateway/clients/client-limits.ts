@@ -4,7 +4,10 @@ export interface ClientLimits {
   readonly connectionsPerSource: number
   /** Each costs a file descriptor, often a second one towards its instance, and with TLS about 50 KB. */
   readonly connections: number
-  /** Of bodies that no instance takes and of answers that no client takes; wider networks likewise. Looked at once a second. */
+  /**
+   * Of bodies that no instance takes and of answers that no client takes; wider networks likewise. Looked at
+   * once a second.
+   */
   readonly heldBytesPerSource: number
   readonly heldBytes: number
   /** A connection that lasts and moved so recently is as busy as one with a request. */
@@ -37,7 +40,10 @@ export function connectionsFor(openFiles: number): number {
   return Math.max(fewestConnections, Math.min(defaultClientLimits.connections, half))
 }
 
-/** Of the memory of the machine, or of the group of processes: beside it there is the heap, and other processes. */
+/**
+ * Of the memory of the machine, or of the group of processes: beside it there is the heap, and other
+ * processes.
+ */
 export function heldBytesFor(memoryBytes: number): number {
   return Math.floor(memoryBytes / 4)
 }

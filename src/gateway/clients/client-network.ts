@@ -5,7 +5,9 @@ import { Standing } from './connection-use.ts'
 import type { ConnectionUse } from './connection-use.ts'
 import type { SourceNetwork } from './source.ts'
 
-/** A network that has connections open, and the narrower ones within it; the narrowest have the connections. */
+/**
+ * A network that has connections open, and the narrower ones within it; the narrowest have the connections.
+ */
 export class ClientNetwork {
   readonly source: SourceNetwork
   readonly wider: ClientNetwork | undefined

@@ -9,13 +9,19 @@ export const Standing = {
 } as const
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
-/** What an open connection of a client is used for, as whoever serves it tells. It is read only when room is short. */
+/**
+ * What an open connection of a client is used for, as whoever serves it tells. It is read only when room is
+ * short.
+ */
 export interface ConnectionUse {
   readonly standing: Standing
   /** When anything happened over it last, as `performance.now()` tells. */
   readonly movedAtMs: number
   /** Bytes that are held because one of its two sides does not take them. */
   readonly heldBytes: number
-  /** Ends it for the sake of others, politely where its protocol has a way; whoever calls sees to it that it closes then. */
+  /**
+   * Ends it for the sake of others, politely where its protocol has a way; whoever calls sees to it that it
+   * closes then.
+   */
   end(): void
 }

@@ -14,8 +14,8 @@ export interface HeldBudgets {
 }
 
 /**
- * Those that have to go so that no network holds more than its budget, nor all of them together: of each the fewest, those that hold
- * most. For the budget of all they are taken from the network that holds most then.
+ * Those that have to go so that no network holds more than its budget, nor all of them together: of each the
+ * fewest, those that hold most. For the budget of all they are taken from the network that holds most then.
  */
 export function holdersOverBudget<H extends Holder>(holders: readonly H[], budgets: HeldBudgets): H[] {
   const over = new Set<H>()

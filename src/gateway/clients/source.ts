@@ -5,8 +5,9 @@ const groups = 8
 const bitsPerGroup = 16
 
 /**
- * The networks of IPv6 that are bounded, widest first: /64 is what one link has, /56 what one household is given, /48 what one
- * company is given, and what anybody can have for nothing. `times` is their bound as a multiple of that of one source.
+ * The networks of IPv6 that are bounded, widest first: /64 is what one link has, /56 what one household is
+ * given, /48 what one company is given, and what anybody can have for nothing. `times` is their bound as a
+ * multiple of that of one source.
  */
 const blocks = [
   { bits: 48, times: 16 },
@@ -21,8 +22,9 @@ export interface SourceNetwork {
 }
 
 /**
- * Whom an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of `blocks`. `address` is as Node gives it;
- * the scope of one that is local to a link, such as `%eth0`, is in none of them.
+ * Whom an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of `blocks`.
+ * `address` is as Node gives it; the scope of one that is local to a link, such as `%eth0`, is in none of
+ * them.
  */
 export function networksOf(address: string): readonly SourceNetwork[] {
   if (address.startsWith(mapped) && address.includes('.'))

@@ -52,7 +52,10 @@ const connectMs = 3_000
 /** What a host may leave unread; one that reads nothing any more is cut off. */
 const unreadMaxBytes = 8 << 20
 
-/** The connection to one host's agent, made anew whenever it is lost. Messages are dropped while there is none. */
+/**
+ * The connection to one host's agent, made anew whenever it is lost. Messages are dropped while there is
+ * none.
+ */
 export class HostLink {
   readonly node: RouteNode
   readonly #options: HostLinkOptions
@@ -85,7 +88,10 @@ export class HostLink {
     return this.#signs
   }
 
-  /** From the `hello` on, not only once that is answered: a lease that is given back in between was said to be held. */
+  /**
+   * From the `hello` on, not only once that is answered: a lease that is given back in between was said to be
+   * held.
+   */
   send(message: GatewayMessage): void {
     this.#write(message)
   }

@@ -7,7 +7,10 @@ export class HostMessageError extends Error {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Checks what decisions are built on. Throws `HostMessageError`; undefined: of a newer protocol, to be ignored. */
+/**
+ * Checks what decisions are built on. Throws `HostMessageError`; undefined: of a newer protocol, to be
+ * ignored.
+ */
 export function hostMessage(line: object): HostMessage | undefined {
   const fields = line as Fields
   switch (fields['kind']) {

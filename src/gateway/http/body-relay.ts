@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { Sweep, Watched } from './sweep.ts'
 
 /**
- * A request's body on its way to an instance. It stands between, because whoever takes a body destroys it when it fails,
- * and the client's own stream must live on for the answer.
+ * A request's body on its way to an instance. It stands between, because whoever takes a body destroys it
+ * when it fails, and the client's own stream must live on for the answer.
  */
 export class BodyRelay extends Readable implements Watched {
   readonly limitMs: number

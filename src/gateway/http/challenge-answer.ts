@@ -8,9 +8,10 @@ export const challengePath = '/.well-known/acme-challenge/'
 const challengePort = 80
 
 /**
- * What an authority expects to read under a name whose certificate was ordered: the key authorization of the token in the
- * request's path. Undefined for everything else, other names' tokens among it, which is routed as any request is: the
- * application may prove something by itself. Nothing is woken, and it matters not whether anybody serves the name.
+ * What an authority expects to read under a name whose certificate was ordered: the key authorization of the
+ * token in the request's path. Undefined for everything else, other names' tokens among it, which is routed
+ * as any request is: the application may prove something by itself. Nothing is woken, and it matters not
+ * whether anybody serves the name.
  */
 export function challengeAnswer(
   head: RequestHead,

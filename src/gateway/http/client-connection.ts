@@ -12,7 +12,10 @@ export interface Arrival {
 /** Ends with the connection of the client. */
 export interface Ongoing {
   clientGone(): void
-  /** What came after the head is not HTTP. False where an answer is already under way, so that none can be given. */
+  /**
+   * What came after the head is not HTTP. False where an answer is already under way, so that none can be
+   * given.
+   */
   clientFailed(status: number, message: string): boolean
   /** Of its body and its answer, for now. */
   readonly heldBytes: number

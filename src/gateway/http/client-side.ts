@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { ClientConnection } from './client-connection.ts'
 
-/** One request's way back to its client, the same for both protocols. Fields are flat: name, value, name, value. */
+/**
+ * One request's way back to its client, the same for both protocols. Fields are flat: name, value, name,
+ * value.
+ */
 export interface ClientSide {
   readonly connection: ClientConnection
   readonly body: Readable
@@ -14,7 +17,10 @@ export interface ClientSide {
   /** Only where the client expects it: it may send its body. */
   continue(): void
   inform(status: number, fields: readonly string[]): void
-  /** The answer is our own, and what is left of the request is of no interest: its connection may have to end for that. */
+  /**
+   * The answer is our own, and what is left of the request is of no interest: its connection may have to end
+   * for that.
+   */
   abandonBody(): void
   /** Throws where a field can not be sent. */
   head(status: number, reason: string, fields: string[]): void

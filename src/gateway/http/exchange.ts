@@ -39,8 +39,8 @@ export class ClientGone extends Error {
 const clientGoneStatus = 499
 
 /**
- * One request from its head to the end of its answer: it finds the destination, asks for an admission, has the request
- * forwarded and gives the answer to the client. Whatever happens, the admission is given back and the report made, once.
+ * One request from its head to the end of its answer: it finds the destination, asks for an admission, has
+ * the request forwarded and answers the client. The admission is given back and the report made once.
  *
  * It is also what the balancer is asked with, so that the signal is only made for requests that have to wait.
  */
@@ -59,7 +59,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   #aborting: AbortController | undefined
   #forward: Forward | undefined
   #admission: Admission | undefined
-  /** The instance ends, or its host does: whatever happens to the request now says nothing of the application. */
+  /** The instance or its host ends: what happens to the request now says nothing of the application. */
   #ends: EndReason | undefined
   #askedAgain = false
   #unlisten: (() => void) | undefined
@@ -193,8 +193,8 @@ export class Exchange implements Ask, Ongoing, Watched {
   }
 
   /**
-   * Runs a step that no `try` of ours is around, such as an event of a socket: what it throws ends this request and
-   * not the process. `fault`: an instance's bytes are to blame.
+   * Runs a step that no `try` of ours is around, such as an event of a socket: what it throws ends this
+   * request and not the process. `fault`: an instance's bytes are to blame.
    */
   attempt(step: () => void, fault?: UpstreamFault): void {
     try {
@@ -281,7 +281,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Only where the instance or its host ended under the request: one that ends an application would end the next one as well. */
+  /** Only where the instance or its host ended: a request that ends an application would end the next too. */
   #mayAskAgain(fault: UpstreamFault): boolean {
     if (this.#ends === undefined || this.#askedAgain || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true

@@ -8,7 +8,9 @@ type SessionResult = ClientHttp2Session | Error
 
 /** Until the instance has said how many streams it takes at once. */
 const presumedStreams = 100
-/** A field that the client says twice is passed on as it is; Node's types know the option of servers alone. */
+/**
+ * A field that the client says twice is passed on as it is; Node's types know the option of servers alone.
+ */
 const fieldsAsTheyCome: object = { strictSingleValueFields: false }
 /** Several connections where one does not take enough streams. */
 const maxSessions = 64
@@ -33,7 +35,9 @@ export class GrpcSessions {
     this.#isFresh = options.isFresh
   }
 
-  /** Calls back with a session on which one more stream may be opened; `release` says that the stream is over. */
+  /**
+   * Calls back with a session on which one more stream may be opened; `release` says that the stream is over.
+   */
   take(fresh: boolean, done: (result: SessionResult) => void): void {
     const session = this.#roomy()
     if (session !== undefined) return this.#give(session, done)

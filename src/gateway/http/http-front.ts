@@ -24,7 +24,9 @@ export interface HttpFrontDeps {
   readonly portOffset: number
   /** Answers carry `Server-Timing` with the parts of their latency. */
   readonly serverTiming?: boolean
-  /** Whether what this peer says in `Forwarded` and `X-Forwarded-*` is believed and added to. Default: nobody. */
+  /**
+   * Whether what this peer says in `Forwarded` and `X-Forwarded-*` is believed and added to. Default: nobody.
+   */
   readonly trustsPeer?: (address: string) => boolean
   readonly limits?: Partial<HttpLimits>
   /** A fault of the gateway itself, for its log; the client is answered 500. */
@@ -32,16 +34,16 @@ export interface HttpFrontDeps {
 }
 
 /**
- * Speaks HTTP on connections that somebody else accepted and, where `secure`, decrypted. It owns every connection it was
- * given: it closes it, and no error of it reaches the giver.
+ * Speaks HTTP on connections that somebody else accepted and, where `secure`, decrypted. It owns every
+ * connection it was given: it closes it, and no error of it reaches the giver.
  */
 export interface HttpFront {
   serveHttp1(socket: Socket | TLSSocket, on: Arrival): ConnectionUse
   /** After ALPN `h2`. */
   serveHttp2(socket: TLSSocket, on: Arrival): ConnectionUse
   /**
-   * Closes the idle upstream connections of that boot, and those in use once they are no longer: it is over, or its
-   * lease is given back. Repeats are harmless; a later admission of the same boot connects anew.
+   * Closes the idle upstream connections of that boot, and those in use once they are no longer: it is over,
+   * or its lease is given back. Repeats are harmless; a later admission of the same boot connects anew.
    */
   forget(instanceUuid: string, boot: number): void
   /** Takes no more requests, lets those under way end for `graceMs`, then closes everything. */

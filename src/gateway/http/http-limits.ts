@@ -1,10 +1,15 @@
-/** Bounds on what clients and instances may cost the gateway. All of them can be given otherwise, which tests do. */
+/**
+ * Bounds on what clients and instances may cost the gateway. All of them can be given otherwise, which tests
+ * do.
+ */
 export interface HttpLimits {
   /** Of a request's head as a whole: more is answered with 431. */
   readonly maxHeaderBytes: number
   readonly maxHeaderCount: number
   readonly maxTargetBytes: number
-  /** For the complete head, counted from the accepted connection or from the first byte of a later request. */
+  /**
+   * For the complete head, counted from the accepted connection or from the first byte of a later request.
+   */
   readonly headerMs: number
   /** Without a byte of a request's body while we could take some. */
   readonly requestBodyIdleMs: number
@@ -20,8 +25,8 @@ export interface HttpLimits {
   readonly maxResets: number
   readonly resetWindowMs: number
   /**
-   * What is held of a body that nobody takes. All streams of a connection may have as much at once: Node gives the window of the
-   * connection back as bytes arrive, and that of the stream as they are taken.
+   * What is held of a body that nobody takes. All streams of a connection may have as much at once: Node
+   * gives the window of the connection back as bytes arrive, and that of the stream as they are taken.
    */
   readonly streamWindowBytes: number
   /** Of bytes on their way: it bounds nothing that is held. */
@@ -44,7 +49,10 @@ export interface HttpLimits {
   readonly maxIdleConnectionsPerBoot: number
   /** Shorter than the five seconds after which common servers close idle connections. */
   readonly upstreamIdleMs: number
-  /** What is read on of a body that nobody wants, so that the client sees the answer before the connection ends. */
+  /**
+   * What is read on of a body that nobody wants, so that the client sees the answer before the connection
+   * ends.
+   */
   readonly lingerMs: number
 }
 

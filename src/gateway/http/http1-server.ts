@@ -71,7 +71,10 @@ export class Http1Server {
     })
   }
 
-  /** Ends what is idle; the others end with the answer under way. To be repeated, for those whose answer had begun. */
+  /**
+   * Ends what is idle; the others end with the answer under way. To be repeated, for those whose answer had
+   * begun.
+   */
   drain(): void {
     this.#closing = true
     for (const [socket, connection] of this.#connections) {
@@ -170,7 +173,10 @@ interface Received {
   readonly webSocket: boolean
 }
 
-/** An upgrade is taken only where its request can have no body, and only to WebSocket: anything else is ordinary HTTP. */
+/**
+ * An upgrade is taken only where its request can have no body, and only to WebSocket: anything else is
+ * ordinary HTTP.
+ */
 function wantsWebSocket(request: IncomingMessage): boolean {
   const { headers } = request
   return (

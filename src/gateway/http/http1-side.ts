@@ -5,7 +5,10 @@ import type { Duplex, Readable } from 'node:stream'
 import type { ClientConnection } from './client-connection.ts'
 import type { UpgradableSide } from './websocket-forward.ts'
 
-/** A body up to this size goes out in one string with its head, which is cheaper than two pieces; every byte is one letter. */
+/**
+ * A body up to this size goes out in one string with its head, which is cheaper than two pieces; every byte
+ * is one letter.
+ */
 const maxMergedBytes = 4_096
 
 const ignore = (): void => undefined
@@ -129,8 +132,9 @@ export class Http1Side implements UpgradableSide {
   }
 
   /**
-   * Closing while the client still sends would reset the connection, perhaps before it has read our answer. So the rest is
-   * read and thrown away for a while, and then the connection ends: what follows in it can not be told from the body.
+   * Closing while the client still sends would reset the connection, perhaps before it has read our answer.
+   * So the rest is read and thrown away for a while, and then the connection ends: what follows in it can not
+   * be told from the body.
    */
   #linger(): void {
     this.flush()

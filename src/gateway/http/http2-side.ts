@@ -52,7 +52,8 @@ export class Http2Side implements UpgradableSide {
     this.headGiven = true
     if (!this.#usable()) return
     this.#sendsTrailers = this.#grpc || fields.includes('trailer')
-    // As a list they are written as they stand; as an object Node would copy them, and we would have to group them.
+    // As a list they are written as they stand; as an object Node would copy them, and we would have to group
+    // them.
     this.#stream.respond([':status', String(status), ...fields], { waitForTrailers: this.#sendsTrailers })
     this.#bodyless = this.#stream.writableEnded
     if (this.#sendsTrailers) {

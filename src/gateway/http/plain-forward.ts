@@ -10,7 +10,10 @@ import { upstreamFields } from './upstream-fields.ts'
 import { faultOf, unspeakable } from './upstream-fault.ts'
 import type { UpstreamConnection, UpstreamPool } from './upstream-pool.ts'
 
-/** Forwards a request without a body, or with one whose length is known, on a connection that others use before and after. */
+/**
+ * Forwards a request without a body, or with one whose length is known, on a connection that others use
+ * before and after.
+ */
 export function forwardPlain(exchange: Exchange, admission: Admission): Forwarding {
   const forward = new PlainForward(exchange, admission)
   forward.send()
@@ -154,7 +157,10 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     else this.#exchange.failWith(blamed)
   }
 
-  /** On a connection that was used before the instance may just have closed it; one that was just started may not be ready. */
+  /**
+   * On a connection that was used before the instance may just have closed it; one that was just started may
+   * not be ready.
+   */
   #mayRetry(used: boolean): boolean {
     if (!this.repeatable) return false
     if (used) return !this.#retried

@@ -171,7 +171,10 @@ function isGrpc(contentType: string): boolean {
 const visible = /^[\x21\x22\x24-\x7e\x80-\xff]+$/
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i
 
-/** The authority of an absolute target rules over Host, as RFC 9112 has it; what the instance gets says it once. */
+/**
+ * The authority of an absolute target rules over Host, as RFC 9112 has it; what the instance gets says it
+ * once.
+ */
 function splitTarget(received: string, host: string | undefined): { target: string; authority: string } {
   if (!visible.test(received)) throw badRequest('The address is not valid.')
   let target = received

@@ -17,7 +17,8 @@ export interface AnswerOptions {
 }
 
 /**
- * The end-to-end fields of an instance's answer. A 204 has no length, and a Trailer field stands only beside a body without one.
+ * The end-to-end fields of an instance's answer. A 204 has no length, and a Trailer field stands only beside
+ * a body without one.
  */
 export function answerFields(raw: readonly string[], { status, lowerCase }: AnswerOptions): string[] {
   const fields: string[] = []
@@ -71,7 +72,10 @@ export function groupedFields(fields: readonly string[]): Record<string, string 
   return grouped
 }
 
-/** From how undici and HTTP/2 give them: lower-case names, repeated ones as arrays. Pseudo headers are left out. */
+/**
+ * From how undici and HTTP/2 give them: lower-case names, repeated ones as arrays. Pseudo headers are left
+ * out.
+ */
 export function flatFields(
   parsed: Readonly<Record<string, string | string[] | number | undefined>>,
 ): string[] {

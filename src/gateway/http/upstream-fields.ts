@@ -20,7 +20,9 @@ const dropped: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** Where the request came from; a client's own word on it is replaced, unless it is a proxy that is trusted. */
+/**
+ * Where the request came from; a client's own word on it is replaced, unless it is a proxy that is trusted.
+ */
 const origins: ReadonlySet<string> = new Set([
   'forwarded',
   'x-forwarded-for',
@@ -57,7 +59,8 @@ export interface UpstreamFields {
 }
 
 /**
- * The header for the instance but for what delimits the body: the end-to-end fields as they came, then ours. Begins with Host.
+ * The header for the instance but for what delimits the body: the end-to-end fields as they came, then ours.
+ * Begins with Host.
  */
 export function upstreamFields(head: RequestHead, connection: ClientConnection): UpstreamFields {
   const fields = ['Host', head.authority]

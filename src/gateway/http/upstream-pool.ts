@@ -13,8 +13,8 @@ export interface UpstreamConnection {
 }
 
 /**
- * The connections to one port of one boot. An instance that is started again, or another one that is given the same
- * address, is another boot: nothing written for the one can reach the other.
+ * The connections to one port of one boot. An instance that is started again, or another one that is given
+ * the same address, is another boot: nothing written for the one can reach the other.
  */
 export class UpstreamPool {
   readonly address: UpstreamAddress

@@ -3,7 +3,8 @@ const closeOpcode = 8
 const longestHeaderBytes = 14
 
 /**
- * Follows the frames of one direction of a WebSocket without looking into them: where one ends something else may be said.
+ * Follows the frames of one direction of a WebSocket without looking into them: where one ends something else
+ * may be said.
  */
 export class WebSocketFrames {
   /** Its sender has begun to close; after that frame nothing follows. */

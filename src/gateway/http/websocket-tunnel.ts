@@ -48,7 +48,10 @@ export class WebSocketTunnel {
     }
   }
 
-  /** Says 1001 to the client as soon as no frame is under way, and ends when it has answered, or after a while. */
+  /**
+   * Says 1001 to the client as soon as no frame is under way, and ends when it has answered, or after a
+   * while.
+   */
   goAway(): void {
     if (this.#goingAway || this.#over) return
     this.#goingAway = true

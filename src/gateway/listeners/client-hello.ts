@@ -25,12 +25,18 @@ const versionAndRandomBytes = 34
 const serverNameExtension = 0
 const hostName = 0
 const protocolsExtension = 16
-/** As OpenSSL takes them. A name is looked up label by label: one that fills the message would keep us busy for long. */
+/**
+ * As OpenSSL takes them. A name is looked up label by label: one that fills the message would keep us busy
+ * for long.
+ */
 const maxNameBytes = 255
 
 const unreadable: HelloReading = { kind: 'unreadable' }
 
-/** Reads what is there of a connection's first bytes (RFC 8446, 4.1.2 and 5.1). It never throws, and keeps nothing of `bytes`. */
+/**
+ * Reads what is there of a connection's first bytes (RFC 8446, 4.1.2 and 5.1). It never throws, and keeps
+ * nothing of `bytes`.
+ */
 export function readClientHello(bytes: Buffer): HelloReading {
   const message = messageIn(bytes)
   if (!Buffer.isBuffer(message)) return message

@@ -22,8 +22,8 @@ interface Held {
 }
 
 /**
- * TLS 1.2 only with forward secrecy and authenticated encryption; all of 1.3 is of that kind. They are equally good, so the
- * client's order counts: it knows whether its machine has AES built in.
+ * TLS 1.2 only with forward secrecy and authenticated encryption; all of 1.3 is of that kind. They are
+ * equally good, so the client's order counts: it knows whether its machine has AES built in.
  */
 const ciphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -41,7 +41,10 @@ const leastVersion = 'TLSv1.2'
 const sessionSeconds = 3_600
 const ticketKeyBytes = 48
 const secretBytes = 32
-/** Whoever gets hold of the tickets' secret can read what was sent under it; and a session that is resumed again and again ends. */
+/**
+ * Whoever gets hold of the tickets' secret can read what was sent under it; and a session that is resumed
+ * again and again ends.
+ */
 const secretLifeMs = 12 * 3_600_000
 
 export interface ContextCacheOptions {
@@ -51,9 +54,10 @@ export interface ContextCacheOptions {
 }
 
 /**
- * TLS contexts, made when they are first asked for. The one that was not asked for the longest goes when there are too
- * many; sessions survive that, because the key of their tickets follows from the owner and the certificate, and from a secret
- * of this process. They do not survive another certificate, another service of the same name, or half a day.
+ * TLS contexts, made when they are first asked for. The one that was not asked for the longest goes when
+ * there are too many; sessions survive that, because the key of their tickets follows from the owner and the
+ * certificate, and from a secret of this process. They do not survive another certificate, another service of
+ * the same name, or half a day.
  */
 export class ContextCache {
   readonly #maxContexts: number
@@ -97,7 +101,10 @@ export class ContextCache {
     for (const [id, { owner }] of this.#held) if (is(owner)) this.#held.delete(id)
   }
 
-  /** A renewed metro certificate is still the same operator's, and its names are not other people's after it: sessions stay. */
+  /**
+   * A renewed metro certificate is still the same operator's, and its names are not other people's after it:
+   * sessions stay.
+   */
   #ticketKeys(owner: ContextOwner, { chain }: CertificatePem): Buffer {
     const bound = owner.certificateUuid === undefined ? '' : chain
     return Buffer.from(hkdfSync('sha256', this.#secret, bound, idOf(owner), ticketKeyBytes))

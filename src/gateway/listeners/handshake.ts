@@ -40,8 +40,9 @@ const unrecognizedName = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x70])
 const noHello: ClientHello = { serverName: '', protocols: [] }
 
 /**
- * Speaks TLS on a connection from its first byte. What a client asks for is read before TLS begins, because OpenSSL has resumed a
- * session before it says whose name was asked for: so the tickets of one name are of no use for another.
+ * Speaks TLS on a connection from its first byte. What a client asks for is read before TLS begins, because
+ * OpenSSL has resumed a session before it says whose name was asked for: so the tickets of one name are of no
+ * use for another.
  */
 export function shakeHands(raw: Socket, options: HandshakeOptions): void {
   const { onOutcome } = options
@@ -87,7 +88,8 @@ function isFor(socket: TLSSocket, name: string, contexts: ServerContexts): boole
   const read: unknown = 'servername' in socket ? socket.servername : undefined
   const theirs = typeof read === 'string' ? plainName(read) : ''
   if (theirs === name) return true
-  // A session of TLS 1.2 keeps the name that it was made with, or none; its ticket says that this is the same owner's.
+  // A session of TLS 1.2 keeps the name that it was made with, or none; its ticket says that this is the same
+  // owner's.
   return socket.isSessionReused() && (theirs === '' || contexts.areOne(theirs, name))
 }
 
@@ -129,8 +131,8 @@ const chooseChallenge: ChooseProtocol = ({ protocols }) =>
 const chooseHttp: ChooseProtocol = ({ protocols }) =>
   httpVersions.find((version) => protocols.includes(version))
 /**
- * Without HTTP the application speaks the protocol, and it is not asked which: a client that offers just one speaks that, and
- * one that offers several would take our guess for the application's word.
+ * Without HTTP the application speaks the protocol, and it is not asked which: a client that offers just one
+ * speaks that, and one that offers several would take our guess for the application's word.
  */
 const chooseOnly: ChooseProtocol = ({ protocols }) => {
   const [only, ...others] = applicationProtocols(protocols)

@@ -6,9 +6,9 @@ import type { ClientHello } from './client-hello.ts'
 const maxPieces = 64
 
 /**
- * Looks at the first message of a connection and puts it back, so that TLS reads all of it anew. `done` is called at most
- * once, and not at all where the connection ends before; without a hello where there is none to be read. How long that may
- * take is for the caller to bound; how much is kept is bounded here.
+ * Looks at the first message of a connection and puts it back, so that TLS reads all of it anew. `done` is
+ * called at most once, and not at all where the connection ends before; without a hello where there is none
+ * to be read. How long that may take is for the caller to bound; how much is kept is bounded here.
  */
 export function peekHello(socket: Socket, done: (hello: ClientHello | undefined) => void): void {
   const chunks: Buffer[] = []

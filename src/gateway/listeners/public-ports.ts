@@ -30,7 +30,10 @@ export interface PublicPortsOptions {
 }
 
 const highestPort = 65_535
-/** Open whether or not anybody publishes them: there is a page that says so, and authorities look for challenges there. */
+/**
+ * Open whether or not anybody publishes them: there is a page that says so, and authorities look for
+ * challenges there.
+ */
 const alwaysOpen: readonly PublishedPort[] = [
   { port: 80, destinationPort: 80, handlers: [Handler.Http] },
   { port: 443, destinationPort: 443, handlers: [Handler.Tls, Handler.Http] },

@@ -18,7 +18,10 @@ export type Shown =
   /** What was uploaded or issued is of no use to TLS. */
   | { readonly kind: 'unusable' }
 
-/** A certificate that TLS can not use, told once for each. `why` is OpenSSL's, and names neither key nor chain. */
+/**
+ * A certificate that TLS can not use, told once for each. `why` is OpenSSL's, and names neither key nor
+ * chain.
+ */
 export interface UnusableCertificate {
   readonly certificateUuid: string | undefined
   readonly fqdn: string
@@ -33,7 +36,9 @@ export interface ServerContextsOptions {
   readonly now?: () => number
 }
 
-/** Most of the names that are asked for within an hour, on a gateway of the size that is planned for; 40 MB. */
+/**
+ * Most of the names that are asked for within an hour, on a gateway of the size that is planned for; 40 MB.
+ */
 const defaultMaxContexts = 1_000
 const pending: Shown = { kind: 'pending' }
 const unusable: Shown = { kind: 'unusable' }
@@ -42,7 +47,10 @@ const unusable: Shown = { kind: 'unusable' }
 export class ServerContexts {
   readonly #options: ServerContextsOptions
   readonly #cache: ContextCache
-  /** Chains that were tried in vain, by certificate or token: trying is dear, and telling it again helps nobody. */
+  /**
+   * Chains that were tried in vain, by certificate or token: trying is dear, and telling it again helps
+   * nobody.
+   */
   readonly #refused = new Map<string, string>()
   readonly #unsubscribe: () => void
 
@@ -67,7 +75,8 @@ export class ServerContexts {
     const { routes, metro } = this.#options
     const service = name === '' ? undefined : routes.serviceOf(name)
     const domain = service === undefined ? undefined : domainOf(service, name)
-    // Names that nobody serves get the metro certificate: a person who accepts it reads that there is no service.
+    // Names that nobody serves get the metro certificate: a person who accepts it reads that there is no
+    // service.
     const owner: ContextOwner = {
       serviceUuid: service?.uuid ?? '',
       fqdn: domain?.fqdn ?? '',

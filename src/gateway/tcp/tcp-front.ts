@@ -36,7 +36,8 @@ export function createTcpFront(options: {
         open.delete(socket)
         gone.abort()
       })
-      // A client that has ended its side while it waits may still want the answer to what it said: it is not taken for gone.
+      // A client that has ended its side while it waits may still want the answer to what it said: it is not
+      // taken for gone.
       const take = (admission: Admission): void => connectTo(admission, use, options.onUpstreamError)
       const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
       if (!(outcome instanceof Promise)) {

@@ -5,14 +5,14 @@ import type { Admission } from '../traffic.ts'
 const lastBytesMs = 60_000
 
 /**
- * What a side may leave unread before the other is no longer read from. A socket's own bound is that of one read, so that reading would
- * end and begin again with each.
+ * What a side may leave unread before the other is no longer read from. A socket's own bound is that of one
+ * read, so that reading would end and begin again with each.
  */
 const maxUnreadBytes = 256 << 10
 
 /**
- * Bytes both ways, each way at the pace of its reader, and each end passed on by itself. Nothing of the client is passed on to an
- * instance that sleeps: then it waits until the instance is awake.
+ * Bytes both ways, each way at the pace of its reader, and each end passed on by itself. Nothing of the
+ * client is passed on to an instance that sleeps: then it waits until the instance is awake.
  */
 export class TcpRelay {
   readonly #client: Socket

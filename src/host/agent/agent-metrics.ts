@@ -8,7 +8,9 @@ import { isHeldBack } from '../instance/entry.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { permitOf, runs } from '../instance/record.ts'
 
-/** From a restore (0.1 s) to a boot on a machine that is overloaded; finer where the aims of the project lie. */
+/**
+ * From a restore (0.1 s) to a boot on a machine that is overloaded; finer where the aims of the project lie.
+ */
 const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 5, 10, 30]
 const prepareBucketsSeconds = [0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 1, 5, 30]
 
@@ -167,7 +169,10 @@ export class AgentMetrics implements AgentObserver {
     })
   }
 
-  /** The network is there later than these metrics are. Both of its metrics share one reading, which takes a process. */
+  /**
+   * The network is there later than these metrics are. Both of its metrics share one reading, which takes a
+   * process.
+   */
   showNetwork(load: () => Promise<NetworkLoad | undefined>): void {
     let reading: Promise<NetworkLoad | undefined> | undefined
     const read = async (): Promise<NetworkLoad | undefined> => {

@@ -30,7 +30,10 @@ export interface LaunchSource {
   launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec>
 }
 
-/** Where volumes' workflows hear what a host found out. `gone`: there is no such workflow any more, so nobody to tell. */
+/**
+ * Where volumes' workflows hear what a host found out. `gone`: there is no such workflow any more, so nobody
+ * to tell.
+ */
 export interface VolumeEvents {
   tell(volumeUuid: string, event: VolumeEvent): Promise<'taken' | 'gone'>
 }

@@ -17,8 +17,8 @@ const responseMaxBytes = 16 * 1024 * 1024
 const connectionsMax = 16
 
 /**
- * Waits between the attempts to get a launch spec while the API is away: together 60 s, then the start fails and its caller
- * decides. A restart of the API takes about 2 s.
+ * Waits between the attempts to get a launch spec while the API is away: together 60 s, then the start fails
+ * and its caller decides. A restart of the API takes about 2 s.
  */
 const launchRetryDelaysMs = [100, 400, 1_000, 2_000, 4_000, 7_500, 15_000, 30_000] as const
 
@@ -32,7 +32,9 @@ export class ApiError extends Error {
   }
 }
 
-/** The host's side of `src/domain/host/api-protocol.ts`. Messages never hold a credential or an answer's body. */
+/**
+ * The host's side of `src/domain/host/api-protocol.ts`. Messages never hold a credential or an answer's body.
+ */
 export class ApiClient implements LaunchSource {
   readonly #baseUrl: string
   readonly #joinToken: string

@@ -3,12 +3,16 @@ import type { AgentPorts } from './agent-ports.ts'
 import type { HostAgent } from './host-agent.ts'
 
 export const garbageIntervalMs = 30_000
-/** An instance must be missing from the API's list, and untouched here, for this long before it is taken for deleted. */
+/**
+ * An instance must be missing from the API's list, and untouched here, for this long before it is taken for
+ * deleted.
+ */
 const garbageAgeMs = 60_000
 
 /**
- * Removes what the API does not list for this host any more: deletes whose activity never came. Only an answer of the API counts; an
- * instance that is being started, or that is missing for the first time, is left alone.
+ * Removes what the API does not list for this host any more: deletes whose activity never came. Only an
+ * answer of the API counts; an instance that is being started, or that is missing for the first time, is left
+ * alone.
  */
 export class GarbageSweep {
   readonly #agent: HostAgent

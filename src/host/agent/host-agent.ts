@@ -23,12 +23,15 @@ import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
 import { StandbyWork } from '../leases/standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
-/** The whole halt: half of it for applications to end by themselves. The supervisor waits 10 s for all parts. */
+/**
+ * The whole halt: half of it for applications to end by themselves. The supervisor waits 10 s for all parts.
+ */
 const haltLimitMs = 3_000
 
 /**
- * The core of a host: carries out `HostActivities` on the ports. All state is in the instances' records; this object holds who is
- * at work on what. Any method may be repeated, and a new object on the same directory goes on from there.
+ * The core of a host: carries out `HostActivities` on the ports. All state is in the instances' records; this
+ * object holds who is at work on what. Any method may be repeated, and a new object on the same directory
+ * goes on from there.
  */
 export class HostAgent {
   readonly entries: Map<string, InstanceEntry>
@@ -71,7 +74,8 @@ export class HostAgent {
   async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
-    // Whoever asks for the boot that drains has taken the stop back, also where the drain was answered already.
+    // Whoever asks for the boot that drains has taken the stop back, also where the drain was answered
+    // already.
     this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
     if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
@@ -127,7 +131,9 @@ export class HostAgent {
     this.#feed(input.instanceUuid, { kind: 'drain-cancelled', boot: input.boot })
   }
 
-  /** Ends a start under way, because its caller no longer wants the boot. Resolves when nothing of it is left. */
+  /**
+   * Ends a start under way, because its caller no longer wants the boot. Resolves when nothing of it is left.
+   */
   async abandon(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void> {
     const job = this.entries.get(input.instanceUuid)?.job
     if (job?.boot !== input.boot) return
@@ -177,7 +183,10 @@ export class HostAgent {
     await entry.sleep
   }
 
-  /** A shutdown for standby becomes that of the stop; a snapshot that is being written is waited for, and then dropped. */
+  /**
+   * A shutdown for standby becomes that of the stop; a snapshot that is being written is waited for, and then
+   * dropped.
+   */
   async #overtakeSleep(entry: InstanceEntry): Promise<void> {
     await entry.queue.run(async () => {
       await Promise.resolve()
@@ -186,7 +195,9 @@ export class HostAgent {
     if (!goesToSleep(record) || record.standby.stateful) await entry.sleep
   }
 
-  /** Within `queue`. What is in standby loses its permit, and a boot that comes late is not started any more. */
+  /**
+   * Within `queue`. What is in standby loses its permit, and a boot that comes late is not started any more.
+   */
   async #endStandby(entry: InstanceEntry, boot: number): Promise<void> {
     const permit = permitOf(entry.record)
     if (permit !== undefined && permit <= boot) await this.standby.revoke(entry, boot)
@@ -221,7 +232,10 @@ export class HostAgent {
     return this.#removed.has(instanceUuid)
   }
 
-  /** Looks at every VM that should run: what could not be recorded when it happened, or went unheard, is found here. */
+  /**
+   * Looks at every VM that should run: what could not be recorded when it happened, or went unheard, is found
+   * here.
+   */
   async check(): Promise<void> {
     for (const entry of this.entries.values()) {
       if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
@@ -231,8 +245,8 @@ export class HostAgent {
   }
 
   /**
-   * Ends every VM on the platform's account: applications get half the time to end by themselves. The reports stay on disk
-   * for the next agent. Nothing can be started from here on.
+   * Ends every VM on the platform's account: applications get half the time to end by themselves. The reports
+   * stay on disk for the next agent. Nothing can be started from here on.
    */
   async halt(): Promise<void> {
     this.#halting = true
@@ -354,7 +368,10 @@ export class HostAgent {
     return job
   }
 
-  /** A forced stop cuts a start off; a gentle one only before there is a VM, which is then asked to end like any other. */
+  /**
+   * A forced stop cuts a start off; a gentle one only before there is a VM, which is then asked to end like
+   * any other.
+   */
   async #interruptStart(
     entry: InstanceEntry,
     stop: { readonly boot: number; readonly forced: boolean },

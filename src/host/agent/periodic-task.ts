@@ -1,6 +1,9 @@
 import type { AgentLog } from './agent-ports.ts'
 
-/** Runs `task` again and again with `intervalMs` between the end of one and the next; a failure is logged and waits its turn. */
+/**
+ * Runs `task` again and again with `intervalMs` between the end of one and the next; a failure is logged and
+ * waits its turn.
+ */
 export function repeat(options: {
   readonly name: string
   readonly intervalMs: number

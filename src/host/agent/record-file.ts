@@ -4,8 +4,9 @@ import { open, rename, writeFile } from 'node:fs/promises'
 const pageBytes = 4_096
 
 /**
- * Replaces the text of a file as a whole; `durable`: so that it outlives the machine's death. On a disk without room a text that has its place
- * already is written over: what ends or is deleted there has to be written down too, or nothing could make room.
+ * Replaces the text of a file as a whole; `durable`: so that it outlives the machine's death. On a disk
+ * without room a text that has its place already is written over: what ends or is deleted there has to be
+ * written down too, or nothing could make room.
  */
 export async function replaceText(
   path: string,
@@ -21,7 +22,10 @@ export async function replaceText(
   await rename(`${path}.tmp`, path)
 }
 
-/** In one write within one page, filled up with blanks where the text before was longer. False: it has no such place. */
+/**
+ * In one write within one page, filled up with blanks where the text before was longer. False: it has no such
+ * place.
+ */
 async function overwrite(
   path: string,
   text: string,

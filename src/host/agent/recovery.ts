@@ -15,7 +15,10 @@ import type { InstanceRecord } from '../instance/record.ts'
 export interface RecoveryOptions {
   readonly agent: HostAgent
   readonly ports: AgentPorts
-  /** When the last agent began to halt the platform, if it did: what ended since then ended on the platform's account. */
+  /**
+   * When the last agent began to halt the platform, if it did: what ended since then ended on the platform's
+   * account.
+   */
   readonly haltedAtMs: number | undefined
 }
 
@@ -33,8 +36,9 @@ export interface RecoveryOptions {
  *   on its way to standby, no VM              it got there: with its snapshot, or with the exit that its VM had
  *   VM without a record, or of another boot   nobody's: it ends
  *
- * Holds of volumes follow from what that comes to: `recoverHolds`. Then the addresses of sleepers are watched for peers.
- * Until every gateway has said what it holds, for `leaseKeptMs`, nothing that runs goes to standby.
+ * Holds of volumes follow from what that comes to: `recoverHolds`. Then the addresses of sleepers are watched
+ * for peers. Until every gateway has said what it holds, for `leaseKeptMs`, nothing that runs goes to
+ * standby.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { agent, ports } = options
@@ -49,7 +53,8 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const found = new Map(statuses.map((status) => [nameOf(status), status]))
   await Promise.all(
     [...agent.entries.values()].map(async (entry) => {
-      // What is wrong with one instance must not keep the agent from all others; `HostAgent.check` comes back to it.
+      // What is wrong with one instance must not keep the agent from all others; `HostAgent.check` comes back
+      // to it.
       await entry.queue
         .run(async () => await recoverOne(options, entry, found))
         .catch((error: unknown) => {
@@ -160,7 +165,10 @@ async function takeOver(
   ports.log.info({ instance: record.instanceUuid, boot: record.boot }, 'the VM runs on')
 }
 
-/** A report that was written holds, except that a reboot or a halt of the platform looks like a lost VM from below. */
+/**
+ * A report that was written holds, except that a reboot or a halt of the platform looks like a lost VM from
+ * below.
+ */
 function trueExit(options: RecoveryOptions, record: InstanceRecord, exit: ExitReport): ExitReport {
   const { ports, haltedAtMs } = options
   const rebooted = record.hostBootId !== ports.hostBootId && exit.cause === ExitCause.VmmLost

@@ -7,8 +7,9 @@ import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
 
 /**
- * The secret that the host's id belongs to at the API, and that the API asks with. Made once: without it the API takes this
- * host for another one, so a file that can not be read is an error, and the file is on the disk before the secret is used.
+ * The secret that the host's id belongs to at the API, and that the API asks with. Made once: without it the
+ * API takes this host for another one, so a file that can not be read is an error, and the file is on the
+ * disk before the secret is used.
  */
 export async function loadAgentSecret(agentDirectory: string): Promise<string> {
   const path = join(agentDirectory, 'agent-secret')
@@ -30,8 +31,8 @@ async function readIfThere(path: string): Promise<string> {
 }
 
 /**
- * Tells the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the network; it is kept on
- * disk, so that an agent that starts while the API is away looks after its VMs all the same.
+ * Tells the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the network;
+ * it is kept on disk, so that an agent that starts while the API is away looks after its VMs all the same.
  */
 export class Registration {
   readonly #path: string
@@ -53,9 +54,15 @@ export class Registration {
     readonly nodeId: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
     readonly describe: () => Promise<NodeHeartbeat>
-    /** The API now assigns another network than the one this agent was told before: it can not go on with that. */
+    /**
+     * The API now assigns another network than the one this agent was told before: it can not go on with
+     * that.
+     */
     readonly onReassigned: (assigned: NodeAssignment) => void
-    /** The id that this agent has worked under belongs to another one: it must not go on taking that one's work. */
+    /**
+     * The id that this agent has worked under belongs to another one: it must not go on taking that one's
+     * work.
+     */
     readonly onRefused: () => void
     readonly log: AgentLog
   }) {

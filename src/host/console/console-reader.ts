@@ -9,12 +9,15 @@ import type { ByteRange } from './log-range.ts'
 /** No answer holds more, whatever is asked for; the API's own page limit is smaller. */
 export const consoleWindowMaxBytes = 256 * 1024
 
-/** A segment that is dropped between listing and reading is listed again this often; each time the log moved 1 MiB. */
+/**
+ * A segment that is dropped between listing and reading is listed again this often; each time the log moved 1
+ * MiB.
+ */
 const readAttempts = 5
 
 /**
- * Reads at most `limit` bytes of the console; see `rangeOf` for which. Never reads more than it returns. Safe beside a
- * writer: what it returns is one gapless piece, and ends early rather than skip a byte.
+ * Reads at most `limit` bytes of the console; see `rangeOf` for which. Never reads more than it returns. Safe
+ * beside a writer: what it returns is one gapless piece, and ends early rather than skip a byte.
  */
 export async function readConsole(
   directory: string,

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 
 /**
  * An instance's console is a directory of segments named after the offset of their first byte,
- * `<16 digits>.log`. Whoever writes fills a segment up to `consoleSegmentBytes`, then begins the next and drops the
- * oldest above `consoleSegmentsKept`. So offsets stay true for ever, a guest that prints without end costs 4 MiB, and a
- * reader needs no other data. The VM's keeper is the writer while a VM runs; it follows the same rules.
+ * `<16 digits>.log`. Whoever writes fills a segment up to `consoleSegmentBytes`, then begins the next and
+ * drops the oldest above `consoleSegmentsKept`. So offsets stay true for ever, a guest that prints without
+ * end costs 4 MiB, and a reader needs no other data. The VM's keeper is the writer while a VM runs; it
+ * follows the same rules.
  */
 export const consoleSegmentBytes = 1024 * 1024
 export const consoleSegmentsKept = 4

@@ -16,9 +16,9 @@ export interface ConsoleCaps {
 const defaultCaps: ConsoleCaps = { segmentBytes: consoleSegmentBytes, segmentsKept: consoleSegmentsKept }
 
 /**
- * Appends to a console by the rules of `console-segments.ts`. One writer at a time: while a VM runs that is its
- * keeper, so the platform's own lines are written only when there is no VM or it stands still. Calls of one writer are carried
- * out in order.
+ * Appends to a console by the rules of `console-segments.ts`. One writer at a time: while a VM runs that is
+ * its keeper, so the platform's own lines are written only when there is no VM or it stands still. Calls of
+ * one writer are carried out in order.
  */
 export class ConsoleWriter {
   readonly #directory: string

@@ -7,10 +7,10 @@ export interface ByteRange {
 /**
  * Which bytes a request for `limit` bytes at `offset` gets of a log of which `available` is still kept.
  *
- * A negative offset counts from the end, and the answer is what `[end + offset, end + offset + limit)` has in common with
- * the log: a reader that pages backwards never gets a byte twice. An absolute offset whose bytes were
- * dropped begins at the oldest byte that is left, so a reader that fell behind goes on instead of waiting for ever. At
- * or beyond the end the answer is empty and begins where it was asked for.
+ * A negative offset counts from the end, and the answer is what `[end + offset, end + offset + limit)` has in
+ * common with the log: a reader that pages backwards never gets a byte twice. An absolute offset whose bytes
+ * were dropped begins at the oldest byte that is left, so a reader that fell behind goes on instead of
+ * waiting for ever. At or beyond the end the answer is empty and begins where it was asked for.
  */
 export function rangeOf(
   request: { readonly offset: number; readonly limit: number },

@@ -57,7 +57,8 @@ export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
 function judge(message: Buffer, packet: Packet, asker: Asker): DnsVerdict {
   const question = packet.questions?.[0]
   if (question === undefined) return failure(message, rcode.formErr)
-  // The types know fewer than there are: `ANY`, zone transfers and numbers without a name come as other strings.
+  // The types know fewer than there are: `ANY`, zone transfers and numbers without a name come as other
+  // strings.
   const type: string = question.type
   if ((question.class ?? 'IN') !== 'IN' || type === 'AXFR' || type === 'IXFR')
     return failure(message, rcode.refused)

@@ -13,8 +13,8 @@ const answerTimeoutMs = 4_000
 const maxPending = 512
 const maxPendingPerInstance = 64
 /**
- * Each question to the host's nameserver takes an entry of the host's connection table for 30 s: one user takes 15 000 of usually
- * 262 144. A look-up is two questions, of types A and AAAA.
+ * Each question to the host's nameserver takes an entry of the host's connection table for 30 s: one user
+ * takes 15 000 of usually 262 144. A look-up is two questions, of types A and AAAA.
  */
 const askedPerS = 500
 const askedBurst = 1_000
@@ -23,9 +23,9 @@ const udpAnswerMaxBytes = 4_096
 const tcpAnswerMaxBytes = 65_535
 
 /**
- * Asks the host's own nameserver in place of an instance. Each question goes from a port of its own, chosen by the kernel, with an id of its own,
- * over a socket that hears nobody but that server; an answer must repeat id and question. So a forged one has to guess
- * 32 bits within the time that the true one takes.
+ * Asks the host's own nameserver in place of an instance. Each question goes from a port of its own, chosen
+ * by the kernel, with an id of its own, over a socket that hears nobody but that server; an answer must
+ * repeat id and question. So a forged one has to guess 32 bits within the time that the true one takes.
  */
 export class DnsForwarder {
   readonly #server: { readonly host: string; readonly port: number }
@@ -46,8 +46,8 @@ export class DnsForwarder {
   }
 
   /**
-   * The answer under the id of the question. Undefined where there is none, where this instance or its user asks too much, and where
-   * the question gave way to one of another user.
+   * The answer under the id of the question. Undefined where there is none, where this instance or its user
+   * asks too much, and where the question gave way to one of another user.
    */
   async ask(
     question: Buffer,
@@ -81,7 +81,8 @@ export class DnsForwarder {
         if (answer.length <= udpAnswerMaxBytes && isAnswerTo(asked, answer)) give(answer)
       })
       socket.connect(this.#server.port, this.#server.host, (error?: Error) => {
-        // A host without a way to the nameserver: to send all the same would throw, where nobody can catch it.
+        // A host without a way to the nameserver: to send all the same would throw, where nobody can catch
+        // it.
         if (error !== undefined || givenWay.aborted) give(undefined)
         else socket.send(asked)
       })

@@ -11,7 +11,9 @@ import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import type { PrivateNames } from './private-names.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
-/** An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends. */
+/**
+ * An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends.
+ */
 const questionsPerS = 2_000
 const questionsBurst = 4_000
 /** Each is a socket of ours, shared as questions under way elsewhere are. */
@@ -38,8 +40,9 @@ export interface DnsServerOptions {
 }
 
 /**
- * The nameserver of a host's instances. Who asks is told by the source address, which the host's filter binds to a VM;
- * each sees the names of its own user. It holds nothing on disk and waits for nobody but the nameserver it forwards to.
+ * The nameserver of a host's instances. Who asks is told by the source address, which the host's filter binds
+ * to a VM; each sees the names of its own user. It holds nothing on disk and waits for nobody but the
+ * nameserver it forwards to.
  */
 export class DnsServer {
   readonly #options: DnsServerOptions
@@ -174,7 +177,8 @@ export class DnsServer {
       send(refusal(message, 'refused'))
       return true
     }
-    // A datagram is the receive buffer's own copy, a frame a part of a chunk that is not written again: both stay as they are.
+    // A datagram is the receive buffer's own copy, a frame a part of a chunk that is not written again: both
+    // stay as they are.
     void forwarder
       .ask(message, { user: userUuid, ip, over })
       .then((answer) => send(answer ?? refusal(message, 'servFail')))

@@ -9,7 +9,10 @@ export class LengthFramedReader {
     this.#maxBytes = options.maxBytes
   }
 
-  /** The messages that are complete with this chunk; undefined where one is longer than permitted: nothing after it is read. */
+  /**
+   * The messages that are complete with this chunk; undefined where one is longer than permitted: nothing
+   * after it is read.
+   */
   push(chunk: Buffer): readonly Buffer[] | undefined {
     const found: Buffer[] = []
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])

@@ -30,7 +30,10 @@ export interface PrivateDnsOptions {
   readonly warn: (message: string) => void
 }
 
-/** Names for the instances of this host: the API's stream, the table, the server. With the API away the last names stand. */
+/**
+ * Names for the instances of this host: the API's stream, the table, the server. With the API away the last
+ * names stand.
+ */
 export class PrivateDns {
   readonly names = new PrivateNames()
   readonly #options: PrivateDnsOptions

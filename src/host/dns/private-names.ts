@@ -1,6 +1,9 @@
 import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 
-/** What a user's instances of this host are called. Lines are applied as they come, so a change is seen at once. */
+/**
+ * What a user's instances of this host are called. Lines are applied as they come, so a change is seen at
+ * once.
+ */
 export class PrivateNames {
   readonly #byUuid = new Map<string, PrivateName>()
   readonly #users = new Map<string, UserNames>()
@@ -93,8 +96,8 @@ export class PrivateNames {
 }
 
 /**
- * A name or an address may change hands with the new holder told before the old one is gone, so an entry is only
- * removed by whom it is of.
+ * A name or an address may change hands with the new holder told before the old one is gone, so an entry is
+ * only removed by whom it is of.
  */
 class UserNames {
   readonly uuids = new Map<string, string>()

@@ -7,9 +7,10 @@ export interface SlotHolder {
 }
 
 /**
- * A bounded number of slots that the users of a host share. While there is room, everybody gets one. When all are taken, the user
- * who holds the most gives way to one who holds fewer, with its oldest slot; so one user alone may have all of them, and a user
- * who holds none always gets one as long as there are more slots than users. An instance has a bound of its own besides.
+ * A bounded number of slots that the users of a host share. While there is room, everybody gets one. When all
+ * are taken, the user who holds the most gives way to one who holds fewer, with its oldest slot; so one user
+ * alone may have all of them, and a user who holds none always gets one as long as there are more slots than
+ * users. An instance has a bound of its own besides.
  */
 export class YieldingSlots {
   readonly #total: number
@@ -34,7 +35,10 @@ export class YieldingSlots {
     return this.#gaveWay
   }
 
-  /** False where the instance has as many as it may, or where all are taken and nobody holds more than this user. */
+  /**
+   * False where the instance has as many as it may, or where all are taken and nobody holds more than this
+   * user.
+   */
   take(holder: SlotHolder): boolean {
     if ((this.#instances.get(holder.ip) ?? 0) >= this.#perInstance) return false
     if (this.#taken >= this.#total && !this.#makeRoom(this.#held.get(holder.user)?.size ?? 0)) return false

@@ -13,7 +13,10 @@ interface FakeVm {
   started?: StartReport
   exit?: ExitReport
   ignoresShutdown: boolean
-  /** Whether it goes on from a snapshot is still being found out: should its agent die now, there never was a VM. */
+  /**
+   * Whether it goes on from a snapshot is still being found out: should its agent die now, there never was a
+   * VM.
+   */
   unborn?: boolean
   /** It speaks against standby. */
   disabled?: boolean
@@ -29,12 +32,15 @@ interface FakeVm {
 }
 
 /**
- * What stays when an agent dies: the pretended VMs of one machine. A test hands the same object to the next `FakeVmm`, as
- * processes would be found again by the next agent.
+ * What stays when an agent dies: the pretended VMs of one machine. A test hands the same object to the next
+ * `FakeVmm`, as processes would be found again by the next agent.
  */
 export class FakeHost {
   readonly #vms = new Map<string, FakeVm>()
-  /** How many VMs were ever made, and how many of one instance ran at once at most: what tests of restarts look at. */
+  /**
+   * How many VMs were ever made, and how many of one instance ran at once at most: what tests of restarts
+   * look at.
+   */
   starts = 0
   mostOfOneInstance = 0
   readonly #awaiting: (() => void)[] = []

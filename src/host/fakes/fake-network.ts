@@ -13,8 +13,9 @@ export interface FakeNetworkFaults {
 }
 
 /**
- * A network in memory, which outlives the agents of a test as a host's own does: hand the same object to the next agent. Each
- * reading of the counters finds a little more traffic, so that a test sees whether it is accumulated.
+ * A network in memory, which outlives the agents of a test as a host's own does: hand the same object to the
+ * next agent. Each reading of the counters finds a little more traffic, so that a test sees whether it is
+ * accumulated.
  */
 export class FakeNetwork implements Network {
   readonly attached = new Map<string, { nic: NicSpec; readings: number }>()

@@ -36,7 +36,10 @@ export interface FakeVmmOptions {
   readonly exitCode?: number
   /** Likewise, when it begins to listen on a socket; without it, it never does. */
   readonly listenAfterMs?: number
-  /** How long a guest takes to say whether standby suits it, a snapshot to be written, and a VM to go on from it. */
+  /**
+   * How long a guest takes to say whether standby suits it, a snapshot to be written, and a VM to go on from
+   * it.
+   */
   readonly askMs?: number
   readonly suspendMs?: number
   readonly restoreMs?: number
@@ -49,8 +52,8 @@ export interface FakeVmmOptions {
 }
 
 /**
- * A VMM without VMs, for tests and for loads on the control plane. Arguments of the instance steer the pretended
- * application:
+ * A VMM without VMs, for tests and for loads on the control plane. Arguments of the instance steer the
+ * pretended application:
  *
  *   exit-after=MS  ends by itself after MS        exit-code=N  with this code (0)     signal=N  by this signal
  *   panic          its end is a kernel panic      ignore-shutdown  it has to be killed when its grace is over
@@ -59,7 +62,8 @@ export interface FakeVmmOptions {
  *   disabled-after=MS  it speaks against standby after MS; `FakeHost.setDisabled` does it at any time
  *   cpu=N          it uses N thousandths of a CPU (10) once it runs; `FakeHost.setCpu` does it at any time
  *
- * A suspended VM is a snapshot in the instance's directory, as the real one's: it outlives the agent and the machine's reboot.
+ * A suspended VM is a snapshot in the instance's directory, as the real one's: it outlives the agent and the
+ * machine's reboot.
  */
 export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'

@@ -13,7 +13,8 @@ export interface FakeVolumesFaults {
 }
 
 /**
- * Volumes in memory, which outlive the agents of a test as a host's disk does: hand the same object to the next agent.
+ * Volumes in memory, which outlive the agents of a test as a host's disk does: hand the same object to the
+ * next agent.
  */
 export class FakeVolumes implements Volumes {
   readonly made = new Map<string, { readonly sizeMb: number }>()

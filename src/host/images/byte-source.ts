@@ -1,6 +1,9 @@
 import { LayerError } from './tar-entry.ts'
 
-/** Reads a stream of chunks in the portions that the reader wants, holding no more than one chunk and one portion. */
+/**
+ * Reads a stream of chunks in the portions that the reader wants, holding no more than one chunk and one
+ * portion.
+ */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)

@@ -4,7 +4,9 @@ export interface ImageLimits {
   readonly maxPulledBytes: number
   /** Of one image: everything in its layers, unpacked, also what higher layers hide. */
   readonly maxUnpackedBytes: number
-  /** A layer above `ratioFreeBytes` may be this many times as large as what was transferred; text reaches 20. */
+  /**
+   * A layer above `ratioFreeBytes` may be this many times as large as what was transferred; text reaches 20.
+   */
   readonly maxCompressionRatio: number
   readonly ratioFreeBytes: number
   readonly maxEntries: number
@@ -19,14 +21,20 @@ export interface ImageLimits {
   readonly maxProcessBytes: number
   /** Of all images of the host, those that are being made included. Unused ones make room. */
   readonly maxStoreBytes: number
-  /** Processor time to unpack an image: as much for any, and this much more for its size. A tenth of it suffices in practice. */
+  /**
+   * Processor time to unpack an image: as much for any, and this much more for its size. A tenth of it
+   * suffices in practice.
+   */
   readonly minUnpackSeconds: number
   readonly unpackBytesPerSecond: number
   /** From the first request to the registry on. A busy host may need long, so the image is not to blame. */
   readonly maxMakingMs: number
   /** Images that are made ready at the same time; each keeps a processor busy. */
   readonly maxConcurrent: number
-  /** What is made ready goes on without those who asked for it, but not for longer: as long as an image is kept that nobody uses. */
+  /**
+   * What is made ready goes on without those who asked for it, but not for longer: as long as an image is
+   * kept that nobody uses.
+   */
   readonly unattendedMs: number
 }
 

@@ -3,9 +3,10 @@ import { basename, join } from 'node:path'
 import type { PreparedImage } from './images.ts'
 
 /**
- * The directory of prepared images: `<digest>/image.json` beside the files it names. A directory appears there in one
- * step, complete and on disk; everything unfinished lives in `.tmp` and is deleted when the store is opened. Who holds an
- * image is told by empty files `held-by-<holder>`, and by their times when the holder last asked for it: so that survives the agent.
+ * The directory of prepared images: `<digest>/image.json` beside the files it names. A directory appears
+ * there in one step, complete and on disk; everything unfinished lives in `.tmp` and is deleted when the
+ * store is opened. Who holds an image is told by empty files `held-by-<holder>`, and by their times when the
+ * holder last asked for it: so that survives the agent.
  *
  * One process at a time may have it open, which the agent sees to.
  */
@@ -18,7 +19,10 @@ export interface ImageStore {
   letGo(digest: string, holder: string): Promise<void>
   /** An empty directory to make an image in; to be published or discarded. */
   begin(digest: string): Promise<string>
-  /** Makes what `begin` gave findable, held by `holder`. `image` names its files within the final directory (`fileOf`). */
+  /**
+   * Makes what `begin` gave findable, held by `holder`. `image` names its files within the final directory
+   * (`fileOf`).
+   */
   publish(begun: string, image: PreparedImage, holder: string): Promise<void>
   discard(begun: string): Promise<void>
   /** Where a file of an image is, once it is published. */

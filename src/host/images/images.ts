@@ -1,21 +1,30 @@
 /**
- * The port through which a host gets images. An implementation verifies every digest, never lets the content of a
- * layer touch the host's own file system outside its store, and unpacks a digest once however many ask at once.
+ * The port through which a host gets images. An implementation verifies every digest, never lets the content
+ * of a layer touch the host's own file system outside its store, and unpacks a digest once however many ask
+ * at once.
  */
 export interface Images {
   /**
-   * Makes an image ready to run and returns where it is. Repeats are free. How many are made at a time is shared fairly between the
-   * users who ask. Throws `ImageError`. Aborting lets the caller go at once; what was begun for him goes on, for whoever asks next. Nothing
-   * half-made is ever found by a later call.
+   * Makes an image ready to run and returns where it is. Repeats are free. How many are made at a time is
+   * shared fairly between the users who ask. Throws `ImageError`. Aborting lets the caller go at once; what
+   * was begun for him goes on, for whoever asks next. Nothing half-made is ever found by a later call.
    */
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
   /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
   isKept(image: PreparedImage): Promise<boolean>
-  /** What the images of each user take here, by the user's UUID; an image of several users counts for each. */
+  /**
+   * What the images of each user take here, by the user's UUID; an image of several users counts for each.
+   */
   usedBytes(): Promise<ReadonlyMap<string, number>>
-  /** Deletes unpacked images that nothing uses and that nobody asked for during a while; returns their digests. */
+  /**
+   * Deletes unpacked images that nothing uses and that nobody asked for during a while; returns their
+   * digests.
+   */
   collect(): Promise<readonly string[]>
-  /** Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing is made any more. */
+  /**
+   * Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing
+   * is made any more.
+   */
   close(): Promise<void>
 }
 

@@ -18,8 +18,8 @@ const chunkBytes = 256 * 1024
 const smallContentBytes = 1024 * 1024
 
 /**
- * The archive within a layer's blob. The compression is told from the first bytes, because media types are often wrong
- * about it. Throws LayerError as soon as a bound of the budget is passed.
+ * The archive within a layer's blob. The compression is told from the first bytes, because media types are
+ * often wrong about it. Throws LayerError as soon as a bound of the budget is passed.
  */
 export async function* readLayer(blob: LayerBlob, budget: UnpackBudget): AsyncGenerator<Buffer> {
   budget.beginLayer(blob.size)

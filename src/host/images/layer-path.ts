@@ -5,8 +5,8 @@ const maxNameBytes = 255
 const maxPathBytes = 4096
 
 /**
- * The names that a path in an archive consists of, seen from the root of the image. A leading slash and `.` mean
- * nothing; `..` is refused, although nothing could be reached by it, because no honest archive has it.
+ * The names that a path in an archive consists of, seen from the root of the image. A leading slash and `.`
+ * mean nothing; `..` is refused, although nothing could be reached by it, because no honest archive has it.
  */
 export function pathComponents(path: string): readonly string[] {
   if (path.length > maxPathBytes)

@@ -3,11 +3,12 @@ import { LayerError, printable, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
 /**
- * The file system of an image while its layers are laid over each other, lowest first: names and attributes only, in
- * memory. Nothing here touches a file system, so a path can lead nowhere but into this tree.
+ * The file system of an image while its layers are laid over each other, lowest first: names and attributes
+ * only, in memory. Nothing here touches a file system, so a path can lead nowhere but into this tree.
  *
- * A white-out `.wh.<name>` removes what lower layers have under that name, `.wh..wh..opq` everything that lower layers
- * have in its directory; neither touches what its own layer brings, in whatever order the entries come.
+ * A white-out `.wh.<name>` removes what lower layers have under that name, `.wh..wh..opq` everything that
+ * lower layers have in its directory; neither touches what its own layer brings, in whatever order the
+ * entries come.
  */
 export interface LayerTree {
   /** What follows belongs to the next layer above. */
@@ -31,7 +32,10 @@ export interface TreeNode {
   readonly children?: Map<string, TreeNode>
   /** The highest layer that has this name or something below it. */
   layer: number
-  /** The layer that last hid everything which lower ones have in this directory: to do so again would find nothing. */
+  /**
+   * The layer that last hid everything which lower ones have in this directory: to do so again would find
+   * nothing.
+   */
   hidBelow?: number
 }
 
@@ -77,7 +81,10 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
     return walk(root, components, { step: budget.countStep, ...(missing && { missing }) })
   }
 
-  /** The directory that a path means, through links; made where it is missing, and marked as used by this layer. */
+  /**
+   * The directory that a path means, through links; made where it is missing, and marked as used by this
+   * layer.
+   */
   function directoryFor(components: readonly string[]): TreeNode {
     const found = way(components, (parent, name) => {
       budget.countNode()
@@ -215,8 +222,8 @@ function hideLower(node: TreeNode, hiding: Hiding): void {
 type MakeMissing = (parent: TreeNode, name: string) => TreeNode
 
 /**
- * The directories along a path, from the root to the one it means. Symbolic links are followed as the guest would,
- * with the image's root as the root. Undefined where something is missing, not a directory, or loops.
+ * The directories along a path, from the root to the one it means. Symbolic links are followed as the guest
+ * would, with the image's root as the root. Undefined where something is missing, not a directory, or loops.
  */
 function walk(
   root: TreeNode,

@@ -28,14 +28,17 @@ export interface MakeImageInput {
   readonly limits: ImageLimits
   readonly sqfstar: string
   readonly unpackers: Unpackers
-  /** Asked before more is written, with the bytes that everything may take then. Throws ImageError where there is no room. */
+  /**
+   * Asked before more is written, with the bytes that everything may take then. Throws ImageError where there
+   * is no room.
+   */
   readonly reserve: (bytes: number) => Promise<void>
   readonly signal: AbortSignal
 }
 
 /**
- * Pulls an image and makes the files that a VM needs of it. The layers, which are hostile, are read by a process of their own; an
- * abort kills it. Throws ImageError, RegistryError, LayerError, ...
+ * Pulls an image and makes the files that a VM needs of it. The layers, which are hostile, are read by a
+ * process of their own; an abort kills it. Throws ImageError, RegistryError, LayerError, ...
  */
 export async function makeImage(input: MakeImageInput): Promise<PreparedImage> {
   const { signal } = input
@@ -86,8 +89,8 @@ function namesOf(unpacked: Unpacked): readonly string[] {
 }
 
 /**
- * Takes over a file that the process has made. Whoever has taken over that process may have left something else under its name, such
- * as a link to a file of the host's.
+ * Takes over a file that the process has made. Whoever has taken over that process may have left something
+ * else under its name, such as a link to a file of the host's.
  */
 async function adopt(from: string, to: string): Promise<void> {
   await rename(from, to)

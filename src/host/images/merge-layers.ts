@@ -21,7 +21,9 @@ export async function mergeLayers(
   return tree.root
 }
 
-/** The merged image as one archive. Layers are read a second time, for the content of the files that are left. */
+/**
+ * The merged image as one archive. Layers are read a second time, for the content of the files that are left.
+ */
 export async function* mergedArchive(
   merged: MergedEntries,
   layers: readonly LayerBlob[],

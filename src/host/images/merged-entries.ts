@@ -3,7 +3,10 @@ import { maxTimeSeconds } from './squashfs-root.ts'
 import { LayerError, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
-/** A merged tree in the order in which it can be written: what needs no content, then files by layer, then links. */
+/**
+ * A merged tree in the order in which it can be written: what needs no content, then files by layer, then
+ * links.
+ */
 export interface MergedEntries {
   /** Directories before what they hold, symbolic links, pipes. */
   readonly plain: readonly TarEntry[]
@@ -12,7 +15,9 @@ export interface MergedEntries {
   readonly hardLinks: readonly TarEntry[]
 }
 
-/** A squashfs needs no more than this for an entry, beside its content, its link's target and its attributes. */
+/**
+ * A squashfs needs no more than this for an entry, beside its content, its link's target and its attributes.
+ */
 const squashfsEntryBytes = 512
 /** Of files, it keeps the size of each block in 4 bytes. */
 const squashfsBlockBytes = 128 * 1024
@@ -42,7 +47,10 @@ function* allEntries({ plain, files, hardLinks }: MergedEntries): Generator<TarE
 /** What the guest's overlay would take as its own, or what the format can not hold, is left out. */
 const keptXattrs = /^(?:user\..+|security\.capability)$/
 
-/** Throws LayerError where the paths together have more than `maxPathsBytes`: links can make them longer than what came. */
+/**
+ * Throws LayerError where the paths together have more than `maxPathsBytes`: links can make them longer than
+ * what came.
+ */
 export function mergedEntries(
   root: TreeNode,
   { layers, maxPathsBytes }: { readonly layers: number; readonly maxPathsBytes: number },

@@ -39,7 +39,9 @@ export interface RegistryImagesOptions {
 const officialPrefix = 'official/'
 /** An image that nobody uses is kept for this long, because what stopped is often started again. */
 const unusedKeptMs = 3_600_000
-/** The same when the store is nearly full; longer than between a `prepare` and the start that asked for it. */
+/**
+ * The same when the store is nearly full; longer than between a `prepare` and the start that asked for it.
+ */
 const unusedKeptWhenFullMs = 120_000
 const nearlyFull = 0.8
 
@@ -49,7 +51,10 @@ interface Wanted {
   readonly charge: Charge
 }
 
-/** Images of a registry, in a directory of this host. Opening it deletes what an earlier process left unfinished. */
+/**
+ * Images of a registry, in a directory of this host. Opening it deletes what an earlier process left
+ * unfinished.
+ */
 export async function openRegistryImages(options: RegistryImagesOptions): Promise<Images> {
   return new RegistryImages(options, await openImageStore(options.directory, options.nowMs ?? Date.now))
 }

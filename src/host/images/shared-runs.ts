@@ -1,9 +1,10 @@
 import { createUserSlots } from './user-slots.ts'
 
 /**
- * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time, shared fairly between the users
- * who ask (`user-slots.ts`). Whoever asks may give up alone. A job that has begun goes on without them, for whoever asks next: until
- * it ends, or until nobody has asked for `unattendedMs`. What still waits for its turn then is not begun.
+ * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time, shared
+ * fairly between the users who ask (`user-slots.ts`). Whoever asks may give up alone. A job that has begun
+ * goes on without them, for whoever asks next: until it ends, or until nobody has asked for `unattendedMs`.
+ * What still waits for its turn then is not begun.
  */
 export interface SharedRuns<T> {
   run(
@@ -18,7 +19,10 @@ export interface SharedRuns<T> {
 interface Run<T> {
   readonly result: Promise<T>
   readonly abort: AbortController
-  /** Who asked for it before it began. One who gave up still counts: it is begun for the others when his turn comes. */
+  /**
+   * Who asked for it before it began. One who gave up still counts: it is begun for the others when his turn
+   * comes.
+   */
   readonly users: Set<string>
   readonly hasBegun: () => boolean
   waiting: number
@@ -59,7 +63,8 @@ export function createSharedRuns<T>(options: {
     }
     runs.set(key, run)
     unended.add(run)
-    // Also the end of the failure of one that nobody waits for: whoever asks next tries again, and hears of it then.
+    // Also the end of the failure of one that nobody waits for: whoever asks next tries again, and hears of
+    // it then.
     run.result.then(forget, forget)
     return run
   }

@@ -1,12 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Sets what version 4.5 of the tool does not: it gives the root of an archive the time of its own start and the owner that it runs
- * as itself, whatever `-root-time` and `-root-uid` say. All tables are uncompressed, and fields are little-endian.
+ * Sets what version 4.5 of the tool does not: it gives the root of an archive the time of its own start and
+ * the owner that it runs as itself, whatever `-root-time` and `-root-uid` say. All tables are uncompressed,
+ * and fields are little-endian.
  *
- * The entries of the tool's own user and group in the table of owners are the root's alone where nothing else in the image belongs to
- * these; so they can become anything, and the bytes do not depend on who ran the tool. That takes a group with another number
- * than the user.
+ * The entries of the tool's own user and group in the table of owners are the root's alone where nothing else
+ * in the image belongs to these; so they can become anything, and the bytes do not depend on who ran the
+ * tool. That takes a group with another number than the user.
  */
 
 /** 2106, the last second that a squashfs can hold. */
@@ -18,7 +19,10 @@ export interface RootAttributes {
   readonly mtimeSeconds: number
 }
 
-/** Where the superblock of squashfs 4.0 has how many owners there are, the root's inode, and where the tables begin. */
+/**
+ * Where the superblock of squashfs 4.0 has how many owners there are, the root's inode, and where the tables
+ * begin.
+ */
 const idCountField = 26
 const rootInodeField = 32
 const idTableField = 48
@@ -59,7 +63,8 @@ export async function setRoot(
       await file.write(bytes, 0, idBytes, id.place(index))
       continue
     }
-    // The entry is of others as well. If the table has none for the root's owner, it keeps the one that the tool gave it.
+    // The entry is of others as well. If the table has none for the root's owner, it keeps the one that the
+    // tool gave it.
     const other = id.values.indexOf(value)
     if (other >= 0) await write(file, at, Buffer.of(other & 0xff, other >> 8))
   }

@@ -30,8 +30,9 @@ export interface SquashfsTarget {
 }
 
 /**
- * Writes an archive as a read-only squashfs and returns when it is on disk. The same archive gives the same bytes.
- * On failure a part of the file may be left. Throws LayerError where the tool takes more than `cpuSeconds` of processor time.
+ * Writes an archive as a read-only squashfs and returns when it is on disk. The same archive gives the same
+ * bytes. On failure a part of the file may be left. Throws LayerError where the tool takes more than
+ * `cpuSeconds` of processor time.
  */
 export async function writeSquashfs(
   archive: AsyncIterable<Buffer>,
@@ -60,8 +61,8 @@ export async function writeSquashfs(
 }
 
 /**
- * Nothing is compressed: the guest may run under emulation, where unpacking costs more than reading, and the page
- * cache of the host is shared by all instances of an image.
+ * Nothing is compressed: the guest may run under emulation, where unpacking costs more than reading, and the
+ * page cache of the host is shared by all instances of an image.
  */
 function squashfsArguments(root: TarEntry): readonly string[] {
   const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit, '-processors', processors]

@@ -8,17 +8,20 @@ import { ImageError } from './images.ts'
 import type { ImageUse } from './images.ts'
 
 /**
- * Who has how much of the store. Everybody who asks for an image from a repository of their own holds it, and each holder is
- * charged all its bytes: so what one user does changes nobody else's charge, and tells nobody that another one has the same image.
- * Official images are charged to nobody. What is being made is charged to who asked for it first.
+ * Who has how much of the store. Everybody who asks for an image from a repository of their own holds it, and
+ * each holder is charged all its bytes: so what one user does changes nobody else's charge, and tells nobody
+ * that another one has the same image. Official images are charged to nobody. What is being made is charged
+ * to who asked for it first.
  *
- * Where room is missing, what nobody has pinned goes, by age of use: for a user's quota the user's own, for the store that of who
- * holds most. So a user's images never keep those of another one out.
+ * Where room is missing, what nobody has pinned goes, by age of use: for a user's quota the user's own, for
+ * the store that of who holds most. So a user's images never keep those of another one out.
  */
 export interface StoreRoomOptions {
   readonly store: ImageStore
   readonly directory: string
-  /** The ledger of the host's disks: an image that is being made takes its room from there, as all else does. */
+  /**
+   * The ledger of the host's disks: an image that is being made takes its room from there, as all else does.
+   */
   readonly disk: DiskRoom
   readonly limits: Pick<ImageLimits, 'maxStoreBytes'>
   /** What runs, sleeps or is being started. */

@@ -5,8 +5,8 @@ import type { TarEntry } from './tar-entry.ts'
 /**
  * Reads archives in the formats in which layers come: POSIX (ustar, pax) and GNU.
  *
- * It is our own because layers are hostile: it bounds what an extension header may occupy in memory, keeps names and
- * extended attributes as the bytes they are, and refuses what it does not know instead of guessing.
+ * It is our own because layers are hostile: it bounds what an extension header may occupy in memory, keeps
+ * names and extended attributes as the bytes they are, and refuses what it does not know instead of guessing.
  */
 export interface TarMember {
   readonly entry: TarEntry
@@ -16,9 +16,14 @@ export interface TarMember {
   content(): AsyncGenerator<Buffer>
 }
 
-/** One extension header (long names, extended attributes) may be this large; real ones are some hundred bytes. */
+/**
+ * One extension header (long names, extended attributes) may be this large; real ones are some hundred bytes.
+ */
 const maxExtensionBytes = 1024 * 1024
-/** Extension headers before one entry, and lines in one of them. Real archives have up to three, and some ten lines. */
+/**
+ * Extension headers before one entry, and lines in one of them. Real archives have up to three, and some ten
+ * lines.
+ */
 const maxExtensionsPerEntry = 16
 const maxPaxRecords = 1_024
 /** The largest piece in which content is handed on. */
@@ -86,7 +91,10 @@ function readHeader(block: Buffer): Header {
   }
 }
 
-/** GNU archives keep times in the place where POSIX has the first part of the name; their version is `ustar  `. */
+/**
+ * GNU archives keep times in the place where POSIX has the first part of the name; their version is `ustar
+ * `.
+ */
 function prefixOf(block: Buffer): string {
   return block.toString('latin1', 262, 264) === ' \0' ? '' : text(block, 345, 155)
 }

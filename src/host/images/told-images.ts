@@ -13,7 +13,10 @@ export class ToldImages {
     this.#log = options.log
   }
 
-  /** Bytes by the user's UUID: of the users that hold most. Where the disk does not say it now, what it said last. */
+  /**
+   * Bytes by the user's UUID: of the users that hold most. Where the disk does not say it now, what it said
+   * last.
+   */
   async bytesByUser(): Promise<Readonly<Record<string, number>>> {
     try {
       const used = [...(await this.#images.usedBytes())]

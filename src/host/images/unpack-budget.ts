@@ -2,8 +2,8 @@ import type { ImageLimits } from './image-limits.ts'
 import { LayerError } from './tar-entry.ts'
 
 /**
- * What the reading of one image's layers has used up. Every call throws LayerError at its bound, so whoever reads in
- * steps and counts each of them ends there.
+ * What the reading of one image's layers has used up. Every call throws LayerError at its bound, so whoever
+ * reads in steps and counts each of them ends there.
  */
 export interface UnpackBudget {
   /** A layer begins that has this many bytes as it was pulled. */
@@ -19,8 +19,9 @@ export interface UnpackBudget {
 }
 
 /**
- * A layer of empty parts (frames, gzip members, blocks) costs time and brings nothing. What compresses badly gets longer by
- * some percent, and tables of contents behind the files, as `zstd:chunked` has them, are some percent of a layer as well.
+ * A layer of empty parts (frames, gzip members, blocks) costs time and brings nothing. What compresses badly
+ * gets longer by some percent, and tables of contents behind the files, as `zstd:chunked` has them, are some
+ * percent of a layer as well.
  */
 const maxReadPerUnpacked = 2
 const emptyReadBytes = 1024 * 1024

@@ -6,8 +6,8 @@ import { go } from './unpack-messages.ts'
 import type { UnpackOrder, UnpackReport } from './unpack-messages.ts'
 
 /**
- * The process that unpacks one image. Everything that it needs is loaded before it takes its order: afterwards it is another
- * user, who can not read the program's files.
+ * The process that unpacks one image. Everything that it needs is loaded before it takes its order:
+ * afterwards it is another user, who can not read the program's files.
  */
 export async function runUnpackProcess(): Promise<void> {
   const lines = createInterface({ input: process.stdin })

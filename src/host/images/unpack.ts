@@ -21,8 +21,9 @@ export type Unpacked =
   { readonly kind: 'container' } | { readonly kind: 'kernel'; readonly hasInitrd: boolean }
 
 /**
- * Makes the files that a VM needs of the layers of an image, in the working directory. `admit` is asked once, before anything
- * is written, with the bytes that this can take. Throws LayerError, ImageError, SquashfsError.
+ * Makes the files that a VM needs of the layers of an image, in the working directory. `admit` is asked once,
+ * before anything is written, with the bytes that this can take. Throws LayerError, ImageError,
+ * SquashfsError.
  */
 export async function unpackImage(
   { layers, limits, sqfstar }: UnpackInput,

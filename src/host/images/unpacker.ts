@@ -30,12 +30,18 @@ export interface UnpackerOptions {
 
 /** It is ended before the VMs, the agent and all other parts when memory has run out. */
 const oomScoreAdjustment = '1000'
-/** A small image, whose start waits for it, is unpacked by then. What takes longer leaves the processors to all others. */
+/**
+ * A small image, whose start waits for it, is unpacked by then. What takes longer leaves the processors to
+ * all others.
+ */
 const atFullPriorityMs = 1_000
 const niceness = '10'
 /** The names of an image with as many entries as are allowed take some 350 MiB. */
 const maxHeapMb = 768
-/** With the memory of its threads and of buffers. Address space is not bounded: V8 reserves far more than it uses. */
+/**
+ * With the memory of its threads and of buffers. Address space is not bounded: V8 reserves far more than it
+ * uses.
+ */
 const maxDataBytes = 2 * 1024 * 1024 * 1024
 /** Threads count: Node has some ten, the tool for the squashfs as many. */
 const maxProcesses = 128

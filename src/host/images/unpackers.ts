@@ -6,8 +6,9 @@ import type { Unpacker } from './unpacker.ts'
 /** One waits, so that the first start of a small image takes no longer than it needs; it takes some 45 MB. */
 const waitingDelayMs = 1_000
 /**
- * Users for the processes, from here on and in turn, so that no two that run are the same: below those of VMs, far from those of
- * people and of packages. Groups follow them, with numbers of their own (`squashfs-root.ts` says why).
+ * Users for the processes, from here on and in turn, so that no two that run are the same: below those of
+ * VMs, far from those of people and of packages. Groups follow them, with numbers of their own
+ * (`squashfs-root.ts` says why).
  */
 const firstUid = 0x3fff_0000
 const uidCount = 1_024

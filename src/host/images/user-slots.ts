@@ -1,10 +1,14 @@
 /**
- * A limited number of slots, shared between users. The last free slot goes only to a user who holds none, so one user alone never
- * takes them all. Of those who wait, the user who holds fewest slots is next, and of equals the one who got a slot longest ago: a
- * user waits for one slot to become free at most, however much another one has waiting.
+ * A limited number of slots, shared between users. The last free slot goes only to a user who holds none, so
+ * one user alone never takes them all. Of those who wait, the user who holds fewest slots is next, and of
+ * equals the one who got a slot longest ago: a user waits for one slot to become free at most, however much
+ * another one has waiting.
  */
 export interface UserSlots {
-  /** Waits for a slot on behalf of users, who may still become more; returns for whom it was given. `signal` ends the wait. */
+  /**
+   * Waits for a slot on behalf of users, who may still become more; returns for whom it was given. `signal`
+   * ends the wait.
+   */
   take(users: ReadonlySet<string>, signal: AbortSignal): Promise<Slot>
   /** To be called when users of somebody who waits became more. */
   review(): void

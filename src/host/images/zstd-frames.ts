@@ -1,7 +1,8 @@
 /**
- * Where zstd frames end, told from their headers as RFC 8878 has them, without decompressing. Layers may consist of
- * hundreds of thousands of small frames (`zstd:chunked` has one for each file), and Node's decompressor, which stops
- * behind one, takes 0.3 ms to set up for a stream but 12 µs for bytes whose end is known.
+ * Where zstd frames end, told from their headers as RFC 8878 has them, without decompressing. Layers may
+ * consist of hundreds of thousands of small frames (`zstd:chunked` has one for each file), and Node's
+ * decompressor, which stops behind one, takes 0.3 ms to set up for a stream but 12 µs for bytes whose end is
+ * known.
  */
 
 const frameMagic = 0xfd2fb528

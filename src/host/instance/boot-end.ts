@@ -11,17 +11,21 @@ import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 /**
- * What the workflow hears of a wake it need not hear at once, and the control plane's work on it would take the processor from a guest
- * that somebody waits for: it is told after the first answer, and of the wake and its start together.
+ * What the workflow hears of a wake it need not hear at once, and the control plane's work on it would take
+ * the processor from a guest that somebody waits for: it is told after the first answer, and of the wake and
+ * its start together.
  */
 const soonMs = 500
 
-/** A killed VM's report is there within milliseconds; this bounds the wait for a machine that is overloaded. */
+/**
+ * A killed VM's report is there within milliseconds; this bounds the wait for a machine that is overloaded.
+ */
 const reportLimitMs = 10_000
 
 /**
- * How a boot comes to its end in the agent's books. Everything here runs within the instance's queue and may be repeated:
- * the exit is written first, and what follows (address, files of the VM) finds nothing to do the second time.
+ * How a boot comes to its end in the agent's books. Everything here runs within the instance's queue and may
+ * be repeated: the exit is written first, and what follows (address, files of the VM) finds nothing to do the
+ * second time.
  */
 export class BootEnd {
   readonly #ports: AgentPorts
@@ -62,8 +66,8 @@ export class BootEnd {
   }
 
   /**
-   * Reads what the VMM has of the current boot: notes what became known of its start, and closes the books if it ended.
-   * Returns the exit, if there is one.
+   * Reads what the VMM has of the current boot: notes what became known of its start, and closes the books if
+   * it ended. Returns the exit, if there is one.
    */
   async settle(entry: InstanceEntry): Promise<ExitReport | undefined> {
     const { record } = entry
@@ -99,7 +103,10 @@ export class BootEnd {
     return await this.finish(entry, record, await this.#reportOf(vm, cause))
   }
 
-  /** The end of a boot that was ordered to sleep makes it asleep, however it came; of another one, or of one that is stopped, it is told. */
+  /**
+   * The end of a boot that was ordered to sleep makes it asleep, however it came; of another one, or of one
+   * that is stopped, it is told.
+   */
   async finish(entry: InstanceEntry, record: InstanceRecord, observed: ExitReport): Promise<ExitReport> {
     const halted = this.#halting && entry.stopAskedOfBoot !== record.boot
     const usageOfBoot = { ...(await sampleUsage(this.#ports, record)), rssBytes: 0 }
@@ -142,7 +149,10 @@ export class BootEnd {
     this.#leases.tell(entry, { kind: 'slept', boot, memoryKept: how.snapshotUuid !== undefined })
   }
 
-  /** The address of a sleeping instance stays where it is, so that a wake finds it; without it only peers can not wake it. */
+  /**
+   * The address of a sleeping instance stays where it is, so that a wake finds it; without it only peers can
+   * not wake it.
+   */
   async rest(entry: InstanceEntry): Promise<void> {
     const { network, log } = this.#ports
     const { record } = entry
@@ -158,8 +168,8 @@ export class BootEnd {
   }
 
   /**
-   * Gives back what a boot held; in standby the address and the volume are kept. Failing here must not undo the end itself; the next start or
-   * recovery repeats it.
+   * Gives back what a boot held; in standby the address and the volume are kept. Failing here must not undo
+   * the end itself; the next start or recovery repeats it.
    */
   async release(entry: InstanceEntry, record: InstanceRecord): Promise<void> {
     const { network, store } = this.#ports

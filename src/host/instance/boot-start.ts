@@ -33,12 +33,12 @@ const consoleLineMaxLength = 500
  *
  *   launch spec -> record -> image, address and volume side by side -> VM -> record
  *
- * or, of an instance in standby, where all of that is kept (a volume is checked, unless a memory goes on with it):
+ * or, of an instance in standby, with all of that kept (its volume is checked where no memory goes on):
  *
  *   record -> VM -> whoever waits -> record
  *
- * Cut off anywhere by the death of the agent, the same call goes on from what it finds: the VM of this boot, its
- * exit, or nothing yet. Cut off by `job.controller`, nothing of the boot is left running.
+ * Cut off anywhere by the death of the agent, the same call goes on from what it finds: the VM of this boot,
+ * its exit, or nothing yet. Cut off by `job.controller`, nothing of the boot is left running.
  */
 export class BootStart {
   readonly #ports: AgentPorts
@@ -113,7 +113,7 @@ export class BootStart {
     if (job.boot > known) return undefined
     const exit = await this.#end.settle(entry)
     const { started } = entry.record ?? {}
-    // What was shut down for standby did not end by itself. Who ordered it may be lost, so the answer to that goes along.
+    // A VM that was shut down for standby did not end by itself. The answer to that order goes along.
     const sleep = sleepOf(entry.record)
     if (sleep?.boot === job.boot && started !== undefined) return { started, slept: sleep.slept }
     if (exit !== undefined) return { started: started ?? neverStarted(job.boot, exit.atMs), exit }
@@ -161,8 +161,9 @@ export class BootStart {
   }
 
   /**
-   * All that a wake costs beside the VMM is one small file, the record, about 0.4 ms, and beside that the check of a volume where
-   * the VM is to boot: launch spec, image and address are kept. What can wait until the application runs does.
+   * All that a wake costs beside the VMM is one small file, the record, about 0.4 ms, and beside that the
+   * check of a volume where the VM is to boot: launch spec, image and address are kept. What can wait until
+   * the application runs does.
    */
   async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
     const { vmm, observer, nowMs } = this.#ports
@@ -198,7 +199,7 @@ export class BootStart {
     }
   }
 
-  /** A wake takes the image to be where it was, which costs nothing. Where it is not any more, that is the reason, whatever the VMM made of it. */
+  /** A wake does not look for its image. Where the image is gone, that is why the VMM failed. */
   async #orLostImage({ launch }: InstanceEntry, error: unknown): Promise<unknown> {
     if (launch === undefined || (await this.#ports.images.isKept(launch.image))) return error
     const message = 'the image is not on this host any more; the next try fetches it again'
@@ -355,9 +356,11 @@ export class BootStart {
   }
 
   async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
-    // With the counters' base, so that an end that is recorded here counts right. What follows is needed without it, too.
+    // With the counters' base, so that an end that is recorded here counts right. What follows is needed
+    // without it, too.
     if (entry.record?.exit === undefined) await entry.note(record)
-    // A VMM that refused has no VM, whatever it kept of the attempt: that boot did not end, it may be tried again.
+    // A VMM that refused has no VM, whatever it kept of the attempt: that boot did not end, it may be tried
+    // again.
     if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')
     await this.#end.release(entry, record)
   }

@@ -5,10 +5,15 @@ import type { InstanceStore } from './store.ts'
 
 /** A console drops its oldest segment after it has begun a new one. */
 const consoleBytes = consoleSegmentBytes * (consoleSegmentsKept + 1)
-/** Consoles are measured as often as this. What they write meanwhile counts twice, which is little and on the safe side. */
+/**
+ * Consoles are measured as often as this. What they write meanwhile counts twice, which is little and on the
+ * safe side.
+ */
 const measureIntervalMs = 60_000
 
-/** What the consoles of all instances may still write. An instance that was not measured yet counts in full. */
+/**
+ * What the consoles of all instances may still write. An instance that was not measured yet counts in full.
+ */
 export class ConsolePromises implements DiskPromise {
   readonly directory: string
   readonly #store: InstanceStore

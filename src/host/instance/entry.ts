@@ -12,7 +12,9 @@ import { SerialQueue } from '../agent/serial-queue.ts'
 /** Node's timers hold 31 bits; a longer one would fire at once. */
 const timerMaxMs = 2 ** 31 - 1
 
-/** A start under way. It lives on when the activity that asked for it is cut off: the next attempt joins it. */
+/**
+ * A start under way. It lives on when the activity that asked for it is cut off: the next attempt joins it.
+ */
 export interface StartJob {
   readonly boot: number
   readonly controller: AbortController
@@ -30,8 +32,8 @@ export interface PendingCall<T> {
 }
 
 /**
- * One instance in the memory of the agent. Whoever changes the record or the VM does so within `queue`; `stop` asks
- * the VM to end from outside it, because it must be able to overtake a start.
+ * One instance in the memory of the agent. Whoever changes the record or the VM does so within `queue`;
+ * `stop` asks the VM to end from outside it, because it must be able to overtake a start.
  */
 export class InstanceEntry {
   readonly instanceUuid: string
@@ -98,7 +100,10 @@ export class InstanceEntry {
     if (record.exit !== undefined) for (const listener of this.#endListeners) listener()
   }
 
-  /** As `save`, for what a disk without room must not keep from being told: it may be forgotten with this process. */
+  /**
+   * As `save`, for what a disk without room must not keep from being told: it may be forgotten with this
+   * process.
+   */
   async note(record: InstanceRecord): Promise<void> {
     try {
       await this.save(record)

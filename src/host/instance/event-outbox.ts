@@ -20,8 +20,8 @@ const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
 const heldBackPauseMs = 1_000
 
 /**
- * Reports every event that is on disk and not yet taken, at least once, for as long as it takes. Level-triggered: `wake`
- * only says that there may be something; the records say what.
+ * Reports every event that is on disk and not yet taken, at least once, for as long as it takes.
+ * Level-triggered: `wake` only says that there may be something; the records say what.
  */
 export class EventOutbox {
   readonly #entries: () => Iterable<InstanceEntry>

@@ -13,11 +13,13 @@ interface Teller {
 }
 
 /**
- * How often instances may tell of what they do as often as they like. What may not be told now is told later, if it is still so.
+ * How often instances may tell of what they do as often as they like. What may not be told now is told later,
+ * if it is still so.
  *
- * An idle period is told when the instance is to fall asleep, so its pace is that of falling asleep, and of the wakes after it. Both are
- * much work for the host and the platform. Instances of one user that are woken whenever they sleep would take a host of two processors
- * whole; so they stay awake for longer, which slows nobody's wake.
+ * An idle period is told when the instance is to fall asleep, so its pace is that of falling asleep, and of
+ * the wakes after it. Both are much work for the host and the platform. Instances of one user that are woken
+ * whenever they sleep would take a host of two processors whole; so they stay awake for longer, which slows
+ * nobody's wake.
  */
 export class EventPace {
   readonly #nowMs: () => number

@@ -12,8 +12,8 @@ const hostnameMaxLength = 63
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
- * What an instance runs: the image's entrypoint, then the instance's arguments or else the image's command. Variables
- * of the instance win over the image's, and those over the platform's own:
+ * What an instance runs: the image's entrypoint, then the instance's arguments or else the image's command.
+ * Variables of the instance win over the image's, and those over the platform's own:
  *
  *   HOSTNAME               the guest's host name
  *   PATH                   the usual directories
@@ -41,8 +41,8 @@ export function guestProcess(spec: LaunchSpec, image: PreparedImage): GuestProce
 
 /**
  * Clients send one empty argument for none, and the image's whole command as one string when the user gave no
- * arguments of their own; both mean the image's command. Before arguments of their user they send what the image
- * runs, entrypoint and command, as one line.
+ * arguments of their own; both mean the image's command. Before arguments of their user they send what the
+ * image runs, entrypoint and command, as one line.
  */
 function argumentsOf(spec: LaunchSpec, image: PreparedImage): readonly string[] {
   const { args } = spec

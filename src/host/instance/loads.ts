@@ -43,7 +43,10 @@ export class InstanceLoads {
     this.#last.set(gateway, { ...rates, connections, requests, queued })
   }
 
-  /** Longer than the usual where a busy gateway was late; one that came early after a late one covers the usual all the same. */
+  /**
+   * Longer than the usual where a busy gateway was late; one that came early after a late one covers the
+   * usual all the same.
+   */
   #coveredMs(gateway: string, atMs: number): number {
     const before = this.#last.get(gateway)
     if (before === undefined || before.handledPerSecond === 0) return loadReportIntervalMs

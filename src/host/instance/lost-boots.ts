@@ -8,11 +8,12 @@ import type { HostAgent } from '../agent/host-agent.ts'
 const restingStates: readonly InstanceState[] = [InstanceState.Running, InstanceState.Standby]
 
 /**
- * Tells workflows of boots that run or sleep here by the API's word, and of which this host has nothing, as after its directory was lost.
+ * Tells workflows of boots that run or sleep here by the API's word, and of which this host has nothing, as
+ * after its directory was lost.
  *
- * A boot that the API lists in these states had its record here first: a record is written before its VM is asked for, and before a
- * sleep is answered. So a record that is missing now was lost, or was removed here with its instance. To tell it again is
- * harmless, so nothing is kept of what was told.
+ * A boot that the API lists in these states had its record here first: a record is written before its VM is
+ * asked for, and before a sleep is answered. So a record that is missing now was lost, or was removed here
+ * with its instance. To tell it again is harmless, so nothing is kept of what was told.
  */
 export class LostBoots {
   readonly #agent: HostAgent
@@ -32,7 +33,10 @@ export class LostBoots {
     this.#nowMs = options.nowMs
   }
 
-  /** Takes the API's list as it was just now. Never rejects: what can not be told now is found again with the next list. */
+  /**
+   * Takes the API's list as it was just now. Never rejects: what can not be told now is found again with the
+   * next list.
+   */
   async tell(listed: readonly NodeInstance[]): Promise<void> {
     try {
       for (const { uuid, state, boot } of listed) {

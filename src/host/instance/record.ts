@@ -7,14 +7,15 @@ import type { HostFailure, StandByResult, StartResult } from '../../domain/insta
 import type { NicCounters, NicSpec } from '../network/network.ts'
 
 /**
- * What a host knows of an instance's newest boot, on disk in the instance's directory. It is written before the VM is asked
- * for, so a VM without a record is nobody's. The fields tell how far the boot came:
+ * What a host knows of an instance's newest boot, on disk in the instance's directory. It is written before
+ * the VM is asked for, so a VM without a record is nobody's. The fields tell how far the boot came:
  *
  *   no `started`, no `exit`    on its way, or failed before there was a VM: nothing to report
  *   `started`, no `exit`       the VM ran when this was written
  *   `exit`                     over; `reported` once the instance's workflow has taken it
  *
- * and `standby` tells of a boot that was ordered to sleep, until the next one was stopped or went to standby itself:
+ * and `standby` tells of a boot that was ordered to sleep, until the next one was stopped or went to standby
+ * itself:
  *
  *   `boot` is its, no `atMs`   the order is being carried out
  *   `boot` is its, `atMs`      asleep, with the permit
@@ -33,7 +34,10 @@ export interface InstanceRecord {
   /** What the attachment had counted before this boot. */
   readonly nicBase?: NicCounters
   readonly started?: StartReport
-  /** More became known of the start than its caller was told, and the instance's workflow has not taken it yet. */
+  /**
+   * More became known of the start than its caller was told, and the instance's workflow has not taken it
+   * yet.
+   */
   readonly startDue?: boolean
   readonly exit?: ExitReport
   readonly reported: boolean
@@ -93,7 +97,9 @@ function usageBefore(boot: number, previous: InstanceRecord | undefined): Usage 
   return previous.boot === boot ? previous.usageBefore : totalUsage(previous)
 }
 
-/** With what the VMM knows of the start by now: the first socket may listen long after the start was reported. */
+/**
+ * With what the VMM knows of the start by now: the first socket may listen long after the start was reported.
+ */
 export function withStart(record: InstanceRecord, known: StartReport | undefined): InstanceRecord {
   const { started } = record
   if (known === undefined || started?.netTimeUs !== undefined) return record
@@ -126,7 +132,10 @@ export function totalUsage(record: InstanceRecord): Usage {
   }
 }
 
-/** The next boot goes on from a memory. One that ended on its way to standby has left none, whatever lies there. */
+/**
+ * The next boot goes on from a memory. One that ended on its way to standby has left none, whatever lies
+ * there.
+ */
 export function memoryWaits({ standby }: InstanceRecord): boolean {
   return standby !== undefined && standby.stateful && standby.boot !== 0 && standby.exit === undefined
 }

@@ -1,8 +1,8 @@
 const maxRemembered = 10_000
 
 /**
- * What was removed here, the latest of it. An order that was given before needs seconds to get here at most, and must not bring anything
- * back: nobody would remove it again.
+ * What was removed here, the latest of it. An order that was given before needs seconds to get here at most,
+ * and must not bring anything back: nobody would remove it again.
  */
 export class RemovedHere {
   readonly #uuids = new Set<string>()

@@ -3,8 +3,8 @@ import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { InstanceEntry } from './entry.ts'
 
 /**
- * VMs that wait for room on the host's disk. Nothing is lost by that and nothing has to be done about the VM; but whoever
- * reads its console, its metrics or `roost explain` has to learn why it stands still.
+ * VMs that wait for room on the host's disk. Nothing is lost by that and nothing has to be done about the VM;
+ * but whoever reads its console, its metrics or `roost explain` has to learn why it stands still.
  */
 export class StalledVms {
   readonly #ports: AgentPorts

@@ -12,8 +12,9 @@ const checksAtOnce = 8
 const checksPerUser = 6
 
 /**
- * What the users of a host share when many instances come up at once. One user has at most a part of the places, so that there are
- * some for the others at any time: a wake does not wait for the thousand of another user that were asked for before it.
+ * What the users of a host share when many instances come up at once. One user has at most a part of the
+ * places, so that there are some for the others at any time: a wake does not wait for the thousand of another
+ * user that were asked for before it.
  */
 export class StartShares {
   readonly #restores: FairSemaphore
@@ -27,7 +28,8 @@ export class StartShares {
       })
     // Some 0.1 s each, in which the disk and the keeper have their part.
     this.#restores = share(3 * cores, 4 * cores)
-    // Emulated, each uses a core all the time; one more is prepared meanwhile. The VMM lets as many boot as there are cores.
+    // Emulated, each uses a core all the time; one more is prepared meanwhile. The VMM lets as many boot as
+    // there are cores.
     this.#boots = share(cores + 1, cores + 1 + Math.ceil(cores / 2))
     this.#checks = share(checksPerUser, checksAtOnce)
   }
@@ -47,7 +49,10 @@ export class StartShares {
     return await this.#boots.run(userUuid, signal, work)
   }
 
-  /** The volume of a start by hand: beside its image, which may take long to come, and so not with the place of a VM. */
+  /**
+   * The volume of a start by hand: beside its image, which may take long to come, and so not with the place
+   * of a VM.
+   */
   async check<Result>(userUuid: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     return await this.#checks.run(userUuid, signal, work)
   }

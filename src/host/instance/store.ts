@@ -22,8 +22,9 @@ export interface StoredInstance {
 }
 
 /**
- * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/`, what the VMM keeps in `vm/`, and `launch/` for
- * the agent's eyes alone. A record is replaced as a whole, so a reader after a crash finds the one before or the one after.
+ * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/`, what the VMM keeps in
+ * `vm/`, and `launch/` for the agent's eyes alone. A record is replaced as a whole, so a reader after a crash
+ * finds the one before or the one after.
  */
 export class InstanceStore {
   readonly #root: string

@@ -9,10 +9,16 @@ import type { InstanceRecord } from './record.ts'
 import { machineClockMs } from '../agent/machine-clock.ts'
 import { sampleUsage } from './usage-sample.ts'
 
-/** What a crash of the machine may lose of the accounts; one of the agent alone loses only what was handled since. */
+/**
+ * What a crash of the machine may lose of the accounts; one of the agent alone loses only what was handled
+ * since.
+ */
 export const sampleIntervalMs = 10_000
 
-/** Of the CPU times read in one go, each of 10 us: what gateways and workflows wait for is not kept for longer. */
+/**
+ * Of the CPU times read in one go, each of 10 us: what gateways and workflows wait for is not kept for
+ * longer.
+ */
 const loadsAtOnce = 200
 
 /** Answers what instances have used, and keeps a sample of it on disk. */
@@ -42,7 +48,10 @@ export class UsageMeter {
     return Object.fromEntries(found.filter((pair) => pair !== undefined))
   }
 
-  /** See `HostLoads`. The counters of one that does not run stand still, and would tell of an instance with nothing to do. */
+  /**
+   * See `HostLoads`. The counters of one that does not run stand still, and would tell of an instance with
+   * nothing to do.
+   */
   async loadsOf(instanceUuids: readonly string[]): Promise<HostLoads> {
     const atMs = this.#clockMs()
     const loads: Record<string, LoadCounters> = {}

@@ -3,7 +3,10 @@ import { machineClockMs } from '../agent/machine-clock.ts'
 
 /** A gateway answers from memory; one that is busier, or too old to answer at all, is not waited for. */
 const waitMs = 80
-/** Readers within this time share one round, however often somebody reads: what they get is no older than that. */
+/**
+ * Readers within this time share one round, however often somebody reads: what they get is no older than
+ * that.
+ */
 const sharedMs = 50
 
 interface Reporter {
@@ -20,8 +23,8 @@ interface Round {
 }
 
 /**
- * Asks the gateways for their counts when somebody reads them. They report by themselves every second only, and a client that
- * has had an answer may read at once how many there were.
+ * Asks the gateways for their counts when somebody reads them. They report by themselves every second only,
+ * and a client that has had an answer may read at once how many there were.
  */
 export class CountReports {
   readonly #clockMs: () => number

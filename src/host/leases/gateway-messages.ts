@@ -5,7 +5,10 @@ export class MessageError extends Error {
   override readonly name = 'MessageError'
 }
 
-/** A service has at most as many ports as its contract permits; this is for gateways that do not ask by service. */
+/**
+ * A service has at most as many ports as its contract permits; this is for gateways that do not ask by
+ * service.
+ */
 const portsMax = 64
 const idMaxLength = 128
 /** Every address of a host once. */
@@ -13,7 +16,10 @@ const listMax = 65_536
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Checks what a gateway sent. Throws `MessageError`. Fields that are not of the protocol are ignored: it may be newer. */
+/**
+ * Checks what a gateway sent. Throws `MessageError`. Fields that are not of the protocol are ignored: it may
+ * be newer.
+ */
 export function gatewayMessage(line: object): GatewayMessage {
   const fields = line as Fields
   const kind = fields['kind']

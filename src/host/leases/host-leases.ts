@@ -39,8 +39,8 @@ export interface HostLeaseWork {
 }
 
 /**
- * Feeds every instance's lease (`src/domain/standby/host-lease.ts`) with what happens and carries out what it decides. It holds who
- * is connected, and the clock; nothing here decides.
+ * Feeds every instance's lease (`src/domain/standby/host-lease.ts`) with what happens and carries out what it
+ * decides. It holds who is connected, and the clock; nothing here decides.
  */
 export class HostLeases {
   readonly #ports: AgentPorts
@@ -96,7 +96,8 @@ export class HostLeases {
       if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
     }
     for (const entry of this.#entries.values()) {
-      // It tells anew what it has, and of what ended meanwhile nothing: word of that may have been lost with the connection before.
+      // It tells anew what it has, and of what ended meanwhile nothing: word of that may have been lost with
+      // the connection before.
       entry.loads.forget(gateway)
       const hold = heldOf.get(entry.instanceUuid)
       if (hold !== undefined) {

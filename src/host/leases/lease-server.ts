@@ -31,7 +31,9 @@ export function trafficSecretOf(agentSecret: string): string {
   return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
 }
 
-/** `GET /traffic` of `src/domain/standby/lease-protocol.ts`: lets gateways in, for as long as they are heard. */
+/**
+ * `GET /traffic` of `src/domain/standby/lease-protocol.ts`: lets gateways in, for as long as they are heard.
+ */
 export class LeaseServer {
   readonly #options: LeaseServerOptions
   readonly #wanted: Buffer

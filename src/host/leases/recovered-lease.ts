@@ -8,7 +8,10 @@ import { goesToSleep, memoryBootOf, permitOf, runs } from '../instance/record.ts
 import type { InstanceRecord } from '../instance/record.ts'
 import type { LaunchCopy } from '../instance/store.ts'
 
-/** What a new agent knows of an instance's lease from its records. What gateways hold they say themselves, within `leaseKeptMs`. */
+/**
+ * What a new agent knows of an instance's lease from its records. What gateways hold they say themselves,
+ * within `leaseKeptMs`.
+ */
 export function recoveredHostLease(found: {
   readonly record: InstanceRecord
   readonly launch: LaunchCopy | undefined

@@ -25,8 +25,9 @@ import { sampleUsage } from '../instance/usage-sample.ts'
  *
  *   launch copy -> the guest agrees -> record of the order -> snapshot, or shutdown -> record of the sleep with its permit
  *
- * Up to the record of the order nothing has happened; from then on an agent that finds it goes on (`recovery.ts`). With
- * the record of the sleep the permit is there. The guest's agreement is taken back wherever the VM runs on.
+ * Up to the record of the order nothing has happened; from then on an agent that finds it goes on
+ * (`recovery.ts`). With the record of the sleep the permit is there. The guest's agreement is taken back
+ * wherever the VM runs on.
  */
 export class StandbyWork {
   readonly #ports: AgentPorts
@@ -67,7 +68,10 @@ export class StandbyWork {
     } else log.error({ ...subject, err: error }, 'an order to stand by failed')
   }
 
-  /** A cold standby that was under way when the last agent died: its guest had agreed, and nobody was connected. */
+  /**
+   * A cold standby that was under way when the last agent died: its guest had agreed, and nobody was
+   * connected.
+   */
   async finish(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     await this.#shutDown(entry, order)
   }
@@ -167,7 +171,10 @@ export class StandbyWork {
     }
   }
 
-  /** Room for the whole memory, before anything is written; what is written by the end is missing from the free room. */
+  /**
+   * Room for the whole memory, before anything is written; what is written by the end is missing from the
+   * free room.
+   */
   async #reserve(entry: InstanceEntry, { boot }: StandByOrder): Promise<Reservation> {
     const { disk, store, log, nowMs } = this.#ports
     const { instanceUuid, record } = entry
@@ -255,7 +262,10 @@ export class StandbyWork {
     }
   }
 
-  /** Somebody waits for the next boot. Does nothing before the shutdown signal was sent, which then has the short grace at once. */
+  /**
+   * Somebody waits for the next boot. Does nothing before the shutdown signal was sent, which then has the
+   * short grace at once.
+   */
   hurry(entry: InstanceEntry): void {
     const { record } = entry
     if (!entry.sleepAsked || record === undefined) return
@@ -264,7 +274,10 @@ export class StandbyWork {
     })
   }
 
-  /** Within `queue`: on disk where that takes it, so that the next agent's back-off goes on; its workflow hears of it either way. */
+  /**
+   * Within `queue`: on disk where that takes it, so that the next agent's back-off goes on; its workflow
+   * hears of it either way.
+   */
   async noteWakeFailure(
     entry: InstanceEntry,
     failed: { readonly boot: number; readonly count: number; readonly retryAtMs: number } & Pick<

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 export const subnetPrefixLength = 16
 
 /**
- * uids that neither people nor containers are given (systemd leaves 0x70000000 to 0x7fffffff unused): 4096 ranges of 65536, of which
- * an agent takes one by the hash of its directory. So each VM process has a user of its own, also beside another agent's.
+ * uids that neither people nor containers are given (systemd leaves 0x70000000 to 0x7fffffff unused): 4096
+ * ranges of 65536, of which an agent takes one by the hash of its directory. So each VM process has a user of
+ * its own, also beside another agent's.
  */
 const firstUid = 0x70000000
 const uidRanges = 4096
@@ -14,7 +15,9 @@ const uidsPerRange = 0x10000
 /** Interface names hold 15 characters: 2 letters, 6 of the hash, 4 of the address. */
 const hashDigits = 6
 
-/** What is called how on a host that other agents may share: everything is named after the agent's directory. */
+/**
+ * What is called how on a host that other agents may share: everything is named after the agent's directory.
+ */
 export interface AddressPlan {
   readonly hash: string
   readonly bridge: string
@@ -65,7 +68,10 @@ export function ownerUid(plan: AddressPlan, ip: string): number {
   return agentUid(plan) + hostPart(plan, ip)
 }
 
-/** The first of this agent's range, which no instance has: for what works for the agent itself without being root. */
+/**
+ * The first of this agent's range, which no instance has: for what works for the agent itself without being
+ * root.
+ */
 export function agentUid(plan: AddressPlan): number {
   return firstUid + (Number.parseInt(plan.hash, 16) % uidRanges) * uidsPerRange
 }

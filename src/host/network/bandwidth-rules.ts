@@ -1,8 +1,8 @@
 /** As an operator says it: a million bits per second, for each direction. */
 const bytesPerMbit = 125_000
 /**
- * Four of the largest packets that a VM hands over, so that one of them passes at a low rate as well. The kernel lets one second's worth
- * come at once besides, whatever is said here.
+ * Four of the largest packets that a VM hands over, so that one of them passes at a low rate as well. The
+ * kernel lets one second's worth come at once besides, whatever is said here.
  */
 export const burstBytes = 4 * 65_536
 
@@ -18,8 +18,9 @@ export interface BandwidthRules {
 }
 
 /**
- * For the bridge's filter: each of its ports has a rate for each direction. It is a rate of nftables and no queue of `tc`, which would
- * take two processes for each TAP at each start. Nothing where `mbit` is undefined.
+ * For the bridge's filter: each of its ports has a rate for each direction. It is a rate of nftables and no
+ * queue of `tc`, which would take two processes for each TAP at each start. Nothing where `mbit` is
+ * undefined.
  */
 export function bandwidthRules(mbit: number | undefined, ports: { readonly most: number }): BandwidthRules {
   if (mbit === undefined) return { sets: [], sent: [], received: [] }

@@ -12,8 +12,9 @@ export class CommandError extends Error {
 }
 
 /**
- * Runs the host's network tools. `prefix` runs them elsewhere, such as `['ip', 'netns', 'exec', 'x']`; what is to be done
- * goes in on stdin, one process for a whole batch, because starting a process is what costs time here.
+ * Runs the host's network tools. `prefix` runs them elsewhere, such as `['ip', 'netns', 'exec', 'x']`; what
+ * is to be done goes in on stdin, one process for a whole batch, because starting a process is what costs
+ * time here.
  */
 export class Commands {
   readonly #prefix: readonly string[]
@@ -22,7 +23,10 @@ export class Commands {
     this.#prefix = prefix
   }
 
-  /** For what goes on for as long as it is fed. It gets no part of our environment: that may hold secrets of the platform. */
+  /**
+   * For what goes on for as long as it is fed. It gets no part of our environment: that may hold secrets of
+   * the platform.
+   */
   start(command: readonly string[]): ChildProcess {
     const [program = '', ...args] = [...this.#prefix, ...command]
     return spawn(program, args, { stdio: 'pipe', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } })

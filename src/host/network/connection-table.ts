@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-/** The host's connection table, as the kernel tells of it. Undefined where the kernel tracks no connections. */
+/**
+ * The host's connection table, as the kernel tells of it. Undefined where the kernel tracks no connections.
+ */
 export class ConnectionTable {
   readonly #maxPath: string
   readonly #entriesPath: string
@@ -15,7 +17,8 @@ export class ConnectionTable {
   }
 
   async entries(): Promise<number | undefined> {
-    // A line of hexadecimal numbers for each processor, below one of names. The first number is the whole table's in each of them.
+    // A line of hexadecimal numbers for each processor, below one of names. The first number is the whole
+    // table's in each of them.
     const [, line = ''] = (await readText(this.#entriesPath)).split('\n')
     return numberOf(line.split(' ')[0] ?? '', 16)
   }

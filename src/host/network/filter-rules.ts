@@ -4,10 +4,11 @@ import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
 
 /**
- * Networks that an instance must not reach even with outbound access. Three sorts: private ones (other instances, the host's other
- * networks, the network of a provider or a laboratory); link-local and multicast ones; and the addresses at which a cloud speaks to its
- * machines. Most of those are in 169.254.0.0/16 and 100.64.0.0/10. Azure's is 168.63.129.16, a public address that gives whoever asks
- * the configuration and the certificates of the host; Oracle's old one is in 192.0.0.0/24.
+ * Networks that an instance must not reach even with outbound access. Three sorts: private ones (other
+ * instances, the host's other networks, the network of a provider or a laboratory); link-local and multicast
+ * ones; and the addresses at which a cloud speaks to its machines. Most of those are in 169.254.0.0/16 and
+ * 100.64.0.0/10. Azure's is 168.63.129.16, a public address that gives whoever asks the configuration and the
+ * certificates of the host; Oracle's old one is in 192.0.0.0/24.
  */
 const closedNetworks = [
   '0.0.0.0/8',
@@ -39,16 +40,17 @@ export interface BoundVm {
 export const dnsPort = 53
 
 /**
- * The host's filter, loaded in one transaction and replacing what an earlier agent of this directory left. Three rules of
- * reach: an instance gets no new connection to the host, but for DNS while the agent serves it; none to another
- * instance by way of the host's routing; and out only where `outbound` is given.
+ * The host's filter, loaded in one transaction and replacing what an earlier agent of this directory left.
+ * Three rules of reach: an instance gets no new connection to the host, but for DNS while the agent serves
+ * it; none to another instance by way of the host's routing; and out only where `outbound` is given.
  *
- * What an instance opens is bounded by `flows`, to its peers as well. DNS is left out of connection tracking: the table is the
- * whole host's, and instances choose how many ports they ask from. What the host itself opens to an instance, such as the gateway,
- * is not bounded here: once the host has closed such a flow, the kernel takes its entry back when the table is nearly full, whatever
- * the instance still sends.
+ * What an instance opens is bounded by `flows`, to its peers as well. DNS is left out of connection tracking:
+ * the table is the whole host's, and instances choose how many ports they ask from. What the host itself
+ * opens to an instance, such as the gateway, is not bounded here: once the host has closed such a flow, the
+ * kernel takes its entry back when the table is nearly full, whatever the instance still sends.
  *
- * What carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this one what bridges carry.
+ * What carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this
+ * one what bridges carry.
  */
 export function hostFilter(
   plan: AddressPlan,
@@ -107,7 +109,8 @@ function outboundRules(
   const via = `iifname "${bridge}" oifname "${outbound.uplink}"`
   return [
     `  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`,
-    // Where the bridge has no filter, an instance could invent addresses, and each would have bounds of its own.
+    // Where the bridge has no filter, an instance could invent addresses, and each would have bounds of its
+    // own.
     `  ${via} ip saddr != ${subnet} drop`,
     ...admit(`${via} meta nfproto ipv4`),
   ]
@@ -119,9 +122,10 @@ export function serveNames(plan: AddressPlan): string {
 }
 
 /**
- * On the bridge itself: a VM speaks only with the MAC and the address it was given, IPv4 and ARP and nothing else, and only to
- * ports of its own user. Who sends is turned into the number of a user, and whether that user has the port
- * where it is to go is one look-up, however many there are. `received` counts what a VM got from its peers.
+ * On the bridge itself: a VM speaks only with the MAC and the address it was given, IPv4 and ARP and nothing
+ * else, and only to ports of its own user. Who sends is turned into the number of a user, and whether that
+ * user has the port where it is to go is one look-up, however many there are. `received` counts what a VM got
+ * from its peers.
  */
 export function bridgeFilter(
   plan: AddressPlan,

@@ -21,7 +21,10 @@ export interface HostFilterOptions {
   readonly warn: (message: string) => void
 }
 
-/** What the host's own packet filter does for one agent: where instances may go, and how much of the connection table they may take. */
+/**
+ * What the host's own packet filter does for one agent: where instances may go, and how much of the
+ * connection table they may take.
+ */
 export class HostFilter {
   readonly #options: HostFilterOptions
   readonly #connectionTable: ConnectionTable
@@ -34,8 +37,9 @@ export class HostFilter {
   }
 
   /**
-   * How large the connection table is can be read once the kernel tracks connections, which the filter makes it do. Kernels without
-   * what the bounds are made of get the filter without them: its rules of reach matter more.
+   * How large the connection table is can be read once the kernel tracks connections, which the filter makes
+   * it do. Kernels without what the bounds are made of get the filter without them: its rules of reach matter
+   * more.
    */
   async open(): Promise<void> {
     this.#outbound = await this.#findOutbound()
@@ -53,7 +57,9 @@ export class HostFilter {
     }
   }
 
-  /** Of the two interfaces only, not of the whole host: it must not become a router for its other networks. */
+  /**
+   * Of the two interfaces only, not of the whole host: it must not become a router for its other networks.
+   */
   async forward(): Promise<void> {
     if (this.#outbound === undefined) return
     const names = [this.#options.plan.bridge, this.#outbound.uplink]

@@ -1,4 +1,7 @@
-/** Packets per TAP from the answer of `nft -j list set`: every element is the TAP's name and a MAC, with a counter. */
+/**
+ * Packets per TAP from the answer of `nft -j list set`: every element is the TAP's name and a MAC, with a
+ * counter.
+ */
 export function parsePeerCounters(text: string): ReadonlyMap<string, number> {
   const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
   const elements = nftables.flatMap((object) => object.set?.elem ?? [])

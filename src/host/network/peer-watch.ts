@@ -2,7 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Commands } from './commands.ts'
 
-/** A device is taken when its VM is gone, some milliseconds later; an order that is not answered by then is not waited for. */
+/**
+ * A device is taken when its VM is gone, some milliseconds later; an order that is not answered by then is
+ * not waited for.
+ */
 const answerTimeoutMs = 1_000
 /** The wait before the program is started again, doubled with every end that follows soon. */
 const restartDelayMs = 100
@@ -15,8 +18,9 @@ export interface Sleeper {
 }
 
 /**
- * The program `guest/peer-watch`, which holds the devices of instances in standby: started with the first of them, again when it
- * ends, and told again what to hold. It ends with this process, and the devices are free then.
+ * The program `guest/peer-watch`, which holds the devices of instances in standby: started with the first of
+ * them, again when it ends, and told again what to hold. It ends with this process, and the devices are free
+ * then.
  */
 export class PeerWatch {
   readonly #commands: Commands

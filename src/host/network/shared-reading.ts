@@ -1,6 +1,6 @@
 /**
- * One reading for all who ask at the same time. An answer is never older than its question: who asks while a reading is
- * under way waits for the next, together with everybody else who does.
+ * One reading for all who ask at the same time. An answer is never older than its question: who asks while a
+ * reading is under way waits for the next, together with everybody else who does.
  */
 export class SharedReading<T> {
   readonly #read: () => Promise<T>

@@ -26,16 +26,24 @@ export interface TapNetworkOptions {
   readonly outbound?: boolean
   /** For each instance and each direction; absent: as much as the host has. */
   readonly bandwidthMbit?: number
-  /** Where `guest/build.mjs` put the program; absent: what peers send to an instance in standby goes unnoticed. */
+  /**
+   * Where `guest/build.mjs` put the program; absent: what peers send to an instance in standby goes
+   * unnoticed.
+   */
   readonly peerWatchPath?: string
   readonly warn: (message: string) => void
-  /** Where the tools run and where the counters are read: the host's own network, or a namespace of a test. */
+  /**
+   * Where the tools run and where the counters are read: the host's own network, or a namespace of a test.
+   */
   readonly commands?: Commands
   readonly netDevPath?: string
   readonly connectionTable?: ConnectionTable
 }
 
-/** What this process knows to be there. Addresses are attached before it is complete, and detached after it is gone. */
+/**
+ * What this process knows to be there. Addresses are attached before it is complete, and detached after it is
+ * gone.
+ */
 interface Attached {
   readonly nic: NicSpec
   readonly vm: BoundVm
@@ -46,13 +54,14 @@ interface Attached {
 }
 
 /**
- * One bridge per agent and one TAP device per instance that runs or is in standby (the kernel allows 1023 on a bridge), needs root.
- * The bridge's filter lets the ports of one user reach each other; where the kernel has none, all ports are isolated.
+ * One bridge per agent and one TAP device per instance that runs or is in standby (the kernel allows 1023 on
+ * a bridge), needs root. The bridge's filter lets the ports of one user reach each other; where the kernel
+ * has none, all ports are isolated.
  *
- * `attach` is two processes side by side, `ip -batch` and `nft`, together about 5 ms; where this process has attached before,
- * as after standby, it is none. The neighbour entry is permanent because a VM's first answer to ARP comes a second
- * late otherwise; the bridge's own MAC is fixed because the kernel forgets even permanent entries when a bridge
- * takes another MAC with its first port.
+ * `attach` is two processes side by side, `ip -batch` and `nft`, together about 5 ms; where this process has
+ * attached before, as after standby, it is none. The neighbour entry is permanent because a VM's first answer
+ * to ARP comes a second late otherwise; the bridge's own MAC is fixed because the kernel forgets even
+ * permanent entries when a bridge takes another MAC with its first port.
  */
 export class TapNetwork implements Network {
   readonly #plan: AddressPlan
@@ -295,8 +304,9 @@ export class TapNetwork implements Network {
   }
 
   /**
-   * `peer-watch` is not root and opens the device for each sleeper. Where there is no udev its mode may lack what udev's own rules
-   * give it, 0666; the kernel lets a user have only the TAPs that are its own. VMs get their devices open and see no such file.
+   * `peer-watch` is not root and opens the device for each sleeper. Where there is no udev its mode may lack
+   * what udev's own rules give it, 0666; the kernel lets a user have only the TAPs that are its own. VMs get
+   * their devices open and see no such file.
    */
   async #openDevice(): Promise<void> {
     if (this.#peerWatch === undefined) return

@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
 
-/** The ports of an instance that the host can reach without root; a VM's forwards are fixed when it starts. */
+/**
+ * The ports of an instance that the host can reach without root; a VM's forwards are fixed when it starts.
+ */
 export const forwardedGuestPorts: readonly number[] = [80, 443, 3000, 5000, 8000, 8080, 8443, 9090]
 
-/** What QEMU's user-mode network gives every VM: each has a network of its own, so the addresses are all the same. */
+/**
+ * What QEMU's user-mode network gives every VM: each has a network of its own, so the addresses are all the
+ * same.
+ */
 const guestAddress = {
   ip: '10.0.2.15',
   prefixLength: 24,
@@ -31,12 +36,14 @@ interface Forward {
 }
 
 /**
- * QEMU's user-mode network, for an agent that is not root. Instances are apart from each other by construction. The guest has
- * 10.0.2.15 whatever address the instance is told it has, the host reaches only `forwardedGuestPorts`, and
- * bytes and packets are not counted. Forwards are kept on disk, because a new agent must reach the VMs of the one before.
+ * QEMU's user-mode network, for an agent that is not root. Instances are apart from each other by
+ * construction. The guest has 10.0.2.15 whatever address the instance is told it has, the host reaches only
+ * `forwardedGuestPorts`, and bytes and packets are not counted. Forwards are kept on disk, because a new
+ * agent must reach the VMs of the one before.
  *
- * A guest connects to nothing, wanted or not: QEMU would make the connections as its own user on the host, to whom its
- * loopback, the ports of other instances and the networks around it are open, and nothing here could filter them.
+ * A guest connects to nothing, wanted or not: QEMU would make the connections as its own user on the host, to
+ * whom its loopback, the ports of other instances and the networks around it are open, and nothing here could
+ * filter them.
  */
 export class UserNetwork implements Network {
   readonly #directory: string
@@ -129,8 +136,8 @@ export class UserNetwork implements Network {
 }
 
 /**
- * Ports that nobody listens on now, all held at once so that they differ. QEMU binds them a moment later; one that
- * was taken in between fails that start, and the next attempt gets others.
+ * Ports that nobody listens on now, all held at once so that they differ. QEMU binds them a moment later; one
+ * that was taken in between fails that start, and the next attempt gets others.
  */
 async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer())

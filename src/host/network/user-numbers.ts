@@ -1,6 +1,6 @@
 /**
- * Numbers for users, as packet filters can compare them. Two users never have the same, and a number is not given out again
- * while this agent lives: there are four billion of them.
+ * Numbers for users, as packet filters can compare them. Two users never have the same, and a number is not
+ * given out again while this agent lives: there are four billion of them.
  */
 export class UserNumbers {
   readonly #users = new Map<string, { readonly number: number; holders: number }>()

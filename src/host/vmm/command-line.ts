@@ -3,8 +3,8 @@ import { volumeArguments } from './volume-device.ts'
 import type { VolumeDevice } from './volume-device.ts'
 
 /**
- * The VMM's command line, as a pure function of what the machine is to be. Files are never named by path: the VM's
- * user may not be able to reach them, so they are inherited as descriptors.
+ * The VMM's command line, as a pure function of what the machine is to be. Files are never named by path: the
+ * VM's user may not be able to reach them, so they are inherited as descriptors.
  *
  * Nothing of the user's stands here: other users of the host can read a process's arguments.
  */
@@ -18,7 +18,10 @@ export interface Machine {
   readonly template?: TemplateSource
   /** It continues from a snapshot, which the keeper names to the VMM. */
   readonly fromSnapshot?: boolean
-  /** A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner without. */
+  /**
+   * A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner
+   * without.
+   */
   readonly oldTimers?: boolean
   readonly rootDiskFd?: number
   readonly volume?: VolumeDevice
@@ -31,7 +34,9 @@ export interface KernelSource {
   readonly initrdFd?: number
   /** The platform's own. */
   readonly commandLine?: string
-  /** A settings file with the command line of a user's kernel: other users of the host can read our arguments. */
+  /**
+   * A settings file with the command line of a user's kernel: other users of the host can read our arguments.
+   */
   readonly commandLineFileFd?: number
 }
 
@@ -43,19 +48,25 @@ export interface TemplateSource {
 
 /** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
 export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
-/** The network device, which the keeper opens while it is root; `guest/keeper/keeper.h` has the same number. */
+/**
+ * The network device, which the keeper opens while it is root; `guest/keeper/keeper.h` has the same number.
+ */
 export const tapFd = 24
 /** The first descriptor that a file may be handed on with, and the bound that the keeper's channels set. */
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
 
-/** All that this processor can do, but for virtual machines of its own: no instance needs them, and much of KVM only serves them. */
+/**
+ * All that this processor can do, but for virtual machines of its own: no instance needs them, and much of
+ * KVM only serves them.
+ */
 export const kvmCpu = 'host,-vmx,-svm'
 
 /**
- * An emulated machine has room for a second processor, also where it has one. QEMU leaves the memory barriers out of what a guest runs
- * if there can never be another processor, but its devices work in a thread beside the guest. Without barriers the guest and a
- * device can each miss what the other one has just written, and then both wait for ever.
+ * An emulated machine has room for a second processor, also where it has one. QEMU leaves the memory barriers
+ * out of what a guest runs if there can never be another processor, but its devices work in a thread beside
+ * the guest. Without barriers the guest and a device can each miss what the other one has just written, and
+ * then both wait for ever.
  */
 const emulatedProcessorsAtLeast = 2
 
@@ -100,7 +111,10 @@ function machineArguments(machine: Machine): readonly string[] {
   ]
 }
 
-/** Under one name however the machine comes up, so that a snapshot of any fits the machine that continues from it. */
+/**
+ * Under one name however the machine comes up, so that a snapshot of any fits the machine that continues from
+ * it.
+ */
 function memoryArguments({ template, fromSnapshot, memoryMb }: Machine): readonly string[] {
   const continues = fromSnapshot === true || template?.stateFd !== undefined
   const incoming = continues ? ['-incoming', 'defer'] : []
@@ -153,7 +167,8 @@ function diskArguments(rootDiskFd: number | undefined): readonly string[] {
 }
 
 function networkArguments(attachment: Attachment | undefined): readonly string[] {
-  // A hub without other ports: it has no state of its own, which a machine that is connected otherwise could not take over.
+  // A hub without other ports: it has no state of its own, which a machine that is connected otherwise could
+  // not take over.
   if (attachment === undefined)
     return ['-netdev', 'hubport,id=net,hubid=0', '-device', 'virtio-net-device,netdev=net']
   const netdev = attachment.kind === 'tap' ? `tap,id=net,fd=${tapFd}` : userModeNetwork(attachment)
@@ -166,14 +181,16 @@ function userModeNetwork(attachment: UserModeAttachment): string {
   const ports = forwards.map(
     ({ hostPort, guestPort }) => `,hostfwd=tcp:127.0.0.1:${hostPort}-${ip}:${guestPort}`,
   )
-  // Else the guest has what this process has: the loopback of the host as its own gateway, and every network of the host.
+  // Else the guest has what this process has: the loopback of the host as its own gateway, and every network
+  // of the host.
   return `user,id=net,${addresses},restrict=on${ports.join('')}`
 }
 
 /** What the platform's own kernel is told. */
 export function platformKernelArguments(accelerator: 'kvm' | 'tcg', tscEarlyKhz: number): string {
-  // Without the frequency, an emulated guest now and then stops at measuring it. Without trust, it compares that clock with its
-  // timer ticks, which are late wherever the host is busy, and goes by those from then on: its time runs slow for good.
+  // Without the frequency, an emulated guest now and then stops at measuring it. Without trust, it compares
+  // that clock with its timer ticks, which are late wherever the host is busy, and goes by those from then
+  // on: its time runs slow for good.
   const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`, 'tsc=reliable'] : []
   const quick = ['loglevel=3', 'cryptomgr.notests', 'noreplace-smp']
   return [...clock, 'console=ttyS0', ...quick, 'panic=-1', 'reboot=t'].join(' ')

@@ -11,7 +11,10 @@ import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processo
 export const groupControllers = ['memory', 'pids', 'cpu'] as const
 export type GroupController = (typeof groupControllers)[number]
 
-/** A directory that groups are made in, and what they can do there. Version 1 has a hierarchy per controller, version 2 one for all. */
+/**
+ * A directory that groups are made in, and what they can do there. Version 1 has a hierarchy per controller,
+ * version 2 one for all.
+ */
 export interface GroupHierarchy {
   readonly version: 1 | 2
   readonly directory: string
@@ -29,11 +32,14 @@ export interface VmGroup {
 }
 
 /**
- * What a VM may take beyond its guest and its VMM: the page cache of its disks and of the snapshot that it is written into. The kernel
- * takes that back where the parent group needs it, so it is not counted at admission.
+ * What a VM may take beyond its guest and its VMM: the page cache of its disks and of the snapshot that it is
+ * written into. The kernel takes that back where the parent group needs it, so it is not counted at
+ * admission.
  */
 const pageCacheMb = 192
-/** QEMU has a few threads of its own, one per CPU of the guest, and up to 64 that read and write its disks. */
+/**
+ * QEMU has a few threads of its own, one per CPU of the guest, and up to 64 that read and write its disks.
+ */
 const vmProcesses = 128
 /** Half of what a group or process beside it has. */
 const parentShare = { 1: neighbourShare[1] / 2, 2: neighbourShare[2] / 2 } as const
@@ -92,8 +98,9 @@ export interface GroupsOptions {
  *     user-<random>     cpu.weight: as every other user's, however many VMs the user has (but see `UserWeights`)
  *       vm-<random>     memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
  *
- * A group is made ahead with the keeper that waits in it (`WaitingKeepers`), and has its limits before it has a VM. The agent removes
- * it when the VM is over, and a user's with the last in it; what an agent that was killed left is removed by the next.
+ * A group is made ahead with the keeper that waits in it (`WaitingKeepers`), and has its limits before it has
+ * a VM. The agent removes it when the VM is over, and a user's with the last in it; what an agent that was
+ * killed left is removed by the next.
  */
 export class ControlGroups {
   readonly #parents: readonly GroupHierarchy[]
@@ -239,7 +246,8 @@ async function limitParent(
     version === 1
       ? ['memory.usage_in_bytes', 'memory.limit_in_bytes', 'memory.memsw.limit_in_bytes']
       : ['memory.current', 'memory.max', 'memory.swap.max']
-  // VMs of an agent before this one may have more, by its settings: a limit below that would end some of them.
+  // VMs of an agent before this one may have more, by its settings: a limit below that would end some of
+  // them.
   const heldBytes = Number(await read(path.join(directory, current)))
   const bytes = Math.max(memoryMb * mebibyte, heldBytes)
   // Version 1 bounds memory and swap together, and refuses a sum below the part.

@@ -9,8 +9,9 @@ export const maxGuestConfigBytes = 4 << 20
 const entropyBytes = 64
 
 /**
- * The guest's configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a value.
- * Undefined where a string holds NUL or the whole is too long; both can only come from a caller that did not check.
+ * The guest's configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a
+ * value. Undefined where a string holds NUL or the whole is too long; both can only come from a caller that
+ * did not check.
  */
 export function encodeGuestConfig(
   process: GuestProcess,

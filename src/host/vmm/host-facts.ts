@@ -7,7 +7,9 @@ export interface HostFacts {
   readonly qemuPath: string
   readonly qemuVersion: string
   readonly bootId: string
-  /** The frequency of the time stamp counter, which an emulated guest is told because measuring it may hang. */
+  /**
+   * The frequency of the time stamp counter, which an emulated guest is told because measuring it may hang.
+   */
   readonly tscKhz: number
   readonly isRoot: boolean
   /** Under KVM a guest sees the host's own; a snapshot may need what another does not have. */

@@ -9,8 +9,8 @@ const wordPrefix = '~ '
  * A connection to a VM's keeper. The keeper accepts for exactly as long as the VM lives, so `undefined` from
  * `connectKeeper` means that it does not (any more).
  *
- * Emits `text` with all of the keeper's events so far, each time it has grown, `word` with what it says of the moment and
- * keeps no record of, and `close` once.
+ * Emits `text` with all of the keeper's events so far, each time it has grown, `word` with what it says of
+ * the moment and keeps no record of, and `close` once.
  */
 export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; close: [] }> {
   readonly #socket: Socket
@@ -50,8 +50,8 @@ export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; c
 }
 
 /**
- * Through a descriptor of the directory: a socket's path has room for about a hundred bytes, a data directory may be
- * longer.
+ * Through a descriptor of the directory: a socket's path has room for about a hundred bytes, a data directory
+ * may be longer.
  */
 export async function connectKeeper(directory: string): Promise<KeeperLink | undefined> {
   let descriptor: number

@@ -4,8 +4,8 @@ import type { VmOwner } from './vm-owner.ts'
 import type { WaitingKeeper } from './waiting-keepers.ts'
 
 /**
- * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at 0.6 GiB beyond
- * the guest's own; a VMM that runs away is stopped at twice that.
+ * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at
+ * 0.6 GiB beyond the guest's own; a VMM that runs away is stopped at twice that.
  */
 const addressOverheadMb = 1536
 
@@ -49,8 +49,9 @@ export class KeeperGone extends Error {
 }
 
 /**
- * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a session of its own and
- * outlives this process; it is only our child for as long as we live. Throws `KeeperGone` where it ended while it waited.
+ * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a
+ * session of its own and outlives this process; it is only our child for as long as we live. Throws
+ * `KeeperGone` where it ended while it waited.
  */
 export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): Promise<void> {
   const { files, config } = plan

@@ -9,9 +9,10 @@ import { transientOwner } from './vm-owner.ts'
 import type { VmOwner } from './vm-owner.ts'
 
 /**
- * Whether KVM really runs guests here. A device that opens proves nothing: under nested virtualisation a guest may hang
- * or fail on the first instruction that a small test program does not use and Linux does. So first a program of our
- * own that does what every kernel does at its start, then the platform's kernel itself. Both in the jail of a VM.
+ * Whether KVM really runs guests here. A device that opens proves nothing: under nested virtualisation a
+ * guest may hang or fail on the first instruction that a small test program does not use and Linux does. So
+ * first a program of our own that does what every kernel does at its start, then the platform's kernel
+ * itself. Both in the jail of a VM.
  */
 export interface KvmVerdict {
   readonly usable: boolean

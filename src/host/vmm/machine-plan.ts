@@ -49,7 +49,10 @@ export interface SnapshotSource {
 
 export const kernelLineFileName = 'kernel-line'
 
-/** The VM that `spec` asks for, from `template` where one is given and the image runs on the platform's kernel. */
+/**
+ * The VM that `spec` asks for, from `template` where one is given and the image runs on the platform's
+ * kernel.
+ */
 export function planMachine(spec: VmSpec, context: PlanContext, template?: TemplateFiles): MachinePlan {
   const { image } = spec
   if (image.kind === 'kernel') return planOwnKernel(spec, image, context)
@@ -113,7 +116,10 @@ function disksOf(
   return { ...root, volume: { fd: files.add(volumePath, readonly ? 'r' : 'r+'), readonly } }
 }
 
-/** A kernel of the user's own gets arguments and environment the only way every kernel understands: its command line. */
+/**
+ * A kernel of the user's own gets arguments and environment the only way every kernel understands: its
+ * command line.
+ */
 function planOwnKernel(spec: VmSpec, image: KernelImage, context: PlanContext): MachinePlan {
   const files = new FileList()
   const kernel = {
@@ -174,7 +180,10 @@ class FileList {
   }
 }
 
-/** What of an instance a template has to be like. A volume's size and content do not matter: its driver is loaded afterwards. */
+/**
+ * What of an instance a template has to be like. A volume's size and content do not matter: its driver is
+ * loaded afterwards.
+ */
 export type TemplateShape = Pick<VmSpec, 'memoryMb' | 'vcpus' | 'volume'>
 
 /** Two templates are interchangeable exactly where their keys are equal. */
@@ -193,7 +202,10 @@ export function templateKey(spec: TemplateShape, context: PlanContext): string {
   return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }
 
-/** A snapshot fits a start exactly where this is the same as when it was made. How its network is reached may differ. */
+/**
+ * A snapshot fits a start exactly where this is the same as when it was made. How its network is reached may
+ * differ.
+ */
 export function snapshotKeyOf(spec: VmSpec, context: PlanContext): string {
   const { facts, assets, accelerator } = context
   const { image, attachment, volume } = spec

@@ -16,9 +16,10 @@ export interface MemoryHolders {
 }
 
 /**
- * Admits starts by what all VMs of this host may take together. A VM counts with `footprintMb` from the moment its start is admitted
- * until its process is gone: while it is suspended, too. Admission and count are one synchronous step, so of two starts that ask at
- * once the second sees the first. Nothing is written down: a new agent counts what it finds running.
+ * Admits starts by what all VMs of this host may take together. A VM counts with `footprintMb` from the
+ * moment its start is admitted until its process is gone: while it is suspended, too. Admission and count are
+ * one synchronous step, so of two starts that ask at once the second sees the first. Nothing is written down:
+ * a new agent counts what it finds running.
  */
 export class MemoryLedger {
   readonly #host: HostMemory
@@ -32,7 +33,10 @@ export class MemoryLedger {
     this.#holders = holders
   }
 
-  /** Counts the start until the function that it returns is called. Throws `VmmError` with `HostFull` where it does not fit. */
+  /**
+   * Counts the start until the function that it returns is called. Throws `VmmError` with `HostFull` where it
+   * does not fit.
+   */
   admit(instanceUuid: string, memoryMb: number): () => void {
     const others = this.#instancesMb(instanceUuid)
     const overMb = others + this.#holders.templatesMb() + footprintMb(memoryMb) - memoryLimitMb(this.#host)
@@ -45,7 +49,9 @@ export class MemoryLedger {
     }
   }
 
-  /** Throws like `admit` where the start would not even fit without templates. Counts nothing and drops none. */
+  /**
+   * Throws like `admit` where the start would not even fit without templates. Counts nothing and drops none.
+   */
   check(instanceUuid: string, memoryMb: number): void {
     this.#refuse({ memoryMb, usedMb: this.#instancesMb(instanceUuid) })
   }
@@ -83,7 +89,10 @@ export class MemoryLedger {
   }
 }
 
-/** The ledger of a VMM with these VMs and templates. A VM that ended holds nothing, although it is not forgotten yet. */
+/**
+ * The ledger of a VMM with these VMs and templates. A VM that ended holds nothing, although it is not
+ * forgotten yet.
+ */
 export function openLedger(
   host: HostMemory,
   vms: ReadonlyMap<string, VmHandle>,

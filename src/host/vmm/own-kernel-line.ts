@@ -10,9 +10,9 @@ export class UnfitForKernelLine extends Error {
 }
 
 /**
- * The command line of a user's own kernel: the arguments of the image, the environment as `NAME=value`, and behind `--`
- * the arguments for the application, which is how Linux and unikernels have it. Words can not be quoted in a way
- * that every kernel understands, so what would need quotes is refused and not mangled.
+ * The command line of a user's own kernel: the arguments of the image, the environment as `NAME=value`, and
+ * behind `--` the arguments for the application, which is how Linux and unikernels have it. Words can not be
+ * quoted in a way that every kernel understands, so what would need quotes is refused and not mangled.
  */
 export function ownKernelLine(image: Pick<KernelImage, 'kernelArgs'>, process: GuestProcess): string {
   const variables = Object.entries(process.env).map(([name, value]) =>

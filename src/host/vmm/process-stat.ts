@@ -10,8 +10,8 @@ export interface ProcessUsage {
 }
 
 /**
- * Memory and CPU of a process, told apart from a later one of the same number by its start time. The memory is its
- * proportional share: what several VMs map from one template or kernel is counted once among them.
+ * Memory and CPU of a process, told apart from a later one of the same number by its start time. The memory
+ * is its proportional share: what several VMs map from one template or kernel is counted once among them.
  */
 export async function readProcessUsage(pid: number, startTime: string): Promise<ProcessUsage | undefined> {
   const stat = await read(`/proc/${pid}/stat`)
@@ -26,8 +26,8 @@ export async function readProcessUsage(pid: number, startTime: string): Promise<
 }
 
 /**
- * The CPU time alone, without waiting: 10 us, where the pages of a VM's memory take a millisecond to count. A file of `/proc` is not on a
- * disk, and handing its read to another thread costs eight times the read.
+ * The CPU time alone, without waiting: 10 us, where the pages of a VM's memory take a millisecond to count. A
+ * file of `/proc` is not on a disk, and handing its read to another thread costs eight times the read.
  */
 export function readCpuTimeMs(pid: number, startTime: string): number | undefined {
   try {
@@ -44,7 +44,10 @@ export interface ProcessRest {
   readonly isAsleep: boolean
 }
 
-/** Of a process and all that it started, at once. Undefined where one of them is gone, or the kernel does not tell children. */
+/**
+ * Of a process and all that it started, at once. Undefined where one of them is gone, or the kernel does not
+ * tell children.
+ */
 export function readRest(pid: number): ProcessRest | undefined {
   try {
     const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`)
@@ -68,8 +71,8 @@ export function readRest(pid: number): ProcessRest | undefined {
 }
 
 /**
- * Whether the process of that number is still the one that started at that time, and has this user, or this among its arguments. A
- * keeper that a guest has taken over may name any process as its VM's or as itself.
+ * Whether the process of that number is still the one that started at that time, and has this user, or this
+ * among its arguments. A keeper that a guest has taken over may name any process as its VM's or as itself.
  */
 export async function isSameProcess(
   pid: number,

@@ -51,14 +51,14 @@ const bootCountsForMs = 10_000
 const defaultTemplateLimitMs = 10_000
 
 /**
- * Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. The keeper gives a guest
- * 5 s of it to set its clock.
+ * Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. The
+ * keeper gives a guest 5 s of it to set its clock.
  */
 const restoreLimitMs = 20_000
 
 /**
- * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process; all that is
- * known of a VM is in its directory, and this object only follows and commands.
+ * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process; all
+ * that is known of a VM is in its directory, and this object only follows and commands.
  */
 export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
@@ -78,7 +78,7 @@ export class QemuVmm implements Vmm {
   readonly #socketListeners: ((vm: VmName) => void)[] = []
   readonly #disabledListeners: ((vm: VmName, disabled: boolean) => void)[] = []
   readonly #stalledListeners: ((vm: VmName, stalled: boolean) => void)[] = []
-  /** Emulated guests boot in one thread each: more at once than cores only make all of them late. Some are left to other users. */
+  /** An emulated guest boots in one thread. More boots than cores at once only make all of them late. */
   readonly #boots: FairSemaphore
 
   constructor(options: QemuVmmOptions) {
@@ -292,7 +292,7 @@ export class QemuVmm implements Vmm {
     return await this.#awaitStart(vm, spec, signal)
   }
 
-  /** Undefined when there is no snapshot that fits, or it did not work out; it is used up then all the same. */
+  /** Undefined where no snapshot fits, or the restore failed. The snapshot is used up either way. */
   async #tryRestore(spec: VmSpec, askedAtUs: number, signal: AbortSignal): Promise<StartReport | undefined> {
     const { facts } = this.#options
     const snapshotKey = snapshotKeyOf(spec, this.#options)

@@ -18,8 +18,8 @@ interface PendingCommand {
 const maxLineBytes = 1 << 20
 
 /**
- * The VMM's monitor protocol over a stream: one JSON object per line, commands answered in any order. When the stream
- * ends, everything still open fails. Emits `event` with the name and data of each event.
+ * The VMM's monitor protocol over a stream: one JSON object per line, commands answered in any order. When
+ * the stream ends, everything still open fails. Emits `event` with the name and data of each event.
  */
 export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<string, unknown>>] }> {
   readonly #stream: Duplex

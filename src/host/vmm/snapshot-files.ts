@@ -4,8 +4,8 @@ import path from 'node:path'
 import { isMissing } from './vm-record.ts'
 
 /**
- * The snapshot of an instance, a directory beside that of its VM. Its name says how far it got, and a name is changed in
- * one step, so that there is never half a snapshot and never one that is used twice:
+ * The snapshot of an instance, a directory beside that of its VM. Its name says how far it got, and a name is
+ * changed in one step, so that there is never half a snapshot and never one that is used twice:
  *
  *   snapshot.new   is being written; what an agent or a keeper that died has left is worth nothing
  *   snapshot       complete and durable: the instance sleeps, nothing of it runs
@@ -80,7 +80,10 @@ export function hasSnapshotOf(instanceDirectory: string, boot: number): boolean 
   }
 }
 
-/** Uses the snapshot up: whatever comes of it, nobody else finds it. Resolves with the directory that it is in now. */
+/**
+ * Uses the snapshot up: whatever comes of it, nobody else finds it. Resolves with the directory that it is in
+ * now.
+ */
 export async function takeSnapshot(instanceDirectory: string, hostBootId: string): Promise<string> {
   await disposeSnapshot(instanceDirectory)
   const used = usedSnapshotDirectory(instanceDirectory, hostBootId)

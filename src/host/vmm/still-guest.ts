@@ -2,15 +2,22 @@ import type { ProcessRest } from './process-stat.ts'
 import { VmmError } from './vmm.ts'
 
 /*
- * A guest can stop for ever while its kernel boots. The one way that is known: an emulated guest measures the timer of its processor
- * against a clock. If the host does not run the emulator for a tenth of a second at that moment, the kernel takes the timer for
- * broken and goes on without one. It then sleeps at the first thing that waits for time to pass. Another boot does not meet that again.
+ * A guest can stop for ever while its kernel boots. The one way that is known: an emulated guest measures the
+ * timer of its processor against a clock. If the host does not run the emulator for a tenth of a second at
+ * that moment, the kernel takes the timer for broken and goes on without one. It then sleeps at the first
+ * thing that waits for time to pass. Another boot does not meet that again.
  */
 
 const lookEveryMs = 250
-/** A guest that boots is never idle for this long. One that only gets no processor does not sleep, it waits for one. */
+/**
+ * A guest that boots is never idle for this long. One that only gets no processor does not sleep, it waits
+ * for one.
+ */
 const stillMs = 2_000
-/** From one look to the next. An idle guest whose timer runs uses this much at most; one that boots uses all that it gets. */
+/**
+ * From one look to the next. An idle guest whose timer runs uses this much at most; one that boots uses all
+ * that it gets.
+ */
 const idleCpuMs = 20
 const bootsTried = 3
 
@@ -24,7 +31,10 @@ class StillGuest extends VmmError {
   }
 }
 
-/** Does `work` with a signal that is also aborted, with a `StillGuest`, once all looks of `stillMs` have told of sleep. */
+/**
+ * Does `work` with a signal that is also aborted, with a `StillGuest`, once all looks of `stillMs` have told
+ * of sleep.
+ */
 export async function unlessStill<Result>(
   look: () => ProcessRest | undefined,
   signal: AbortSignal,

@@ -34,9 +34,10 @@ const maxStateBytes = 16 << 20
 const migrationPollMs = 5
 
 /**
- * Boots the platform's kernel to `ready`, where nothing of any instance is in it yet, and freezes it there: its memory
- * stays in an anonymous file, the state of its devices goes to `statePath`. Disk and network drivers are not loaded at
- * that point, so what the devices of an instance are like does not matter. Ends with `signal`.
+ * Boots the platform's kernel to `ready`, where nothing of any instance is in it yet, and freezes it there:
+ * its memory stays in an anonymous file, the state of its devices goes to `statePath`. Disk and network
+ * drivers are not loaded at that point, so what the devices of an instance are like does not matter. Ends
+ * with `signal`.
  */
 export async function buildTemplate(
   spec: TemplateShape,
@@ -157,8 +158,8 @@ interface StateSocket {
 }
 
 /**
- * A socket that a VMM of another user reaches through an inherited descriptor of its directory. Only whoever has that
- * descriptor gets there: the directories above are closed to others.
+ * A socket that a VMM of another user reaches through an inherited descriptor of its directory. Only whoever
+ * has that descriptor gets there: the directories above are closed to others.
  */
 async function withStateSocket<Result>(
   parent: string,

@@ -10,8 +10,8 @@ const blockBytes = 512
 type Holder = ChildProcessByStdio<Writable, Readable, null>
 
 /**
- * The memory of a template: an anonymous file that the keeper makes for us (`keeper ram`, for Node has no such call)
- * and that we hold open. It lives as long as this process or a VM that started from it.
+ * The memory of a template: an anonymous file that the keeper makes for us (`keeper ram`, for Node has no
+ * such call) and that we hold open. It lives as long as this process or a VM that started from it.
  */
 export class TemplateRam {
   readonly #holder: Holder
@@ -31,7 +31,10 @@ export class TemplateRam {
     return Math.ceil((fstatSync(this.#descriptor).blocks * blockBytes) / (1024 * 1024))
   }
 
-  /** From now on nobody can change it, whoever holds it open for writing. Needs all shared mappings to be gone. */
+  /**
+   * From now on nobody can change it, whoever holds it open for writing. Needs all shared mappings to be
+   * gone.
+   */
   async seal(): Promise<void> {
     this.#holder.stdin.write('seal\n')
     const answer = await readLine(this.#holder)

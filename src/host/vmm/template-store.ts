@@ -11,14 +11,15 @@ import type { Template } from './template-build.ts'
 import type { VmSpec } from './vmm.ts'
 
 /**
- * Pre-booted guests to start from, one per kernel, VMM version, memory size and number of CPUs. The first start of a
- * kind boots plainly and has a template made behind it; whatever goes wrong with one only means plain boots again.
+ * Pre-booted guests to start from, one per kernel, VMM version, memory size and number of CPUs. The first
+ * start of a kind boots plainly and has a template made behind it; whatever goes wrong with one only means
+ * plain boots again.
  *
  *   (none) --first start--> making --> ready --start failed--> given up
  *                              \--failed--> given up
  *
- * One that is being made or ready is dropped where a start needs its memory; a later plain boot has it made again.
- * Templates are memory of this host and not kept across its agents.
+ * One that is being made or ready is dropped where a start needs its memory; a later plain boot has it made
+ * again. Templates are memory of this host and not kept across its agents.
  */
 export class TemplateStore {
   readonly #context: PlanContext
@@ -55,8 +56,8 @@ export class TemplateStore {
   }
 
   /**
-   * Gives up templates until at least `neededMb` less is held, those first that were used longest ago. What VMs that run have mapped of
-   * one stays until they end; that is within what these are counted with.
+   * Gives up templates until at least `neededMb` less is held, those first that were used longest ago. What
+   * VMs that run have mapped of one stays until they end; that is within what these are counted with.
    */
   drop(neededMb: number): void {
     let freedMb = 0
@@ -94,8 +95,9 @@ export class TemplateStore {
   }
 
   /**
-   * A start from the template for `spec` failed: no other start waits for the same failure. But a VM that is only late may have been one of
-   * too many of its user, and that takes nobody the template that has proved itself.
+   * A start from the template for `spec` failed: no other start waits for the same failure. But a VM that is
+   * only late may have been one of too many of its user, and that takes nobody the template that has proved
+   * itself.
    */
   reject(spec: VmSpec, failure: { readonly message: string; readonly wasLate: boolean }): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))

@@ -42,7 +42,10 @@ export class TransientMachine {
     return this.#complaint.trim()
   }
 
-  /** The VMM's exit code, or 128 and the number of the signal that ended it; undefined where its keeper was killed. */
+  /**
+   * The VMM's exit code, or 128 and the number of the signal that ended it; undefined where its keeper was
+   * killed.
+   */
   get exited(): Promise<number | undefined> {
     return this.#exited
   }

@@ -9,8 +9,9 @@ const lookEveryMs = 2_000
 const leastChange = 0.05
 
 /**
- * Lowers the weight of users whose VMs have lately had more than their part of the processors (`src/domain/host/processor-weights.ts`): who had
- * little, and wants to start, wake or answer something now, hardly notices them. Nothing is looked at while one user alone has VMs.
+ * Lowers the weight of users whose VMs have lately had more than their part of the processors
+ * (`src/domain/host/processor-weights.ts`): who had little, and wants to start, wake or answer something now,
+ * hardly notices them. Nothing is looked at while one user alone has VMs.
  */
 export class UserWeights {
   readonly #groups: Pick<ControlGroups, 'weigh'>

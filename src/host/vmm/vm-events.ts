@@ -4,8 +4,9 @@ import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**
- * What the keeper observed of one VM, read from its `events` lines (`guest/keeper/events.c` has the vocabulary), and
- * the verdict drawn from it. Pure: the same lines give the same reports, whoever reads them and however often.
+ * What the keeper observed of one VM, read from its `events` lines (`guest/keeper/events.c` has the
+ * vocabulary), and the verdict drawn from it. Pure: the same lines give the same reports, whoever reads them
+ * and however often.
  */
 export interface VmEvent {
   readonly atUs: number
@@ -78,8 +79,8 @@ function applicationEnd(exit: VmEvent): Partial<ExitReport> {
 }
 
 /**
- * A kill that was asked for explains the end before anything else does; then what the VMM said of the shutdown; an
- * end that nobody explains is a lost VMM.
+ * A kill that was asked for explains the end before anything else does; then what the VMM said of the
+ * shutdown; an end that nobody explains is a lost VMM.
  */
 function causeWithoutReport(record: VmRecord, events: readonly VmEvent[], ended: VmEvent): ExitCause {
   const kill = findEvent(events, 'kill')?.words[0]
@@ -93,7 +94,10 @@ function causeWithoutReport(record: VmRecord, events: readonly VmEvent[], ended:
   return ExitCause.VmmLost
 }
 
-/** Before its panic driver is loaded, a platform kernel that panics can only reset; later a reset was somebody's wish. */
+/**
+ * Before its panic driver is loaded, a platform kernel that panics can only reset; later a reset was
+ * somebody's wish.
+ */
 function causeOfReset(record: VmRecord, events: readonly VmEvent[]): ExitCause {
   const early = record.guest === 'container' && findEvent(events, 'ready') === undefined
   return early && record.kind === 'boot' ? ExitCause.KernelPanic : ExitCause.GuestShutdown

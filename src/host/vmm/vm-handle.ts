@@ -17,10 +17,10 @@ const keeperUpLimitMs = 5_000
 const keeperPollMs = 2
 
 /**
- * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it left on
- * disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once, `suspended` once in place
- * of `ended`, `disabled` when the guest's word on standby changes, `stalled` when it begins or ends to wait for the host's disk, and `word` with each of
- * the keeper's answers.
+ * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it
+ * left on disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once,
+ * `suspended` once in place of `ended`, `disabled` when the guest's word on standby changes, `stalled` when
+ * it begins or ends to wait for the host's disk, and `word` with each of the keeper's answers.
  */
 export class VmHandle extends EventEmitter<{
   change: []
@@ -97,7 +97,8 @@ export class VmHandle extends EventEmitter<{
   /** Finds out what became of a VM that an earlier process started: connects to it or reads how it ended. */
   async rediscover(): Promise<void> {
     if (!(await this.#connect())) return this.#settle()
-    // The keeper repeats its events over the connection, but only in a moment: what is on disk is known at once.
+    // The keeper repeats its events over the connection, but only in a moment: what is on disk is known at
+    // once.
     this.#readEvents()
   }
 
@@ -109,7 +110,10 @@ export class VmHandle extends EventEmitter<{
     this.#link?.command(`kill ${cause}`)
   }
 
-  /** Sends a command and resolves with the keeper's word on it, one that begins with `about`; undefined when the VM is over. */
+  /**
+   * Sends a command and resolves with the keeper's word on it, one that begins with `about`; undefined when
+   * the VM is over.
+   */
   async ask(command: string, about: string, signal: AbortSignal): Promise<string | undefined> {
     let answer: string | undefined
     const listen = (word: string) => {
@@ -179,13 +183,17 @@ export class VmHandle extends EventEmitter<{
     this.#settle({ evenIfNeverSeen: true })
   }
 
-  /** The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all readers. */
+  /**
+   * The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all
+   * readers.
+   */
   #settle({ evenIfNeverSeen = false } = {}): void {
     this.#readEvents()
     if (this.isOver || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
     const atUs = Date.now() * 1000
-    // The snapshot is there before the keeper says so, and then the VM is the snapshot: it must not be a lost one as well.
+    // The snapshot is there before the keeper says so, and then the VM is the snapshot: it must not be a lost
+    // one as well.
     const slept = hasSnapshotOf(path.dirname(this.directory), this.record.boot)
     const suspended = slept ? `${atUs} suspended\n` : ''
     appendFileSync(this.#eventsPath, `\n${suspended}${atUs} ended ${how} cpu_us 0\n`)

@@ -3,8 +3,8 @@ import path from 'node:path'
 import type { StartKind } from '../../domain/instance/start-report.ts'
 
 /**
- * What is written down of a VM before it exists, in `<instance directory>/vm/vm.json`. Together with the keeper's
- * `events` beside it, it is everything a new agent needs to find the VM again.
+ * What is written down of a VM before it exists, in `<instance directory>/vm/vm.json`. Together with the
+ * keeper's `events` beside it, it is everything a new agent needs to find the VM again.
  */
 export interface VmRecord {
   readonly schemaVersion: 1
@@ -18,9 +18,15 @@ export interface VmRecord {
   readonly hostBootId: string
   /** Whose process it is; absent without root, and in records of earlier versions. */
   readonly ownerUid?: number
-  /** What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can not sleep. */
+  /**
+   * What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can
+   * not sleep.
+   */
   readonly snapshotKey?: string
-  /** What its instance asked for; absent in records of earlier versions, which then count with the least there is. */
+  /**
+   * What its instance asked for; absent in records of earlier versions, which then count with the least there
+   * is.
+   */
   readonly memoryMb?: number
   /** Whose instance it is; absent in records of earlier versions. */
   readonly userUuid?: string

@@ -106,7 +106,10 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   }
 }
 
-/** Resolves when its application is entered, or the VM has ended. Rejects when the signal aborts, and when the guest stands still. */
+/**
+ * Resolves when its application is entered, or the VM has ended. Rejects when the signal aborts, and when the
+ * guest stands still.
+ */
 export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<void> {
   const isStarted = () => vm.status.started !== undefined
   await unlessStill(
@@ -119,7 +122,10 @@ export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<v
 /** After SIGKILL only the host's kernel has work left. */
 const killLimitMs = 5_000
 
-/** Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start time. */
+/**
+ * Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start
+ * time.
+ */
 export async function killVm(vm: VmHandle, cause: 'forced' | 'host-halted'): Promise<void> {
   if (vm.isOver) return
   vm.kill(cause)

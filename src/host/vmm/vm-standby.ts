@@ -31,8 +31,8 @@ export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
 }
 
 /**
- * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all; should this
- * process die meanwhile, the keeper either is past the point of no return or has the VM go on.
+ * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all;
+ * should this process die meanwhile, the keeper either is past the point of no return or has the VM go on.
  */
 export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<string> {
   const directory = path.dirname(vm.directory)
@@ -71,8 +71,8 @@ export interface TakenSnapshot extends SnapshotSource {
 }
 
 /**
- * Uses the snapshot of an instance up; undefined where there is none that fits. Its new name is on its way to the disk while the
- * VM is loaded; `dispose` also waits for that.
+ * Uses the snapshot of an instance up; undefined where there is none that fits. Its new name is on its way to
+ * the disk while the VM is loaded; `dispose` also waits for that.
  */
 export async function takeFittingSnapshot(
   instanceDirectory: string,

@@ -22,8 +22,9 @@ export function processorTimeMs(vm: VmHandle): number | undefined {
 }
 
 /**
- * Of a VM with its keeper while the platform's kernel boots; undefined at any other time. The kernel waits for no disk and no network
- * there. The keeper counts because it may be what is late: the guest waits for it, and we hear of the guest by it.
+ * Of a VM with its keeper while the platform's kernel boots; undefined at any other time. The kernel waits
+ * for no disk and no network there. The keeper counts because it may be what is late: the guest waits for it,
+ * and we hear of the guest by it.
  */
 export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefined {
   if (record.guest !== 'container' || record.kind !== StartKind.Boot) return undefined
@@ -32,7 +33,10 @@ export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefine
   return pid === undefined ? undefined : readRest(Number(pid))
 }
 
-/** How far a start came, for its message: a VM that stands still and one that gets no processor are different faults. */
+/**
+ * How far a start came, for its message: a VM that stands still and one that gets no processor are different
+ * faults.
+ */
 export function progressOf(vm: VmHandle): string {
   const seconds = ((processorTimeMs(vm) ?? 0) / 1000).toFixed(1)
   return `its last step was "${vm.events.at(-1)?.what ?? 'none'}", and it used ${seconds} s of processor time`

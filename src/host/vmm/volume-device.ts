@@ -1,6 +1,7 @@
 /**
- * The disk that is an instance's volume, for the VMM's command line. The VMM gets the file as a descriptor and opens nothing, so the file stays
- * its owner's whoever the VMM runs as; its own lock on it, which goes with the descriptor, keeps a second VMM out.
+ * The disk that is an instance's volume, for the VMM's command line. The VMM gets the file as a descriptor
+ * and opens nothing, so the file stays its owner's whoever the VMM runs as; its own lock on it, which goes
+ * with the descriptor, keeps a second VMM out.
  */
 export interface VolumeDevice {
   readonly fd: number
@@ -11,8 +12,8 @@ export interface VolumeDevice {
 const fdSet = 1
 
 /**
- * One VM's share of the host's disk. An emulated guest reaches neither; they keep one that is faster, or that does nothing else, from
- * starving its neighbours and the platform's own database beside it.
+ * One VM's share of the host's disk. An emulated guest reaches neither; they keep one that is faster, or that
+ * does nothing else, from starving its neighbours and the platform's own database beside it.
  */
 export const volumeLimits = { bytesPerSecond: 512 * 1024 * 1024, requestsPerSecond: 16_384 } as const
 
@@ -20,8 +21,9 @@ export const volumeLimits = { bytesPerSecond: 512 * 1024 * 1024, requestsPerSeco
 const maxWorkerThreads = 16
 
 /**
- * `cache.direct=off`: the host caches, and a flush of the guest is one of the file. Zeroes are written as they are: the guest says by itself where it
- * means to have a hole. For want of room the VM stops (`guest/keeper/stall.c`), any other failure is the guest's to handle.
+ * `cache.direct=off`: the host caches, and a flush of the guest is one of the file. Zeroes are written as
+ * they are: the guest says by itself where it means to have a hole. For want of room the VM stops
+ * (`guest/keeper/stall.c`), any other failure is the guest's to handle.
  */
 export function volumeArguments(volume: VolumeDevice | undefined): readonly string[] {
   if (volume === undefined) return []

@@ -6,7 +6,9 @@ import { newUserGroup } from './control-groups.ts'
 import type { ControlGroups, VmGroup } from './control-groups.ts'
 import type { VmRecord } from './vm-record.ts'
 
-/** Two wakes at once are common, and more keep the processor busy with other things; each takes some 100 KB. */
+/**
+ * Two wakes at once are common, and more keep the processor busy with other things; each takes some 100 KB.
+ */
 const keptWaiting = 2
 /** So many users have keepers that wait in their own groups: those that started or woke something last. */
 const keptUsers = 8
@@ -21,12 +23,14 @@ export interface WaitingKeeper {
 }
 
 /**
- * Keepers that were started ahead (`guest/keeper/waiting.c`), each known by its standard input. To start a process is to copy the page tables of
- * this one: 4 to 6 ms for an agent of 150 MB, as much as all else that a wake costs beside its VM. Each also makes what its VM will see of the
- * host, of which the VMM's program has to be a part.
+ * Keepers that were started ahead (`guest/keeper/waiting.c`), each known by its standard input. To start a
+ * process is to copy the page tables of this one: 4 to 6 ms for an agent of 150 MB, as much as all else that
+ * a wake costs beside its VM. Each also makes what its VM will see of the host, of which the VMM's program
+ * has to be a part.
  *
- * A keeper waits inside the control group of its VM to come, and that is inside the group of a user: to enter a group takes some
- * 10 ms. Two wait in groups that are nobody's yet, and become those of a user who has none; two wait for each of the users who needed one last.
+ * A keeper waits inside the control group of its VM to come, and that is inside the group of a user: to enter
+ * a group takes some 10 ms. Two wait in groups that are nobody's yet, and become those of a user who has
+ * none; two wait for each of the users who needed one last.
  */
 export class WaitingKeepers {
   readonly #keeperPath: string
@@ -35,7 +39,10 @@ export class WaitingKeepers {
   readonly #waiting = new Set<WaitingKeeper>()
   /** By user: the group of all VMs of the user. */
   readonly #userGroups = new Map<string, string>()
-  /** The user groups that keepers are kept for, the one needed last at the end; `undefined` for groups that are nobody's. */
+  /**
+   * The user groups that keepers are kept for, the one needed last at the end; `undefined` for groups that
+   * are nobody's.
+   */
   #kept: readonly (string | undefined)[] = [undefined]
   /** Groups of keepers that ended untaken, until they are removed. */
   readonly #removals = new Set<Promise<void>>()

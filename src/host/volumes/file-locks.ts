@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Whether any process has a lock on the file: a VM has, as long as it runs, and so has a tool at work. A second bar: the first
- * is the hold. On file systems that number their devices anew for each mount (btrfs, overlay) it sees nothing.
+ * Whether any process has a lock on the file: a VM has, as long as it runs, and so has a tool at work. A
+ * second bar: the first is the hold. On file systems that number their devices anew for each mount (btrfs,
+ * overlay) it sees nothing.
  */
 export async function isLocked(file: FileHandle): Promise<boolean> {
   const { dev, ino } = await file.stat({ bigint: true })

@@ -6,13 +6,19 @@ import { excerptOf, runVolumeTool, volumeInTool, volumeOwner } from './volume-to
 import type { ToolEnd } from './volume-tool.ts'
 import { VolumeError } from './volumes.ts'
 
-/** Replaying a journal takes milliseconds; a file system that was marked as damaged is read as a whole, here or by a repair. */
+/**
+ * Replaying a journal takes milliseconds; a file system that was marked as damaged is read as a whole, here
+ * or by a repair.
+ */
 const checkLimitMs = 300_000
 /** 20 GB full of small files on a slow disk. */
 const repairLimitMs = 3_600_000
 /** One that is much damaged prints a line for each inode; the first ones tell. */
 const maxOutputBytes = 65_536
-/** Each may take as much memory as a tool gets. Repairs are slow and not in a hurry: nobody's start waits for another's. */
+/**
+ * Each may take as much memory as a tool gets. Repairs are slow and not in a hurry: nobody's start waits for
+ * another's.
+ */
 const checksAtOnce = new Semaphore(8)
 const repairsAtOnce = new Semaphore(2)
 /** The first pass may uncover what only a second one can mend. */
@@ -37,13 +43,17 @@ interface CheckInput {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Replays the journal and mends what takes no decision; for a file system in order that is all there is to do. */
+/**
+ * Replays the journal and mends what takes no decision; for a file system in order that is all there is to
+ * do.
+ */
 export async function checkFileSystem(input: CheckInput): Promise<void> {
   await refuseWhenCut(input.file)
   const check = async (): Promise<ToolEnd> =>
     await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, semaphore: checksAtOnce })
   const first = await check()
-  // What mended something finds nothing the next time. And a 1 may be of a program before it: then nothing was checked.
+  // What mended something finds nothing the next time. And a 1 may be of a program before it: then nothing
+  // was checked.
   const last = verdictOf(first) === 'sound' && !foundNothing(first) ? await check() : first
   if (foundNothing(last)) return
   await refuse(last, input, 'the file system of the volume is damaged, and mending it may lose files')
@@ -64,7 +74,10 @@ export async function repairFileSystem(input: CheckInput): Promise<void> {
     await refuse(seenAgain, input, 'errors remain in the file system of the volume after the repair')
 }
 
-/** As a copy that was not finished: e2fsck would drop the journal first, and only then see that it can not mend the rest. */
+/**
+ * As a copy that was not finished: e2fsck would drop the journal first, and only then see that it can not
+ * mend the rest.
+ */
 async function refuseWhenCut(file: FileHandle): Promise<void> {
   const { size } = await file.stat()
   const wanted = (await fileSystemBytes(file)) ?? 0

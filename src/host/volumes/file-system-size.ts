@@ -6,7 +6,10 @@ const sixtyFourBit = 0x80
 /** Of blocks of 64 KiB. */
 const maxLogBlockSize = 6
 
-/** How large the file system in the file says that it is; undefined where there is no superblock. A tenant may have written it. */
+/**
+ * How large the file system in the file says that it is; undefined where there is no superblock. A tenant may
+ * have written it.
+ */
 export async function fileSystemBytes(file: FileHandle): Promise<number | undefined> {
   const { buffer, bytesRead } = await file.read(
     Buffer.alloc(superblock.bytes),

@@ -43,8 +43,9 @@ export interface FileVolumesOptions {
 const { New, Complete, Erasing } = VolumeStage
 
 /**
- * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` tells what a directory's name says. They are made,
- * checked and repaired by e2fsprogs as a user of the volume's own (`volume-tool.ts`).
+ * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` tells what a directory's
+ * name says. They are made, checked and repaired by e2fsprogs as a user of the volume's own
+ * (`volume-tool.ts`).
  */
 export class FileVolumes implements Volumes {
   readonly #root: string
@@ -67,7 +68,10 @@ export class FileVolumes implements Volumes {
     this.#holds = new VolumeHolds(directory)
   }
 
-  /** Reads who holds what, drops what was not finished, and goes on erasing, in the background, what was being erased. */
+  /**
+   * Reads who holds what, drops what was not finished, and goes on erasing, in the background, what was being
+   * erased.
+   */
   static async open(options: FileVolumesOptions): Promise<FileVolumes> {
     const volumes = new FileVolumes(options)
     await makeDirectory(options.directory)
@@ -157,7 +161,8 @@ export class FileVolumes implements Volumes {
       await syncDirectory(unfinished)
       await this.#counted(async () => await moveStage(this.#root, uuid, { from: New, to: Complete }))
     } catch (error) {
-      // A half-made volume takes room that another could have; the next `make` or agent gets at what this can not.
+      // A half-made volume takes room that another could have; the next `make` or agent gets at what this can
+      // not.
       await removeDirectory(unfinished).catch((cause: unknown) => {
         this.#onProblem(`an unfinished volume could not be removed: ${String(cause)}`)
       })
@@ -193,7 +198,10 @@ export class FileVolumes implements Volumes {
     return await readRoom(this.#root, { reserveBytes, othersBytes: promisedBytes })
   }
 
-  /** What counts volumes, adds one or changes the name of one goes one after another: each is counted, and once. */
+  /**
+   * What counts volumes, adds one or changes the name of one goes one after another: each is counted, and
+   * once.
+   */
   async #counted<Result>(work: () => Promise<Result>): Promise<Result> {
     return await this.#disk.alone(work)
   }

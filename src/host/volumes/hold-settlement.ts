@@ -13,9 +13,9 @@ export interface HoldSettlement {
 }
 
 /**
- * Of a new agent, when it knows what became of every VM and before it takes any work. A hold of an instance that is not here, or
- * that neither runs nor sleeps, is left from a crash or came with a copy of the volume's files: it ends. What runs or has its memory
- * in a snapshot has its volume, also where the hold is lost.
+ * Of a new agent, when it knows what became of every VM and before it takes any work. A hold of an instance
+ * that is not here, or that neither runs nor sleeps, is left from a crash or came with a copy of the volume's
+ * files: it ends. What runs or has its memory in a snapshot has its volume, also where the hold is lost.
  */
 export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
   const { ports, volumes, entries } = settlement

@@ -9,17 +9,20 @@ import { asHostStartError } from '../instance/host-start-error.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 
 /**
- * So long a start, or the end of a volume, waits for an instance that still has it: a VM that is ended is gone within a second or
- * two, one that writes its memory into a snapshot within some more.
+ * So long a start, or the end of a volume, waits for an instance that still has it: a VM that is ended is
+ * gone within a second or two, one that writes its memory into a snapshot within some more.
  */
 export const heldLimitMs = 15_000
-/** A process that was killed may keep its lock on the file a little longer than its hold; nobody tells of that. */
+/**
+ * A process that was killed may keep its lock on the file a little longer than its hold; nobody tells of
+ * that.
+ */
 const heldRetryMs = 500
 
 /**
- * The volumes of this host as its instances have them. Which instance holds which is on disk (`Volumes`); here is a
- * copy, so that a start without a volume asks nobody. A hold begins before there is a VM and ends, by `release`, when there is
- * neither a VM nor a memory that goes on.
+ * The volumes of this host as its instances have them. Which instance holds which is on disk (`Volumes`);
+ * here is a copy, so that a start without a volume asks nobody. A hold begins before there is a VM and ends,
+ * by `release`, when there is neither a VM nor a memory that goes on.
  */
 export class HostVolumes {
   readonly #ports: AgentPorts
@@ -76,9 +79,10 @@ export class HostVolumes {
   }
 
   /**
-   * Gives an instance its volume, made where that is still to be done; whatever else it held is free. Waits, bounded, for an
-   * instance that still has it. `continues`: a VM or a memory has it already, so its file system is left alone; a VM that begins
-   * afresh all the same has it checked by `checkAfresh`. Of damage the volume's workflow hears before this fails.
+   * Gives an instance its volume, made where that is still to be done; whatever else it held is free. Waits,
+   * bounded, for an instance that still has it. `continues`: a VM or a memory has it already, so its file
+   * system is left alone; a VM that begins afresh all the same has it checked by `checkAfresh`. Of damage the
+   * volume's workflow hears before this fails.
    */
   async hold(
     volume: LaunchVolume,
@@ -195,7 +199,9 @@ export class HostVolumes {
   }
 }
 
-/** For a copy that is kept: should the volume be gone when that is used, it is lost, and not to be made anew. */
+/**
+ * For a copy that is kept: should the volume be gone when that is used, it is lost, and not to be made anew.
+ */
 export function withVolumeMade(spec: LaunchSpec): LaunchSpec {
   return spec.volume === undefined ? spec : { ...spec, volume: { ...spec.volume, made: true } }
 }

@@ -3,8 +3,9 @@ import path from 'node:path'
 import { VolumeError } from './volumes.ts'
 
 /**
- * The directories of a host's volumes. A name says how far a volume is, and a name is changed in one step, so that a crash at
- * any point leaves a finished volume or one that is made again, and one that is removed never comes back:
+ * The directories of a host's volumes. A name says how far a volume is, and a name is changed in one step, so
+ * that a crash at any point leaves a finished volume or one that is made again, and one that is removed never
+ * comes back:
  *
  *   <uuid>.new      is being made: nobody ever had it, the next `make` begins anew
  *   <uuid>          complete and durable

@@ -16,7 +16,10 @@ export interface ByteRange {
   readonly end: number
 }
 
-/** Overwrites with zeros whatever the file has on the disk, and leaves it with length 0. One that is not there is erased. */
+/**
+ * Overwrites with zeros whatever the file has on the disk, and leaves it with length 0. One that is not there
+ * is erased.
+ */
 export async function eraseFile(input: {
   readonly uuid: string
   readonly path: string

@@ -14,8 +14,8 @@ const maxOutputBytes = 16_384
 const smallVolumeMb = 64
 
 /**
- * What every kernel since 2016 mounts, so that a user's own kernel and an older host's e2fsck know it too. All is named, and the host's
- * mke2fs.conf is not read: volumes are the same everywhere.
+ * What every kernel since 2016 mounts, so that a user's own kernel and an older host's e2fsck know it too.
+ * All is named, and the host's mke2fs.conf is not read: volumes are the same everywhere.
  */
 const features =
   'none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum'
@@ -39,7 +39,8 @@ export async function formatVolume(
     volume.sizeMb < smallVolumeMb ? '-b 1024 -i 4096 -I 256 -G 16' : '-b 4096 -i 16384 -I 256 -G 16'
   // Whoever writes into damage makes more of it. No blocks are for root alone.
   const rules = '-e remount-ro -m 0'
-  // The host's file is full of holes, which read as zeros; the tables need no writing, and there is nothing to discard.
+  // The host's file is full of holes, which read as zeros; the tables need no writing, and there is nothing
+  // to discard.
   const lazy = '-E lazy_itable_init=1,lazy_journal_init=1,nodiscard'
   const options = `-q -F ${layout} -O ${features} -U ${volume.uuid} ${rules} ${lazy}`
   const made = await runVolumeTool({
@@ -48,7 +49,8 @@ export async function formatVolume(
     command: ['mke2fs', ...options.split(' '), volumeInTool],
   })
   await accept(made, 'mke2fs', file)
-  // A new volume is empty, as programs expect that refuse a directory with anything in it. e2fsck makes it again if it needs it.
+  // A new volume is empty, as programs expect that refuse a directory with anything in it. e2fsck makes it
+  // again if it needs it.
   const emptied = await runVolumeTool({
     ...common,
     command: ['debugfs', '-w', '-R', 'rmdir lost+found', volumeInTool],

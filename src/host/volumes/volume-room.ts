@@ -12,8 +12,8 @@ interface VolumePromises {
 }
 
 /**
- * One look at each volume, which takes microseconds apiece. A file has less of the disk than it promises. Those that are being made or
- * erased count in full until they are gone, as their rows do.
+ * One look at each volume, which takes microseconds apiece. A file has less of the disk than it promises.
+ * Those that are being made or erased count in full until they are gone, as their rows do.
  */
 export async function readPromises(root: string): Promise<VolumePromises> {
   const found = await Promise.all((await stagedVolumes(root)).map((staged) => imageSize(root, staged)))

@@ -7,10 +7,16 @@ import { writeFileSync } from 'node:fs'
 export const volumeInTool = '/dev/fd/3'
 /** What `flock` ends with where another tool works on the same file. No program of e2fsprogs ends with it. */
 const conflictExitCode = 75
-/** e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB full of files, and a forged one may ask for any amount. */
+/**
+ * e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB full of files, and a forged one
+ * may ask for any amount.
+ */
 const addressSpaceBytes = 2 * 1024 ** 3
 
-/** As a VM's (`guest/keeper/keeper.h`): it has as much memory as the tenant's file makes it take, so it goes before the platform. */
+/**
+ * As a VM's (`guest/keeper/keeper.h`): it has as much memory as the tenant's file makes it take, so it goes
+ * before the platform.
+ */
 const killScore = '500'
 /** Between the signal by which the kernel says that the processor time is over, and its SIGKILL. */
 const cpuGraceSeconds = 5
@@ -38,10 +44,11 @@ export type ToolEnd =
   | { readonly kind: 'conflict' }
 
 /**
- * Runs a program of e2fsprogs on a file that a tenant may have written every byte of. So it runs as a user that owns nothing but
- * that file, without capabilities or a network, bounded in time, memory, output and in what it may write, without a shell and with
- * nothing of our environment. Where memory runs out it is killed before the platform. It dies with us.
- * Rejects where it could not be run, and with the signal's reason once that is aborted and the tool is gone.
+ * Runs a program of e2fsprogs on a file that a tenant may have written every byte of. So it runs as a user
+ * that owns nothing but that file, without capabilities or a network, bounded in time, memory, output and in
+ * what it may write, without a shell and with nothing of our environment. Where memory runs out it is killed
+ * before the platform. It dies with us. Rejects where it could not be run, and with the signal's reason once
+ * that is aborted and the tool is gone.
  */
 export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
   tool.signal?.throwIfAborted()
@@ -55,7 +62,10 @@ export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
   return await endOf(child, tool)
 }
 
-/** Without this it would have the agent's score, and all others would be killed before it. Each program before the tool becomes it and keeps the score. */
+/**
+ * Without this it would have the agent's score, and all others would be killed before it. Each program before
+ * the tool becomes it and keeps the score.
+ */
 function offerToKiller(pid: number | undefined): void {
   if (pid === undefined) return
   try {
@@ -134,7 +144,10 @@ export function volumeOwner(uuid: string): number | undefined {
 
 const maxExcerptLength = 400
 
-/** What e2fsck advises who runs it by hand; here a repair does that, and knows where the copies of a superblock are. */
+/**
+ * What e2fsck advises who runs it by hand; here a repair does that, and knows where the copies of a
+ * superblock are.
+ */
 const advice =
   /^The superblock could not be read[^]*|^.*\bUNEXPECTED INCONSISTENCY; RUN fsck MANUALLY\..*$|^\s*\(i\.e\., without -a or -p options\)$/gm
 

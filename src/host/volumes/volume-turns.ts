@@ -11,7 +11,10 @@ const waitsFor = {
   erased: ['made', 'erased'],
 } satisfies Record<VolumeTask, readonly VolumeTask[]>
 
-/** One task at a time on each volume. What would wait long is refused instead: its caller knows better when to come again. */
+/**
+ * One task at a time on each volume. What would wait long is refused instead: its caller knows better when to
+ * come again.
+ */
 export class VolumeTurns {
   readonly #underWay = new Map<string, { readonly task: VolumeTask; readonly over: Promise<unknown> }>()
 

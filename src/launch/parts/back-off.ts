@@ -1,6 +1,7 @@
 /**
- * How long a part that crashed stays down. The elapsed time after each: 0.2 s, 0.7 s, 1.7 s, 3.7 s, 8.7 s, then every 10 s:
- * quick enough that a single crash is hardly noticed, slow enough that a part that can not start does not fill the log.
+ * How long a part that crashed stays down. The elapsed time after each: 0.2 s, 0.7 s, 1.7 s, 3.7 s, 8.7 s,
+ * then every 10 s: quick enough that a single crash is hardly noticed, slow enough that a part that can not
+ * start does not fill the log.
  */
 const delaysMs = [200, 500, 1_000, 2_000, 5_000] as const
 const longestDelayMs = 10_000

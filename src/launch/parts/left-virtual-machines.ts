@@ -9,8 +9,9 @@ const keeperLimitMs = 500
 const pollMs = 20
 
 /**
- * Ends the virtual machines below `agentDirectory`. They outlive an agent on purpose, so when an agent had to be killed while the
- * stack stopped, somebody else has to see to it that nothing is left behind. Returns how many there were.
+ * Ends the virtual machines below `agentDirectory`. They outlive an agent on purpose, so when an agent had to
+ * be killed while the stack stopped, somebody else has to see to it that nothing is left behind. Returns how
+ * many there were.
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
   const found = keepersBelow(agentDirectory)
@@ -36,7 +37,10 @@ function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
   })
 }
 
-/** Between a keeper and its VM may be the first process of the VM's namespace: it ends with the VM, and tells how that ended. */
+/**
+ * Between a keeper and its VM may be the first process of the VM's namespace: it ends with the VM, and tells
+ * how that ended.
+ */
 function lastOf(keeper: number): readonly number[] {
   return childrenOf(keeper).flatMap((child) => {
     const below = childrenOf(child)

@@ -15,8 +15,9 @@ export interface Confinement {
 }
 
 /**
- * Directories that the user may not pass, such as /root, and what the part needs below them. The part sees each of them empty but for
- * that: it has its program and its files at their usual paths, and nothing else of what lies there.
+ * Directories that the user may not pass, such as /root, and what the part needs below them. The part sees
+ * each of them empty but for that: it has its program and its files at their usual paths, and nothing else of
+ * what lies there.
  */
 export interface View {
   readonly closed: readonly string[]
@@ -48,8 +49,9 @@ export interface WantedConfinement {
 }
 
 /**
- * The confinement in which the user reaches the program and what it needs. Where the machine lets nobody make views (a container without
- * CAP_SYS_ADMIN), the part may read every file instead; where not even that can be had, `UnreachableProgram` is thrown.
+ * The confinement in which the user reaches the program and what it needs. Where the machine lets nobody make
+ * views (a container without CAP_SYS_ADMIN), the part may read every file instead; where not even that can be
+ * had, `UnreachableProgram` is thrown.
  */
 export async function confine(wanted: WantedConfinement): Promise<Confinement> {
   const { user, groups = [], capabilities = [], program } = wanted
@@ -69,7 +71,10 @@ export async function confine(wanted: WantedConfinement): Promise<Confinement> {
   )
 }
 
-/** What stands before a program's own command line. `setpriv` gives the powers up; a view has to be made before. */
+/**
+ * What stands before a program's own command line. `setpriv` gives the powers up; a view has to be made
+ * before.
+ */
 export function confinedCommand(
   confinement: Confinement | undefined,
   options: readonly string[],
@@ -81,7 +86,10 @@ export function confinedCommand(
   return [...inView, setpriv, ...privilegesOf(confinement), ...options, '--']
 }
 
-/** `no_setuid_fixup` lets the capability count in access() too, by which PostgreSQL looks for its own programs. */
+/**
+ * `no_setuid_fixup` lets the capability count in access() too, by which PostgreSQL looks for its own
+ * programs.
+ */
 function privilegesOf({ user, groups, capabilities }: Confinement): readonly string[] {
   const kept = capabilities.map((name) => `,+${name}`).join('')
   return [
@@ -96,8 +104,9 @@ function privilegesOf({ user, groups, capabilities }: Confinement): readonly str
 }
 
 /**
- * Kept places wait below /mnt while what is above them is covered. All of it happens in a mount namespace that ends with the part.
- * The arguments are the kept places, the closed directories, the kept places again, and the command, with `--` behind each list.
+ * Kept places wait below /mnt while what is above them is covered. All of it happens in a mount namespace
+ * that ends with the part. The arguments are the kept places, the closed directories, the kept places again,
+ * and the command, with `--` behind each list.
  */
 const viewScript = `set -e
 here=$PWD mask=$(umask)
@@ -161,7 +170,10 @@ function hasReadSearch(): boolean {
   return (BigInt(`0x${bounding}`) & capDacReadSearch) !== 0n
 }
 
-/** Whether users other than the owner may read a file, or look into a directory. What is not there yet is made so. */
+/**
+ * Whether users other than the owner may read a file, or look into a directory. What is not there yet is made
+ * so.
+ */
 function isOpen(place: string): boolean {
   const found = statSync(place, { throwIfNoEntry: false })
   if (found === undefined) return true

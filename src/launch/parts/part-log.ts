@@ -3,13 +3,17 @@ import type { Logger } from 'pino'
 import { build as buildPretty } from 'pino-pretty'
 
 /**
- * One log for the whole stack, on stderr: pretty on a terminal, JSON lines otherwise. Parts of Roost write pino lines, which are
- * passed on with the part's name; the lines of other programs are wrapped, at the level that they seem to have.
+ * One log for the whole stack, on stderr: pretty on a terminal, JSON lines otherwise. Parts of Roost write
+ * pino lines, which are passed on with the part's name; the lines of other programs are wrapped, at the level
+ * that they seem to have.
  */
 export interface StackLog {
   readonly log: Logger
   onLine(part: string, line: string): void
-  /** From now on other programs' lines are details: what they say while the services they need go away is no news. */
+  /**
+   * From now on other programs' lines are details: what they say while the services they need go away is no
+   * news.
+   */
   quieten(): void
 }
 
@@ -48,7 +52,9 @@ interface ForeignLine {
   readonly fields?: Readonly<Record<string, unknown>>
 }
 
-/** What a line is: one of ours, a JSON line of another program (Temporal), or text (PostgreSQL, the registry). */
+/**
+ * What a line is: one of ours, a JSON line of another program (Temporal), or text (PostgreSQL, the registry).
+ */
 export function parseLine(line: string): 'pino' | ForeignLine {
   const json = line.startsWith('{') ? parseObject(line) : undefined
   if (json === undefined) return { level: levelOfText(line), message: line }
@@ -65,7 +71,10 @@ function parseObject(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry `level=warning`. */
+/**
+ * PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry
+ * `level=warning`.
+ */
 function levelOfText(line: string): Level {
   // Our own question whether it is ready yet.
   if (line.includes('the database system is starting up')) return 'debug'

@@ -21,7 +21,9 @@ export interface PartExit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A started part: a process group of its own, so that Ctrl-C at the terminal reaches the supervisor alone. */
+/**
+ * A started part: a process group of its own, so that Ctrl-C at the terminal reaches the supervisor alone.
+ */
 export interface PartProcess {
   readonly startedAtMs: number
   readonly exited: Promise<PartExit>
@@ -59,7 +61,8 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', options.onLine)
   const exited = ended.then(async (exit) => {
-    // What the part itself had started goes with it; then nobody holds the pipes open and the last lines have arrived.
+    // What the part itself had started goes with it; then nobody holds the pipes open and the last lines have
+    // arrived.
     signalProcess(-pid, 'SIGKILL')
     rmSync(file, { force: true })
     await Promise.race([once(child, 'close'), delay(lastLinesLimitMs)])
@@ -78,8 +81,9 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
 }
 
 /**
- * The kernel sends the stop signal to a part whose supervisor is gone, even one killed with -9: no part lives on
- * unsupervised. (The signal is bound to the thread that started the child, which for Node is the main thread.)
+ * The kernel sends the stop signal to a part whose supervisor is gone, even one killed with -9: no part lives
+ * on unsupervised. (The signal is bound to the thread that started the child, which for Node is the main
+ * thread.)
  */
 function commandOf(part: Part): [string, ...string[]] {
   const before = confinedCommand(part.confinement, ['--pdeathsig', part.stopSignal])
@@ -96,7 +100,10 @@ function setPriority(part: Part, pid: number, options: PartProcessOptions): void
   else options.enterGroup?.(pid)
 }
 
-/** Where the kernel shares processors between sessions first, niceness counts within a session only: so the session's is set as well. */
+/**
+ * Where the kernel shares processors between sessions first, niceness counts within a session only: so the
+ * session's is set as well.
+ */
 function giveWay(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(niceness))

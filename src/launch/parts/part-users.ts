@@ -3,8 +3,9 @@ import { chmod, chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * Users of the machine that the parts run as where the stack is root, one each, so that a part that is taken over reaches neither
- * the machine nor the files of the others. The agent alone stays root: it makes network devices, control groups and users of VMs.
+ * Users of the machine that the parts run as where the stack is root, one each, so that a part that is taken
+ * over reaches neither the machine nor the files of the others. The agent alone stays root: it makes network
+ * devices, control groups and users of VMs.
  */
 export const PartUser = {
   Postgres: 'roost-postgres',
@@ -71,8 +72,8 @@ export async function absentUsers(): Promise<readonly PartUser[]> {
 }
 
 /**
- * Makes a directory the part's alone, with all that an earlier version made in it as another user. The directory itself goes last:
- * as long as it belongs to somebody else, the rest may not be done.
+ * Makes a directory the part's alone, with all that an earlier version made in it as another user. The
+ * directory itself goes last: as long as it belongs to somebody else, the rest may not be done.
  */
 export async function giveTree(directory: string, { uid, gid }: UserIds): Promise<void> {
   await chmod(directory, 0o700)

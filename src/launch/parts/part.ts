@@ -6,8 +6,8 @@ export interface Part {
   readonly program: string
   readonly args: readonly string[]
   /**
-   * A part of Roost's own: it inherits the supervisor's whole environment, where its settings are. Any other inherits only what says
-   * where it runs (`part-environment.ts`), because some settings are secrets.
+   * A part of Roost's own: it inherits the supervisor's whole environment, where its settings are. Any other
+   * inherits only what says where it runs (`part-environment.ts`), because some settings are secrets.
    */
   readonly readsSettings?: boolean
   /** Added to what it inherits. */

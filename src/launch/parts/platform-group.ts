@@ -5,14 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processor-shares.ts'
 
 /**
- * The control group of a stack's parts, for processors alone: `roost-platform-<data directory>`, with eight times the weight of a
- * neighbour. A part that gives way is not in it. What a part starts is where the part is, but virtual machines are in groups of their
- * own (`host/vmm/control-groups.ts`), and what unpacks images leaves.
+ * The control group of a stack's parts, for processors alone: `roost-platform-<data directory>`, with eight
+ * times the weight of a neighbour. A part that gives way is not in it. What a part starts is where the part
+ * is, but virtual machines are in groups of their own (`host/vmm/control-groups.ts`), and what unpacks images
+ * leaves.
  */
 export interface PlatformGroup {
   /** With what the process starts from now on. */
   readonly enter: (pid: number) => void
-  /** Once the parts have ended. With what one has left behind the group stays; the next stack on the data directory goes on with it. */
+  /**
+   * Once the parts have ended. With what one has left behind the group stays; the next stack on the data
+   * directory goes on with it.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -32,8 +36,8 @@ const removalPauseMs = 50
 const weight = 8
 
 /**
- * Undefined where it takes more than we have (root, a kernel with control groups that can be written), and where a service manager has
- * put this process into a group of its own: the weight is set there.
+ * Undefined where it takes more than we have (root, a kernel with control groups that can be written), and
+ * where a service manager has put this process into a group of its own: the weight is set there.
  */
 export function openPlatformGroup(
   dataDirectory: string,

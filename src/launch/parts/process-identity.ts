@@ -11,7 +11,8 @@ export interface ProcessIdentity {
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command stands in parentheses and may hold spaces and parentheses itself; the fields follow the last one.
+    // The command stands in parentheses and may hold spaces and parentheses itself; the fields follow the
+    // last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? undefined : { pid, startTicks: Number(fields[19]) }
   } catch {

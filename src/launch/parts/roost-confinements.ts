@@ -7,7 +7,9 @@ import type { Confinement } from './part-confinement.ts'
 import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.ts'
 import type { StackSettings } from '../stack-settings.ts'
 
-/** Who Roost's own parts run as, and what they were given for it. The agent is not among them: it stays root. */
+/**
+ * Who Roost's own parts run as, and what they were given for it. The agent is not among them: it stays root.
+ */
 export interface RoostConfinements {
   readonly registryOwner: Confinement
   readonly api: Confinement
@@ -19,11 +21,17 @@ export interface RoostConfinements {
 }
 
 const checkout = path.resolve(import.meta.dirname, '../../..')
-/** Public ports come and go with services, so they can not all be bound before the gateway gives its powers up. */
+/**
+ * Public ports come and go with services, so they can not all be bound before the gateway gives its powers
+ * up.
+ */
 const lowPorts = ['net_bind_service']
 const firstFreePort = 1024
 
-/** Gives the parts their files, of an earlier version's too. Undefined where the stack has no power to give up. */
+/**
+ * Gives the parts their files, of an earlier version's too. Undefined where the stack has no power to give
+ * up.
+ */
 export async function confineRoostParts(
   settings: StackSettings,
   installed: Installed,
@@ -49,8 +57,8 @@ export async function confineRoostParts(
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   return {
-    // It measures and deletes the registry's files, so it is the same user. A capability that the registry does not have keeps that from
-    // looking into this process, which knows the database's password.
+    // It measures and deletes the registry's files, so it is the same user. A capability that the registry
+    // does not have keeps that from looking into this process, which knows the database's password.
     registryOwner: await confine({
       ...node,
       user: registry,

@@ -21,8 +21,8 @@ export interface RoostPartsOptions {
 const sources = path.resolve(import.meta.dirname, '../../bin')
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
-  // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not theirs. Empty
-  // counts as absent.
+  // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not
+  // theirs. Empty counts as absent.
   const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
   const confined = options.confinements
   const { registryOwnerAt } = options

@@ -9,8 +9,9 @@ const endLimitMs = 5_000
 const pollMs = 50
 
 /**
- * Ends what an earlier supervisor of this directory left running, by the files it wrote; a number that another process
- * has got since is left alone. Returns the names of the parts that it had to end. Only for the holder of the directory's lock.
+ * Ends what an earlier supervisor of this directory left running, by the files it wrote; a number that
+ * another process has got since is left alone. Returns the names of the parts that it had to end. Only for
+ * the holder of the directory's lock.
  */
 export async function endStaleProcesses(runDirectory: string): Promise<readonly string[]> {
   const left = readRunFiles(runDirectory)

@@ -9,9 +9,10 @@ import type { PartExit, PartProcess } from './part-process.ts'
 /**
  * Runs the parts of a stack, each in a process of its own.
  *
- * `start` brings them up one after the other, each only when the one before is ready; a part that ends before it is ready makes it
- * fail. From then on a part that ends is started again with back-off, for ever. `stop` ends them in the reverse order; whatever
- * has not ended when `stopLimitMs` has passed is killed, so that no process is left behind.
+ * `start` brings them up one after the other, each only when the one before is ready; a part that ends before
+ * it is ready makes it fail. From then on a part that ends is started again with back-off, for ever. `stop`
+ * ends them in the reverse order; whatever has not ended when `stopLimitMs` has passed is killed, so that no
+ * process is left behind.
  */
 export interface Supervisor {
   start(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * The value of a certificate's NameConstraints (RFC 5280, 4.2.1.10), in DER: DNS names of one domain and below, and no IP
- * address at all. The certificate library has no word for it.
+ * The value of a certificate's NameConstraints (RFC 5280, 4.2.1.10), in DER: DNS names of one domain and
+ * below, and no IP address at all. The certificate library has no word for it.
  */
 export function domainConstraint(domain: string): Buffer {
   const permitted = der(permittedTag, der(sequenceTag, der(dnsNameTag, Buffer.from(domain, 'ascii'))))

@@ -9,8 +9,9 @@ const dayMs = 86_400_000
 const leafDays = 397
 
 /**
- * Makes an authority for one domain and what is below it. Clients that know name constraints (OpenSSL, Go, Firefox, Chrome, Apple's)
- * trust it for nothing else, so whoever gets hold of its key can pretend to be Roost, and no other site.
+ * Makes an authority for one domain and what is below it. Clients that know name constraints (OpenSSL, Go,
+ * Firefox, Chrome, Apple's) trust it for nothing else, so whoever gets hold of its key can pretend to be
+ * Roost, and no other site.
  */
 export async function makeAuthority(domain: string, nowMs: number): Promise<KeyPairPem> {
   // Roots of several stacks may stand in one list.
@@ -18,7 +19,10 @@ export async function makeAuthority(domain: string, nowMs: number): Promise<KeyP
   return makeRoot({ commonName, nameConstraints: domainConstraint(domain) }, nowMs)
 }
 
-/** Issues a certificate for the domain itself and all names one label below it; never one that outlives the authority. */
+/**
+ * Issues a certificate for the domain itself and all names one label below it; never one that outlives the
+ * authority.
+ */
 export async function issueWildcard(
   authority: KeyPairPem,
   domain: string,

@@ -8,9 +8,10 @@ import type { KeyPairPem } from '../../x509/key-pair.ts'
 import { issueWildcard, makeAuthority } from './local-authority.ts'
 
 /**
- * The certificate of `*.<metro domain>`: from the operator's files, or issued by a local authority that is made at the first start and
- * whose root people can trust. Below `<gateway dir>/metro/<domain>/`, which only its owner can enter: `authority.pem` (key and
- * certificate in one file, so that they can not be of different makings), `authority.crt`, `wildcard.pem`.
+ * The certificate of `*.<metro domain>`: from the operator's files, or issued by a local authority that is
+ * made at the first start and whose root people can trust. Below `<gateway dir>/metro/<domain>/`, which only
+ * its owner can enter: `authority.pem` (key and certificate in one file, so that they can not be of different
+ * makings), `authority.crt`, `wildcard.pem`.
  */
 export interface MetroCertificateOptions {
   readonly directory: string
@@ -40,7 +41,9 @@ const rootSparedMs = 30 * dayMs
 /** Files that an ACME client replaces are noticed within that time, and so is the day of a renewal. */
 const lookEveryMs = 60_000
 
-/** Throws `UnusableCertificate` where the operator's files do not serve. Looks after it until it is closed. */
+/**
+ * Throws `UnusableCertificate` where the operator's files do not serve. Looks after it until it is closed.
+ */
 export async function openMetroCertificate(
   options: MetroCertificateOptions,
   events: MetroCertificateEvents,
@@ -104,7 +107,10 @@ function isUsable(pair: KeyPairPem, authority: KeyPairPem, nowMs: number): boole
   return (left > renewBeforeMs || isLast) && beganAtMs(leaf) <= nowMs && leaf.verify(root.publicKey)
 }
 
-/** The local authority, made where it is not there yet. Several processes may ask at once and get the same one. */
+/**
+ * The local authority, made where it is not there yet. Several processes may ask at once and get the same
+ * one.
+ */
 export async function ensureAuthority(
   options: Pick<MetroCertificateOptions, 'directory' | 'metroDomain'>,
   nowMs: number,

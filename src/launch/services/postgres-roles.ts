@@ -1,8 +1,9 @@
 import pg from 'pg'
 
 /**
- * Who may do what in the embedded PostgreSQL: `roost` made the server and may do everything, also read files and run programs; only
- * the supervisor knows its password. The parts of Roost are `roost_app`, which owns the database `roost` and nothing else.
+ * Who may do what in the embedded PostgreSQL: `roost` made the server and may do everything, also read files
+ * and run programs; only the supervisor knows its password. The parts of Roost are `roost_app`, which owns
+ * the database `roost` and nothing else.
  */
 export const superuser = 'roost'
 export const applicationRole = 'roost_app'
@@ -25,8 +26,8 @@ export function superuserUrl({ port, password }: PostgresAt, database: string): 
 }
 
 /**
- * Makes the role and its database, or gives it those that are there: earlier versions ran as the superuser, which then owned
- * every table. Repeating it changes nothing.
+ * Makes the role and its database, or gives it those that are there: earlier versions ran as the superuser,
+ * which then owned every table. Repeating it changes nothing.
  */
 export async function ensureApplicationRole(at: PostgresAt): Promise<void> {
   await asSuperuser(at, 'postgres', async (client) => {
@@ -53,7 +54,10 @@ export async function answers(at: PostgresAt): Promise<void> {
   })
 }
 
-/** Schemas, tables with what belongs to them, functions and types that the superuser made outside PostgreSQL's own schemas. */
+/**
+ * Schemas, tables with what belongs to them, functions and types that the superuser made outside PostgreSQL's
+ * own schemas.
+ */
 const handOver = `do $$
 declare
   thing text;
@@ -90,7 +94,8 @@ async function asSuperuser(
     connectionString: superuserUrl(at, database),
     connectionTimeoutMillis: 2_000,
   })
-  // A server that is just going down sends an error to an idle connection; the query's own failure is what counts.
+  // A server that is just going down sends an error to an idle connection; the query's own failure is what
+  // counts.
   client.on('error', () => undefined)
   try {
     await client.connect()

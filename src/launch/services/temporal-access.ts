@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 
 /**
- * Temporal's dev server asks nobody who he is: whoever connects reads every history and may end every workflow. So the packet filter
- * lets only those connect that have to: by the user whom a connecting process runs as.
+ * Temporal's dev server asks nobody who he is: whoever connects reads every history and may end every
+ * workflow. So the packet filter lets only those connect that have to: by the user whom a connecting process
+ * runs as.
  */
 export interface TemporalAccess {
   /** Names the filter's table: one per data directory. */

@@ -8,7 +8,10 @@ const dayMs = 86_400_000
 /** gRPC's numbers. */
 const notFound = 5
 const alreadyExists = 6
-/** A server learns of a new namespace or attribute when it next refreshes what it knows, which takes it up to 10 s. */
+/**
+ * A server learns of a new namespace or attribute when it next refreshes what it knows, which takes it up to
+ * 10 s.
+ */
 const visibleLimitMs = 40_000
 const pollMs = 200
 
@@ -19,8 +22,9 @@ export interface Registration {
 }
 
 /**
- * Makes sure that the namespace and its search attributes are as configured, and returns when they can be used. Repeating it
- * changes nothing; several may do it at once. Throws when an attribute is there with another type: Temporal can not change it.
+ * Makes sure that the namespace and its search attributes are as configured, and returns when they can be
+ * used. Repeating it changes nothing; several may do it at once. Throws when an attribute is there with
+ * another type: Temporal can not change it.
  */
 export async function registerNamespace({ address, namespace, config }: Registration): Promise<void> {
   const connection = await Connection.connect({ address })
@@ -86,7 +90,10 @@ async function ensureSearchAttributes(
     .catch(ignoreAlreadyThere)
 }
 
-/** A server that lists an attribute may still refuse it to workflows; once it takes it in a query, it takes it there too. */
+/**
+ * A server that lists an attribute may still refuse it to workflows; once it takes it in a query, it takes it
+ * there too.
+ */
 async function askByAttributes(
   connection: Connection,
   namespace: string,

@@ -21,7 +21,9 @@ export interface EmbeddedTemporal {
   readonly namespace: string
 }
 
-/** The dev server with its Web UI: one process, a database file, the same settings as the production server. */
+/**
+ * The dev server with its Web UI: one process, a database file, the same settings as the production server.
+ */
 export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
   const address = `127.0.0.1:${options.port}`
   const confinement = await confinementOf(options)
@@ -44,7 +46,8 @@ export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
     },
     ready: (signal) => untilSucceeds(() => checkTemporal(address), signal),
     async afterFirstReady() {
-      // It names every user and instance. The server makes its tables only where there is no file yet, so not earlier.
+      // It names every user and instance. The server makes its tables only where there is no file yet, so not
+      // earlier.
       await chmod(options.databaseFile, 0o600)
       await registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() })
     },
@@ -57,7 +60,10 @@ async function confinementOf({ program, databaseFile }: EmbeddedTemporal): Promi
   return confine({ user, program, reads: [], own: [path.dirname(databaseFile)] })
 }
 
-/** What is not in the database yet is in the files beside it, so these go first: a move that was broken off goes on. */
+/**
+ * What is not in the database yet is in the files beside it, so these go first: a move that was broken off
+ * goes on.
+ */
 async function moveDatabase(from: string, to: string): Promise<void> {
   for (const suffix of ['-wal', '-shm', '-journal', '']) {
     await rename(from + suffix, to + suffix).catch((error: NodeJS.ErrnoException) => {

@@ -20,7 +20,10 @@ export interface CollectionDeps {
   readonly layout: StorageLayout
   readonly guard: DigestGuard
   readonly references: ManifestReferences
-  /** How long a manifest that is about to be deleted can not be found before it goes: longer than a create takes. */
+  /**
+   * How long a manifest that is about to be deleted can not be found before it goes: longer than a create
+   * takes.
+   */
   readonly leavingMs: number
   readonly ages: (user: string) => CollectionAges
   readonly isActive: (repository: string, upload: string) => boolean
@@ -31,11 +34,13 @@ export interface CollectionDeps {
 const leavingName = 'leaving'
 
 /**
- * Deletes what nothing needs: uploads that were given up, manifests that neither a tag nor an index nor an instance (`inUse`, as
- * `<repository>@<digest>`) leads to, layers that no manifest of their repository needs, and blobs that no repository has.
+ * Deletes what nothing needs: uploads that were given up, manifests that neither a tag nor an index nor an
+ * instance (`inUse`, as `<repository>@<digest>`) leads to, layers that no manifest of their repository needs,
+ * and blobs that no repository has.
  *
- * One call takes away one layer of that: what only a manifest needed goes with the next inventory. So everything that a manifest needs is there
- * for as long as the manifest is, whoever tags it meanwhile. Returns whether anything was deleted.
+ * One call takes away one layer of that: what only a manifest needed goes with the next inventory. So
+ * everything that a manifest needs is there for as long as the manifest is, whoever tags it meanwhile.
+ * Returns whether anything was deleted.
  */
 export async function collect(
   deps: CollectionDeps,
@@ -89,7 +94,10 @@ class RepositoryCollection {
     return deleted
   }
 
-  /** Those of every manifest that was there when the inventory was taken stay, also where that manifest goes now. */
+  /**
+   * Those of every manifest that was there when the inventory was taken stay, also where that manifest goes
+   * now.
+   */
   async #collectLayers(): Promise<number> {
     const { layout, references } = this.#deps
     const needed = new Set<string>()
@@ -164,7 +172,10 @@ class RepositoryCollection {
     }
   }
 
-  /** Their age protects a push that is under way. These were part of an image, so nothing has to be waited for. */
+  /**
+   * Their age protects a push that is under way. These were part of an image, so nothing has to be waited
+   * for.
+   */
   async #releaseLayers(digest: string, leavingSinceMs: number): Promise<void> {
     for (const layer of await this.#deps.references.of(digest)) {
       const link = path.join(this.#deps.layout.layer(this.#found.name, layer), 'link')

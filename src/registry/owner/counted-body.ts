@@ -6,7 +6,10 @@ interface Admission {
   readonly admit: (bytes: number) => Promise<void>
 }
 
-/** Passes a body on, each piece once it was admitted; a piece that is refused ends the body with what `admit` threw. */
+/**
+ * Passes a body on, each piece once it was admitted; a piece that is refused ends the body with what `admit`
+ * threw.
+ */
 export function countedBody(admission: Admission): Transform {
   return new Transform({
     transform(chunk: Buffer, _, done) {

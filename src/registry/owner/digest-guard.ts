@@ -1,6 +1,7 @@
 /**
- * Keeps a collection away from what is being written. A write names the digests that it needs: they are not deleted by a collection
- * that runs at that moment. A write waits while one of them is being deleted, and then finds it gone.
+ * Keeps a collection away from what is being written. A write names the digests that it needs: they are not
+ * deleted by a collection that runs at that moment. A write waits while one of them is being deleted, and
+ * then finds it gone.
  */
 export class DigestGuard {
   /** How many writes under way need a digest. */

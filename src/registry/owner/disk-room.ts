@@ -4,7 +4,10 @@ import type { DiskSize } from '../../domain/host/disk-reserve.ts'
 /** How old a look at the disk may be. What passes meanwhile is counted. */
 const looksEveryMs = 1_000
 
-/** The room on the registry's disk that pushes may still take, all users together, whatever the quotas promise. */
+/**
+ * The room on the registry's disk that pushes may still take, all users together, whatever the quotas
+ * promise.
+ */
 export class DiskRoom {
   readonly #disk: () => Promise<DiskSize>
   readonly #nowMs: () => number
@@ -26,7 +29,8 @@ export class DiskRoom {
 
   /** Whether so much may be written; then it counts as written. */
   take(bytes: number): boolean {
-    // A long push looks again on its way, without waiting for it. A look that fails leaves the last one, which only shrinks.
+    // A long push looks again on its way, without waiting for it. A look that fails leaves the last one,
+    // which only shrinks.
     void this.look().catch(() => undefined)
     if (bytes > this.#leftBytes - this.#sinceLook) return false
     this.#sinceLook += bytes

@@ -6,8 +6,8 @@ import { directoriesIn, readLink, unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
 /**
- * Deletes by tag, or by digest with every tag that stands for it. Only tags are taken away here. What they led to goes with the next
- * collection, whatever its age, unless another image or an instance still needs it.
+ * Deletes by tag, or by digest with every tag that stands for it. Only tags are taken away here. What they
+ * led to goes with the next collection, whatever its age, unless another image or an instance still needs it.
  */
 export class ImageDeletions {
   readonly #layout: StorageLayout

@@ -7,7 +7,10 @@ const digests = /sha256:[0-9a-f]{64}/g
 /** Manifests whose references are remembered; a manifest never changes. */
 const maxRemembered = 20_000
 
-/** Every digest that stands anywhere in a manifest or an index. That may be more than it needs, and never less. */
+/**
+ * Every digest that stands anywhere in a manifest or an index. That may be more than it needs, and never
+ * less.
+ */
 export function referencesIn(manifest: Buffer): readonly string[] {
   const text = manifest.toString('utf8')
   return [...new Set([...(text.match(digests) ?? []), ...(withoutEscapes(text).match(digests) ?? [])])]

@@ -8,10 +8,11 @@ export const maxRequestsPerUser = 32
 const defaultMaxConnections = 2_048
 
 /**
- * What is under way at the owner of the registry, so that no user takes it all with requests that take for ever. A user has so many requests at
- * most. A request is under way until it is answered and has been sent, or its connection is closed. Connections are
- * bounded as well: where all are taken, the one that has been without a user's request for longest is closed for the newcomer. They are
- * not bounded by address, since all users may come from one: the owner listens on the loopback, mostly behind a proxy.
+ * What is under way at the owner of the registry, so that no user takes it all with requests that take for
+ * ever. A user has so many requests at most. A request is under way until it is answered and has been sent,
+ * or its connection is closed. Connections are bounded as well: where all are taken, the one that has been
+ * without a user's request for longest is closed for the newcomer. They are not bounded by address, since all
+ * users may come from one: the owner listens on the loopback, mostly behind a proxy.
  */
 export class OpenRequests {
   readonly #maxConnections: number

@@ -16,7 +16,9 @@ export interface OwnerServerDeps extends PushHandlersDeps {
 }
 
 const headersTimeoutMs = 10_000
-/** Between two pieces of a body. The registry may need minutes to read a large blob again before it answers. */
+/**
+ * Between two pieces of a body. The registry may need minutes to read a large blob again before it answers.
+ */
 const idleTimeoutMs = 300_000
 /** How often connections are looked at whose request has no end of its head. */
 const headersCheckMs = 5_000
@@ -24,8 +26,9 @@ const headersCheckMs = 5_000
 const retryAfterSeconds = '5'
 
 /**
- * The registry as users reach it. Reads go through as they are. Writes go through with a token of the platform, after the user's own
- * token was found to permit them and what they bring was found to fit. The caller lets it listen, and closes it.
+ * The registry as users reach it. Reads go through as they are. Writes go through with a token of the
+ * platform, after the user's own token was found to permit them and what they bring was found to fit. The
+ * caller lets it listen, and closes it.
  */
 export function createOwnerServer(deps: OwnerServerDeps): Server {
   const handlers = new PushHandlers(deps)

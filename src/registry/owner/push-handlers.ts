@@ -203,12 +203,16 @@ export class PushHandlers {
     await this.#deps.ledger.admit(account, count * entryBytes, () => account.storage.addEntries(count))
   }
 
-  /** An upload that was refused can not be completed; what came of it would only be in the way of smaller ones. */
+  /**
+   * An upload that was refused can not be completed; what came of it would only be in the way of smaller
+   * ones.
+   */
   async #discard(account: PushAccount, { repository, upload }: Of<'send'> | Of<'commit'>): Promise<void> {
     // Others that still send to it write on, and what they write has to be counted until they end.
     if (account.storage.sendersOf(upload) > 1) return
     const directory = this.#deps.layout.upload(repository, upload)
-    // The registry writes a last file when it notices that the push is over. What is left is found by the next inventory.
+    // The registry writes a last file when it notices that the push is over. What is left is found by the
+    // next inventory.
     await rm(directory, { recursive: true, force: true, maxRetries: discardTries }).catch(() => undefined)
     account.storage.dropUpload(upload)
   }
@@ -221,7 +225,8 @@ export class PushHandlers {
     const answer = await this.#deps.upstream.send({
       method: request.method ?? 'GET',
       path: request.url ?? '/',
-      // Without its body a request must not announce one: the registry would wait for it, in what comes next on this connection.
+      // Without its body a request must not announce one: the registry would wait for it, in what comes next
+      // on this connection.
       headers: {
         ...passedHeaders(request.headers),
         ...(body === undefined ? { 'content-length': '0' } : {}),

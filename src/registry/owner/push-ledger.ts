@@ -28,8 +28,8 @@ export interface PushAccount {
 }
 
 /**
- * Counts what every user holds and admits what still fits. All bytes of all pushes go through it one after the other, so parallel pushes can
- * not pass a bound together.
+ * Counts what every user holds and admits what still fits. All bytes of all pushes go through it one after
+ * the other, so parallel pushes can not pass a bound together.
  */
 export class PushLedger {
   readonly #deps: PushLedgerDeps
@@ -62,7 +62,10 @@ export class PushLedger {
     return true
   }
 
-  /** The same, but looks at the storage before it refuses, because that may have shrunk. Throws `RegistryRefusal` where they do not fit. */
+  /**
+   * The same, but looks at the storage before it refuses, because that may have shrunk. Throws
+   * `RegistryRefusal` where they do not fit.
+   */
   async admit(account: PushAccount, bytes: number, add: () => void): Promise<void> {
     if (this.fits(account, bytes, add)) return
     await this.#deps.inventory()

@@ -6,13 +6,16 @@ import type { RegistryAction, RegistryScope } from '../registry-scope.ts'
 import type { RegistrySigningKey } from '../signing-key.ts'
 import type { RegistryTokenIssuer } from '../token-issuer.ts'
 
-/** Knows the tokens of requests, and turns one into the token with which the registry itself may be written. */
+/**
+ * Knows the tokens of requests, and turns one into the token with which the registry itself may be written.
+ */
 export interface PushPermissions {
   /** Whose token it is, empty for one that was given without a login. Undefined where it is not valid. */
   userOf(authorization: string | undefined): Promise<string | undefined>
   /**
-   * A token that the registry takes, with the rights of the one in `authorization`. Undefined where that is not valid, or
-   * does not permit `action` on the repository: the registry then refuses the request by itself.
+   * A token that the registry takes, with the rights of the one in `authorization`. Undefined where that is
+   * not valid, or does not permit `action` on the repository: the registry then refuses the request by
+   * itself.
    */
   permit(
     authorization: string | undefined,

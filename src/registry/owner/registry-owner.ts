@@ -49,8 +49,9 @@ export interface RegistryOwner {
 const recordEveryMs = 2_000
 
 /**
- * Stands before the registry: users push and pull by it, and it alone may write to the storage. It counts what each user holds, and
- * refuses what would pass the quota, and deletes what nothing needs. Why it is so: docs/decisions/0022.
+ * Stands before the registry: users push and pull by it, and it alone may write to the storage. It counts
+ * what each user holds, and refuses what would pass the quota, and deletes what nothing needs. Why it is so:
+ * docs/decisions/0022.
  */
 export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
   const { nowMs, onError, delay, imagesInUse, times } = deps

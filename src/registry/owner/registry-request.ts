@@ -16,7 +16,10 @@ export type RegistryRequest =
 const uploadPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const other: RegistryRequest = { kind: 'other' }
 
-/** Reads method and target of a request. Only names that the registry itself permits are recognised, so that they can be parts of paths. */
+/**
+ * Reads method and target of a request. Only names that the registry itself permits are recognised, so that
+ * they can be parts of paths.
+ */
 export function parseRegistryRequest(method: string, target: string): RegistryRequest {
   const [pathname = '', ...queries] = target.split('?')
   const query = new URLSearchParams(queries.join('?'))

@@ -9,7 +9,10 @@ export interface RestingWorkDeps {
 const restFactor = 10
 const shortestRestMs = 1_000
 
-/** Runs one piece of work at a time, on demand and now and then, with a rest between two that grows with what one takes. */
+/**
+ * Runs one piece of work at a time, on demand and now and then, with a rest between two that grows with what
+ * one takes.
+ */
 export class RestingWork {
   readonly #deps: RestingWorkDeps
   #running: Promise<void> = Promise.resolve()
@@ -20,7 +23,10 @@ export class RestingWork {
     this.#deps = deps
   }
 
-  /** Resolves when a run that began after this call has ended, well or not. Who comes while it is waited for joins. */
+  /**
+   * Resolves when a run that began after this call has ended, well or not. Who comes while it is waited for
+   * joins.
+   */
   fresh(): Promise<void> {
     return (this.#next ??= this.#running.then(async () => {
       await this.#deps.delay(Math.max(0, this.#restUntilMs - this.#deps.nowMs()))

@@ -1,6 +1,9 @@
 import type { Holdings } from './storage-inventory.ts'
 
-/** What a file or a directory takes on disk besides its content. Without it a push of tags alone would be free. */
+/**
+ * What a file or a directory takes on disk besides its content. Without it a push of tags alone would be
+ * free.
+ */
 const entryBytes = 4_096
 
 interface OpenUpload {
@@ -17,8 +20,9 @@ interface Meanwhile {
 }
 
 /**
- * What one user holds in the registry. It starts from an inventory of the storage, adds what passes, and gives nothing back by
- * itself: what was deleted is found gone by the next inventory. So it may say too much for a while, and never too little.
+ * What one user holds in the registry. It starts from an inventory of the storage, adds what passes, and
+ * gives nothing back by itself: what was deleted is found gone by the next inventory. So it may say too much
+ * for a while, and never too little.
  */
 export class StorageAccount {
   #blobs = new Map<string, number>()

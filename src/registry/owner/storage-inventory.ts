@@ -38,7 +38,9 @@ export const entriesOfTag = 8
 /** The directory, `data`, `startedat`, and the state of the digest. */
 export const entriesOfUpload = 6
 
-/** Reads the whole storage. What vanishes meanwhile is left out, and what comes meanwhile may be in it or not. */
+/**
+ * Reads the whole storage. What vanishes meanwhile is left out, and what comes meanwhile may be in it or not.
+ */
 export async function takeInventory(layout: StorageLayout): Promise<Inventory> {
   const repositories: FoundRepository[] = []
   for await (const name of repositoryNames(layout)) repositories.push(await readRepository(layout, name))

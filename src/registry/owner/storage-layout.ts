@@ -1,8 +1,9 @@
 import path from 'node:path'
 
 /**
- * Where distribution 2.8 keeps what it stores. A blob lies once for everybody in `blobs`. A repository has it by a small file `link`
- * under `_layers`, or under `_manifests/revisions` where it is a manifest. `tags/<tag>/current/link` holds the digest that a tag stands for.
+ * Where distribution 2.8 keeps what it stores. A blob lies once for everybody in `blobs`. A repository has it
+ * by a small file `link` under `_layers`, or under `_manifests/revisions` where it is a manifest.
+ * `tags/<tag>/current/link` holds the digest that a tag stands for.
  */
 export interface StorageLayout {
   readonly repositories: string

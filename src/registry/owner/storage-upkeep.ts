@@ -40,7 +40,9 @@ const maxRounds = 4
 const everyMs = 600_000
 const marginMs = 1_000
 
-/** Looks at the storage now and then, tells the ledger what everybody holds, and deletes what nothing needs. */
+/**
+ * Looks at the storage now and then, tells the ledger what everybody holds, and deletes what nothing needs.
+ */
 export class StorageUpkeep {
   readonly #deps: StorageUpkeepDeps
   readonly #times: CollectionTimes

@@ -13,7 +13,10 @@ export interface UpstreamCall {
 }
 
 export interface Upstream {
-  /** Resolves with the head of the answer; rejects with what broke the body, or with a refusal where the registry does not answer. */
+  /**
+   * Resolves with the head of the answer; rejects with what broke the body, or with a refusal where the
+   * registry does not answer.
+   */
   send(call: UpstreamCall): Promise<IncomingMessage>
   close(): void
 }
@@ -41,7 +44,8 @@ export function createUpstream(url: string): Upstream {
       if (body === undefined || Buffer.isBuffer(body)) {
         sent.end(body)
       } else {
-        // The registry may answer before it has read everything; then the answer counts and not the broken pipe.
+        // The registry may answer before it has read everything; then the answer counts and not the broken
+        // pipe.
         pipeline(body, sent).catch((error: unknown) => {
           answered.reject(error)
           if (!hasAnswer) sent.destroy()

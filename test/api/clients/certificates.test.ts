@@ -73,7 +73,10 @@ describe('a client in the field, of certificates', () => {
     assert.equal(taken.error, 23)
   })
 
-  /** The platform's own end-to-end tests: the certificate that a deployment made outlives it and can be removed. */
+  /**
+   * The platform's own end-to-end tests: the certificate that a deployment made outlives it and can be
+   * removed.
+   */
   it('removes the certificate that a deployment left behind', async () => {
     const [instance] = (
       await goSdk('POST', '/v1/instances', {

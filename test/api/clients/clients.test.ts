@@ -4,7 +4,9 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
 import { sendAsGoSdk } from '../../support/go-sdk.ts'
 
-/** The requests that existing clients send, byte for byte where it matters, and what they need of the answers. */
+/**
+ * The requests that existing clients send, byte for byte where it matters, and what they need of the answers.
+ */
 describe('a client in the field', () => {
   let api: TestApi
   let user: TestUser

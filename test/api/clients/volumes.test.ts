@@ -95,7 +95,10 @@ describe('a client in the field, of volumes', () => {
     assert.deepEqual([used.volumes, used.total_volume_mb], [1, 64])
   })
 
-  /** The newer SDKs name what they read in the query, and what they change in a body, an array or one of the path. */
+  /**
+   * The newer SDKs name what they read in the query, and what they change in a body, an array or one of the
+   * path.
+   */
   it('is read, attached and detached as the SDK in JavaScript does it', async () => {
     const send = async (method: string, path: string, body?: unknown) => {
       const headers = { accept: 'application/json' }

@@ -143,7 +143,10 @@ describe('the API as a client of hosts', () => {
   })
   after(() => api.close())
 
-  /** A host that answers as `answer` does, and a client that is told of it as the database has it, with `told` on top. */
+  /**
+   * A host that answers as `answer` does, and a client that is told of it as the database has it, with `told`
+   * on top.
+   */
   async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
     const server = createServer(answer)
     server.listen(0, '127.0.0.1')

@@ -23,7 +23,9 @@ import { detailsOfWorkflow } from '../../support/web-ui.ts'
 
 const limitMs = 90_000
 
-/** An idle VM takes 40 millicores under emulation, one that is asked all the time what the machine has left. */
+/**
+ * An idle VM takes 40 millicores under emulation, one that is asked all the time what the machine has left.
+ */
 const byLoad: Policy = {
   name: 'load',
   type: 'step',
@@ -175,7 +177,8 @@ describe('autoscale', function () {
       },
       { limitMs },
     )
-    // With the time until they are cut, and once more from the beginning, well below the 30 s that a request may take.
+    // With the time until they are cut, and once more from the beginning, well below the 30 s that a request
+    // may take.
     const longMs = 15_000
     const long = Array.from({ length: 6 }, () => ask(longMs))
     await busyWith(2)

@@ -18,8 +18,9 @@ import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
 import { resizeTo } from '../../support/autoscale-outcomes.ts'
 
 /**
- * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts <options as JSON>`.
- * Its watch wants one size, whatever the load; all else of it is real. Writes `ready` once it takes work.
+ * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts
+ * <options as JSON>`. Its watch wants one size, whatever the load; all else of it is real. Writes `ready`
+ * once it takes work.
  */
 export interface AutoscaleCrashOptions {
   readonly place: { readonly address: string; readonly namespace: string }
@@ -27,7 +28,10 @@ export interface AutoscaleCrashOptions {
   readonly bundle: string
   readonly secretKey: string
   readonly wanted: number
-  /** `<activity, transaction, call of a workflow or named query> <nth>, before` or `, after`; all of aligning and closing. */
+  /**
+   * `<activity, transaction, call of a workflow or named query> <nth>, before` or `, after`; all of aligning
+   * and closing.
+   */
   readonly point?: string
 }
 
@@ -46,7 +50,10 @@ function count(what: string): number {
   return nth
 }
 
-/** One that was given up is over, too: where a worker died before, its workflows may answer only after the deadline of a call. */
+/**
+ * One that was given up is over, too: where a worker died before, its workflows may answer only after the
+ * deadline of a call.
+ */
 async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
   at(`${name} ${count(`${name} begun`)}, before`)
   try {

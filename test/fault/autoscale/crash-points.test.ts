@@ -3,7 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openAutoscaleCrashScene } from './crash-scene.ts'
 import type { AutoscaleCrashScene, CrashService, CrashWorker } from './crash-scene.ts'
 
-/** In the order of the steps; after one is before the next. The first transaction looks and gives back, each other adds one. */
+/**
+ * In the order of the steps; after one is before the next. The first transaction looks and gives back, each
+ * other adds one.
+ */
 const growing = [
   'alignService 1, before',
   'transaction 1, after',
@@ -37,8 +40,8 @@ const closing = [
 /** Every death waits for a timeout, so many are died beside each other. */
 const atOnce = 4
 /**
- * Where a server is slow, a call that does what it should is given up all the same, and nobody comes by the point behind it: the life then
- * ends well without a death, and another one is tried.
+ * Where a server is slow, a call that does what it should is given up all the same, and nobody comes by the
+ * point behind it: the life then ends well without a death, and another one is tried.
  */
 const deathLimitMs = 90_000
 const livesTried = 4
@@ -138,7 +141,8 @@ describe('autoscale whose worker dies once, with -9,', function () {
       await service.runs(1)
       assert.equal((await service.instances())[0]?.isClone, false)
       const { added, givenBack } = await service.decided()
-      // The first worker may have seen the master stopped before it ended itself, and added one that stands in for it.
+      // The first worker may have seen the master stopped before it ended itself, and added one that stands
+      // in for it.
       assert.ok(added === size - 1 || added === size, `${added} were added`)
       assert.equal(givenBack, added)
       assert.equal(service.virtualMachines(), 1)

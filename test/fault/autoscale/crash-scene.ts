@@ -32,7 +32,10 @@ import type { AutoscaleCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
 import type { MortalPart } from '../mortal-part.ts'
 
-/** A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the machine may be busy. */
+/**
+ * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
+ * machine may be busy.
+ */
 const arrives = { limitMs: 150_000 }
 const nodeId = 'local'
 /** Workers are other processes. */
@@ -45,7 +48,10 @@ export interface CrashInstance {
   readonly state: string
 }
 
-/** One autoscaled service with a server's namespace, a database and a host of its own, so that many die beside each other. */
+/**
+ * One autoscaled service with a server's namespace, a database and a host of its own, so that many die beside
+ * each other.
+ */
 export interface CrashService {
   startWorker(wanted: number, point?: string): CrashWorker
   begin(): Promise<void>

@@ -13,8 +13,8 @@ import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
 
 /**
- * The control worker, as a process that ends itself with -9 at one named point: `node certificate-crash-part.ts <options as
- * JSON>`. Writes `ready` once it takes work.
+ * The control worker, as a process that ends itself with -9 at one named point: `node
+ * certificate-crash-part.ts <options as JSON>`. Writes `ready` once it takes work.
  */
 export interface CertificateCrashOptions {
   readonly place: { readonly address: string; readonly namespace: string }

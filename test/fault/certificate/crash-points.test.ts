@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { openCertificateCrashScene } from './crash-scene.ts'
 import type { CertificateCrashScene } from './crash-scene.ts'
 
-/** In the order of the steps: activities, calls of the authority, and writes of what must not be lost. After one is before the next. */
+/**
+ * In the order of the steps: activities, calls of the authority, and writes of what must not be lost. After
+ * one is before the next.
+ */
 const points = [
   'record-certificate, after',
   'ensure-order-key, after',

@@ -23,14 +23,17 @@ import { until } from '../../support/until.ts'
 import type { CertificateCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
 
-/** A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the machine may be busy. */
+/**
+ * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
+ * machine may be busy.
+ */
 const arrives = { limitMs: 150_000 }
 const challengePath = '/.well-known/acme-challenge/'
 
 export interface CertificateCrashScene {
   /**
-   * A certificate whose worker dies at the point and is followed by another: resolves when it is served, and has been
-   * looked at. Each has a worker of its own, so many may die beside each other.
+   * A certificate whose worker dies at the point and is followed by another: resolves when it is served, and
+   * has been looked at. Each has a worker of its own, so many may die beside each other.
    */
   liveThrough(point: string): Promise<void>
   /** That the authority has heard of since its start. */

@@ -9,15 +9,17 @@ import type { ControlWorkerOptions } from '../../../src/bin/worker-temporal.ts'
 import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
 
 /**
- * The control worker, or what of an agent has to do with volumes, as a process that ends itself with -9 at one named point:
- * `node volume-crash-part.ts <CrashPartOptions as JSON>`. Writes `ready` once it takes work.
+ * The control worker, or what of an agent has to do with volumes, as a process that ends itself with -9 at
+ * one named point: `node volume-crash-part.ts <CrashPartOptions as JSON>`. Writes `ready` once it takes work.
  */
 export interface CrashPartOptions {
   readonly place: { readonly address: string; readonly namespace: string }
   readonly role:
     | { readonly kind: 'worker'; readonly databaseUrl: string; readonly bundle: string }
     | { readonly kind: 'agent'; readonly nodeId: string; readonly directory: string }
-  /** `<activity> <nth>, before` or `, after`, or `<activity>: <call of the kernel>`, the first of that name. */
+  /**
+   * `<activity> <nth>, before` or `, after`, or `<activity>: <call of the kernel>`, the first of that name.
+   */
   readonly point?: string
 }
 

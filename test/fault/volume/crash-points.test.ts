@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { openCrashScene } from './crash-scene.ts'
 import type { CrashHost, CrashScene } from './crash-scene.ts'
 
-/** Of an agent; a host's own calls of the kernel have a test of their own, which tries every single one of them. */
+/**
+ * Of an agent; a host's own calls of the kernel have a test of their own, which tries every single one of
+ * them.
+ */
 const makingPoints = [
   'makeVolume 1, before',
   'makeVolume: mkdir',

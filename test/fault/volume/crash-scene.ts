@@ -21,7 +21,10 @@ import { until } from '../../support/until.ts'
 import type { CrashPartOptions } from './crash-part.ts'
 
 const sizeMb = 8
-/** A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the machine may be busy. */
+/**
+ * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
+ * machine may be busy.
+ */
 const arrives = { limitMs: 120_000 }
 
 /** A process of the stack that may be told where to die. */
@@ -34,7 +37,10 @@ export interface CrashPart {
 
 export interface CrashScene {
   startWorker(point?: string): Promise<CrashPart>
-  /** A volume of a host of its own. Its workflow is begun, and later told, by the sweep alone, as when the API died. */
+  /**
+   * A volume of a host of its own. Its workflow is begun, and later told, by the sweep alone, as when the API
+   * died.
+   */
   newHost(): Promise<CrashHost>
   /** Of both kinds, those that still live. */
   endParts(): Promise<void>

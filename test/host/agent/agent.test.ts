@@ -367,7 +367,8 @@ describe('the agent', () => {
       assert.ok(running !== undefined && stopped !== undefined)
       assert.ok(running.rssBytes > 0)
       assert.equal(stopped.rssBytes, 0)
-      // The fake network counts a packet per reading: one sample and the end in the first boot, two readings in the second.
+      // The fake network counts a packet per reading: one sample and the end in the first boot, two readings
+      // in the second.
       assert.equal(running.rxPackets, 2 + 1)
       assert.equal(stopped.rxPackets, 2 + 2)
       assert.equal(stopped.txBytes, 200 * stopped.rxPackets)

@@ -1,4 +1,7 @@
-/** Where the agent dies relative to the call: it is never made, under way, or made with nobody left to see the answer. */
+/**
+ * Where the agent dies relative to the call: it is never made, under way, or made with nobody left to see the
+ * answer.
+ */
 export const CrashMoment = { Before: 'before', During: 'during', After: 'after' } as const
 export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
 
@@ -20,8 +23,8 @@ const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', '
 const outlasting = /^(store\.|vmm\.(suspend|dropSnapshot))/
 
 /**
- * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and nothing returns
- * to it: what `kill -9` is to a process, for an object in a test.
+ * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and
+ * nothing returns to it: what `kill -9` is to a process, for an object in a test.
  */
 export class Crash {
   /** The calls up to now, by name. */

@@ -3,7 +3,10 @@ import { Machine } from './machine.ts'
 import type { AgentOptions, LiveAgent } from './machine.ts'
 import { Crash, CrashMoment } from './crash.ts'
 
-/** One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the end. */
+/**
+ * One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the
+ * end.
+ */
 export interface Timeline {
   /** Before the agent that dies; its own life is without faults. */
   readonly prepare?: (machine: Machine) => Promise<void>
@@ -18,7 +21,9 @@ export interface Timeline {
 /** Far more calls than any timeline makes. */
 const callsMax = 200
 
-/** Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were. */
+/**
+ * Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were.
+ */
 export async function dieEverywhere(timeline: Timeline): Promise<number> {
   let deaths = 0
   for (const moment of Object.values(CrashMoment)) {

@@ -17,7 +17,9 @@ describe('the registration of a host', () => {
   const assignment = { nodeId: 'local', subnet: '10.70.0.0/16' }
   const other = { nodeId: 'local', subnet: '10.71.0.0/16' }
 
-  /** `answers` in turn; undefined: the API is away; a number: it refuses. The last one holds for all further. */
+  /**
+   * `answers` in turn; undefined: the API is away; a number: it refuses. The last one holds for all further.
+   */
   function register(answers: readonly (typeof assignment | number | undefined)[]): {
     registration: Registration
     reassigned: Promise<string>

@@ -74,7 +74,9 @@ describe('the bandwidth of an instance', function () {
       return child
     }
 
-    /** Sends without end over TCP from one namespace into another, and gives how much arrived within how long. */
+    /**
+     * Sends without end over TCP from one namespace into another, and gives how much arrived within how long.
+     */
     async function flow(from: string, to: { readonly namespace: string; readonly address: string }) {
       const receiver = start(
         to.namespace,

@@ -10,8 +10,8 @@ export const outsideAddress = '203.0.113.2'
 export const hostOutsideAddress = '203.0.113.1'
 
 /**
- * Network namespaces of a test: one plays the machine, one what lies beyond it, one more each VM that sends packets. Nothing that is
- * sent in them leaves them.
+ * Network namespaces of a test: one plays the machine, one what lies beyond it, one more each VM that sends
+ * packets. Nothing that is sent in them leaves them.
  */
 export class TapScene {
   readonly host: string
@@ -79,7 +79,9 @@ export class TapScene {
     return await this.commandsIn(this.host).run(command)
   }
 
-  /** What lies beyond the host: a network with an uplink, so that there is something to reach or not to reach. */
+  /**
+   * What lies beyond the host: a network with an uplink, so that there is something to reach or not to reach.
+   */
   addOutside(addresses: readonly string[] = []): void {
     const { host, outside } = this
     this.addNamespace(outside)

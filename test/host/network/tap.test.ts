@@ -15,7 +15,10 @@ const peerWatchPath = join(requireInstalled(readInstalled(), 'guestDirectory'), 
 const scene = new TapScene('tap')
 const { host, plan, warnings } = scene
 
-/** Addresses outside that only the host may reach: private ones, and those at which clouds speak to their machines. */
+/**
+ * Addresses outside that only the host may reach: private ones, and those at which clouds speak to their
+ * machines.
+ */
 const closed = [
   '192.168.77.1',
   '168.63.129.16',
@@ -245,8 +248,8 @@ describe('the TAP network', function () {
     it("an instance that sends under another's MAC does not get what is for that one", async () => {
       const nft = (rules: string): Promise<string> =>
         new Commands(['ip', 'netns', 'exec', vms.one]).run(['nft', '-f', '-'], rules)
-      // Its question for an address tells its own MAC and address; who sent the frame is made up, and to whom it goes: to
-      // everybody, or to the next bridge alone.
+      // Its question for an address tells its own MAC and address; who sent the frame is made up, and to whom
+      // it goes: to everybody, or to the next bridge alone.
       for (const receiver of ['ff:ff:ff:ff:ff:ff', '01:80:c2:00:00:0e', '01:80:c2:00:00:03']) {
         assert.equal(await pings(host, other.ip), true)
         await nft(`table netdev forged { chain out { type filter hook egress device eth0 priority 0;
@@ -295,7 +298,8 @@ describe('the TAP network', function () {
       await closed.attach(one)
       assert.equal(await pings(vms.one, outsideAddress), false)
       assert.equal(await pings(host, one.ip), true)
-      // Its filter took the place of this network's, and knows neither the other VMs nor the numbers of their users.
+      // Its filter took the place of this network's, and knows neither the other VMs nor the numbers of their
+      // users.
       await network.open()
     })
   })

@@ -23,7 +23,8 @@ describe('the user-mode network, with a real VM', () => {
 
   before(async () => {
     bench = await openQemuBench()
-    // It is what a host without root has: no VM of it gets a network of its own, in which nobody reached its ports.
+    // It is what a host without root has: no VM of it gets a network of its own, in which nobody reached its
+    // ports.
     vmm = bench.open({ facts: { ...bench.context.facts, isRoot: false } })
     // What a host can not filter must not go out either where somebody asks for it.
     network = new UserNetwork({ directory: bench.directory, outbound: true })

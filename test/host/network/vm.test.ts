@@ -96,7 +96,8 @@ describe('the private network, with real VMs', function () {
     assert.match(await sh(one, `nslookup x ${two.ip}`), refused)
   })
 
-  // With `-type`: with a coarse clock busybox gives the two questions it asks otherwise one id, and misses an answer.
+  // With `-type`: with a coarse clock busybox gives the two questions it asks otherwise one id, and misses an
+  // answer.
   it('names: also bare ones, no IPv6, none that are not, and addresses back', async () => {
     assert.equal(await reaches(two, 'ping -c1 -W5 one'), true)
     assert.match(

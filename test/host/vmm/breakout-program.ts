@@ -25,8 +25,8 @@ export const breakoutTries = [
 ] as const
 
 /**
- * A program that is run in place of QEMU, as a guest that has taken its VMM over, with what it tries to reach: servers, files,
- * processes and memory of this host, and a VM that runs beside it.
+ * A program that is run in place of QEMU, as a guest that has taken its VMM over, with what it tries to
+ * reach: servers, files, processes and memory of this host, and a VM that runs beside it.
  */
 export class BreakoutProgram {
   readonly path: string
@@ -37,7 +37,10 @@ export class BreakoutProgram {
     this.#close = close
   }
 
-  /** It reports to `reportFd`. Lies in a directory that everybody may enter, as the real VMM does, with a setuid program beside it. */
+  /**
+   * It reports to `reportFd`. Lies in a directory that everybody may enter, as the real VMM does, with a
+   * setuid program beside it.
+   */
   static async make(options: {
     readonly bench: QemuBench
     readonly other: VmSpec

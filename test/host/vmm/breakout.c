@@ -1,6 +1,7 @@
 /*
- * Run in place of QEMU, as a guest that has taken its VMM over: tries to reach what is not the VM's own. One line to REPORT_FD for
- * each try, `<what> reached` or `<what> refused <errno>`, then `done`. The test compiles it with the places to look at.
+ * Run in place of QEMU, as a guest that has taken its VMM over: tries to reach what is not the VM's own. One
+ * line to REPORT_FD for each try, `<what> reached` or `<what> refused <errno>`, then `done`. The test
+ * compiles it with the places to look at.
  */
 #include <errno.h>
 #include <fcntl.h>

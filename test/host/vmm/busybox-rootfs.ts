@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * A small Linux of Debian's static busybox, as one squashfs: enough to be an application in any way a test wants. `addTo` may put more
- * into its root.
+ * A small Linux of Debian's static busybox, as one squashfs: enough to be an application in any way a test
+ * wants. `addTo` may put more into its root.
  */
 export async function makeBusyboxRootfs(
   directory: string,

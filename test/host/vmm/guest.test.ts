@@ -66,7 +66,10 @@ describe('an application in a QEMU guest', () => {
     assert.ok(Math.abs(Number(seconds) - Date.now() / 1000) < 10, `the guest's clock says ${String(seconds)}`)
   })
 
-  /** On a busy host a VM is not run for a while, again and again; its timer ticks come late then, its clock must not run slow. */
+  /**
+   * On a busy host a VM is not run for a while, again and again; its timer ticks come late then, its clock
+   * must not run slow.
+   */
   it('keeps the time over pauses that it does not know of', async () => {
     const clock = '/sys/devices/system/clocksource/clocksource0/current_clocksource'
     const spec = await bench.spec({

@@ -10,7 +10,9 @@ import type { StandInVm } from './keeper-scene.ts'
 
 const limit = { limitMs: 60_000 }
 const watchedMs = 500
-/** Of processor time, in that time: a tick is 10 ms. A keeper that polls without a pause uses all it can get. */
+/**
+ * Of processor time, in that time: a tick is 10 ms. A keeper that polls without a pause uses all it can get.
+ */
 const mostTicks = 3
 /** More than a socket and its reader take of it at once. */
 const config = Buffer.alloc(2 * 1024 * 1024, 'x')

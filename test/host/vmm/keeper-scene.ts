@@ -43,7 +43,10 @@ export class KeeperScene {
     })
   }
 
-  /** Resolves when the keeper is there. `says` are the arguments of the VMM; `config` is what its guest is told first. */
+  /**
+   * Resolves when the keeper is there. `says` are the arguments of the VMM; `config` is what its guest is
+   * told first.
+   */
   async start(options: {
     readonly name: string
     readonly says: readonly string[]

@@ -20,7 +20,10 @@ describe('the QEMU VMM', () => {
     await bench.close()
   })
 
-  /** Enough for what a guest does by itself with the volume it is given, and too little for what `scriptFor` writes. */
+  /**
+   * Enough for what a guest does by itself with the volume it is given, and too little for what `scriptFor`
+   * writes.
+   */
   async function volumeFor({ volume }: Behaviour) {
     if (volume === undefined) return {}
     // The image has files there.

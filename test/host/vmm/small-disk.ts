@@ -7,8 +7,8 @@ import path from 'node:path'
 const blockBytes = 1024 * 1024
 
 /**
- * A disk of a few megabytes, which can be full: in memory, in a mount namespace of a process of its own, and gone with that. The process
- * ends with this one.
+ * A disk of a few megabytes, which can be full: in memory, in a mount namespace of a process of its own, and
+ * gone with that. The process ends with this one.
  */
 export class SmallDisk {
   readonly #holder: ChildProcess

@@ -1,7 +1,8 @@
 /**
- * Run by a keeper in place of QEMU: its snapshot is loaded at once, and its CPUs run. Its guest begins to listen after a while in
- * which a keeper that does not wait would have said that it runs. What comes after another while is its first argument: `awake`,
- * `exit`, `panic` or `nothing`; or one of those that do not behave:
+ * Run by a keeper in place of QEMU: its snapshot is loaded at once, and its CPUs run. Its guest begins to
+ * listen after a while in which a keeper that does not wait would have said that it runs. What comes after
+ * another while is its first argument: `awake`, `exit`, `panic` or `nothing`; or one of those that do not
+ * behave:
  *   `shout <rounds>`   says all that a guest can say, so often and as fast as it is heard, and fills its VMM's log where that has an end. Then it
  *                      speaks against standby, and ends.
  *   `answer`           says that it is ready to sleep before anybody asks, and three times to each question.

@@ -333,7 +333,8 @@ describe('a volume in a QEMU guest', () => {
     const first = await started(volume, 'sleep 1000000')
     for (const readonly of [false, true]) {
       const second = await bench.spec({ argv: ['true'], volume: { ...volume, readonly } })
-      // The VMM of one that goes on from a template asks for no lock to read. Its guest finds that the file system is in use.
+      // The VMM of one that goes on from a template asks for no lock to read. Its guest finds that the file
+      // system is in use.
       await assert.rejects(vmm.start(second), /Failed to get .* lock|was refused \(EROFS\)/)
     }
     assert.equal((await vmm.status(first))?.exit, undefined)

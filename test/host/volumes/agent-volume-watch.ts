@@ -100,7 +100,8 @@ export class WatchedVmm extends FakeVmm {
     // Whether it boots is known only afterwards, where there may be a snapshot.
     const boots = spec.restore ? undefined : clean.delete(volume.uuid)
     const report = await super.start(spec, signal)
-    // What an agent that died had begun may end here late: its restore must not take the check of the next one for its own.
+    // What an agent that died had begun may end here late: its restore must not take the check of the next
+    // one for its own.
     if (report.kind === StartKind.Restore) return report
     if (!(boots ?? clean.delete(volume.uuid))) broken.push('booted from what was not checked')
     return report

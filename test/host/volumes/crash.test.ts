@@ -27,7 +27,10 @@ async function runVictim(point: number, directory: string, task: string): Promis
   })
 }
 
-/** A check that the dead agent had begun ends with it, but not in the same instant; callers of `Volumes` repeat what finds a volume in use. */
+/**
+ * A check that the dead agent had begun ends with it, but not in the same instant; callers of `Volumes`
+ * repeat what finds a volume in use.
+ */
 async function onceFree(work: () => Promise<void>): Promise<void> {
   const attempt = async (): Promise<boolean> => {
     try {
@@ -51,7 +54,10 @@ describe('Volumes of an agent that is killed', function () {
     await rm(base, { recursive: true, force: true })
   })
 
-  /** Kills a new agent at each of the task's points, each time on a copy of what `prepare` left. Answers with the points. */
+  /**
+   * Kills a new agent at each of the task's points, each time on a copy of what `prepare` left. Answers with
+   * the points.
+   */
   async function atEachPoint(
     task: string,
     prepare: (volumes: FileVolumes, directory: string) => Promise<void>,

@@ -5,7 +5,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** `superblock`: the first one, of which a volume above 8 MB has copies. `inode-table`: the journal's inode and the root's. */
+/**
+ * `superblock`: the first one, of which a volume above 8 MB has copies. `inode-table`: the journal's inode
+ * and the root's.
+ */
 export type ImagePart = 'superblock' | 'inode-table' | 'root-inode' | 'everything'
 
 /** Writes noise over a part of the file system. */

@@ -7,8 +7,9 @@ import { holdOf, instanceUuid, volumeUuid } from './conformance.ts'
 import { debugFs, writeAt } from './image.ts'
 
 /**
- * What a host does whose disk is small, in a mount namespace of its own: `node volumes-small-disk.ts <directory on that disk> <the mark that a
- * volume has> <the mark of a plain file>`. Prints what it saw as JSON.
+ * What a host does whose disk is small, in a mount namespace of its own: `node volumes-small-disk.ts
+ * <directory on that disk> <the mark that a volume has> <the mark of a plain file>`. Prints what it saw as
+ * JSON.
  */
 const [, , disk = '', mark = '', plainMark = ''] = process.argv
 const directory = path.join(disk, 'volumes')

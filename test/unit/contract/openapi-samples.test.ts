@@ -51,7 +51,8 @@ describe('the requests that openapi.json describes', () => {
   it('are described by expressions that tools in every language read alike', () => {
     const patterns = [...new Set(patternsIn(document))]
     assert.ok(patterns.length > 5)
-    // No look-around, named group, back-reference, class by name and escape but of a dot, a star and a control character.
+    // No look-around, named group, back-reference, class by name and escape but of a dot, a star and a
+    // control character.
     const portable = /^(?:[^\\(]|\((?!\?)|\(\?:|\\[.*]|\\u00[01789][0-9a-f])*$/u
     for (const pattern of patterns) {
       assert.match(pattern, portable)
@@ -71,7 +72,8 @@ describe('the requests that openapi.json describes', () => {
           fc.assert(
             fc.property(samples.of(schema), (body) => {
               const failures = failuresOf(operation, { body, ...object })
-              // What the body leaves unnamed the query has to name, or it is about all objects: of an array, one by one.
+              // What the body leaves unnamed the query has to name, or it is about all objects: of an array,
+              // one by one.
               const isUnnamed = namesObjects(operation) && !local
               const wrong = failures.filter(
                 (message) => !isUnnamed || !message.startsWith('Missing identifier'),

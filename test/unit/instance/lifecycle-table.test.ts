@@ -35,7 +35,10 @@ const running = () => after(sleepy(), [0, start], [1, started(1, 1)])
 const ordered = () => after(running(), [2, idle(1, 1)], [1_001, tick])
 const asleep = () => after(ordered(), [1_002, slept(1, 1_002)])
 
-/** An instance of each phase, with boot 1 where it has one; those with an addition differ in what they hear of their host. */
+/**
+ * An instance of each phase, with boot 1 where it has one; those with an addition differ in what they hear of
+ * their host.
+ */
 const lives = {
   [Phase.Stopped]: after(created(), [0, start], [1, started(1, 1)], [2, exited(1, 2)]),
   [Phase.Starting]: after(created(), [0, start]),

@@ -132,7 +132,8 @@ describe("a volume's life", () => {
     fc.assert(
       fc.property(anyLife, fc.constantFrom(...kinds), (heard, kind) => {
         const once = after(...heard, kind)
-        // A repair that is heard again while it is under way is the same repair; after a failure it is a new one.
+        // A repair that is heard again while it is under way is the same repair; after a failure it is a new
+        // one.
         if (once.phase === Failed && kind === 'repair') return
         assert.deepEqual(decideVolume(once, events[kind]), once)
       }),

@@ -56,7 +56,8 @@ const functions = [
      perform pg_notify('roost_feed', tg_argv[0]);
      return null;
    end $$;`,
-  // Domains are told with their service. One that was made or deleted by this very transaction is told anyway.
+  // Domains are told with their service. One that was made or deleted by this very transaction is told
+  // anyway.
   `create function feed_touch_service() returns trigger language plpgsql as $$
    begin
      update services set feed_xid = pg_current_xact_id()
@@ -91,7 +92,8 @@ const triggers = [
    when ((old.name, old.node_id, old.private_ip) is distinct from (new.name, new.node_id, new.private_ip)
      or old.deleted_at is distinct from new.deleted_at)
    execute function feed_touch('routes names');`,
-  // The state of what is attached to nothing is nobody's business: most writes of states end here, without a call.
+  // The state of what is attached to nothing is nobody's business: most writes of states end here, without a
+  // call.
   `create trigger instances_feed_routes before update on instances for each row
    when ((old.state <> new.state and new.service_uuid is not null)
      or old.service_uuid is distinct from new.service_uuid)

@@ -29,8 +29,9 @@ export class Migration20261122184500_deleted_positions extends Migration {
 const lists = ['instances', 'services', 'certificates', 'volumes'] as const
 
 /**
- * Keeps the 2000 newest entries of each user and list, which is twice the longest page, so that what a user leaves behind is bounded.
- * It skips old entries that another transaction is removing at this moment: no delete waits for another one here.
+ * Keeps the 2000 newest entries of each user and list, which is twice the longest page, so that what a user
+ * leaves behind is bounded. It skips old entries that another transaction is removing at this moment: no
+ * delete waits for another one here.
  */
 const keepPosition = `create function keep_position() returns trigger language plpgsql as $$
    begin
