@@ -5,7 +5,7 @@ import { StartKind } from '../../../src/domain/instance/start-report.ts'
 describe('the record of a boot', () => {
   const nic = { instanceUuid: 'i', userUuid: 'u', ip: '10.64.0.2', mac: '12:b0:0a:40:00:02' }
   const first = { instanceUuid: 'i', boot: 5, hostBootId: 'h', nic, imageDigest: 'd' }
-  const woken = { ...newRecord(first, undefined), memory: 4 }
+  const woken = { ...newRecord(first, undefined), memoryBoot: 4 }
   const times = { startedAtMs: 1, bootTimeUs: 1, vmmStartTimeUs: 1, vmmLoadTimeUs: 1, vmmReadyTimeUs: 1 }
   const known = (kind: StartKind) => withStart(woken, { boot: 5, kind, ...times })
 

@@ -154,7 +154,7 @@ describe('the lease server of an agent', () => {
       instance: uuid,
       epoch: 1,
       boot: 1,
-      memory: 1,
+      memoryBoot: 1,
       returnAfterMs: 500,
       quietConnectionsSleep: false,
     })
