@@ -1,6 +1,6 @@
 /**
- * A bucket of `burst` permits that fills by `perSecond`. Pure: the state goes in and comes out, the clock is
- * an argument.
+ * A bucket holds up to `burst` permits and is filled with `perSecond` of them each second. The functions are
+ * pure: they take the state and the time as arguments and return the new state.
  */
 export interface BucketRate {
   readonly perSecond: number
@@ -15,8 +15,8 @@ export interface Bucket {
 export type BucketDecision = { readonly bucket: Bucket; readonly retryAfterMs: number }
 
 /**
- * Takes a permit, or `count` of them; `retryAfterMs` is 0 where there was one, else how long it takes until
- * there is. One permit is enough for any count: who took more than there were waits until all of them are
+ * Takes `count` permits. `retryAfterMs` is 0 if they were taken, else the time until they can be. One permit
+ * is enough to take any count: the bucket then holds less than 0, and the next caller waits until that is
  * made up for.
  */
 export function takePermit(
@@ -35,13 +35,13 @@ export function takePermit(
 const defaultMaxBuckets = 4_096
 
 /**
- * A bucket for each instance, user or token. Of too many, the one that was unused for longest is forgotten,
- * and begins full again.
+ * A bucket for each instance, user or token. If there are more than `maxBuckets`, the one that was unused for
+ * longest is forgotten; it is full when it is used again.
  */
 export class TokenBuckets {
   readonly #rate: BucketRate
   readonly #maxBuckets: number
-  /** The one that was unused for longest comes first. */
+  /** The bucket that was unused for longest comes first. */
   readonly #buckets = new Map<string, Bucket>()
 
   constructor(rate: BucketRate, maxBuckets = defaultMaxBuckets) {
@@ -49,12 +49,12 @@ export class TokenBuckets {
     this.#maxBuckets = maxBuckets
   }
 
-  /** Whether there was a permit; `nowMs` is the caller's clock. */
+  /** Takes a permit and returns true, or returns false if there is none. `nowMs` is the caller's clock. */
   take(key: string, nowMs: number): boolean {
     return this.waitFor(key, nowMs) === 0
   }
 
-  /** How long until there is a permit; 0 where there was one, and `count` were taken. */
+  /** Takes `count` permits and returns 0, or returns the time in ms until there is a permit. */
   waitFor(key: string, nowMs: number, count = 1): number {
     const { bucket, retryAfterMs } = takePermit(this.#rate, this.#buckets.get(key), nowMs, count)
     // Deleted and set again: a map keeps the order of insertion.

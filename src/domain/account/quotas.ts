@@ -1,7 +1,7 @@
 import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
-/** What an account may hold at a time, and what it holds. */
+/** Amounts of what an account holds, or may hold at a time. */
 export interface QuotaAmounts {
   readonly instances: number
   readonly liveInstances: number
@@ -13,11 +13,11 @@ export interface QuotaAmounts {
   readonly totalVolumeMb: number
   readonly registryMb: number
   readonly snapshotMb: number
-  /** On each host. */
+  /** Unpacked images on each host, in MiB. */
   readonly imageMb: number
 }
 
-/** Bounds of single objects. */
+/** The bounds of a single object. */
 export interface QuotaLimits {
   readonly minMemoryMb: number
   readonly maxMemoryMb: number
@@ -36,7 +36,7 @@ export interface QuotaReport {
   readonly limits: QuotaLimits
 }
 
-/** None is 0: clients divide by them. */
+/** No quota is 0, because clients divide by them. */
 export const defaultHardQuotas: QuotaAmounts = {
   instances: 64,
   liveInstances: 64,
@@ -47,13 +47,16 @@ export const defaultHardQuotas: QuotaAmounts = {
   volumes: 253,
   totalVolumeMb: 20_480,
   registryMb: 10_240,
-  // As much as live memory: all that may live may sleep.
+  // As much as `liveMemoryMb`: all instances that may live may also sleep.
   snapshotMb: 32_768,
   // Room for the largest image while it is made.
   imageMb: 16_384,
 }
 
-/** The least memory is what clients may ask for; a host gives a VM at least the floor its kernel needs. */
+/**
+ * `minMemoryMb` is the least that clients may ask for. A host gives a VM at least as much as its kernel
+ * needs.
+ */
 export const defaultQuotaLimits: QuotaLimits = {
   minMemoryMb: 16,
   maxMemoryMb: 8_192,
@@ -65,14 +68,16 @@ export const defaultQuotaLimits: QuotaLimits = {
   maxAutoscaleSize: 32,
 }
 
-/** What any of these numbers can be: none is 0, and the columns of the database hold no more. */
+/**
+ * The range of each of these numbers: none may be 0, and the columns of the database hold no more than `max`.
+ */
 export const quotaRange = { min: 1, max: 2_147_483_647 } as const
 
-/** What one instance adds when it is created, and what it adds when it starts. */
+/** What an instance adds to its account's use when it is created or started. */
 export interface InstanceDemand {
   readonly memoryMb: number
   readonly vcpus: number
-  /** Absent: it never goes to standby. */
+  /** If absent, the instance never goes to standby. */
   readonly scaleToZero?: ScaleToZero
 }
 
@@ -80,7 +85,7 @@ export type LimitedParameter = 'memory_mb' | 'vcpus' | 'size_mb' | 'min_size' | 
 
 export interface QuotaExcess {
   readonly quota: keyof QuotaAmounts
-  /** What would be used. */
+  /** The amount that would be in use. */
   readonly value: number
   readonly bound: number
 }
@@ -92,7 +97,9 @@ export interface LimitBreach<Parameter extends LimitedParameter = LimitedParamet
   readonly max: number
 }
 
-/** The first quota that `added` would pass, in the order of `QuotaAmounts`; undefined when it fits. */
+/**
+ * Returns the first quota, in the order of `QuotaAmounts`, that `added` would exceed; undefined if it fits.
+ */
 export function findQuotaExcess(
   quotas: Pick<QuotaReport, 'used' | 'hard'>,
   added: Partial<QuotaAmounts>,
@@ -101,22 +108,22 @@ export function findQuotaExcess(
     const more = added[quota] ?? 0
     const value = quotas.used[quota] + more
     const bound = quotas.hard[quota]
-    // Who is over a bound that was lowered later may still do what adds nothing to it.
+    // A bound may have been lowered below what is in use. What adds nothing to that quota is still allowed.
     if (more > 0 && value > bound) return { quota, value, bound }
   }
   return undefined
 }
 
-/** What deleted instances and volumes hold of an account until they are gone. */
+/** The amounts that deleted instances and volumes still hold of an account until they are gone. */
 export type DeletedQuotas = Pick<
   QuotaAmounts,
   'instances' | 'liveInstances' | 'liveVcpus' | 'liveMemoryMb' | 'snapshotMb' | 'volumes' | 'totalVolumeMb'
 >
 
 /**
- * What is deleted gives its quota back at once, so that it can be made anew. But who deletes faster than
- * hosts clean up would hold more and more of them: together with what is deleted and not gone an account has
- * at most the double of each quota.
+ * A deleted object gives its quota back at once, so that it can be made again. But a user who deletes faster
+ * than hosts clean up would hold more and more. So an account may have at most double each quota together
+ * with its objects that are deleted and not gone yet.
  */
 export function findDeletedExcess(
   { used, hard }: Pick<QuotaReport, 'used' | 'hard'>,
@@ -132,7 +139,7 @@ export function findDeletedExcess(
   return findQuotaExcess({ used: held, hard: bounds }, added)
 }
 
-/** The first bound of a single instance that `demand` does not keep. */
+/** Returns the first bound of a single instance that `demand` exceeds; undefined if there is none. */
 export function findLimitBreach(
   limits: QuotaLimits,
   demand: InstanceDemand,
@@ -147,7 +154,7 @@ export function findLimitBreach(
   return undefined
 }
 
-/** Undefined where a volume of this size keeps its bounds. */
+/** Returns undefined if a volume of this size is within its bounds. */
 export function findVolumeLimitBreach(
   limits: Pick<QuotaLimits, 'minVolumeMb' | 'maxVolumeMb'>,
   sizeMb: number,
@@ -156,14 +163,14 @@ export function findVolumeLimitBreach(
   return sizeMb < min || sizeMb > max ? { parameter: 'size_mb', value: sizeMb, min, max } : undefined
 }
 
-/** Of an account that may not have more than the one instance that there is anyway. */
+/** Whether an account may have no more than the one instance that exists without autoscale. */
 export function isAutoscaleDisabled(
   limits: Pick<QuotaLimits, 'minAutoscaleSize' | 'maxAutoscaleSize'>,
 ): boolean {
   return limits.minAutoscaleSize === 1 && limits.maxAutoscaleSize === 1
 }
 
-/** The first size that does not keep the account's bounds. */
+/** Returns the first of the sizes that is outside the account's bounds; undefined if there is none. */
 export function findAutoscaleBreach(
   limits: Pick<QuotaLimits, 'minAutoscaleSize' | 'maxAutoscaleSize'>,
   sizes: { readonly min: number; readonly max: number },
@@ -177,15 +184,15 @@ export function findAutoscaleBreach(
   return breach && { ...breach, min, max }
 }
 
-/** What `count` volumes of this size add. */
+/** What `count` volumes of this size add to the use. */
 export function volumeDemand(sizeMb: number, count: number): Partial<QuotaAmounts> {
   return { volumes: count, totalVolumeMb: sizeMb * count }
 }
 
 /**
- * What `count` live instances of this demand add. The room for a snapshot counts from the start on, and not
- * only while the instance sleeps: so a snapshot is never refused for its account's sake, and whoever asks for
- * too much hears of it at once.
+ * What `count` live instances of this demand add to the use. The room for a snapshot counts from the start
+ * on, and not only while the instance sleeps. So a snapshot is never refused because of the account's quota,
+ * and a user who asks for too much is told at once.
  */
 export function liveDemand(demand: InstanceDemand, count: number): Partial<QuotaAmounts> {
   const { scaleToZero, memoryMb, vcpus } = demand

@@ -3,23 +3,23 @@ import { Standing, isOfSize, sizeOf } from './members.ts'
 import type { AutoscaleMember } from './members.ts'
 import { InstanceState } from '../instance/state.ts'
 
-/** A member as it is taken for now. */
+/** A member with its present standing. */
 export type StandingMember = AutoscaleMember & { readonly standing: Standing }
 
 export interface Alignment {
-  /** Those that stay and are of the size. */
+  /** How many of the members that stay count for the size. */
   readonly size: number
-  /** Those that go; never the master. */
+  /** The members that are given back; never the master. */
   readonly retire: readonly RetiringMember[]
-  /** How many are missing. */
+  /** How many clones have to be added. */
   readonly missing: number
 }
 
-/** What aligning came to. */
+/** The result of an alignment. */
 export interface AlignedSize {
-  /** Instances of the size afterwards. */
+  /** How many instances count for the size afterwards. */
   readonly size: number
-  /** What is wanted from then on. */
+  /** The size that is wanted from then on. */
   readonly target: number
   readonly refusal?: string
   readonly closing?: true
@@ -32,26 +32,27 @@ export interface RetiringMember {
 }
 
 /**
- * So long a clone drains in any case: a request that is on its way to it when its gateways hear of it is
- * still answered.
+ * Every clone that is given back drains at least this long, so that a request that is on its way to it when
+ * the gateways hear of it is still answered.
  */
 export const leastDrainMs = 500
 
-/** How long what is open at a clone that goes may last. */
+/** How long the open requests and connections of a clone that is given back may last. */
 export const Drain = {
-  /** It serves nobody. */
+  /** The clone serves nobody, so it need not drain. */
   None: 'none',
   Cooldown: 'cooldown',
-  /** Its user has it drain: for as long as he gave it. */
+  /** The clone's user has asked it to drain: it drains for the time that the user gave. */
   AsAsked: 'as asked',
 } as const
 export type Drain = (typeof Drain)[keyof typeof Drain]
 
 /**
- * What makes the instances there are `target`. Clones that are down or failed go in any case, and those that
- * the cause names as failed and that did not recover meanwhile. Of those that are too many, who serves nobody
- * goes first: what starts, then what sleeps, then what is youngest; but nobody with those who failed, as
- * nobody has looked whether the others serve. `members` are in the order in which they were made.
+ * Plans how to reach `target` from the given members. A clone that is down or failed always goes. So does a
+ * clone that the cause names as failed and that has not recovered since. If there are too many, the members
+ * that serve nobody go first: those that start, then those that sleep, then the youngest. But none of these
+ * goes together with failed ones, because nobody has checked whether the others serve. `members` are in the
+ * order in which they were made.
  */
 export function planAlignment(
   members: readonly StandingMember[],
@@ -80,9 +81,9 @@ export function planAlignment(
 }
 
 /**
- * What is wanted once an alignment is over, within its bounds. What policies asked for and could not be had
- * is not wanted unless they say it again; who is missing because it failed, or its host is gone, is wanted
- * all the while.
+ * The size that is wanted after an alignment, within its bounds. If policies asked for instances that could
+ * not be added, these are no longer wanted; the policies ask again if need be. Instances that replace failed
+ * ones, or those of a host that is gone, stay wanted all the while.
  */
 export function targetAfter(
   aligned: Pick<AlignedSize, 'size' | 'target' | 'refusal'>,
@@ -92,7 +93,7 @@ export function targetAfter(
   return cause === 'resize' && refusal !== undefined ? Math.min(target, Math.max(size, minSize)) : target
 }
 
-/** Of a clone, and whether it was found failed a moment ago. */
+/** Whether a clone goes, by its standing and by whether it was found failed a moment ago. */
 const isGoing = {
   [Standing.Counted]: () => false,
   [Standing.Asleep]: () => false,
@@ -108,7 +109,7 @@ function lastDrain(state: InstanceState): Drain {
 }
 
 function rankOf({ state, standing, startCount, restartAttempt }: StandingMember): number {
-  // One that starts otherwise is woken, and somebody waits for it.
+  // Any other member that starts is being woken, and somebody waits for it.
   const isNew = state === InstanceState.Starting && (startCount <= 1 || restartAttempt > 0)
   if (isNew || standing === Standing.Restarting) return 0
   return standing === Standing.Asleep ? 1 : 2

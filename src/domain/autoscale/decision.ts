@@ -13,29 +13,29 @@ import type { HeldSize, NotedProposal } from './shrinking.ts'
 import { InstanceState } from '../instance/state.ts'
 import { problemFreeMs } from '../instance/restart-schedule.ts'
 
-/** What a service's looks leave for the next; plain JSON. */
+/** What one look at a service keeps for the next; plain JSON. */
 export interface AutoscaleMemory {
   readonly looks: readonly Look[]
-  /** Of the last looks without a break, the newest last. */
+  /** The proposals of the last looks without a break, the newest last. */
   readonly proposals: readonly NotedProposal[]
 }
 
 export interface AutoscaleVerdict {
   readonly memory: AutoscaleMemory
-  /** Absent: nothing to do, and `rest` says why. */
+  /** Absent if there is nothing to do; `rest` says why. */
   readonly outcome?: AutoscaleOutcome
   readonly rest?: RestReason
   readonly size: number
-  /** Absent while there are not enough looks. */
+  /** Absent until there are enough looks. */
   readonly metrics?: MetricValues
 }
 
 export const emptyMemory: AutoscaleMemory = { looks: [], proposals: [] }
 
 /**
- * One look at a service: what there is to do now, or why nothing is. To be called every
- * `observationIntervalMs` with the memory that the call before left; a memory that is lost, or older than a
- * few intervals, costs time and nothing else.
+ * Decides after one look at a service what there is to do now, or why there is nothing. It is called every
+ * `observationIntervalMs` with the memory that the call before returned. A memory that is lost, or older than
+ * a few intervals, costs time and nothing else.
  */
 export function observeService(memory: AutoscaleMemory, observation: AutoscaleObservation): AutoscaleVerdict {
   const view = viewOf(memory, observation)
@@ -50,16 +50,16 @@ export function observeService(memory: AutoscaleMemory, observation: AutoscaleOb
   }
 }
 
-/** A look with everything that follows from it. */
+/** A look with everything that is derived from it. */
 interface View extends AutoscaleMemory {
   readonly observation: AutoscaleObservation
   readonly size: number
   readonly metrics?: MetricValues
-  /** What the policies make of the metrics. */
+  /** What the policies conclude from the metrics. */
   readonly judgement?: Judgement
-  /** The proposal within the bounds; the target where there is none. */
+  /** The proposed size within the bounds, or the target if there is no proposal. */
   readonly wanted: number
-  /** Where fewer are wanted: as many of them as would not be wanted back. */
+  /** If fewer are wanted: the smallest size from which the policies would not want more again. */
   readonly held?: HeldSize
   readonly isBlocked: boolean
 }
@@ -72,8 +72,8 @@ function viewOf(memory: AutoscaleMemory, observation: AutoscaleObservation): Vie
   const base = looks.at(-1)?.counted.length ?? 0
   const proposal = metrics && proposeSize(configuration.policies, base, metrics)
   const wanted = proposal === undefined ? target : bounded(proposal.size, configuration)
-  // Also while some are missing that can not be added: then the target comes down to what is right for those
-  // there are.
+  // True also while instances are missing that can not be added: the target then comes down to the size that
+  // is right for the existing ones.
   const mayShrink = metrics !== undefined && size <= target && base === size && !looks.some(isIncomplete)
   const latest = looks.at(-1)?.metrics
   const held =
@@ -118,8 +118,9 @@ function aligning({ observation, size, isBlocked }: View): AutoscaleOutcome | un
 }
 
 /**
- * Who has to serve before those that are too many are given back, as a master that starts again while a clone
- * stands in for it. Who may serve goes only where as many stay that certainly do as are wanted.
+ * The members that have to serve before the surplus is given back, such as a master that starts again while a
+ * clone stands in for it. A surplus member that may be serving goes only when as many of the staying members
+ * certainly serve as are wanted.
  */
 function awaited({ members, target, configuration }: AutoscaleObservation): readonly AutoscaleMember[] {
   const wanted = bounded(target, configuration)
@@ -150,7 +151,10 @@ function resizing({ observation, judgement }: View, to: number): AutoscaleOutcom
   return { kind: 'resize', target: to, decision: { from: observation.target, to, ...judgement } }
 }
 
-/** One that has only just warmed up may be about to crash like those before it. */
+/**
+ * Past failures are forgotten only after a clone that is younger than the last one has run without a problem
+ * for `problemFreeMs`: a clone that has just warmed up may be about to crash like those before it.
+ */
 function recovering({ members, failedAtMs, nowMs }: AutoscaleObservation): AutoscaleOutcome | undefined {
   if (failedAtMs === undefined) return undefined
   const isUp: readonly Standing[] = [Standing.Counted, Standing.Asleep]

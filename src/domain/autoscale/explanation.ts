@@ -6,24 +6,27 @@ import type { DecisionReport } from './report.ts'
 import { scaleInReserve, scaleInSettleMs } from './shrinking.ts'
 import type { Explanation } from '../instance/explanation.ts'
 
-/** How moments are told; where time does not begin with the epoch, as in a simulation, otherwise. */
+/**
+ * Writes a time for people. A simulation, whose time does not begin with the epoch, writes it in a way of its
+ * own.
+ */
 export type Clock = (atMs: number) => string
 const isoClock: Clock = (atMs) => new Date(atMs).toISOString()
 
-/** Names in a sentence; more are counted. */
+/** How many names a sentence lists. Further ones are only counted. */
 const namesTold = 5
 
-/** What there is to do and why: words that go on after the service's name. */
+/** Says what is to be done and why, in words that follow the service's name. */
 export function explainOutcome(outcome: AutoscaleOutcome): string {
   return byOutcome[outcome.kind](outcome as never)
 }
 
-/** Why the size stays, in words that go on after the service's name, and what comes next. */
+/** Says why the size stays and what comes next, in words that follow the service's name. */
 export function explainRest(rest: RestReason, clock: Clock = isoClock): Explanation {
   return byRest[rest.kind](rest as never, clock)
 }
 
-/** One thing that was done, as a sentence. */
+/** Says in a sentence what was done and why. */
 export function explainDecision({ cause, before, after, added, givenBack, refusal }: DecisionReport): string {
   const size = before === after ? `Stayed at ${after}` : `Went from ${before} to ${after}`
   const changes = [
@@ -36,11 +39,11 @@ export function explainDecision({ cause, before, after, added, givenBack, refusa
   return `${done}: ${because}.${missing}`
 }
 
-/** `640 millicores per instance`. */
+/** Such as `640 millicores per instance`. */
 export function amountOf(metric: AutoscaleMetric, value: number): string {
   const { unit, decimals } = unitOf[metric]
   const rounded = Number(value.toFixed(decimals))
-  // What is just below a bound would seem to have reached it.
+  // Rounding up a value just below a bound would make it seem to have reached the bound.
   const told = Number.isInteger(rounded) && rounded > value ? rounded - 10 ** -decimals : rounded
   return `${told} ${unit} per instance`
 }
@@ -51,7 +54,7 @@ const unitOf = {
   [AutoscaleMetric.RequestsPerSecond]: { unit: 'requests per second', decimals: 1 },
 } satisfies Record<AutoscaleMetric, { readonly unit: string; readonly decimals: number }>
 
-/** `lower bound 500 inclusive, upper bound 800 exclusive`. */
+/** Such as `lower bound 500 inclusive, upper bound 800 exclusive`. */
 export function boundsOf({ lowerBound, upperBound }: AutoscaleStep): string {
   return [
     ...(lowerBound === undefined ? [] : [`lower bound ${lowerBound} inclusive`]),
@@ -82,7 +85,7 @@ function reasonOf(decision: SizeDecision): string {
   return `${judged(decision)}${otherSize(decision)}`
 }
 
-/** Why it did not become what was proposed. */
+/** Says why the size is not the proposed one; empty if it is. */
 function otherSize({ from, to, proposed }: SizeDecision): string {
   if (to === proposed) return ''
   if (to > from) return `; max_size allows ${to}`
@@ -140,7 +143,7 @@ const byRest = {
   [Kind in RestReason['kind']]: (rest: RestOf<Kind>, clock: Clock) => Explanation
 }
 
-/** What a policy makes of what is measured. */
+/** Says which policy wants which size, and for which measured value. */
 function judged({ policy, metric, value, step, counted, proposed }: Judgement): string {
   const mean = counted === 1 ? '' : `, the mean of ${counted},`
   return `policy ${policy} wants ${proposed}, because ${amountOf(metric, value)}${mean} is in its step with ${boundsOf(step)}`

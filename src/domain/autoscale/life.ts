@@ -17,27 +17,27 @@ import type { WatchInput, WatchResult } from './watch.ts'
  *        └── the configuration is ──► │closing│ ◄───────┘      ────────────────────────────────────────────► │over│
  *            deleted, or gone         └───────┘                                                              └────┘
  *
- * - Aligning makes the number of instances what it should be, whatever it is: it may be repeated at any time.
- * - What failed, or could not be added, is not tried again before a back-off is over, which doubles until an
- *   instance that is younger than the last failure has warmed up. What policies asked for and could not be
- *   had is forgotten: they say it again if it still holds. Otherwise the size that was decided on stays the
- *   target, unless they want fewer meanwhile.
- * - A service that is configured again is a new one: what was decided of the one before counts no more. Also
- *   where that is heard when all is over but not ended.
- * - What comes late, twice or out of order changes nothing.
+ * - Aligning brings the number of instances to the target from any number, so it may be repeated at any time.
+ * - After an instance has failed, or could not be added, nothing is added before a back-off is over. The
+ *   back-off doubles with each failure, until a clone that is younger than the last failure has run without a
+ *   problem. If policies asked for instances that could not be added, these are forgotten; the policies ask
+ *   again if need be. Otherwise the decided size stays the target, unless the policies want fewer meanwhile.
+ * - A service that is configured again counts as new: decisions about the configuration before it no longer
+ *   count. This is so in the phase `over` too, while the workflow has not ended yet.
+ * - An event that comes late, twice or out of order changes nothing.
  */
 export interface AutoscaleLife {
   readonly phase: AutoscalePhase
-  /** The size that was last decided on; absent before the first. */
+  /** The size that was last decided on; absent before the first decision. */
   readonly target?: number
-  /** What the aligning is for. */
+  /** The reason for the alignment that is under way. */
   readonly cause?: AutoscaleOutcome
-  /** Since the last success. */
+  /** Failures since the last success. */
   readonly failures: number
   readonly failedAtMs?: number
-  /** Nothing is added before; while aligning absent where that is over. */
+  /** Nothing is added before this time. While aligning, absent if the time is over. */
   readonly blockedUntilMs?: number
-  /** Why the last aligning was not whole, or what failed, for people. */
+  /** For people: what failed, or why the last alignment did not reach its target. */
   readonly trouble?: string
 }
 
@@ -49,19 +49,19 @@ export const AutoscalePhase = {
 } as const
 export type AutoscalePhase = (typeof AutoscalePhase)[keyof typeof AutoscalePhase]
 
-/** After the first failure, and doubled with each: 5, 10, 20, 40, 80, 160, 300 s. */
+/** The back-off after the first failure. It doubles with each: 5, 10, 20, 40, 80, 160, 300 s. */
 export const firstBlockMs = 5_000
 export const longestBlockMs = 300_000
 /**
- * A failure so long after the one before is the first of its own: of a row of them, each comes within the
- * block and a warm-up.
+ * A failure that comes later than this after the one before begins a new series. Within a series, each
+ * failure comes within the longest back-off and a warm-up.
  */
 export const failuresForgottenMs = 2 * longestBlockMs
 
 export type AutoscaleLifeEvent =
   | { readonly kind: 'watched'; readonly outcome: WatchResult }
   | { readonly kind: 'aligned'; readonly result: AlignedSize }
-  /** `closed` is false where the service was configured again meanwhile. */
+  /** `closed` is false if the service was configured again meanwhile. */
   | { readonly kind: 'closed'; readonly closed: boolean }
   | { readonly kind: 'configured' }
   | { readonly kind: 'delete' }
@@ -71,7 +71,7 @@ export function newAutoscaleLife({ target }: Pick<AutoscaleSettings, 'target'>):
   return { phase: AutoscalePhase.Watching, failures: 0, ...(target !== undefined && { target }) }
 }
 
-/** Pure. */
+/** Returns the life after an event. Pure. */
 export function decideAutoscale(
   life: AutoscaleLife,
   event: AutoscaleLifeEvent,
@@ -80,7 +80,7 @@ export function decideAutoscale(
   return movesOf[life.phase][event.kind](life, event as never, nowMs)
 }
 
-/** What has to be done now; never more than one thing. */
+/** The one thing that has to be done now. */
 export type AutoscaleWork =
   | { readonly kind: 'watch'; readonly input: Omit<WatchInput, 'serviceUuid'> }
   | {
@@ -146,7 +146,7 @@ const movesOf: Record<AutoscalePhase, Moves> = {
     aligned: stay,
     closed: stay,
     configured: beginAnew,
-    // Its row may have come back, as from a backup.
+    // The row may exist again, for example after a backup was restored.
     delete: close,
   },
 }
@@ -172,8 +172,8 @@ function settle({ cause: _done, ...life }: AutoscaleLife, event: EventOf<'aligne
 type EventOf<Kind extends AutoscaleEventKind> = Extract<AutoscaleLifeEvent, { readonly kind: Kind }>
 
 /**
- * Within a block nothing was tried again: what fails then belongs to the failure before, as when several
- * clones fail one after the other.
+ * Nothing is tried again before the back-off is over. So a failure within it belongs to the failure before,
+ * as when several clones fail one after the other.
  */
 function failed(life: AutoscaleLife, trouble: string, nowMs: number): AutoscaleLife {
   const { failedAtMs = -Infinity, blockedUntilMs } = life

@@ -1,20 +1,19 @@
 /**
- * How much is asked of all instances of a service together, over time. Pure: the same moment always has the
- * same load.
+ * The load on all instances of a service together, over time. Pure: the same moment always has the same load.
  */
 export type LoadCurve = (atMs: number) => number
 
 export const CurveShape = {
-  /** Low for a quarter of the period, high for a half, and low again. */
+  /** Low for a quarter of the period, high for half of it, and low again. */
   Step: 'step',
   /** From low to high within half a period, and back. */
   Ramp: 'ramp',
   Sine: 'sine',
   /** Low, with a tenth of each period high. */
   Spike: 'spike',
-  /** Anything between low and high, another value in each second. */
+  /** A random value between low and high, another one in each second. */
   Noise: 'noise',
-  /** Always high: for a load that puts a metric on a bound. */
+  /** Always high. With it, a load can put a metric exactly on a bound. */
   Flat: 'flat',
 } as const
 export type CurveShape = (typeof CurveShape)[keyof typeof CurveShape]
@@ -23,7 +22,7 @@ export interface CurveOptions {
   readonly low: number
   readonly high: number
   readonly periodMs: number
-  /** Up to so large a share is added or taken away, in each second anew. */
+  /** In each second, a random share of the load up to this one is added or taken away. */
   readonly noise?: number
   readonly seed: number
 }
@@ -39,7 +38,8 @@ export function loadCurve(shape: CurveShape, options: CurveOptions): LoadCurve {
 }
 
 /**
- * Between the points, the load is that of the last one. `points` are in the order of time, and at least one.
+ * A recorded load. Between two points it is that of the earlier one. `points` are in the order of time, and
+ * there is at least one.
  */
 export function recordedLoad(points: readonly { readonly atMs: number; readonly load: number }[]): LoadCurve {
   return (atMs) => {
@@ -53,7 +53,7 @@ export function recordedLoad(points: readonly { readonly atMs: number; readonly 
   }
 }
 
-/** From 0 to 1, by where in the period it is. */
+/** The height of each shape, from 0 to 1, at a place in the period from 0 to 1. */
 const heights = {
   [CurveShape.Step]: (place) => (place >= 0.25 && place < 0.75 ? 1 : 0),
   [CurveShape.Ramp]: (place) => 1 - Math.abs(2 * place - 1),
@@ -63,7 +63,10 @@ const heights = {
   [CurveShape.Flat]: () => 1,
 } satisfies Record<CurveShape, (place: number, roll: () => number) => number>
 
-/** From 0 up to 1, told by its numbers alone (the finaliser of murmur3 over them). */
+/**
+ * A random number from 0 up to 1 that depends on the arguments alone (it is the finaliser of murmur3 over
+ * them).
+ */
 export function diceAt(seed: number, moment: number, what: number): number {
   let mixed = Math.imul(seed, 0x9e3779b1) ^ Math.imul(moment, 0x85ebca6b) ^ Math.imul(what, 0xc2b2ae35)
   for (let round = 0; round < 2; round++) {

@@ -3,22 +3,22 @@ import { Standing } from './members.ts'
 import { AutoscaleMetric } from './policy.ts'
 import type { MetricValues } from './proposal.ts'
 
-/** Between two looks at a service. */
+/** The time between two looks at a service. */
 export const observationIntervalMs = 1_000
-/** A metric is the mean over so many looks that follow each other, with the same instances counted. */
+/** A metric is the mean over this many looks that follow each other and count the same instances. */
 export const observationsPerMetric = 3
-/** Looks that are further apart do not follow each other: a worker was gone, or its clock was set. */
+/** Looks that are further apart do not follow each other: the worker was away, or its clock was set. */
 export const longestLookGapMs = 3 * observationIntervalMs
 
-/** What was seen at one look of the instances that count. */
+/** What one look saw of the instances that count. */
 export interface Look {
   readonly atMs: number
-  /** UUIDs in order. */
+  /** Their UUIDs, sorted. */
   readonly counted: readonly string[]
-  /** Means per instance. */
+  /** The means per instance. */
   readonly metrics: MetricValues
   /**
-   * Some instance that counts did not tell its load. It stands in the metrics with 0, and not at all where
+   * The load of some instance that counts is unknown. The metrics take it as 0, or leave the instance out if
    * its host is lost.
    */
   readonly incomplete: boolean
@@ -27,8 +27,8 @@ export interface Look {
 type Observed = AutoscaleObservation['members']
 
 /**
- * The last looks that follow each other with the same instances, the newest last; none while no instance
- * counts.
+ * Returns the last looks that follow each other and count the same instances, the newest last; none while no
+ * instance counts.
  */
 export function addLook(looks: readonly Look[], { nowMs, members }: AutoscaleObservation): readonly Look[] {
   const look = lookAt(members, nowMs)
@@ -42,7 +42,7 @@ export function addLook(looks: readonly Look[], { nowMs, members }: AutoscaleObs
   return follows ? [...looks, look].slice(-observationsPerMetric) : [look]
 }
 
-/** Undefined: not enough looks yet. */
+/** Returns undefined until there are enough looks. */
 export function metricsOf(looks: readonly Look[]): MetricValues | undefined {
   return looks.length < observationsPerMetric ? undefined : means(looks.map(({ metrics }) => metrics))
 }
@@ -51,27 +51,27 @@ export function namesOf(members: Observed, standings: readonly Standing[]): read
   return members.filter(({ standing }) => standings.includes(standing)).map(({ name }) => name)
 }
 
-/** Of those that count, who does not tell. */
+/** Names the instances that count and whose load is unknown. */
 export function silentNames(members: Observed): readonly string[] {
   return members.filter(isSilent).map(({ name }) => name)
 }
 
-/** Takes requests, as far as its host tells; a sleeper wakes for them. */
+/** Whether the member takes requests, as far as its host says. A sleeping member does: it wakes for them. */
 export function isServing({ standing, load, isHostLost }: Observed[number]): boolean {
   return standing === Standing.Counted
     ? load !== undefined
     : standing === Standing.Asleep && isHostLost !== true
 }
 
-/** A sleeper does nothing, but one whose host is lost may not be a sleeper any more. */
+/** A sleeping instance has no load. But if its host is lost, it may have woken since. */
 function isSilent(member: Observed[number]): boolean {
   const { standing } = member
   return (standing === Standing.Counted || standing === Standing.Asleep) && !isServing(member)
 }
 
 /**
- * One that sleeps counts, and does nothing. So does, as far as is known, one that does not tell, until its
- * host is lost: then the others have its share of the load, and speak for all.
+ * A sleeping instance counts as zero load. So does an instance whose host does not answer. Once that host is
+ * lost, the instance is left out: the others carry its share of the load by then.
  */
 function lookAt(members: Observed, atMs: number): Look | undefined {
   const counted = members.filter(

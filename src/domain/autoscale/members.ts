@@ -1,78 +1,81 @@
 import type { AutoscaleMetric } from './policy.ts'
 import { InstanceState } from '../instance/state.ts'
 
-/** An instance of an autoscaled service as its row tells it; never one that autoscale gives back already. */
+/**
+ * An instance of an autoscaled service, as read from its row. Clones that autoscale is giving back are left
+ * out.
+ */
 export interface AutoscaleMember {
   readonly uuid: string
   readonly name: string
-  /** The one that is cloned. It is never given back. */
+  /** Whether this is the instance that is cloned. It is never given back. */
   readonly isMaster: boolean
   readonly nodeId: string
   readonly state: InstanceState
-  /** Since when it is in that state. */
+  /** When the instance entered that state. */
   readonly stateSinceMs: number
   readonly createdAtMs: number
-  /** Of the run that it is in, or the last one; absent before the first. */
+  /** The start of its present run, or of its last one; absent before the first. */
   readonly startedAtMs?: number
   readonly startCount: number
-  /** Restarts in the sequence that is under way. */
+  /** Restarts in the present restart sequence. */
   readonly restartAttempt: number
   readonly restartNextAtMs?: number
-  /** Why its last start failed, or its last wake; absent once one has succeeded. */
+  /** Why its last start or wake failed; absent once one has succeeded. */
   readonly failure?: string
   /**
-   * Its host has been silent for so long that it gets no new instances: whether this one still serves is not
-   * known.
+   * The host has been silent for so long that it gets no new instances. Whether this instance still serves is
+   * unknown.
    */
   readonly isHostLost?: true
   /**
-   * Its host has been silent for `hostGoneAfterMs` in which another one was heard: it is not relied on until
-   * that is back.
+   * The host has been silent for `hostGoneAfterMs` while another host was heard. The instance is not relied
+   * on until its host is back.
    */
   readonly isHostGone?: true
 }
 
 /**
- * What an instance is to autoscale: whether it is one of the size, and whether its load is part of the
+ * How autoscale counts an instance: whether it counts for the size, and whether its load is part of the
  * metric.
  */
 export const Standing = {
-  /** Runs and has warmed up: of the size, and measured. */
+  /** Runs and has warmed up: counts for the size, and is measured. */
   Counted: 'counted',
-  /** Sleeps: of the size, and its load is known to be 0. */
+  /** Sleeps: counts for the size, and its load is known to be 0. */
   Asleep: 'asleep',
-  /** Starts, or runs and warms up: of the size, not measured; nobody is given back meanwhile. */
+  /** Starts, or runs and warms up: counts for the size, is not measured. No clone is given back meanwhile. */
   Warming: 'warming',
-  /** Waits for its restart policy: as one that warms up. */
+  /** Waits for its restart policy: treated like a warming instance. */
   Restarting: 'restarting',
-  /** A clone that never got ready, or fails again and again: not of the size, and to be replaced. */
+  /** A clone that never got ready, or fails again and again: does not count, and is replaced. */
   Failed: 'failed',
-  /** Stopped or on its way there, or a master that fails: not of the size. A clone of these is given back. */
+  /** Stopped or stopping, or a master that fails: does not count. A clone in this standing is given back. */
   Down: 'down',
-  /** Its host is gone: not of the size, and left alone. It may be of use again when the host is back. */
+  /** Its host is gone: does not count, and is left alone. It may be of use again when the host is back. */
   Away: 'away',
 } as const
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
 /**
- * What one instance does at present, per metric. Absent where its host does not tell, or did not tell for
- * long enough yet.
+ * The present load of one instance, per metric. Absent if its host does not report it, or has not reported
+ * for long enough yet.
  */
 export type MemberLoad = Readonly<Record<AutoscaleMetric, number>>
 
 /**
- * A clone that was not up for the first time so long after it was created is replaced; so is one that for so
- * long does not come up again.
+ * A clone is replaced if it is not up this long after it was created, or if it fails to come up again for
+ * this long.
  */
 export const startLimitMs = 60_000
 /**
- * Restarts in a row after which an instance is not relied on any more; by the restart policy's back-off, 15 s
- * after the first crash.
+ * After this many restarts in a row an instance is not relied on. By the back-off of the restart policy that
+ * is 15 s after the first crash.
  */
 export const restartsToFailure = 3
 /**
- * A host that restarts its machine may be back by then; not so long as to leave a service short of an
- * instance for minutes.
+ * After this time a silent host counts as gone. A machine that restarts may be back by then, and a service is
+ * not short of an instance for minutes.
  */
 export const hostGoneAfterMs = 60_000
 
@@ -82,13 +85,13 @@ export function standingOf(
   nowMs: number,
 ): Standing {
   if (failureOf(member, nowMs) !== undefined) return Standing.Failed
-  // Only a master gets here like that. Another one stands in for it until it runs without problems.
+  // Only a master gets here with trouble. Another instance stands in for it until it runs without problems.
   if (troubleOf(member, nowMs) !== undefined) return Standing.Down
   const standing = byState[member.state](member, warmupMs, nowMs)
   return member.isHostGone === true && isOfSize({ standing }) ? Standing.Away : standing
 }
 
-/** How many instances there are of those that a size means. */
+/** How many of the members count for the size. */
 export function sizeOf(members: readonly { readonly standing: Standing }[]): number {
   return members.filter(isOfSize).length
 }
@@ -97,7 +100,7 @@ export function isOfSize({ standing }: { readonly standing: Standing }): boolean
   return countsForSize[standing]
 }
 
-/** Why a clone is to be replaced, for people; undefined where it is not, and of a master. */
+/** Says, for people, why a clone is to be replaced. Returns undefined if it is not, and for a master. */
 export function failureOf(member: AutoscaleMember, nowMs: number): string | undefined {
   const { isMaster, state, createdAtMs, startedAtMs, restartNextAtMs, failure } = member
   if (isMaster) return undefined
@@ -112,14 +115,14 @@ export function failureOf(member: AutoscaleMember, nowMs: number): string | unde
     : `it did not start within ${startLimitMs / 1_000} s${because}`
 }
 
-/** Why an instance that has run is not relied on, a master as well as a clone. */
+/** Says why an instance that has run is not relied on, whether it is a master or a clone. */
 function troubleOf(member: AutoscaleMember, nowMs: number): string | undefined {
   const { state, stateSinceMs, startedAtMs, restartAttempt, failure } = member
   if (restartAttempt >= restartsToFailure)
     return `it was restarted ${restartAttempt} times in a row${failure === undefined ? '' : `: ${failure}`}`
   if (failure === undefined) return undefined
   if (state === InstanceState.Standby) return `it does not wake: ${failure}`
-  // Without a failure it waits for others that start, as after a restart of the whole host.
+  // An instance without a failure may wait for others that start, as after a restart of the whole host.
   const comesBack = state === InstanceState.Starting && startedAtMs !== undefined
   return comesBack && nowMs >= stateSinceMs + startLimitMs
     ? `it does not come up again: ${failure}`
@@ -147,8 +150,8 @@ const byState = {
 } satisfies Record<InstanceState, (member: AutoscaleMember, warmupMs: number, nowMs: number) => Standing>
 
 /**
- * Only the first run is warmed up: who wakes from standby counts at once, or a sleeper's load would never be
- * seen.
+ * Only the first run warms up. An instance that wakes from standby counts at once; otherwise the load of an
+ * instance that sleeps often would never be seen.
  */
 function whileRunning(
   { startCount, startedAtMs }: AutoscaleMember,

@@ -8,8 +8,11 @@ export interface AutoscaleObservation {
   readonly members: readonly (AutoscaleMember & { readonly standing: Standing; readonly load?: MemberLoad })[]
   /** The size that was last decided on. */
   readonly target: number
-  /** Until then nothing is added: what was tried last failed. */
+  /** Nothing is added before this time, because the last try failed. */
   readonly blockedUntilMs?: number
-  /** Since then something failed: told when an instance that is younger than that has warmed up. */
+  /**
+   * The time of the last failure. The failures are over once a clone that is younger has run without a
+   * problem.
+   */
   readonly failedAtMs?: number
 }

@@ -1,10 +1,10 @@
 import type { AutoscaleMetric, AutoscaleStep } from './policy.ts'
 import type { WantedBack } from './shrinking.ts'
 
-/** What there is to do, of most weight first. */
+/** What there is to do. The kinds are in the order of their weight, the weightiest first. */
 export type AutoscaleOutcome =
   | { readonly kind: 'replace'; readonly target: number; readonly failed: readonly FailedMember[] }
-  /** The size is not the one that was decided on, or that one is out of bounds. */
+  /** The size differs from the decided one, or the decided one is out of bounds. */
   | { readonly kind: 'align'; readonly target: number; readonly size: number }
   | { readonly kind: 'resize'; readonly target: number; readonly decision: SizeDecision }
   | { readonly kind: 'recovered' }
@@ -15,15 +15,15 @@ export interface FailedMember {
   readonly reason: string
 }
 
-/** What the policies make of what is measured: for people. */
+/** What the policies conclude from the metrics, for people. */
 export interface Judgement {
   readonly policy: string
   readonly metric: AutoscaleMetric
   readonly value: number
   readonly step: AutoscaleStep
-  /** Instances that were measured. */
+  /** How many instances were measured. */
   readonly counted: number
-  /** The size that comes of it, before the bounds and what keeps a size from going down. */
+  /** The size that follows, before the bounds apply and before anything keeps the size from going down. */
   readonly proposed: number
 }
 
@@ -47,8 +47,8 @@ export type RestReason =
       readonly judgement: Judgement
     }
   | { readonly kind: 'blocked'; readonly untilMs: number }
-  /** There are too many, and those that would stay do not serve yet. */
+  /** There are too many instances, but those that would stay do not serve yet. */
   | { readonly kind: 'standing-in'; readonly names: readonly string[] }
   | { readonly kind: 'settling'; readonly untilMs: number; readonly judgement: Judgement }
-  /** Fewer would be wanted back at once. */
+  /** With fewer instances, a policy would want more again at once. */
   | { readonly kind: 'would-return'; readonly judgement: Judgement; readonly wantedBack: WantedBack }

@@ -1,8 +1,8 @@
-/** What autoscale looks at: of the instances that count, the mean per instance. */
+/** What autoscale measures: the mean per instance, over the instances that count. */
 export const AutoscaleMetric = {
-  /** Millicores: thousandths of a core, as its host accounts for it. */
+  /** Millicores: thousandths of a core, as the instance's host accounts for it. */
   Cpu: 'cpu',
-  /** Requests in flight and open connections without HTTP, those that wait included. */
+  /** Requests in flight and open connections without HTTP, including those that wait. */
   InFlight: 'in_flight',
   /** Requests and connections that were finished in a second. */
   RequestsPerSecond: 'requests_per_second',
@@ -10,23 +10,26 @@ export const AutoscaleMetric = {
 export type AutoscaleMetric = (typeof AutoscaleMetric)[keyof typeof AutoscaleMetric]
 
 export const AdjustmentType = {
-  /** As many more or fewer. */
+  /** Adds or removes this many instances. */
   Change: 'change',
-  /** So many in all. */
+  /** Sets the number of instances. */
   Exact: 'exact',
-  /** A share of those that there are. */
+  /** Adds or removes a percentage of the present number. */
   Percent: 'percent',
 } as const
 export type AdjustmentType = (typeof AdjustmentType)[keyof typeof AdjustmentType]
 
-/** Applies where `lowerBound` <= value < `upperBound`. Absent: open on that side; never both. */
+/**
+ * A step applies if `lowerBound` <= value < `upperBound`. An absent bound means open on that side; never both
+ * are absent.
+ */
 export interface AutoscaleStep {
   readonly lowerBound?: number
   readonly upperBound?: number
   readonly adjustment: number
 }
 
-/** The one type of policy that there is: `step`. */
+/** A policy of the only type there is, `step`. */
 export interface AutoscalePolicy {
   readonly name: string
   readonly metric: AutoscaleMetric

@@ -4,7 +4,7 @@ import type { AutoscaleMetric, AutoscalePolicy, AutoscaleStep } from './policy.t
 /** A value of each metric, per instance. */
 export type MetricValues = Readonly<Record<AutoscaleMetric, number>>
 
-/** The size that a policy makes of what is measured. */
+/** The size that a policy wants for the measured values. */
 export interface SizeProposal {
   /** Not bounded by the configuration; never below 0. */
   readonly size: number
@@ -15,8 +15,8 @@ export interface SizeProposal {
 }
 
 /**
- * All policies are evaluated, and the largest size wins, of equal ones that of the policy that comes first.
- * Undefined: none applies. `base` is the number of instances that the metrics were measured of.
+ * Evaluates all policies and returns the largest size; of equal sizes, that of the policy that comes first.
+ * Returns undefined if no policy applies. `base` is the number of instances that were measured.
  */
 export function proposeSize(
   policies: readonly AutoscalePolicy[],
@@ -35,7 +35,7 @@ export function proposeSize(
   return largest
 }
 
-/** The lower bound belongs to a step, the upper bound to the next. */
+/** A lower bound belongs to its step, an upper bound to the next one. */
 export function stepFor(steps: readonly AutoscaleStep[], value: number): AutoscaleStep | undefined {
   return steps.find(
     ({ lowerBound = -Infinity, upperBound = Infinity }) => lowerBound <= value && value < upperBound,
@@ -53,8 +53,8 @@ const adjusted = {
 } satisfies Record<AdjustmentType, (base: number, adjustment: number) => number>
 
 /**
- * Growth is rounded up, and shrinking is rounded to fewer that go, but at least one goes: a percentage never
- * does nothing.
+ * A percentage never does nothing. Growth is rounded up. Shrinking is rounded so that fewer instances go, but
+ * at least one goes.
  */
 function shareOf(base: number, percent: number): number {
   const share = (base * percent) / 100

@@ -1,13 +1,13 @@
 import type { AutoscaleOutcome } from './outcome.ts'
 
-/** One thing that autoscale did, as it is kept for people. */
+/** One thing that autoscale did, recorded for people. */
 export interface DecisionReport {
-  /** What it was done for; `closed`: the configuration was deleted. */
+  /** Why it was done. `closed` means that the configuration was deleted. */
   readonly cause: AutoscaleOutcome | { readonly kind: 'closed' }
-  /** Instances of the size before and afterwards. */
+  /** How many instances counted for the size before and afterwards. */
   readonly before: number
   readonly after: number
-  /** Names. */
+  /** The names of the clones that were added and given back. */
   readonly added: readonly string[]
   readonly givenBack: readonly string[]
   /** Why not all were added; never a secret. */

@@ -1,14 +1,15 @@
-/** What the workflow of an autoscale configuration is started with, should it not run. */
+/** The input with which the workflow of an autoscale configuration is started if it does not run. */
 export interface AutoscaleSettings {
   readonly serviceUuid: string
-  /** What its user calls the service: for people who look at its workflow. */
+  /** The user's name for the service, for people who look at the workflow. */
   readonly serviceName: string
   readonly userUuid: string
-  /** The size that the row says, where a workflow wrote it: one that was terminated goes on from there. */
+  /** The size in the row, if a workflow wrote one. A workflow that was terminated continues from there. */
   readonly target?: number
 }
 
 /**
- * Where services are watched: each watch takes a slot of its worker for as long as its configuration exists.
+ * The task queue on which services are watched. Each watch takes a slot of its worker for as long as its
+ * configuration exists.
  */
 export const autoscaleTaskQueue = 'autoscale'

@@ -4,45 +4,47 @@ import { proposeSize } from './proposal.ts'
 import type { MetricValues } from './proposal.ts'
 
 /**
- * Fewer instances have to be right at every look of that long before some are given back. In simulation, a
- * load that leaps by half of itself from second to second, with its mean on a bound, is followed up and down
- * up to 120 times an hour after 5 s, and up to 20 times after 15 s; one that leaps by a tenth 8 times, and
- * never.
+ * A smaller size has to be right at every look for this long before instances are given back. This was
+ * simulated with a load whose mean is on a bound. If it jumps by half of itself from second to second, it is
+ * followed up and down up to 120 times an hour with 5 s here, and up to 20 times with 15 s. If it jumps by a
+ * tenth, it is followed 8 times with 5 s, and never with 15 s.
  */
 export const scaleInSettleMs = 15_000
-/** Instances are only given back where the load could grow by that share without their being wanted again. */
+/**
+ * Instances are given back only if the load could grow by this share without any of them being wanted again.
+ */
 export const scaleInReserve = 0.1
 
-/** The size that was right at a look, as far as it goes down. */
+/** The size that was right at a look, if it is a smaller one. */
 export interface NotedProposal {
   readonly atMs: number
   readonly size: number
 }
 
 export interface HeldSize {
-  /** From it, no policy would want more. */
+  /** At this size, no policy would want more. */
   readonly size: number
-  /** Absent where some can be given back. */
+  /** Absent if some instances can be given back. */
   readonly wantedBack?: WantedBack
 }
 
-/** With one instance fewer, this policy would want it again: for people. */
+/** The policy that would want an instance again if there were one fewer, for people. */
 export interface WantedBack {
   readonly policy: string
   readonly metric: AutoscaleMetric
-  /** What it would see, the reserve included. */
+  /** The value that the policy would see, including the reserve. */
   readonly predicted: number
 }
 
 /**
- * Of the sizes from `wanted` up to below `target`, the smallest that would stay: the same load over fewer
- * instances, and a reserve on it, makes no policy propose more. This is what ends flapping on a bound; what
- * only the steps say would be taken back at once.
+ * Returns the smallest size from `wanted` up to below `target` that would last: if the same load and a
+ * reserve are spread over that many instances, no policy proposes more. This ends flapping on a bound. By the
+ * steps alone, the next look would take the change back.
  */
 export function smallestHeldSize(shrinking: {
   readonly configuration: AutoscaleConfiguration
   readonly base: number
-  /** Of one look: where the load is uneven, its peaks count, and a mean would hide them. */
+  /** The metrics of one look. If the load is uneven its peaks count, and a mean would hide them. */
   readonly metrics: MetricValues
   readonly wanted: number
   readonly target: number
@@ -64,8 +66,8 @@ export function smallestHeldSize(shrinking: {
 }
 
 /**
- * Keeps what reaches back as far as a size has to be right. Whoever does not see the whole service for a look
- * begins anew.
+ * Keeps the proposals of the time for which a size has to be right. If a look does not see the whole service,
+ * the list begins again.
  */
 export function noteProposal(
   noted: readonly NotedProposal[],
@@ -76,14 +78,14 @@ export function noteProposal(
   return all.slice(Math.max(0, enough))
 }
 
-/** The largest size that was right lately; undefined where that is not known for long enough. */
+/** Returns the largest size that was right lately, or undefined until enough time is known. */
 export function settledSize(noted: readonly NotedProposal[], nowMs: number): number | undefined {
   const [first] = noted
   if (first === undefined || nowMs < first.atMs + scaleInSettleMs) return undefined
   return Math.max(...noted.map(({ size }) => size))
 }
 
-/** When some are given back, if from now on fewer than `target` stay right. */
+/** Returns when instances are given back, if fewer than `target` stay right from now on. */
 export function settlesAtMs(
   noted: readonly NotedProposal[],
   { target, nowMs }: { readonly target: number; readonly nowMs: number },

@@ -14,35 +14,35 @@ import type { SimulatedTroubles } from './simulated-troubles.ts'
 
 export interface SimulatedWorld extends SimulatedTroubles {
   readonly configuration: AutoscaleConfiguration
-  /** What one instance can serve at most, per metric. */
+  /** The most that one instance can serve, per metric. */
   readonly capacities: MetricValues
-  /** From its creation to where an instance serves; each takes up to a fifth more. */
+  /** The time from an instance's creation until it serves. Each instance takes up to a fifth more. */
   readonly bootMs: number
   readonly seed: number
-  /** So many clones do not start, the first ones of all. */
+  /** How many clones, the first ones of all, do not start. */
   readonly failing?: number
-  /** Instances there may be at most, those included that drain. */
+  /** The most instances that may exist, including those that drain. */
   readonly quota?: number
-  /** Hosts that do not tell what an instance does. */
+  /** Whether the host does not report the load of an instance. */
   readonly isSilent?: (name: string, atMs: number) => boolean
 }
 
 interface Simulated {
   readonly member: AutoscaleMember
-  /** When it serves, or is found not to start. */
+  /** When the instance serves, or turns out not to start. */
   readonly readyAtMs: number
   readonly fails: boolean
 }
 
 const masterName = 'master'
-/** It runs for long when a simulation begins. */
+/** The master has run for a day when a simulation begins. */
 const masterSinceMs = -86_400_000
-/** A clone whose start fails is tried for so long. */
+/** How long a clone whose start fails is tried. */
 const failingMs = 5_000
 
 /**
- * The instances of a service whose load is shared evenly: a model, in which nothing takes time but booting
- * and draining.
+ * A model of a service whose instances share the load evenly. In it nothing takes time but booting and
+ * draining.
  */
 export class SimulatedService {
   readonly #world: SimulatedWorld
@@ -61,7 +61,7 @@ export class SimulatedService {
     this.#instances = [{ member: master, readyAtMs: masterSinceMs, fails: false }]
   }
 
-  /** What has come over them has, those that boot come up, and those that drain are gone. */
+  /** Moves the model on to `nowMs`: troubles happen, instances finish their boot, drained ones disappear. */
   advance(nowMs: number): void {
     this.#drainingUntilMs = this.#drainingUntilMs.filter((atMs) => atMs > nowMs)
     this.#instances = this.#instances.map((instance) => {
@@ -74,8 +74,8 @@ export class SimulatedService {
   }
 
   /**
-   * What a look sees while `demand` is asked for: a share of what the instances can serve together, where 1
-   * is one instance's all.
+   * What a look sees under the load `demand`, where 1 is all that one instance can serve. The instances that
+   * serve share it.
    */
   members(demand: number, nowMs: number): AutoscaleObservation['members'] {
     const { configuration, capacities, isSilent } = this.#world
@@ -94,7 +94,7 @@ export class SimulatedService {
     return this.#instances.filter(({ member }) => isUp(member)).length
   }
 
-  /** Those that drain included. */
+  /** All instances, including those that drain. */
   get held(): number {
     return this.#instances.length + this.#drainingUntilMs.length
   }
@@ -106,7 +106,7 @@ export class SimulatedService {
     ).length
   }
 
-  /** As the workflow has it done. */
+  /** Aligns the instances as the workflow's activity does. */
   align(
     work: {
       readonly target: number
@@ -176,7 +176,7 @@ function memberAt(
   }
 }
 
-/** Of an instance that is asked for `share` of what it can serve: more than all of it waits in line. */
+/** The load of an instance that is asked for `share` of what it can serve. What exceeds 1 waits in line. */
 export function loadAt(share: number, capacities: MetricValues): MemberLoad {
   const served = Math.min(1, share)
   return eachMetric((metric) => capacities[metric] * (metric === 'in_flight' ? share : served))

@@ -1,17 +1,17 @@
 import type { AutoscaleMember } from './members.ts'
 import { InstanceState } from '../instance/state.ts'
 
-/** What befalls the instances of a simulated service, other than clones that do not start. */
+/** Troubles of the instances of a simulated service, other than clones that do not start. */
 export interface SimulatedTroubles {
-  /** The master is stopped by hand, and started again when that is over. */
+  /** Whether the master is stopped by hand. It starts again when that is over. */
   readonly isMasterStopped?: (atMs: number) => boolean
-  /** A clone that runs ends, and nobody starts it again. */
+  /** Whether a running clone ends, without anybody starting it again. */
   readonly isCrashing?: (name: string, atMs: number) => boolean
-  /** The one of two hosts on which the master is. */
+  /** Whether the master's host, one of two, is gone. */
   readonly isHostGone?: (atMs: number) => boolean
 }
 
-/** Where a service has its instances: every other clone on the host of the master, while that is there. */
+/** The two hosts of a service. Every other clone is on the master's host, unless that is gone. */
 export const SimulatedHost = { OfMaster: 'one', Other: 'two' } as const
 
 export function hostFor(nth: number, troubles: SimulatedTroubles, nowMs: number): string {
@@ -19,7 +19,7 @@ export function hostFor(nth: number, troubles: SimulatedTroubles, nowMs: number)
   return isThere && nth % 2 === 0 ? SimulatedHost.OfMaster : SimulatedHost.Other
 }
 
-/** An instance after what has come over it. */
+/** Returns the instance after the troubles of this moment. */
 export function befall(member: AutoscaleMember, troubles: SimulatedTroubles, nowMs: number): AutoscaleMember {
   const { isHostGone: _before, ...rest } = member
   const isGone = member.nodeId === SimulatedHost.OfMaster && troubles.isHostGone?.(nowMs) === true

@@ -1,24 +1,24 @@
 import { observationIntervalMs } from './looks.ts'
 import type { SimulatedMoment } from './simulation.ts'
 
-/** What a simulation came to. An instance second is one instance for one second. */
+/** The result of a simulation. An instance second is one instance for one second. */
 export interface SimulationReport {
   readonly durationMs: number
-  /** Of all instances there were, those that started or drained included. */
+  /** Of all instances, including those that start or drain. */
   readonly instanceSeconds: number
-  /** Beyond those with which the policies would have been content. */
+  /** Of instances beyond the number at which the policies want no more. */
   readonly spareInstanceSeconds: number
-  /** Short of them. */
+  /** Of instances that were missing to that number. */
   readonly missingInstanceSeconds: number
-  /** Share of all that was asked for. */
+  /** The share of the whole demand that was not served. */
   readonly unservedShare: number
-  /** Stretches with fewer warmed-up instances than needed, until there were enough. */
+  /** Periods with fewer warmed-up instances than needed. */
   readonly shortages: number
   readonly longestShortageMs: number
   readonly meanShortageMs: number
-  /** The last one was not over in the end. */
+  /** Whether the last shortage was not over at the end. */
   readonly endsShort: boolean
-  /** Sizes that were decided on, and how often one went the other way than the one before. */
+  /** How many sizes were decided on, and how often one went in the other direction than the one before. */
   readonly resizes: number
   readonly directionChanges: number
   readonly smallestSize: number
@@ -26,7 +26,7 @@ export interface SimulationReport {
   readonly failures: number
 }
 
-/** Takes the moments one by one, so that none need be kept. */
+/** Adds the moments up one by one, so that none has to be kept. */
 export class SimulationTally {
   #moments = 0
   #held = 0

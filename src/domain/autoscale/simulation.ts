@@ -14,7 +14,9 @@ import { loadAt, SimulatedService } from './simulated-service.ts'
 import type { SimulatedWorld } from './simulated-service.ts'
 
 export interface SimulationSettings extends SimulatedWorld {
-  /** In instances that are busy with nothing else: 2.5 is what two and a half of them can serve. */
+  /**
+   * The demand in instances that are busy with nothing else: 2.5 is what two and a half of them can serve.
+   */
   readonly demand: LoadCurve
   readonly durationMs: number
 }
@@ -23,33 +25,33 @@ export interface SimulationSettings extends SimulatedWorld {
 export interface SimulatedMoment {
   readonly atMs: number
   readonly demand: number
-  /** Share of the demand that nobody serves. */
+  /** The share of the demand that nobody serves. */
   readonly unserved: number
-  /** The size that is seen, before anything is done. */
+  /** The size at the look, before anything is done. */
   readonly size: number
-  /** Instances that serve, and how many of them do when what there was to do is done. */
+  /** How many instances serve at the look, and how many after the outcome was carried out. */
   readonly serving: number
   readonly servingThen: number
   /** Instances that have warmed up. */
   readonly warm: number
-  /** Instances with which no policy would want more. */
+  /** The number of instances at which no policy would want more. */
   readonly needed: number
-  /** Instances there are, those included that start or drain. */
+  /** All instances, including those that start or drain. */
   readonly held: number
   readonly target: number
   readonly metrics?: MetricValues
   readonly outcome?: AutoscaleOutcome
   readonly rest?: AutoscaleVerdict['rest']
-  /** What came of the outcome, where it had the size changed. */
+  /** The result of the alignment, if the outcome led to one. */
   readonly aligned?: AlignedSize
-  /** Some instance that counts did not tell its load. */
+  /** Whether the load of some instance that counts is unknown. */
   readonly loadUnknown: boolean
 }
 
 /**
- * What a configuration does under a load: the same looks, decisions, back-offs and alignments as in a stack,
- * once a second in a modelled service. What looks have left is forgotten with everything that is done, as
- * with a watch that begins anew.
+ * Simulates what a configuration does under a load: the same looks, decisions, back-offs and alignments as in
+ * a stack, once a second, in a modelled service. After every outcome the memory of the looks is dropped, as a
+ * new watch begins without one.
  */
 export function* simulateAutoscale(settings: SimulationSettings): Generator<SimulatedMoment, void> {
   const service = new SimulatedService(settings)
@@ -108,7 +110,7 @@ function act(
   return [decideAutoscale(life, { kind: 'aligned', result }, nowMs), result]
 }
 
-/** The smallest size at which no policy would want more; the largest there may be where there is none. */
+/** Returns the smallest size at which no policy would want more, or `maxSize` if there is none. */
 export function neededSize(
   settings: {
     readonly configuration: AutoscaleConfiguration

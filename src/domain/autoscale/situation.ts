@@ -4,13 +4,13 @@ import type { AutoscaleLife } from './life.ts'
 import type { AutoscaleView } from './watch.ts'
 import type { Explanation } from '../instance/explanation.ts'
 
-/** All that is known of how a service is scaled at present. */
+/** Everything that is known about how a service is scaled at present. */
 export interface AutoscaleSituation {
   readonly name: string
   readonly configured: 'no' | 'yes' | 'closing'
-  /** Names of clones that are given back and still there. */
+  /** The names of clones that are being given back and still exist. */
   readonly leaving: readonly string[]
-  /** Absent: no workflow runs. */
+  /** Absent if no workflow runs. */
   readonly seen?: {
     readonly life: AutoscaleLife
     readonly view?: AutoscaleView
@@ -19,12 +19,12 @@ export interface AutoscaleSituation {
 }
 
 /**
- * A view is that old when something is wrong; younger ones, of thousands that are watched, wait for their
- * turn to be sent.
+ * A view that is older than this means that something is wrong. If thousands of services are watched, a
+ * younger view may only be waiting for its turn to be sent.
  */
 export const staleAfterMs = 100_000
 
-/** What autoscale does with a service at present, and why; what comes next; and what failed. */
+/** Says what autoscale does with a service at present and why, what comes next, and what failed. */
 export function explainSituation(situation: AutoscaleSituation, nowMs: number): Explanation {
   const { name, seen } = situation
   const { now, next } = explanationOf(situation, nowMs)

@@ -5,12 +5,12 @@ import { parseObjectName } from '../object-name.ts'
 export const maxPoliciesPerService = 16
 export const maxStepsPerPolicy = 16
 export const maxPolicyNameLength = 31
-/** Of bounds, in the unit of the metric: none of them is ever below 0. */
+/** The range of a bound, in the unit of its metric. No metric is ever below 0. */
 export const boundRange = { min: 0, max: 1_000_000_000 } as const
-/** Of adjustments: far beyond every size, so that a sum with one is exact. */
+/** The range of an adjustment. It is far beyond every size, and small enough that sums with it are exact. */
 export const adjustmentRange = { min: -1_000_000, max: 1_000_000 } as const
 
-/** A policy as somebody wrote it down: the words of its vocabularies are not looked at yet. */
+/** A policy as its user wrote it. Nobody has checked the words of its vocabularies yet. */
 export interface WrittenPolicy {
   readonly name: string
   readonly metric?: string
@@ -27,7 +27,9 @@ export interface WrittenStep {
 export const StepBound = { Lower: 'lower', Upper: 'upper' } as const
 export type StepBound = (typeof StepBound)[keyof typeof StepBound]
 
-/** What is wrong with a policy. `step` and `previous` count from 0, as they were written. */
+/**
+ * A problem of a policy. `step` and `previous` count from 0, in the order in which the steps were written.
+ */
 export type PolicyProblem =
   | { readonly kind: 'name-too-long'; readonly length: number; readonly max: number }
   | { readonly kind: 'name-invalid'; readonly name: string }
@@ -45,9 +47,9 @@ export type PolicyProblem =
       readonly lowerBound: number
       readonly upperBound: number
     }
-  /** It begins below the one that is written before it. */
+  /** The step begins below the one that is written before it. */
   | { readonly kind: 'unsorted'; readonly step: number; readonly previous: number }
-  /** `from` absent: open on that side. */
+  /** An absent `from` or `to` means open on that side. */
   | {
       readonly kind: 'overlap'
       readonly step: number
@@ -70,12 +72,12 @@ interface OutOfRange {
   readonly max: number
 }
 
-/** Everything that is wrong with it; none: `resolvePolicy` takes it. */
+/** Returns all problems of a policy. If there are none, `resolvePolicy` accepts it. */
 export function findPolicyProblems(policy: WrittenPolicy): PolicyProblem[] {
   return [...nameProblems(policy.name), ...wordProblems(policy), ...stepsProblems(policy)]
 }
 
-/** Fills in what was left out. Only for a policy without problems. */
+/** Fills in the defaults. Only for a policy without problems. */
 export function resolvePolicy({ name, metric, adjustmentType, steps }: WrittenPolicy): AutoscalePolicy {
   return {
     name: parseObjectName(name) ?? name,
@@ -128,7 +130,7 @@ function stepsProblems({ steps, adjustmentType }: WrittenPolicy): PolicyProblem[
   const whole: Placed[] = []
   const problems = steps.flatMap((written, step) => {
     const found = [...boundProblems(written, step), ...adjustmentProblems(written, step, isExact)]
-    // One that is wrong in itself would only add noise to how the steps lie.
+    // A step that is wrong in itself would only cause further, useless messages about order and gaps.
     if (boundProblems(written, step).length === 0) whole.push({ ...resolveStep(written), step })
     return found
   })
@@ -167,7 +169,7 @@ interface Placed extends AutoscaleStep {
   readonly step: number
 }
 
-/** Steps in the wrong order are said to be so, and are then looked at in the right one. */
+/** Reports steps that are in the wrong order, then checks gaps and overlaps in the right order. */
 function orderProblems(steps: readonly Placed[]): PolicyProblem[] {
   const unsorted = pairs(steps)
     .filter(([before, after]) => startOf(after) < startOf(before))

@@ -2,7 +2,7 @@ import type { AutoscaleOutcome, RestReason } from './outcome.ts'
 import type { MemberLoad } from './members.ts'
 import type { AutoscaleMetric } from './policy.ts'
 
-/** What a workflow knows that the rows do not. */
+/** What the workflow knows and the rows do not. */
 export interface WatchInput {
   readonly serviceUuid: string
   readonly target?: number
@@ -10,23 +10,25 @@ export interface WatchInput {
   readonly failedAtMs?: number
 }
 
-/** `closing`: the configuration is deleted, or there is none. */
+/** `closing` means that the configuration is deleted, or does not exist. */
 export type WatchResult = AutoscaleOutcome | { readonly kind: 'closing' }
 
-/** What a watch saw last; it goes into heartbeats, for people. Plain JSON. */
+/** What a watch saw last. It is sent in heartbeats, for people. Plain JSON. */
 export interface AutoscaleView {
-  /** Of the last look; absent before the first, with all that a look tells. */
+  /**
+   * The time of the last look. Before the first look, this and all fields that come from a look are absent.
+   */
   readonly atMs?: number
   readonly size?: number
   readonly target?: number
-  /** The means that are decided by; absent while there are not enough looks. */
+  /** The means on which decisions rest; absent until there are enough looks. */
   readonly metrics?: Readonly<Record<AutoscaleMetric, number>>
   readonly rest?: RestReason
-  /** By name, of those that run and whose load is known; at most `viewedLoads` of them. */
+  /** The known loads of running instances by name, at most `viewedLoads` of them. */
   readonly loads?: Readonly<Record<string, MemberLoad>>
-  /** Why nothing was seen since; never a secret. */
+  /** Why no look has succeeded since; never a secret. */
   readonly trouble?: string
 }
 
-/** A view is sent every few seconds, so it stays small. */
+/** The most loads in a view. A view is sent every few seconds, so it stays small. */
 export const viewedLoads = 16

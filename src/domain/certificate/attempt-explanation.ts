@@ -10,7 +10,7 @@ import type { AttemptReport, CaaSeen, LookupSeen, PortSeen, WebSeen } from './at
 import { wordsOfProblem } from './authority-words.ts'
 import { ChallengeKind } from '../service/route-feed.ts'
 
-/** Sentences, for people. The first thing to do is the likeliest to help. */
+/** Sentences for people. The first advice in `toDo` is the likeliest to help. */
 export interface AttemptExplanation {
   readonly seen: readonly string[]
   readonly means: readonly string[]
@@ -18,14 +18,14 @@ export interface AttemptExplanation {
 }
 
 /**
- * What `roost cert explain` says of an attempt: what was seen, what it means, and what to do. What was seen
- * from here is judged only where the attempt did not succeed: a certificate that came needs no advice.
+ * What `roost cert explain` says about an attempt: what was seen, what it means, and what to do. What this
+ * installation saw is judged only if the attempt did not succeed: an issued certificate needs no advice.
  */
 export function explainAttempt(report: AttemptReport): AttemptExplanation {
   const seen = [...dnsSeen(report), ...caaSeen(report), ...webSeen(report), ...outcomeSeen(report)]
   if (report.outcome === AttemptOutcome.Issued) return { seen, means: [], toDo: [] }
   const here = [...judgeDns(report), ...judgeCaa(report), ...judgeWeb(report)]
-  // What the authority says of itself or for good comes before what could be better here.
+  // If the problem is the authority's own or final, its words come before what could be better here.
   const isOfName = report.outcome === AttemptOutcome.Failed || report.outcome === undefined
   const findings = isOfName ? [...here, ...judgeProblem(report)] : [...judgeProblem(report), ...here]
   return {
@@ -155,7 +155,7 @@ function judgeCaa({ name = 'the name', caa, caaIdentities = [] }: AttemptReport)
   ]
 }
 
-/** Tags that authorities know; an unknown one that is critical forbids all (RFC 8659, 4.1). */
+/** Tags that authorities know. An unknown tag that is critical forbids all authorities (RFC 8659, 4.1). */
 const knownTags: readonly string[] = [
   'issue',
   'issuewild',
@@ -166,7 +166,7 @@ const knownTags: readonly string[] = [
   'contactphone',
 ]
 
-/** Undefined where they permit it, or it can not be told. */
+/** Says how the records forbid the authority. Returns undefined if they permit it, or if that is unknown. */
 function forbiddenBy({ records }: CaaSeen, identities: readonly string[]): string | undefined {
   const unknown = records.find(({ critical, tag }) => critical && !knownTags.includes(tag.toLowerCase()))
   if (unknown) return `have a critical tag, ${unknown.tag}, that authorities do not know, so none may issue.`

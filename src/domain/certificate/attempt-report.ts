@@ -1,41 +1,38 @@
 import type { ChallengeKind } from '../service/route-feed.ts'
 
 /**
- * What was seen in one attempt to get a certificate, kept as JSON. Its parts come one after the other, and
- * each may be missing: an attempt may have ended, or its process, before there was anything to note. Every
- * text and list in it is bounded by who wrote it.
+ * What was seen in one attempt to get a certificate, kept as JSON. The parts are noted one after the other.
+ * Each may be missing, because the attempt or its process may have ended before. The writer of each text and
+ * list bounds its length.
  *
- * Names are chosen by users, who choose their addresses, too. So what an address inside answered is told in
- * one word and nothing of its content is kept: see `AddressScope`.
+ * Users choose the names and with them the addresses. So an answer of an internal address is reported in one
+ * word, and none of its content is kept: see `AddressScope`.
  */
 export interface AttemptReport {
   readonly name?: string
-  /** For people. */
+  /** The authority's name, for people. */
   readonly authority?: string
-  /**
-   * One of these has to be named by CAA records, where there are some; empty where the authority does not
-   * say.
-   */
+  /** If CAA records exist, they have to name one of these. Empty if the authority does not say its names. */
   readonly caaIdentities?: readonly string[]
   readonly dns?: DnsSeen
   readonly caa?: CaaSeen
-  /** The HTTP-01 challenge, asked for from here. */
+  /** The answers to the HTTP-01 challenge when it was requested from here. */
   readonly web?: readonly WebSeen[]
-  /** Whether port 443 takes connections. */
+  /** Whether port 443 of each address takes connections. */
   readonly tls?: readonly PortSeen[]
   readonly challenge?: ChallengeKind
   readonly outcome?: AttemptOutcome
-  /** In one sentence. */
+  /** Why the attempt did not succeed, in one sentence. */
   readonly failure?: string
-  /** As the authority wrote it. */
+  /** The problem as the authority wrote it. */
   readonly problem?: { readonly type: string; readonly detail: string; readonly status?: number }
   /** When the authority wants to be asked again. */
   readonly retryAtMs?: number
 }
 
 /**
- * `later` and `paced` are no failures: the attempt goes on when the authority wants it, or when the user has
- * an order left.
+ * The end of an attempt. `later` and `paced` are no failures: the attempt goes on when the authority wants
+ * it, or when the user may order again.
  */
 export const AttemptOutcome = {
   Issued: 'issued',
@@ -49,11 +46,11 @@ export type AttemptOutcome = (typeof AttemptOutcome)[keyof typeof AttemptOutcome
 export interface DnsSeen {
   readonly a: LookupSeen
   readonly aaaa: LookupSeen
-  /** From the name on, one after the other. */
+  /** The chain of aliases, beginning at the name. */
   readonly cname: readonly string[]
 }
 
-/** Nothing found and no failure: the name is there, and has no such record. */
+/** If nothing was found and there is no failure, the name exists and has no such record. */
 export interface LookupSeen {
   readonly found: readonly string[]
   readonly failure?: LookupFailure
@@ -61,18 +58,21 @@ export interface LookupSeen {
 
 export const LookupFailure = {
   NoSuchName: 'no-such-name',
-  /** Often: its DNSSEC is broken. */
+  /** Often because the name's DNSSEC is broken. */
   ServerFailed: 'server-failed',
   NoAnswer: 'no-answer',
   Other: 'other',
 } as const
 export type LookupFailure = (typeof LookupFailure)[keyof typeof LookupFailure]
 
-/** The closest records to the name on the way to the root (RFC 8659); none where `at` is absent. */
+/**
+ * The CAA records that are closest to the name on the way to the root (RFC 8659); if there are none, `at` is
+ * absent.
+ */
 export interface CaaSeen {
   readonly at?: string
   readonly records: readonly CaaRecord[]
-  /** With the name whose records could not be looked up, in `at`. */
+  /** Why the records of the name in `at` could not be looked up. */
   readonly failure?: LookupFailure
 }
 
@@ -83,9 +83,9 @@ export interface CaaRecord {
 }
 
 /**
- * `internal`: loopback and private networks, which an installation may well have its gateway in, and where
- * others may listen that are nobody's business: they are connected to only where the operator allows it.
- * `never`: link-local, multicast and addresses that lead to no host; they are not connected to.
+ * `internal` means loopback and private networks. An installation may have its gateway there, but so may
+ * services that outsiders must not probe; these addresses are connected to only if the operator allows it.
+ * `never` means link-local, multicast and addresses that lead to no host; nothing connects to these.
  */
 export const AddressScope = { Public: 'public', Internal: 'internal', Never: 'never' } as const
 export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]
@@ -93,7 +93,7 @@ export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]
 export const PortState = {
   Open: 'open',
   Refused: 'refused',
-  /** Also where a firewall says nothing. */
+  /** Also if a firewall drops packets silently. */
   Timeout: 'timeout',
   Unreachable: 'unreachable',
   NotAsked: 'not-asked',
@@ -107,16 +107,16 @@ export interface PortSeen {
 }
 
 export interface WebSeen extends PortSeen {
-  /** With state `open`: whether what came is the challenge's answer. */
+  /** If the port is open: whether the answer was that of the challenge. */
   readonly answer?: WebAnswer
-  /** Of addresses with scope `public` alone: of the last answer. */
+  /** The status of the last answer; only for addresses with scope `public`. */
   readonly status?: number
-  /** The first printable characters of its body. */
+  /** The first printable characters of the answer's body. */
   readonly excerpt?: string
-  /** Where a redirect leads that was not followed, and why not. */
+  /** The target of a redirect that was not followed, and why it was not. */
   readonly location?: string
   readonly stopped?: RedirectStop
-  /** That were followed. */
+  /** How many redirects were followed. */
   readonly redirects?: number
 }
 
@@ -125,18 +125,18 @@ export const WebAnswer = {
   Other: 'other',
   /** A redirect that was not followed. */
   Redirect: 'redirect',
-  /** It broke off, took too long, or was no HTTP. */
+  /** The answer broke off, took too long, or was no HTTP. */
   None: 'none',
 } as const
 export type WebAnswer = (typeof WebAnswer)[keyof typeof WebAnswer]
 
 export const RedirectStop = {
   NoLocation: 'no-location',
-  /** To another scheme or port than the web's: authorities do not follow it, either. */
+  /** To a scheme or port other than the web's. Authorities do not follow such a redirect, either. */
   OtherPort: 'other-port',
-  /** To an IP address instead of a name; the same. */
+  /** To an IP address instead of a name. Authorities do not follow it, either. */
   Address: 'address',
-  /** Into a private network that the name does not lead to itself. */
+  /** Into a private network to which the name itself does not lead. */
   Internal: 'internal',
   NoAddress: 'no-address',
   TooMany: 'too-many',
@@ -144,8 +144,8 @@ export const RedirectStop = {
 export type RedirectStop = (typeof RedirectStop)[keyof typeof RedirectStop]
 
 /**
- * TLS-ALPN-01 only where port 80 is closed as far as one sees from here, and 443 is not: a check from here
- * may fail by itself.
+ * Chooses TLS-ALPN-01 only if port 80 looks closed from here and port 443 does not: a check from here may
+ * fail although the port is open to others.
  */
 export function preferredChallenge({ web = [], tls = [] }: AttemptReport): ChallengeKind {
   const asked = web.filter((each) => each.state !== 'not-asked')

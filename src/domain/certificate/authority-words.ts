@@ -1,4 +1,4 @@
-/** What a problem of an authority (RFC 8555, 6.7) means, and what to do about it; `name` is the domain. */
+/** What an authority's problem (RFC 8555, 6.7) means and what to do about it. `name` is the domain. */
 export interface ProblemWords {
   readonly means: string
   readonly toDo: string
@@ -73,7 +73,7 @@ const words: Readonly<Record<string, (name: string) => ProblemWords>> = {
 
 const prefix = 'urn:ietf:params:acme:error:'
 
-/** Undefined for a problem that nothing more is to be said of than the authority said. */
+/** Returns undefined if there is nothing to add to what the authority said. */
 export function wordsOfProblem(type: string, name: string): ProblemWords | undefined {
   if (!type.startsWith(prefix)) return undefined
   const short = type.slice(prefix.length)

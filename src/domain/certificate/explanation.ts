@@ -12,12 +12,13 @@ export interface ExplainedCertificate extends Pick<
   readonly name: string
   readonly commonName: string
   /**
-   * The attempt under way waits until the authority wants to be asked again, or its user has an order left.
+   * The attempt under way waits until the authority wants to be asked again, or until the user may order
+   * again.
    */
   readonly putOff: boolean
 }
 
-/** What a requested certificate is doing and why, and what comes next, for people. */
+/** Says what a requested certificate is doing and why, and what comes next, for people. */
 export function explainCertificate(certificate: ExplainedCertificate): Explanation {
   const { now, next } = byState[certificate.state](certificate)
   const { name, failure } = certificate
@@ -82,7 +83,7 @@ function timeOf(atMs: number | undefined): string {
   return atMs === undefined ? 'an unknown time' : new Date(atMs).toISOString()
 }
 
-/** One that its owner brought, and has to bring again. */
+/** Explains a certificate that its owner uploaded, and has to upload again when it ends. */
 export function explainUploaded(
   certificate: { readonly name: string; readonly commonName: string; readonly notAfterMs: number },
   nowMs: number,

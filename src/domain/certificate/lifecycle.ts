@@ -19,35 +19,41 @@ import { CertificateState } from '../service/handler.ts'
  *
  *   pending ──the last attempt failed, or the authority refused the name──► error ──retry──► pending
  *
- * What an authority says of its own load, and its being away, is no failure: it is asked again when it says,
- * and the attempt goes on where it was. `decideCertificate` is total; what comes late, twice or out of order
- * changes nothing. Plain JSON.
+ * An authority that is overloaded or away is no failure: it is asked again at the time it names, and the
+ * attempt goes on with the same step. `decideCertificate` is total. An event that comes late, twice or out of
+ * order changes nothing. Plain JSON.
  */
 export interface CertificateLife {
   readonly state: CertificateState
-  /** Of the attempt under way; with `nextAtMs` it is put off until then. */
+  /** The step of the attempt under way. With `nextAtMs` it is put off until then. */
   readonly step?: CertificateStep
-  /** Attempts of the present sequence, the one under way included; 0 while nothing is to be done. */
+  /** Attempts of the present sequence, including the one under way; 0 while there is nothing to do. */
   readonly attempt: number
   /** When the next attempt, the step that the authority put off, or the renewal is due. */
   readonly nextAtMs?: number
   /** How often in a row the authority put the step off. */
   readonly delays?: number
-  /** Of the last attempt, or why it is put off, for the owner; it stays until a certificate is installed. */
+  /**
+   * For the owner: why the last attempt failed, or why it is put off. It stays until a certificate is
+   * installed.
+   */
   readonly failure?: string
   readonly validity?: Validity
-  /** While valid and at rest, the authority is asked when it would like the renewal: now, or at that time. */
+  /**
+   * While the certificate is valid and no attempt runs, the authority is asked when it would like the
+   * renewal: now if `asking`, or at `askAtMs`.
+   */
   readonly asking?: true
   readonly askAtMs?: number
-  /** Grows by one with every change that a reader sees. */
+  /** Grows by one with every change that readers see. */
   readonly revision: number
   readonly deleted?: true
 }
 
 export const CertificateStep = {
-  /** An order with the authority, and the key: both are kept before anything is asked by them. */
+  /** The order with the authority, and the key. Both are stored before they are used. */
   Order: 'order',
-  /** The challenge is shown and the authority looks at it. */
+  /** The challenge's answer is published, and the authority checks it. */
   Prove: 'prove',
   Finalise: 'finalise',
   Install: 'install',
@@ -55,17 +61,17 @@ export const CertificateStep = {
 export type CertificateStep = (typeof CertificateStep)[keyof typeof CertificateStep]
 
 /**
- * `failed`: another attempt may do. `later`: the authority is away, or wants to be left alone. `refused`: it
- * never issues this.
+ * `failed` means that another attempt may succeed, `later` that the authority is away or wants no requests
+ * for a while, `refused` that it never issues this certificate.
  */
 export type StepVerdict = 'failed' | 'later' | 'refused'
 
 export type CertificateLifeEvent =
-  /** The workflow is there to work. */
+  /** The workflow has started. */
   | { readonly kind: 'begin' }
-  /** Time went by. */
+  /** Time has passed. */
   | { readonly kind: 'tick' }
-  /** Of the last step, `installed` is told instead. */
+  /** A step other than the last has succeeded; for the last one there is `installed`. */
   | { readonly kind: 'step-done'; readonly step: CertificateStep }
   | { readonly kind: 'installed'; readonly validity: Validity }
   | {
@@ -75,16 +81,16 @@ export type CertificateLifeEvent =
       readonly reason: string
       readonly retryAtMs?: number
     }
-  /** The authority was asked; it need not have an opinion. */
+  /** The authority was asked about the renewal. It may have no opinion. */
   | { readonly kind: 'renewal-advised'; readonly advice: RenewalAdvice }
-  /** A person does not want to wait for the next attempt. */
+  /** A user does not want to wait for the next attempt. */
   | { readonly kind: 'retry' }
-  /** Its row is not there any more: found out, or told. */
+  /** The certificate's row does not exist any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'delete' }
 export type CertificateEventKind = CertificateLifeEvent['kind']
 
-/** Whose life it is and when: `spread` is `spreadOf` its uuid. */
+/** The present time, and `spreadOf` the certificate's UUID. */
 export interface CertificateMoment {
   readonly nowMs: number
   readonly spread: number
@@ -96,7 +102,7 @@ export const newCertificateLife: CertificateLife = {
   revision: 0,
 }
 
-/** Pure. Repeating an event is harmless. */
+/** Returns the life after an event. Pure. Repeating an event is harmless. */
 export function decideCertificate(
   life: CertificateLife,
   event: CertificateLifeEvent,
@@ -110,14 +116,14 @@ export function decideCertificate(
 
 export type CertificateWork = CertificateStep | 'ask'
 
-/** What has to be done now; never more than one thing. */
+/** The one thing that has to be done now. */
 export function certificateWork(life: CertificateLife): CertificateWork | undefined {
   if (life.deleted === true) return undefined
   if (life.step !== undefined && life.nextAtMs === undefined) return life.step
   return life.asking === true ? 'ask' : undefined
 }
 
-/** When `tick` has something to find; undefined where only work or a message brings it on. */
+/** When the next `tick` is due; undefined while only work or a message changes the life. */
 export function certificateWakeAtMs({
   state,
   nextAtMs,
@@ -197,12 +203,12 @@ const nextStep = {
   [CertificateStep.Install]: undefined,
 } satisfies Record<CertificateStep, CertificateStep | undefined>
 
-/** From its first step. What was done of it before is found again, whatever began it. */
+/** An attempt from its first step. Each step finds again what an earlier attempt has already done. */
 function attemptOf(life: CertificateLife, attempt: number): CertificateLife {
   return { ...waiting(life), step: CertificateStep.Order, attempt }
 }
 
-/** Nothing is under way and nothing is due: what is said besides is up to the caller. */
+/** The life with nothing under way and nothing due. The caller adds what else holds. */
 function waiting({ state, attempt, revision, failure, validity }: CertificateLife): CertificateLife {
   return {
     state,
@@ -213,7 +219,7 @@ function waiting({ state, attempt, revision, failure, validity }: CertificateLif
   }
 }
 
-/** Its attempt has begun, or begins. A row does not say at which step it was. */
+/** The attempt that is under way, else a new one. A life from a row does not say at which step it was. */
 function underWay(life: CertificateLife): CertificateLife {
   return life.step === undefined ? attemptOf(life, Math.max(life.attempt, 1)) : life
 }
@@ -232,7 +238,7 @@ function whenDue(life: CertificateLife, { moment }: Told<'tick'>): CertificateLi
   return life.step === undefined ? nextAttempt(life) : resume(life)
 }
 
-/** What waits is tried now: the step that was put off, or a new sequence of attempts. */
+/** Tries at once what waits: the step that was put off, or a new sequence of attempts. */
 function hurry(life: CertificateLife, _told: Told<'retry'>): CertificateLife {
   if (life.step === undefined) return attemptOf(life, 1)
   const { delays: _forgotten, ...resumed } = resume(life)
@@ -274,7 +280,7 @@ function failPending(life: CertificateLife, told: Told<'step-failed'>): Certific
   return { ...failed, nextAtMs: nextAttemptAtMs(life.attempt, moment.nowMs) }
 }
 
-/** The one that there is serves on, whatever the authority says of the next. */
+/** The present certificate stays in use, whatever the authority says of the next. */
 function failRenewal(life: CertificateLife, told: Told<'step-failed'>): CertificateLife {
   const { event, moment } = told
   if (!isAt(life, event.step)) return life
@@ -317,7 +323,7 @@ function tickValid(life: CertificateLife, told: Told<'tick'>): CertificateLife {
 }
 
 /**
- * The attempt under way, where there is one, is the first of the new sequence; what the authority put off
+ * If an attempt is under way, it becomes the first of the new sequence; a step that the authority put off
  * stays put off.
  */
 function expire({ validity: _ended, ...life }: CertificateLife): CertificateLife {
@@ -325,7 +331,7 @@ function expire({ validity: _ended, ...life }: CertificateLife): CertificateLife
   return life.step === undefined ? attemptOf(pending, 1) : { ...pending, attempt: 1 }
 }
 
-/** Counts while it rests: an attempt that has begun is not put off again. */
+/** The advice counts only while no attempt has begun: an attempt that has begun is not put off for it. */
 function advise(life: CertificateLife, { event, moment }: Told<'renewal-advised'>): CertificateLife {
   if (life.asking === undefined || life.validity === undefined) return life
   const { asking: _answered, ...rest } = life

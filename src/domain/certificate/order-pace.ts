@@ -1,27 +1,27 @@
 /**
  * How many orders for certificates the platform makes with an authority. An authority bounds them per
- * account, and the platform has one account for all its users, so that one user with many domains could leave
- * nothing to the others. So one user has a share, and renewals of what is in use have a share that new
- * certificates can not take. All pure.
+ * account, and all users share the platform's one account. So that one user with many domains does not use up
+ * all orders, each user has a share. Renewals of certificates in use have a share that new certificates can
+ * not take. All functions are pure.
  */
 export interface OrderPace {
-  /** What the authority takes from its account in `windowMs`. */
+  /** How many orders the authority takes from its account in `windowMs`. */
   readonly orders: number
   readonly windowMs: number
-  /** And for one name in an hour: authorities stop looking at a name that fails. */
+  /** The most orders for one name in an hour. Authorities stop checking a name that fails again and again. */
   readonly nameOrders: number
 }
 
 /**
- * What Let's Encrypt takes: 300 orders of an account in 3 hours, and 5 failed proofs of a name in an hour.
+ * The limits of Let's Encrypt: 300 orders of an account in 3 hours, and 5 failed proofs of a name in an hour.
  */
 export const defaultOrderPace: OrderPace = { orders: 300, windowMs: 10_800_000, nameOrders: 5 }
 
-/** What new certificates leave to renewals. */
+/** New certificates leave one of this many parts of all orders to renewals. */
 const renewalShare = 4
 /**
- * One user has at most a quarter for new certificates, and as much for renewals; where there are fewer users,
- * the part of one.
+ * One user gets at most a quarter of the orders for new certificates, and as much for renewals. If there are
+ * fewer users than this, each gets an equal part.
  */
 const mostShares = 4
 const hourMs = 3_600_000
@@ -35,33 +35,33 @@ export interface MadeOrder {
 
 export type WantedOrder = Omit<MadeOrder, 'atMs'>
 
-/** Those that wait like the wanted one, and have waited for longer: they come first. */
+/** The orders of the same kind that have waited for longer than the wanted one, and so come first. */
 export interface OrdersAhead {
   readonly ofUser: number
   readonly ofAll: number
 }
 
 export interface OrderPutOff {
-  /** For the owner. */
+  /** The reason, for the owner. */
   readonly reason: string
   readonly retryAtMs: number
 }
 
-/** How long an order that was made counts. */
+/** How long an order counts after it was made. */
 export function orderCountsForMs({ windowMs }: OrderPace): number {
   return Math.max(windowMs, hourMs)
 }
 
 export interface KnownOrders {
-  /** In the order of time. */
+  /** Orders that were made, in the order of time. */
   readonly made: readonly MadeOrder[]
   readonly ahead: OrdersAhead
-  /** Of the installation; more than `mostShares` make no difference. */
+  /** The number of users of the installation. More than `mostShares` make no difference. */
   readonly users: number
   readonly nowMs: number
 }
 
-/** Undefined where the order may be made now. */
+/** Returns undefined if the order may be made now. */
 export function putOffOrder(
   pace: OrderPace,
   wanted: WantedOrder,
@@ -115,12 +115,13 @@ interface Bound {
   readonly made: readonly MadeOrder[]
   readonly bound: number
   readonly windowMs: number
-  /** Each of them takes a place that becomes free before. */
+  /** How many orders come first. Each takes a place that becomes free earlier. */
   readonly ahead: number
 }
 
 /**
- * When a place is free, so that not all who wait come back at the same time; undefined where one is free now.
+ * When a place for this order is free; undefined if one is free now. Each of the waiting orders gets its own
+ * time, so that they do not all come back at once.
  */
 function freeAtMs({ made, bound, windowMs, ahead }: Bound, nowMs: number): number | undefined {
   const counted = made.filter(({ atMs }) => atMs > nowMs - windowMs)

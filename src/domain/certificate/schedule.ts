@@ -1,6 +1,6 @@
 /**
- * When a certificate's next attempt, renewal or question is due. All pure: jitter comes from the
- * certificate's own uuid.
+ * When a certificate's next attempt, its renewal or the next question about it is due. All functions are
+ * pure: jitter comes from the certificate's own UUID.
  */
 
 export interface Validity {
@@ -8,7 +8,7 @@ export interface Validity {
   readonly notAfterMs: number
 }
 
-/** When the authority would like the renewal (RFC 9773), and when it is to be asked again. */
+/** When the authority would like the renewal (RFC 9773), and when it wants to be asked again. */
 export interface RenewalAdvice {
   readonly window?: { readonly startMs: number; readonly endMs: number }
   readonly askAgainAtMs?: number
@@ -19,9 +19,9 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 /**
- * After a failed attempt, as the integration guide of Let's Encrypt has it; beside each, what has passed
- * since the first attempt. Then daily: the last attempt that is allowed while pending, the eighth, comes
- * after 4 d 1 h 51 min.
+ * The back-off after a failed attempt, as the integration guide of Let's Encrypt recommends. Beside each
+ * stands the time since the first attempt. After these it is a day: the eighth attempt, the last one while
+ * pending, comes after 4 d 1 h 51 min.
  */
 const backOffMs = [
   minuteMs, //       1 min
@@ -30,35 +30,42 @@ const backOffMs = [
 ] as const
 
 /**
- * While pending: a name that leads elsewhere for days does not mend itself. Renewals go on until the
- * certificate ends.
+ * The most attempts while pending: a name that leads elsewhere for days does not mend itself. Attempts to
+ * renew go on until the certificate ends.
  */
 export const maxAttempts = 8
 
-/** `attempt` is the one that failed, from 1. */
+/** `attempt` is the number of the failed attempt, from 1. */
 export function nextAttemptAtMs(attempt: number, nowMs: number): number {
   return nowMs + (backOffMs[attempt - 1] ?? dayMs)
 }
 
-/** What will never be issued is asked for again this seldom, as long as there is a certificate to renew. */
+/**
+ * When to ask again for a renewal that the authority refused. It is asked this seldom, as long as the present
+ * certificate lasts.
+ */
 export function refusedAgainAtMs(nowMs: number): number {
   return nowMs + dayMs
 }
 
 /**
- * An authority that wants to be left alone: not for less, so that nobody is hammered; not for more, so that
- * none is forgotten.
+ * The shortest time for which a step is put off, so that Roost does not flood an authority that wants no
+ * requests.
  */
 const leastDelayMs = minuteMs
 /**
- * All that `Retry-After` may say: nobody means longer than that, and a date is often a mistake. Who comes
- * before is sent away again.
+ * The longest time for which a step is put off, whatever `Retry-After` says: no authority means longer, a
+ * date is often a mistake, and no certificate must be forgotten. If Roost asks too early, the authority puts
+ * it off again.
  */
 export const longestDelayMs = 30 * dayMs
-/** Without a word of when: 1, 2, 4, 8, 16, 32 min, then hourly. */
+/** The longest delay if the authority names no time: 1, 2, 4, 8, 16, 32 min, then hourly. */
 const longestUntoldDelayMs = hourMs
 
-/** When to come again: as told, in bounds. `delays` counts how often in a row that was before. */
+/**
+ * When to ask again: at the time that the authority named, within the bounds. `delays` counts how often in a
+ * row it has put the step off before.
+ */
 export function putOffUntilMs(
   told: { readonly retryAtMs?: number; readonly delays: number },
   nowMs: number,
@@ -70,17 +77,17 @@ export function putOffUntilMs(
 }
 
 /**
- * Renewal at two thirds of the life, and by as much as a twentieth of it earlier, so that not all come at
- * once.
+ * A renewal is due at two thirds of the certificate's life, minus up to a twentieth of its life, so that not
+ * all renewals come at once.
  */
 const renewalAt = 2 / 3
 const renewalSpread = 1 / 20
-/** An authority's wish counts up to here: there has to be time for attempts that fail. */
+/** The latest point in a certificate's life that an authority may wish for: attempts that fail need time. */
 const latestRenewalAt = 9 / 10
-/** Whatever the times of a certificate are, it is not renewed sooner after its installation. */
+/** The least time from the installation of a certificate to its renewal, whatever its validity says. */
 const leastRestMs = minuteMs
 
-/** `spread` is that of the certificate, `spreadOf`. */
+/** `spread` is the certificate's own, from `spreadOf`. */
 export function renewalAtMs(
   { notBeforeMs, notAfterMs }: Validity,
   { spread, nowMs }: { readonly spread: number; readonly nowMs: number },
@@ -89,7 +96,7 @@ export function renewalAtMs(
   return Math.max(notBeforeMs + Math.floor((notAfterMs - notBeforeMs) * share), nowMs + leastRestMs)
 }
 
-/** In the window that the authority named, or at once where that has begun long ago. */
+/** A time in the window that the authority named, or at once if that has begun long ago. */
 export function advisedAtMs(
   { notBeforeMs, notAfterMs }: Validity,
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
@@ -100,7 +107,7 @@ export function advisedAtMs(
   return Math.max(Math.min(wantedMs, latestMs), nowMs + leastRestMs)
 }
 
-/** About daily: an authority that has to revoke many certificates says so by their windows. */
+/** The authority is asked about daily: if it has to revoke many certificates, it says so by their windows. */
 const soonestQuestionMs = hourMs
 const latestQuestionMs = dayMs
 
@@ -113,7 +120,7 @@ const fnvOffset = 0x811c9dc5
 const fnvPrime = 0x01000193
 const hashValues = 2 ** 32
 
-/** The certificate's own place from 0 to below 1, by the FNV-1a hash of its uuid. */
+/** The certificate's own number from 0 to below 1, by the FNV-1a hash of its UUID. */
 export function spreadOf(uuid: string): number {
   let hash = fnvOffset
   for (const character of uuid) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), fnvPrime)

@@ -1,15 +1,15 @@
 import type { CertificateLife } from './lifecycle.ts'
 
-/** What the workflow of a certificate is started with, should it not run. */
+/** The input with which the workflow of a certificate is started if it does not run. */
 export interface CertificateSettings {
   readonly certificateUuid: string
-  /** What its user calls it: for people who look at its workflow. */
+  /** The user's name for the certificate, for people who look at the workflow. */
   readonly name: string
   readonly userUuid: string
   readonly commonName: string
   /**
-   * What the row says, where a workflow wrote it: one that was terminated goes on from there, with a new
-   * attempt.
+   * The life in the row, if a workflow wrote one. A workflow that was terminated continues from there, with a
+   * new attempt.
    */
   readonly recorded?: CertificateLife
 }

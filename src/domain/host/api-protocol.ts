@@ -15,8 +15,8 @@ import type { VolumeMount } from '../volume/state.ts'
  *   PUT  /                                  NodeHeartbeat -> NodeAssignment, every `heartbeatIntervalMs`;
  *                                           401: not the join token, 403: the id belongs to another agent
  * `Authorization: Bearer <NodeHeartbeat.agentSecret>`; 401: not the secret that this id belongs to:
- *   GET  /instances                         -> { instances: NodeInstance[] }, to collect what is not theirs any more
- *                                           and to tell of what is theirs and lost
+ *   GET  /instances                         -> { instances: NodeInstance[] }, to delete instances that are not theirs any more
+ *                                           and to report theirs that they have lost
  *   GET  /instances/<uuid>/launch           -> LaunchSpec
  *   POST /registry-token  { repository }    -> { token }, to pull that repository
  *
@@ -31,10 +31,10 @@ export interface NodeHeartbeat {
   readonly agentSecret: string
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
   readonly memoryMb: number
-  /** Room for volumes in all, those that it has included; nothing is promised beyond it. */
+  /** Room for volumes in MiB, including the existing ones. No more than this is promised. */
   readonly volumeMb: number
   /**
-   * What the unpacked images of each user take, by the user's UUID: of those `maxImageOwnersTold` that have
+   * The bytes of each user's unpacked images by the user's UUID, for the `maxImageOwnersTold` users that have
    * most.
    */
   readonly imageBytes: Readonly<Record<string, number>>
@@ -50,22 +50,22 @@ export interface NodeAssignment {
 export interface NodeInstance {
   readonly uuid: string
   readonly state: InstanceState
-  /** Which boot runs or sleeps, as last recorded; absent from an older API. */
+  /** The number of the boot that runs or sleeps, as last recorded; absent from an older API. */
   readonly boot?: number
 }
 
-/** Everything a start needs. Only the host that the instance is placed on can ask for it. */
+/** Everything that a start needs. Only the host on which the instance is placed may ask for it. */
 export interface LaunchSpec {
   readonly uuid: string
   readonly name: string
   readonly userUuid: string
   /** `<repository>@sha256:<hex>`; official images have the repository `official/<app>`. */
   readonly image: string
-  /** The user's quota `image_mb`. Absent in what an earlier version has kept. */
+  /** The user's quota `image_mb`. Absent in a spec that an earlier version stored. */
   readonly imageQuotaMb?: number
   readonly memoryMb: number
   readonly vcpus: number
-  /** Absent: the image's own. */
+  /** If absent, the image's own arguments are used. */
   readonly args?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly privateIp: string
@@ -78,13 +78,13 @@ export interface LaunchVolume extends VolumeMount {
   readonly uuid: string
   readonly sizeMb: number
   /**
-   * Its workflow has it on record as complete: a host that does not find it has lost it. Else a start may
-   * make it.
+   * Whether its workflow has recorded the volume as complete. If so, a host that does not find it has lost
+   * it; else a start may make it.
    */
   readonly made: boolean
 }
 
-/** Byte offsets into everything the instance ever printed; ends are exclusive. */
+/** Byte offsets into all output of the instance so far; ends are exclusive. */
 export interface LogWindow {
   readonly availableStart: number
   readonly availableEnd: number
@@ -95,33 +95,33 @@ export interface LogWindow {
 
 export type UsageByInstance = Readonly<Record<string, Usage>>
 
-/** What autoscale measures. Of CPU time, two answers tell the load between them. */
+/** What autoscale measures. The CPU load is the difference between two answers. */
 export interface HostLoads {
   /**
-   * The machine's clock that only goes forward and begins anew with it, when the counters were read; an agent
-   * that starts again goes on with it. So an answer whose clock went back, or leapt, is of another life of
-   * the machine and compares with none before.
+   * When the counters were read, by the machine's monotonic clock. That clock begins again when the machine
+   * boots, and goes on when the agent restarts. So an answer whose clock went back or jumped comes from
+   * another boot of the machine, and is not compared with earlier ones.
    */
   readonly atMs: number
-  /** Those whose virtual machine runs here. */
+  /** The counters of the instances whose VM runs here, by UUID. */
   readonly loads: Readonly<Record<string, LoadCounters>>
 }
 
 export interface LoadCounters {
-  /** Accumulates over starts, in steps of 10 ms. */
+  /** CPU time, added up over all starts, in steps of 10 ms. */
   readonly cpuTimeMs: number
   /**
-   * Connections without HTTP and requests in flight in the mean over a second, and what waits to be either,
-   * as gateways said last.
+   * Requests in flight and connections without HTTP, including those that wait: the mean over a second, as
+   * the gateways last reported it.
    */
   readonly inFlight: number
-  /** Connections and requests that were finished, by the same word. */
+  /** Requests and connections that were finished per second, as the gateways last reported it. */
   readonly handledPerSecond: number
 }
 
-/** A heartbeat stays below what the API reads of a request. */
+/** This bound keeps a heartbeat below the largest request that the API reads. */
 export const maxImageOwnersTold = 10_000
 
 export const heartbeatIntervalMs = 5_000
-/** A host that was silent for this long gets no new instances. */
+/** A host that has been silent for this long gets no new instances. */
 export const nodeSilentAfterMs = 20_000

@@ -1,25 +1,25 @@
 /**
- * What virtual machines take of their host's memory, and whether one more fits. The host decides by it at
- * every start; the API decides by the same figures when it places an instance, so that it does not refuse
- * what the host would take.
+ * How much of a host's memory its VMs take, and whether one more fits. The host decides by these figures at
+ * every start. The API uses the same ones when it places an instance, so that it does not refuse what the
+ * host would accept.
  */
 
-/** Below this the platform's kernel does not boot; smaller instances get it silently. */
+/** The platform's kernel does not boot with less. An instance with less silently gets this much. */
 export const minGuestMemoryMb = 96
 
 /**
- * What a VMM takes beside the memory of its guest: 38 MiB were measured beside a full guest of 96 MiB under
- * emulation, of which 32 are translated code. The rest leaves room for threads, devices and the VM's keeper.
+ * The memory of a VMM beside that of its guest. 38 MiB were measured beside a full guest of 96 MiB under
+ * emulation; 32 of these are translated code. The rest leaves room for threads, devices and the VM's keeper.
  */
 export const vmmMemoryMb = 64
 
-/** What a host has for its virtual machines, and how much of it is promised. */
+/** The memory that a host has for its VMs, and how much of it may be promised. */
 export interface HostMemory {
   /** All memory of the machine. */
   readonly totalMb: number
   /** Kept for the machine itself and the parts of the platform on it. */
   readonly reserveMb: number
-  /** 1: no more is promised than there is. */
+  /** How many times the usable memory may be promised; 1 means no more than there is. */
   readonly overcommit: number
 }
 
@@ -28,24 +28,24 @@ export function guestMemoryMb(memoryMb: number): number {
 }
 
 /**
- * What a virtual machine of an instance with `memoryMb` is counted with, from the admission of its start to
+ * The memory with which the VM of an instance with `memoryMb` is counted, from the admission of its start to
  * the end of its process.
  */
 export function footprintMb(memoryMb: number): number {
   return guestMemoryMb(memoryMb) + vmmMemoryMb
 }
 
-/** What virtual machines can really have of the machine. */
+/** The memory that all VMs together can really use. */
 export function usableMemoryMb({ totalMb, reserveMb }: HostMemory): number {
   return Math.max(0, totalMb - reserveMb)
 }
 
-/** What virtual machines may be promised together. */
+/** The memory that may be promised to all VMs together. */
 export function memoryLimitMb(host: HostMemory): number {
   return Math.floor(usableMemoryMb(host) * host.overcommit)
 }
 
-/** Why a start does not fit, for people; undefined where it does. */
+/** Says why a start does not fit, for people; undefined if it does. */
 export function findMemoryLack(
   host: HostMemory,
   asked: { readonly memoryMb: number; readonly usedMb: number },

@@ -1,6 +1,6 @@
 /**
- * Private IPv4 addresses and MAC addresses of instances. Each host has a /16; index 1 is the host itself, 2
- * to 65 534 are instances, the first and the last address are the network's.
+ * Private IPv4 addresses and MAC addresses of instances. Each host has a /16. Index 1 is the host itself, 2
+ * to 65 534 are instances, the first and the last address belong to the network.
  */
 export const hostAddressIndex = 1
 export const firstInstanceIndex = 2
@@ -12,7 +12,7 @@ const subnetPattern = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/
 const firstSubnetOctet = 64
 const subnetCount = 64
 
-/** The address at `index` of a subnet `a.b.0.0/16`. Throws on an index or subnet that is none. */
+/** The address at `index` of a subnet `a.b.0.0/16`. Throws a RangeError on an invalid index or subnet. */
 export function privateAddress(subnet: string, index: number): string {
   const [first, second] = subnetOctets(subnet)
   if (!Number.isInteger(index) || index < hostAddressIndex || index > lastInstanceIndex) {
@@ -21,7 +21,7 @@ export function privateAddress(subnet: string, index: number): string {
   return `${first}.${second}.${index >> 8}.${index & 0xff}`
 }
 
-/** The `count` indexes from `from` on, going round behind the last one. */
+/** The `count` indexes from `from` on. After the last index comes the first again. */
 export function addressIndexes(from: number, count: number): readonly number[] {
   const start = Math.max(from, firstInstanceIndex) - firstInstanceIndex
   return Array.from(
@@ -30,15 +30,13 @@ export function addressIndexes(from: number, count: number): readonly number[] {
   )
 }
 
-/** Locally administered and as unique as the address, so a host needs no table of them. */
+/** A locally administered address that is as unique as the IP address, so a host needs no table of them. */
 export function macAddress(privateIp: string): string {
   const octets = privateIp.split('.').map((octet) => Number(octet).toString(16).padStart(2, '0'))
   return ['12', 'b0', ...octets].join(':')
 }
 
-/**
- * The first network of 10.64.0.0/10 that is not taken, beginning with `preferred`; undefined when all are.
- */
+/** The first network of 10.64.0.0/10 that is not taken, beginning with `preferred`; undefined if all are. */
 export function freeSubnet(preferred: string, taken: ReadonlySet<string>): string | undefined {
   if (!taken.has(preferred)) return preferred
   const [, start] = subnetOctets(preferred)

@@ -1,19 +1,21 @@
-/** Whoever keeps less of a processor busy counts as idle. */
+/** A user who keeps less than this share of a processor busy counts as idle. */
 const idleBelow = 0.02
 const least = 1 / 8
-/** How much the latest look counts beside all looks before it. */
+/** The weight of the latest look in the mean; all earlier looks have the rest. */
 const latestCounts = 0.3
 
-/** How many processors a user keeps busy in the mean of late: some 6 s, with a look every 2 s. */
+/**
+ * The new mean of how many processors a user keeps busy. It reaches back about 6 s, with a look every 2 s.
+ */
 export function meanBusy(mean: number, latest: number): number {
   return (1 - latestCounts) * mean + latestCounts * latest
 }
 
 /**
- * What each user weighs where several want more of the processors than there is: 1, and less, down to an
- * eighth, for who has lately had more than an equal part for each who is not idle. Such a user took what
- * others left over; when they want it back, they come first. Users who all want everything all come to weigh
- * 1, because each of them then has its part.
+ * The weight of each user when users want more of the processors than there is. An equal part is that of all
+ * users who are not idle. A user who lately had more than an equal part weighs less than 1, down to an
+ * eighth: that user took what others left over, and when they want it back they come first. Users who all
+ * want everything all come to weigh 1, because each of them then has an equal part.
  */
 export function processorWeights(
   busy: ReadonlyMap<string, number>,

@@ -1,59 +1,67 @@
 import { hostAwayAfterMs, leaseValidMs } from '../standby/lease-protocol.ts'
 
 /**
- * How long a host has been quiet, as its gateways see it, and what follows. Three things tell of it: words on
- * its line, a refused connection, and an attempt to connect that nobody answered.
+ * How long a host has been silent, as a gateway sees it, and what follows. There are three signs: a message
+ * on the host's line, a refused connection, and an attempt to connect that nobody answered.
  *
  * A refused connection means that the machine is there and no agent listens on it. Only an agent can send an
- * instance to standby or stop it, and a new one sends nothing to standby for `leaseKeptMs` and asks its
- * gateways first what they hold. So leases stand for as long as the agent's port refuses, provided that there
- * is no gap of `leaseValidMs` without a word or a refusal: in a gap an agent may have heard nothing of this
- * gateway, and given its leases up.
+ * instance to standby or stop it. A new agent sends nothing to standby for `leaseKeptMs`, and first asks its
+ * gateways what they hold. So leases stand for as long as the agent's port refuses, provided that there is no
+ * gap of `leaseValidMs` without a message or a refusal: in a gap an agent may have run, heard nothing of this
+ * gateway, and given up its leases.
  */
 export interface HostSigns {
-  /** Its last word, or when it was first looked for. */
+  /** When its last message came, or when the gateway first looked for it. */
   readonly heardMs: number
-  /** The last refused connection that came without such a gap. */
+  /** When a connection was last refused without such a gap before. */
   readonly refusedMs: number
-  /** When its machine last answered anything at all. */
+  /** When the machine last answered anything at all. */
   readonly reachedMs: number
-  /** Since then an attempt to connect found nobody. */
+  /** Whether an attempt to connect has found nobody since then. */
   readonly missed: boolean
 }
 
 export const HostSilence = {
-  /** Leases stand, and who is new waits for the line. */
+  /** Leases stand, and new traffic waits for the line. */
   None: 'none',
-  /** There has been no agent for long: leases stand, and nobody new should wait. */
+  /** There has been no agent for long. Leases stand, and new traffic should not wait. */
   Down: 'down',
-  /** Leases stand no more. Who is new waits for a moment. */
+  /** Leases no longer stand. New traffic waits for a moment. */
   Silent: 'silent',
-  /** Nobody new should wait. */
+  /** Leases no longer stand. New traffic should not wait. */
   Away: 'away',
-  /** Its machine is not there either: what is under way leads nowhere. */
+  /** The machine is not there either: what is in flight leads nowhere. */
   Unreachable: 'unreachable',
 } as const
 export type HostSilence = (typeof HostSilence)[keyof typeof HostSilence]
-/** What is told of; a host is well again from its next word on. */
+/** What listeners are told. From its next message on, a host is well again. */
 export type HostTrouble = Exclude<HostSilence, typeof HostSilence.None>
 
-/** Who comes to a silent host waits for 2 s at most: its line may only have stalled. */
+/**
+ * A host that is silent for this long is away. New traffic thus waits for it for 2 s at most: its line may
+ * only have stalled.
+ */
 export const silentHostAwayMs = leaseValidMs + 2_000
-/** A machine that answers no attempt for this long has lost its connections too, or the network to it has. */
+/**
+ * A machine that answers no attempt for this long has lost its connections too, or the network to it has
+ * failed.
+ */
 export const unreachableAfterMs = 10_000
 /**
- * What runs without an agent is served for so long: an agent that does not start is mended within that, or
- * somebody knows of it. Nobody looks after such an instance, and what its user asks for does not reach it.
+ * How long instances on a host without an agent are served. An agent that does not start is mended within
+ * that time, or somebody knows of it. Until then nobody looks after these instances, and what their users ask
+ * for does not reach them.
  */
 export const servedWithoutAgentMs = 600_000
 
-/** From a word on, and when the host is first looked for. */
+/** The signs after a message, and when the gateway first looks for the host. */
 export function heardNow(nowMs: number): HostSigns {
   return { heardMs: nowMs, refusedMs: -Infinity, reachedMs: nowMs, missed: false }
 }
 
 /**
- * It accepted a connection, which says nothing of its agent: the system's kernel accepts for one that hangs.
+ * The machine accepted a connection. That says nothing about its agent: the kernel accepts connections for an
+ * agent that hangs.
  */
 export function reached(signs: HostSigns, nowMs: number): HostSigns {
   return { ...signs, reachedMs: nowMs, missed: false }
@@ -85,8 +93,9 @@ function rankOf(silence: HostSilence): number {
 }
 
 /**
- * What to say next to those who were told `told` so far; undefined: nothing. One step at a time: a gateway
- * that was itself held up reads between two looks what has come meanwhile.
+ * Returns what to tell listeners next who were told `told` so far; undefined if nothing. It goes one step at
+ * a time: a gateway that was itself held up then reads, between two looks, the messages that have come
+ * meanwhile.
  */
 export function nextTrouble(told: HostSilence, now: HostSilence): HostTrouble | undefined {
   if (now === HostSilence.Down) return told === HostSilence.None ? now : undefined

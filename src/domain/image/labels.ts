@@ -1,8 +1,8 @@
 import { RestartPolicy } from '../instance/restart-policy.ts'
 
 /**
- * Labels of an image that stand in for what the creator of an instance left out. `docs/images.md` lists them.
- * A label that is not understood never makes an image unusable: it is left out, with a reason.
+ * Values from the labels of an image, for what the creator of an instance left out. `docs/images.md` lists
+ * the labels. A label with an invalid value never makes an image unusable: it is ignored, with a reason.
  */
 export interface ImageLabelDefaults {
   readonly memoryMb?: number
@@ -19,18 +19,18 @@ export const memoryLabel = 'roost.memory_mb'
 export const vcpusLabel = 'roost.vcpus'
 export const restartPolicyLabel = 'roost.restart_policy'
 /**
- * Of images that bring a kernel: stands before the kernel arguments of the platform. Not a default of an
- * instance.
+ * The kernel arguments of an image that brings its own kernel. They come before the platform's. This label is
+ * not a default of an instance.
  */
 export const kernelArgsLabel = 'roost.kernel_args'
 
 const prefix = 'roost.'
 const known = new Set([memoryLabel, vcpusLabel, restartPolicyLabel, kernelArgsLabel])
-/** Beyond any machine; the quotas of the user say what is really allowed. */
+/** These bounds are beyond any machine. The user's quotas decide what is really allowed. */
 const maxMemoryMb = 1_048_576
 const maxVcpus = 256
 
-/** Reads the defaults. They still have to pass the limits that a creator's own values pass. */
+/** Reads the defaults. They still have to pass the limits that apply to a creator's own values. */
 export function readImageLabels(labels: Readonly<Record<string, string>>): ImageLabelReading {
   const ignored: { label: string; reason: string }[] = []
 

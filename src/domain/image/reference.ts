@@ -3,9 +3,9 @@
  * image that the registry keeps as `official/hello`; everything else is `<user>/<app>`.
  */
 export interface ImageReference {
-  /** As in the registry: `official/hello`, `ann/app`. Lower case. */
+  /** The registry's name, such as `official/hello` or `ann/app`, in lower case. */
   readonly repository: string
-  /** Absent where a digest is given. */
+  /** Absent if a digest is given. */
   readonly tag?: string
   /** `sha256:<64 hex digits>` */
   readonly digest?: string
@@ -14,7 +14,7 @@ export interface ImageReference {
 export const officialNamespace = 'official'
 export const defaultTag = 'latest'
 
-/** The registries of OCI limit a name to this; it is also more than anyone types. */
+/** OCI registries limit a name to this length; it is also more than anyone types. */
 const maxRepositoryLength = 255
 
 const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
@@ -22,7 +22,7 @@ const repositoryPattern = new RegExp(`^${component}(?:/${component})*$`)
 const tagPattern = /^\w[\w.-]{0,127}$/
 const digestPattern = /^sha256:[0-9a-f]{64}$/
 
-/** What `parseImageReference` takes, but for the length of the name. */
+/** The pattern of what `parseImageReference` accepts, apart from the limit on the name's length. */
 export const imageReferencePattern =
   `^(?:oci://)?${component}(?:/${component})*` +
   '(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$'
@@ -31,9 +31,9 @@ export const imageReferencePattern =
 export const wellKnownRegistryHosts: readonly string[] = ['index.unikraft.io']
 
 /**
- * Reads `[oci://][<host>/]<app>`, `<user>/<app>`, each with `:<tag>` or `@sha256:<hex>` or neither (then the
- * tag is `latest`). With both, the digest counts. Undefined where it is none of these, or names a host that
- * is not in `hosts`: images of other registries are not run.
+ * Reads `[oci://][<host>/]<app>` and `<user>/<app>`, each with `:<tag>` or `@sha256:<hex>` or neither (then
+ * the tag is `latest`). If both are given, the digest counts. Returns undefined for anything else, and for a
+ * host that is not in `hosts`: images of other registries are not run.
  */
 export function parseImageReference(
   text: string,
@@ -72,12 +72,12 @@ export function isImageTag(text: string): boolean {
   return tagPattern.test(text)
 }
 
-/** The first part of a repository's name: the user whose it is, or `official`. */
+/** The first part of a repository's name: the user who owns it, or `official`. */
 export function namespaceOf(repository: string): string {
   return repository.slice(0, Math.max(0, repository.indexOf('/')))
 }
 
-/** How the API writes a repository: official images without their namespace, where that is not ambiguous. */
+/** The name of a repository in the API: official images have no namespace there, unless that is ambiguous. */
 export function publicImageName(repository: string): string {
   const app = repository.slice(officialNamespace.length + 1)
   return namespaceOf(repository) === officialNamespace && !app.includes('/') ? app : repository

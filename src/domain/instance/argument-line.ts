@@ -1,7 +1,7 @@
 /**
- * Application arguments as one line, for the places of the API where they are a single string. Words are
- * separated by blanks; single and double quotes keep blanks together, a backslash keeps the next character
- * (not inside single quotes). Nothing is expanded.
+ * Splits application arguments that are one line, for the places of the API where they are a single string.
+ * Words are separated by blanks. Single and double quotes keep blanks together, and a backslash keeps the
+ * next character (not inside single quotes). Nothing is expanded.
  */
 export function splitArgumentLine(line: string): readonly string[] {
   const words: string[] = []
@@ -28,15 +28,15 @@ export function splitArgumentLine(line: string): readonly string[] {
   return words
 }
 
-/** The inverse of `splitArgumentLine`: words that need it are quoted. */
+/** The inverse of `splitArgumentLine`. Words that need quotes get them. */
 export function joinArguments(words: readonly string[]): string {
   return words.map((word) => (/^[^\s'"\\]+$/.test(word) ? word : quoted(word))).join(' ')
 }
 
 /**
- * Clients put the arguments of an image, as the one line that the image list shows, before those of their
- * user. The line becomes the words that stand for it. An image without arguments has an empty line. A line
- * that stands alone is left to the caller.
+ * Replaces the argument line of an image by its words. Clients send the image's arguments, as the one line
+ * that the image list shows, before those of their user. The line of an image without arguments is empty. A
+ * line without further arguments is left to the caller.
  */
 export function expandImageLine(
   args: readonly string[],

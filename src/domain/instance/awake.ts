@@ -3,8 +3,8 @@ import { InstanceState } from './state.ts'
 import type { StartReport } from './start-report.ts'
 
 /**
- * What a host says of an instance that is awake. A host wakes an instance by itself and tells the workflow
- * afterwards, so for a moment the host knows more than the row that the workflow writes.
+ * What a host reports of an instance that is awake. A host wakes an instance by itself and reports it to the
+ * workflow afterwards, so for a moment the host knows more than the row that the workflow writes.
  */
 export interface AwakeInstance {
   readonly boot: number
@@ -13,12 +13,15 @@ export interface AwakeInstance {
   readonly started?: StartReport
 }
 
-/** By uuid. An instance that sleeps, is stopped or is unknown to the host is not in it. */
+/**
+ * The instances that are awake, by UUID. An instance that sleeps, is stopped or is unknown to the host is
+ * left out.
+ */
 export type AwakeInstances = Readonly<Record<string, AwakeInstance>>
 
 /**
- * Undefined where the host has nothing to add: nothing is awake, or the workflow itself is ending the
- * instance.
+ * The state by lease phase. It is undefined if the host has nothing to add: nothing is awake, or the workflow
+ * itself is ending the instance.
  */
 const states = {
   [LeasePhase.None]: undefined,

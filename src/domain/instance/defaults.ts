@@ -1,7 +1,7 @@
 import type { ImageLabelDefaults } from '../image/labels.ts'
 import { RestartPolicy } from './restart-policy.ts'
 
-/** What a creator may leave out of an instance. */
+/** The fields that the creator of an instance may leave out. */
 export interface InstanceWishes {
   readonly memoryMb?: number
   readonly vcpus?: number
@@ -16,7 +16,7 @@ export type ResolvedWishes = Required<InstanceWishes>
 export const defaultMemoryMb = 128
 export const defaultVcpus = 1
 
-/** The creator's words count first, then the image's labels, then the platform's defaults. */
+/** The creator's values count first, then the image's labels, then the platform's defaults. */
 export function resolveInstanceDefaults(wishes: InstanceWishes, labels: ImageLabelDefaults): ResolvedWishes {
   return {
     memoryMb: wishes.memoryMb ?? labels.memoryMb ?? defaultMemoryMb,

@@ -5,17 +5,17 @@ import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 import type { HostLeaseView } from '../standby/lease-protocol.ts'
 
-/** Why an instance is awake or asleep, and what comes next, for people. */
+/** An explanation for people: why an instance is awake or asleep, and what comes next. */
 export interface Explanation {
   /** One sentence that begins with the instance's name. */
   readonly now: string
-  /** What comes next by itself, with its time where it has one. */
+  /** What comes next by itself, with its time if that is known. */
   readonly next: string
-  /** What went wrong last, where that still matters. */
+  /** What went wrong last, if it still matters. */
   readonly failure?: string
 }
 
-/** What is recorded of the instance; times are milliseconds since the epoch. */
+/** What the database holds of the instance. Times are milliseconds since the epoch. */
 export interface ExplainedInstance {
   readonly name: string
   readonly nodeId: string
@@ -29,18 +29,18 @@ export interface ExplainedInstance {
   readonly exitCode?: number
   readonly snapshotUuid?: string
   readonly failure?: string
-  /** When a drain that is under way is over at the latest. */
+  /** The latest time at which the drain under way ends. */
   readonly drainUntilMs?: number
-  /** Autoscale gives it back. */
+  /** Present if autoscale is giving the instance back. */
   readonly isRetired?: true
-  /** When its host was last heard of, where that is so long ago that the host counts as silent. */
+  /** When its host was last heard, if that is so long ago that the host counts as silent. */
   readonly hostSilentSinceMs?: number
 }
 
 /**
- * The host knows first whether the instance sleeps, so its word counts where both have one; what came of that
- * is recorded a moment later. `hostLease` is undefined where the host does not answer or does not know the
- * instance.
+ * Explains an instance. The host knows first whether the instance sleeps, so its answer counts before the
+ * row, which follows a moment later. `hostLease` is undefined if the host does not answer or does not know
+ * the instance.
  */
 export function explain(
   instance: ExplainedInstance,
@@ -60,7 +60,7 @@ export function explain(
   }
 }
 
-/** Nothing comes of what is recorded before the host is heard again. */
+/** Nothing that would come next can happen before a silent host is heard again. */
 function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Explanation {
   const { state, nodeId, hostSilentSinceMs, restartAtMs } = instance
   const waitsForHost = state !== InstanceState.Stopped || restartAtMs !== undefined
@@ -72,7 +72,7 @@ function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Expla
   }
 }
 
-/** Whatever else would come next. */
+/** What comes next for an instance that autoscale gives back, whatever else would come. */
 function goesFor(instance: ExplainedInstance): string {
   const end = instance.state === InstanceState.Draining ? endOfDrain(instance) : 'it is shut down'
   return `${end}; then it is deleted, because autoscale gives it back`
@@ -84,7 +84,7 @@ type HostWord = (
   nowMs: number,
 ) => Explanation | undefined
 
-/** Undefined: what is recorded says more. */
+/** The explanation by the host's phase; undefined if the row says more. */
 const byHost = {
   [LeasePhase.None]: () => undefined,
   [LeasePhase.Starting]: () => undefined,
@@ -105,7 +105,7 @@ const byHost = {
   [LeasePhase.Stopping]: () => undefined,
 } satisfies Record<HostLeaseView['phase'], HostWord>
 
-/** Undefined where its VM goes on. */
+/** Returns undefined unless the VM stands still. */
 function whyStalled(
   { nodeId }: ExplainedInstance,
   { stalledSinceMs }: HostLeaseView,
@@ -195,7 +195,7 @@ function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
   return failure === lostMemory ? lostMemory : 'it was shut down'
 }
 
-/** A host of another version may be in a phase that this one does not know. */
+/** A host of another version may be in a phase that this version does not know. */
 function wordOf(phase: LeasePhase): HostWord | undefined {
   return (byHost as Readonly<Partial<Record<string, HostWord>>>)[phase]
 }

@@ -1,4 +1,6 @@
-/** Switches given at creation. `scale-to-zero` is the deprecated spelling of a scale_to_zero object. */
+/**
+ * Switches that are given at creation. `scale-to-zero` is the deprecated form of a `scale_to_zero` object.
+ */
 export const InstanceFeature = {
   ScaleToZero: 'scale-to-zero',
   DeleteOnStop: 'delete-on-stop',

@@ -5,21 +5,21 @@ import type { StartReport } from './start-report.ts'
  * The work a host does for an instance's workflow, as the activities of the task queue `node-<id>`.
  *
  * Every activity is idempotent and names what it makes after the instance and the boot number, so a repeat
- * finds what an earlier attempt left: nothing here starts a second VM of an instance, and an older boot
- * number than the one the host knows is answered without touching the VM.
+ * finds what an earlier attempt left. No activity starts a second VM of an instance. A call with an older
+ * boot number than the host knows is answered without touching the VM.
  */
 export interface HostActivities {
   /**
-   * Brings boot number `boot` up and returns when the application has been entered, or when that boot already
-   * ended (`exit`). Heartbeats while it works, so a cancellation or a dead host is noticed.
-   * One that runs already is answered for, and a drain of it is over.
-   * Fails with an ApplicationFailure whose type is a `HostFailure`.
+   * Brings boot number `boot` up and returns when the application has been entered, or when that boot has
+   * already ended (`exit`). Heartbeats while it works, so a cancellation or a dead host is noticed. If the
+   * boot already runs, the answer is its report, and a drain of it ends. Fails with an ApplicationFailure
+   * whose type is a `HostFailure`.
    */
   startInstance(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult>
   /**
    * Ends boot number `boot`: by the shutdown signal and, after `graceMs`, the guest's SIGKILL; or at once
    * when `forced`. Returns when the VM is gone. The report is the same that the host signals as `hostEvent`.
-   * A boot below `boot` that still runs ends too, and what is in standby loses its permit and its snapshot.
+   * An earlier boot that still runs ends too, and an instance in standby loses its permit and its snapshot.
    */
   stopInstance(input: {
     readonly instanceUuid: string
@@ -28,11 +28,11 @@ export interface HostActivities {
     readonly graceMs: number
   }): Promise<StopResult>
   /**
-   * Sends boot number `boot` to standby, provided that nothing has happened since idle period `epoch` began:
-   * new traffic waits from then on. With `stateful` memory goes into a snapshot, else the application is shut
-   * down as by `stopInstance`. Leaves the host the permit to start boot number `permit`, and no other, when
-   * traffic arrives. `boot` 0 with `epoch` 0: the instance never ran, only the permit is left. A repeat, also
-   * after that wake, answers as the first time.
+   * Sends boot number `boot` to standby, provided that nothing has happened since idle period `epoch` began;
+   * new traffic waits from then on. With `stateful` the memory goes into a snapshot, else the application is
+   * shut down as by `stopInstance`. The host keeps the permit to start boot number `permit`, and no other,
+   * when traffic arrives. `boot` 0 with `epoch` 0 means that the instance never ran: only the permit is left.
+   * A repeat gets the same answer as the first call, even after that wake.
    */
   standByInstance(input: {
     readonly instanceUuid: string
@@ -43,8 +43,8 @@ export interface HostActivities {
     readonly graceMs: number
   }): Promise<StandByResult>
   /**
-   * Lets nothing new to boot number `boot` and returns when nothing is connected to it any more. Its
-   * cancellation lets traffic in again, unless a stop came meanwhile. Heartbeats.
+   * Lets no new traffic to boot number `boot` and returns when nothing is connected to it any more. If it is
+   * cancelled, traffic is let in again, unless a stop came meanwhile. Heartbeats.
    */
   drainInstance(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void>
   /** Kills what runs and deletes everything the host keeps of the instance. */
@@ -52,37 +52,42 @@ export interface HostActivities {
 }
 
 /**
- * The work a host does for a volume's workflow, on the same task queue. Idempotent: what is made is named
- * after the volume, a repeat finds it. Fails with an ApplicationFailure whose type is a `HostFailure`.
+ * The work a host does for a volume's workflow, on the same task queue. All of it is idempotent: what is made
+ * is named after the volume, so a repeat finds it. Fails with an ApplicationFailure whose type is a
+ * `HostFailure`.
  */
 export interface VolumeActivities {
-  /** Makes the volume with an empty file system; one that stands complete is left as it is. Heartbeats. */
+  /** Makes the volume with an empty file system. A volume that is complete is left as it is. Heartbeats. */
   makeVolume(input: { readonly volumeUuid: string; readonly sizeMb: number }): Promise<void>
   /**
-   * Checks the whole file system and mends what can be mended. Fails with `VolumeUnusable` where that is not
-   * all. Heartbeats.
+   * Checks the whole file system and mends what can be mended. Fails with `VolumeUnusable` if damage is left.
+   * Heartbeats.
    */
   repairVolume(input: { readonly volumeUuid: string }): Promise<void>
   /**
-   * Erases and deletes it, once no VM has it any more. One that is not there is removed already. Heartbeats.
+   * Erases and deletes the volume as soon as no VM has it. A volume that does not exist counts as removed.
+   * Heartbeats.
    */
   removeVolume(input: { readonly volumeUuid: string }): Promise<void>
 }
 
 /**
- * Signal `volumeEvent` of `volume/<uuid>`: what a host found out about one of its volumes. Repeats are
+ * The signal `volumeEvent` of `volume/<uuid>`: what a host found out about one of its volumes. Repeats are
  * harmless.
  */
 export type VolumeEvent =
-  /** The reason is for its owner. */
+  /** The reason is for the owner. */
   | { readonly kind: 'damaged'; readonly reason: string }
-  /** A start of its instance came before its workflow, or after that had given up, and made it. */
+  /** A start of its instance made the volume, before its workflow did or after the workflow had given up. */
   | { readonly kind: 'made' }
-  /** Not from a host, but in place of one that never comes back: nothing of the volume is left there. */
+  /** Sent in place of a host that never comes back: nothing of the volume is left there. */
   | { readonly kind: 'removed' }
 export const volumeEventSignalName = 'volumeEvent'
 
-/** `slept`: that boot was ordered to stand by before, and is in standby; whoever asks may not know of it. */
+/**
+ * `slept` means that the boot was ordered to stand by earlier and is in standby. The caller may not know of
+ * that order.
+ */
 export type StartResult = {
   readonly started: StartReport
   readonly exit?: ExitReport
@@ -91,32 +96,33 @@ export type StartResult = {
   }
 }
 /**
- * `exit` is that of the boot, or of the one before it where the boot was only permitted; absent where the
+ * `exit` is the end of the boot, or of the boot before it if this one was only permitted. It is absent if the
  * host knows of neither.
  */
 export type StopResult = { readonly exit?: ExitReport }
 
 /**
- * Not `slept`: something happened, or speaks against it; the host tells of the next idle period by itself.
+ * If not `slept`, something has happened, or something speaks against standby. The host reports the next idle
+ * period by itself.
  */
 export type StandByResult =
   | {
       readonly slept: true
       readonly atMs: number
-      /** Absent with a snapshot: then nothing ended. */
+      /** Absent with a snapshot, because the boot has not ended then. */
       readonly exit?: ExitReport
       readonly snapshotUuid?: string
     }
   | { readonly slept: false; readonly reason: StandByRefusal }
 
 export const StandByRefusal = {
-  /** There was traffic after the idle period had been told. */
+  /** There was traffic after the idle period had been reported. */
   Busy: 'busy',
   /** The instance's own count of reasons against standby is above zero. */
   Disabled: 'disabled',
-  /** The host has not heard yet what its gateways hold, as just after its start. */
+  /** The host does not know yet what its gateways hold, as just after its start. */
   Unsure: 'unsure',
-  /** That boot does not run. */
+  /** The boot does not run. */
   NotRunning: 'not-running',
   /** The snapshot could not be taken; the instance runs on. */
   SnapshotFailed: 'snapshot-failed',
@@ -126,39 +132,36 @@ export const StandByRefusal = {
 export type StandByRefusal = (typeof StandByRefusal)[keyof typeof StandByRefusal]
 
 /**
- * Signal `hostEvent` of `instance/<uuid>`, sent at least once; repeats are dropped by boot. `exited` tells of
- * every boot that ended, `started` what became known of a start after it was reported: when the first socket
- * listened, or all of it where the host started that boot by its permit.
+ * The signal `hostEvent` of `instance/<uuid>`. It is sent at least once; repeats are dropped by boot.
+ * `exited` is sent for every boot that ended. `started` completes the report of a start: it tells when the
+ * first socket listened, or everything if the host started that boot by its permit.
  */
 export type HostEvent =
   | { readonly kind: 'exited'; readonly exit: ExitReport }
   | { readonly kind: 'started'; readonly started: StartReport }
   /**
-   * Nothing has happened since; `epoch` is the host's number of that idle period. Repeated while nothing
-   * comes of it.
+   * Nothing has happened since `sinceMs`. `epoch` is the host's number of that idle period. The event is
+   * repeated while no order follows.
    */
   | { readonly kind: 'idle'; readonly boot: number; readonly epoch: number; readonly sinceMs: number }
   /** Traffic used the permit: the host is bringing this boot up. `started` or `wake-failed` follows. */
   | { readonly kind: 'waking'; readonly boot: number; readonly atMs: number }
-  /** The permit is still there: the next traffic tries again. */
+  /** A wake failed. The host still has the permit: the next traffic tries again. */
   | {
       readonly kind: 'wake-failed'
       readonly boot: number
       readonly failure: HostFailure
       readonly message: string
     }
-  /** The instance began or ceased to speak against standby. */
+  /** The instance has begun or ceased to speak against standby. */
   | { readonly kind: 'disabled'; readonly boot: number; readonly disabled: boolean }
-  /**
-   * That boot should be here, running or asleep, and the host has nothing of the instance: its directory is
-   * lost.
-   */
+  /** The boot should run or sleep here, but the host has nothing of the instance: its directory is lost. */
   | { readonly kind: 'lost'; readonly boot: number; readonly atMs: number }
-  /** Not from a host, but in place of one that never comes back: nothing of the instance is left there. */
+  /** Sent in place of a host that never comes back: nothing of the instance is left there. */
   | { readonly kind: 'removed' }
 export const hostEventSignalName = 'hostEvent'
 
-/** Why a host could not start an instance. Types of the ApplicationFailure, not messages. */
+/** Why a host could not start an instance. These are types of the ApplicationFailure, not messages. */
 export const HostFailure = {
   /** The image is not in the registry any more, or its content is not what its digest says. */
   ImageUnavailable: 'ImageUnavailable',
@@ -166,17 +169,17 @@ export const HostFailure = {
    * The image is there but can not run (no command, unknown user, unsupported architecture, over a limit).
    */
   ImageUnusable: 'ImageUnusable',
-  /** The images of its user may not take as much of a host. */
+  /** The images of its user may take no more of a host. */
   QuotaExceeded: 'QuotaExceeded',
   /** The host has no memory, disk or address left. */
   HostFull: 'HostFull',
   /** The VM did not reach its application within the boot limit, or the VMM did not start. */
   BootFailed: 'BootFailed',
-  /** The instance's volume is gone or damaged, or can not be mounted where it is to be. */
+  /** The instance's volume is gone or damaged, or can not be mounted at its path. */
   VolumeUnusable: 'VolumeUnusable',
   /** Another VM still has the volume. */
   VolumeInUse: 'VolumeInUse',
-  /** The instance is not one of this host any more (deleted). */
+  /** The instance does not belong to this host any more (it is deleted). */
   UnknownInstance: 'UnknownInstance',
 } as const
 export type HostFailure = (typeof HostFailure)[keyof typeof HostFailure]

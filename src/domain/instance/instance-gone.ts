@@ -1,4 +1,4 @@
-/** Nothing can be asked of the instance any more: it is being deleted, or is deleted. */
+/** Thrown when a command reaches an instance that is being deleted, or is deleted. */
 export class InstanceGone extends Error {
   override readonly name = 'InstanceGone'
   constructor(instanceUuid: string, options?: ErrorOptions) {

@@ -8,28 +8,30 @@ import type { StartReport } from './start-report.ts'
 import { StopBit, StopOrigin } from './stop-reason.ts'
 import type { AskedStop, StopOutcome } from './stop-reason.ts'
 
-/** What the row of an instance said last. */
+/** What the row of an instance last said. */
 export interface RecordedLife {
   readonly revision: number
   readonly projection: InstanceProjection
 }
 
 /**
- * The workflow that was lost may have decided more than its row got to know, and a write of its may still be
- * under way. Revisions have no meaning but their order, so leaving some out costs nothing.
+ * How many revisions are skipped. The lost workflow may have decided more than its row shows, and one of its
+ * writes may still be under way. Revisions mean nothing but their order, so skipping some costs nothing.
  */
 export const revisionsLeftOut = 1_000
-/** A report's boot that is no instance's: the host numbers from 1. */
+/** A boot number that no instance has, because boots are numbered from 1. */
 const earlierBoot = 0
 
 /**
- * The life of an instance whose workflow was lost, as when a person terminated it: what its row said last,
- * and above its revision. Nobody heard what the host reported meanwhile, so a host that should have something
- * running is asked again for the same boot: it answers with what has become of it, and starts nothing twice.
+ * The life of an instance whose workflow was lost, for example because a person terminated it. It begins with
+ * what the row last said, and with a higher revision. Nobody heard what the host reported meanwhile. So if
+ * the host should have something running, it is asked for the same boot again: it answers with what has
+ * become of that boot, and starts nothing twice.
  *
- * What was in standby is ordered there once more, which its host answers as the first time, even after a
- * wake; where that is not so it is started with a boot above all that there may have been. Lost is what no
- * row has: that a start was to follow a stop under way, how long a drain was to last, tries of a start.
+ * If the instance was in standby, its host is ordered to stand by once more, and answers as the first time,
+ * even after a wake. If the host refuses, the instance is started with a boot number above all that may have
+ * been used. What no row holds is lost: that a start was to follow the stop under way, how long a drain was
+ * to last, and the tries of a start.
  */
 export function continuedLifecycle(rules: LifecycleRules, recorded: RecordedLife): Lifecycle {
   const { projection } = recorded
@@ -62,8 +64,8 @@ function sleepOf(projection: InstanceProjection): Sleep {
 }
 
 /**
- * An order to stand by may have been under way when the workflow was lost, and the host may have carried it
- * out.
+ * The permit that the host may have: an order to stand by may have been under way when the workflow was lost,
+ * and the host may have carried it out.
  */
 function permitOf({ scaleToZero, state, boot }: Lifecycle): number | undefined {
   return scaleToZero === undefined || state === InstanceState.Stopped ? undefined : boot + 1
@@ -73,14 +75,14 @@ const continuedStates = {
   [InstanceState.Stopped]: InstanceState.Stopped,
   [InstanceState.Standby]: InstanceState.Standby,
   [InstanceState.Starting]: InstanceState.Starting,
-  /** Until the host has said that it still does. */
+  /** Until the host has confirmed that the boot still runs. */
   [InstanceState.Running]: InstanceState.Starting,
-  /** The stop was accepted, and nothing that could be connected is known. */
+  /** The stop was accepted, and what is still connected is not known. */
   [InstanceState.Draining]: InstanceState.Stopping,
   [InstanceState.Stopping]: InstanceState.Stopping,
 } satisfies Record<InstanceState, InstanceState>
 
-/** Where the host is asked again, its report has to count as new. */
+/** If the host is asked again, its report has to count as new. */
 function reportOf(projection: InstanceProjection, state: InstanceState): StartReport | undefined {
   const { startedAtMs } = projection
   if (startedAtMs === undefined) return undefined
@@ -104,7 +106,7 @@ function askedOf({ stopReason = 0 }: InstanceProjection): AskedStop {
   return { origin: StopOrigin.User, forced: (stopReason & StopBit.Forced) !== 0 }
 }
 
-/** It was lost between its stop and the deletion that follows. */
+/** Whether the workflow was lost between the instance's stop and the deletion that follows. */
 function wasToGo(life: Lifecycle): boolean {
   const stopped = life.state === InstanceState.Stopped && life.boot > 0
   return life.deleteOnStop && stopped && life.restartAtMs === undefined

@@ -3,7 +3,7 @@ import type { Lifecycle } from './lifecycle-state.ts'
 import { goesByItself, problemFreeAtMs } from './lifecycle-moves.ts'
 import { standbyDueAtMs, wakePatienceMs } from './lifecycle-standby.ts'
 
-/** Between the shutdown signal and the guest's SIGKILL. */
+/** The time between the shutdown signal and the guest's SIGKILL. */
 export const shutdownGraceMs = 10_000
 
 export const HostWorkKind = {
@@ -35,17 +35,17 @@ export type HostWork =
   | { readonly kind: typeof HostWorkKind.Drain; readonly boot: number }
 
 /**
- * What has to be going on while an instance is in a state. They are standing orders, not steps: whoever
- * carries them out compares them with what he has under way, so nothing is lost when he forgets, and nothing
- * is done twice.
+ * What has to be under way while an instance is in a state. Effects are standing orders, not steps: the
+ * workflow compares them with what it has under way. So nothing is lost if it forgets, and nothing is done
+ * twice.
  */
 export interface Effects {
   readonly hostWork?: HostWork
-  /** When to say `tick`. */
+  /** When to send the event `tick`. */
   readonly wakeAtMs?: number
-  /** It deletes itself: readers are not to find it any more, although its host is not clean yet. */
+  /** The instance deletes itself: readers no longer find it, although its host is not clean yet. */
   readonly hideRow: boolean
-  /** The host is clean; the row is the last thing to go. */
+  /** The host is clean. The row is the last thing to be deleted. */
   readonly deleteRow: boolean
 }
 
@@ -81,7 +81,7 @@ const orders = {
   [Phase.Deleted]: () => ({}),
 } satisfies Record<Phase, (life: Lifecycle) => Pick<Effects, 'hostWork' | 'wakeAtMs'>>
 
-/** A wake that the host began goes on by itself; only one that takes too long is asked for. */
+/** A wake that the host began goes on by itself. The host is asked for it only if it takes too long. */
 function startOf(life: Lifecycle): Pick<Effects, 'hostWork' | 'wakeAtMs'> {
   if (life.retryAtMs !== undefined) return { wakeAtMs: life.retryAtMs }
   if (life.wakingSinceMs !== undefined) return { wakeAtMs: life.wakingSinceMs + wakePatienceMs }

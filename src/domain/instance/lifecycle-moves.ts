@@ -9,19 +9,22 @@ import { problemFreeMs, restartDelayMs, restartsAfter } from './restart-schedule
 import { askedBits, stopOutcome } from './stop-reason.ts'
 import type { AskedStop } from './stop-reason.ts'
 
-/** The moves of the diagram in `instance-lifecycle.ts`: each takes a state it fits and says what follows. */
+/**
+ * The moves of the diagram in `lifecycle.ts`. Each takes a life in a state that it fits, and returns the next
+ * life.
+ */
 
 /**
- * Boots that one start asks for before it gives up; a start by the platform never does: somebody wants it to
- * run.
+ * How many boots one start asks for before it gives up. A start by the platform never gives up, because
+ * somebody wants the instance to run.
  */
 export const maxStartTries = 3
 const firstRetryMs = 1_000
 const longestRetryMs = 30_000
-/** Failures are read in a status; more than a line or two helps nobody there. */
+/** The longest failure text. It is shown in a status, where more than a line or two helps nobody. */
 export const maxFailureLength = 300
 
-/** Everything that belongs to one start, one stop or one wait. */
+/** Clears all fields that belong to one start, one stop or one wait. */
 export const nothingUnderWay = {
   retryAtMs: undefined,
   startAgain: undefined,
@@ -35,7 +38,7 @@ export const nothingUnderWay = {
   wakingSinceMs: undefined,
 } as const
 
-/** Nothing has failed since. */
+/** Clears the failure. */
 export const noFailure = { failure: undefined, failureKind: undefined } as const
 
 export function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
@@ -64,7 +67,10 @@ function beginByPolicy(life: Lifecycle): Lifecycle {
   return begin(counted, StartOrigin.Policy)
 }
 
-/** By hand, while it is stopped. An instance that only its restarts kept from deletion goes now. */
+/**
+ * Ends the restart sequence by hand while the instance is stopped. An instance that only its restarts kept
+ * from deletion is deleted now.
+ */
 export function endSequence(life: Lifecycle): Lifecycle {
   const ended = { ...life, restartAttempt: 0, restartAtMs: undefined }
   return life.restartAtMs === undefined ? ended : stayStopped(ended)
@@ -82,16 +88,16 @@ export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started
   return noteReport({ ...up, state: InstanceState.Running }, event)
 }
 
-/** The boot of the permit came up or ended, or was stopped: the host can not start it any more. */
+/** After the permit's boot came up, ended or was stopped, the host can not start it any more. */
 export function permitOver(life: Lifecycle): Pick<Lifecycle, 'permit' | 'sleep'> {
   const over = life.permit !== undefined && life.permit <= life.boot
   return over ? { permit: undefined, sleep: undefined } : { permit: life.permit, sleep: life.sleep }
 }
 
 /**
- * The report of a start may come after that boot's end: they travel apart. The state stays, the times are
- * filled in. When the first socket listened becomes known later still; a repeat of what was known before
- * takes nothing back.
+ * The report of a start may come after the end of its boot, because the two travel apart. Then the state
+ * stays, and the times are filled in. The time when the first socket listened may become known even later. A
+ * repeat of an earlier report takes nothing back.
  */
 export function noteReport(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const { report } = event
@@ -117,33 +123,32 @@ export function startFailed(
     const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (life.startTries - 1))
     return { ...failed, retryAtMs: nowMs + delayMs }
   }
-  // The host still has its permit.
+  // The host still has its permit, so the instance sleeps on.
   if (life.sleep !== undefined) return orderAgain(backToSleep(failed, life.sleep))
   const stopped = stop({ ...failed, outcome: { stopReason: 0 } }, nowMs)
   if (final) return stayStopped(stopped)
   return restartOrStay({ ...stopped, givenUp: life.boot }, nowMs)
 }
 
-/** Its host has nothing of that boot any more. */
+/** The host has nothing left of the boot that was given up. */
 export function givenUpOver(life: Lifecycle, boot: number): Lifecycle {
   return life.givenUp === boot ? { ...life, givenUp: undefined } : life
 }
 
 export function retryIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   if (life.retryAtMs === undefined || life.retryAtMs > nowMs) return life
-  // Of what sleeps, the host wakes the permit's boot and no other: with a new one its memory would be lost.
+  // Of a sleeping instance, the host wakes the permit's boot and no other; with a new boot its memory would
+  // be lost.
   const boot = life.sleep === undefined ? life.boot + 1 : life.boot
   return { ...life, retryAtMs: undefined, boot, startTries: life.startTries + 1 }
 }
 
-/**
- * Whether the host heard of the first order before it was asked to start is not known; a repeat does no harm.
- */
+/** It is unknown whether the host got the first order before it was asked to start. A repeat does no harm. */
 function orderAgain(life: Lifecycle): Lifecycle {
   return { ...life, order: { boot: life.boot, epoch: 0, permit: life.boot + 1 } }
 }
 
-/** What readers see of a start or wake that failed. */
+/** The failure of a start or wake as readers see it. */
 export function failureOf(event: {
   readonly message: string
   readonly failure?: HostFailure
@@ -151,7 +156,9 @@ export function failureOf(event: {
   return { failure: event.message.slice(0, maxFailureLength), failureKind: event.failure }
 }
 
-/** The boot of the permit did not come up, so it never was one; the next attempt is for it again. */
+/**
+ * The permit's boot did not come up, so it does not count as a boot. The next attempt has the same number.
+ */
 export function backToSleep(life: Lifecycle, sleep: Sleep): Lifecycle {
   return {
     ...life,
@@ -168,7 +175,7 @@ export function restartIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return life.restartAtMs === undefined || life.restartAtMs > nowMs ? life : beginByPolicy(life)
 }
 
-/** When the present run will have been free of problems; absent where there is no sequence to end. */
+/** When the present run will have been free of problems; undefined if there is no restart sequence to end. */
 export function problemFreeAtMs(life: Lifecycle): number | undefined {
   if (life.state !== InstanceState.Running || life.restartAttempt === 0) return undefined
   return life.report?.boot === life.boot ? life.report.startedAtMs + problemFreeMs : undefined
@@ -180,8 +187,8 @@ export function endSequenceIfDue(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 /**
- * What the host may start by itself is stopped with it: from here on that boot is used up. Also between two
- * tries of a start: an attempt that was cut off may still come up.
+ * The boot that the host may start by itself is stopped too, and its number is used up. This is so also
+ * between two tries of a start, because an attempt that was cut off may still come up.
  */
 export function shutDown(life: Lifecycle, asked: AskedStop, nowMs: number): Lifecycle {
   const boot = Math.max(life.boot, life.permit ?? 0)
@@ -207,12 +214,12 @@ export function drain(life: Lifecycle, asked: AskedStop, drainUntilMs: number): 
   }
 }
 
-/** Nothing was shut down yet, so a start by hand just takes the stop back. */
+/** Takes a stop back by a start by hand, while nothing has been shut down yet. */
 export function undrain(life: Lifecycle): Lifecycle {
   return { ...life, ...nothingUnderWay, state: InstanceState.Running, outcome: undefined, reopen: true }
 }
 
-/** A boot ended that nobody wanted to end. */
+/** A boot ended although nobody had asked for it. */
 export function endedByItself(life: Lifecycle, exit: ExitReport, nowMs: number): Lifecycle {
   if (exit.boot !== life.boot || life.retryAtMs !== undefined) return life
   const ran = { ...endSequenceIfDue(addUptime(life, exit), exit.atMs), ...permitOver(life) }
@@ -220,7 +227,10 @@ export function endedByItself(life: Lifecycle, exit: ExitReport, nowMs: number):
   return restartOrStay(stop({ ...ran, outcome: stopOutcome(exit, undefined) }, exit.atMs), nowMs)
 }
 
-/** A boot ended as it was asked to; without `exit` the host never knew it, or knows no end of it. */
+/**
+ * A boot ended as it was asked to. Without `exit`, the host never knew the boot, or does not know how it
+ * ended.
+ */
 export function endedAsAsked(life: Lifecycle, exit: ExitReport | undefined, nowMs: number): Lifecycle {
   if (exit !== undefined && exit.boot !== life.boot) return endedBefore(life, exit)
   const ran = { ...(exit === undefined ? life : addUptime(life, exit)), ...permitOver(life) }
@@ -229,13 +239,13 @@ export function endedAsAsked(life: Lifecycle, exit: ExitReport | undefined, nowM
   return stayStopped(stop({ ...ran, outcome }, exit?.atMs ?? nowMs))
 }
 
-/** The stop is one of the permit's boot, and this is the end of the boot before it. */
+/** The stop was for the permit's boot, and this is the end of the boot before it. */
 function endedBefore(life: Lifecycle, exit: ExitReport): Lifecycle {
   if (life.unended?.boot !== exit.boot) return life
   return { ...endRun(life, exit.boot, exit.atMs), outcome: stopOutcome(exit, life.asked) }
 }
 
-/** The present run goes over into what comes next before its end is known. */
+/** The present run is followed by the next state before its end is known, so its end stays open. */
 export function leaveRunOpen(life: Lifecycle, untilMs: number): Lifecycle {
   const { report } = life
   const runs = life.state === InstanceState.Running || life.state === InstanceState.Draining
@@ -244,7 +254,7 @@ export function leaveRunOpen(life: Lifecycle, untilMs: number): Lifecycle {
   return { ...endOverdue(life), unended: { boot: life.boot, startedAtMs, untilMs } }
 }
 
-/** It became known when a run ended whose end was open. */
+/** Counts the uptime of a run with an open end, now that its end is known. */
 export function endRun(life: Lifecycle, boot: number, atMs: number): Lifecycle {
   const { unended } = life
   if (unended?.boot !== boot) return life
@@ -252,7 +262,7 @@ export function endRun(life: Lifecycle, boot: number, atMs: number): Lifecycle {
   return { ...life, uptimeMs: life.uptimeMs + ranMs, unended: undefined }
 }
 
-/** It was not told, and what would be told now is of later runs. */
+/** Ends a run whose end was never reported: later reports are about later runs. */
 function endOverdue(life: Lifecycle): Lifecycle {
   return life.unended === undefined ? life : endRun(life, life.unended.boot, life.unended.untilMs)
 }
@@ -266,7 +276,7 @@ function stop(life: Lifecycle, stoppedAtMs: number): Lifecycle {
   return { ...life, ...nothingUnderWay, state: InstanceState.Stopped, stoppedAtMs }
 }
 
-/** The policy has the first word, deletion the second: an instance that restarts did not stop for good. */
+/** The restart policy decides first, deletion second: an instance that restarts did not stop for good. */
 function restartOrStay(life: Lifecycle, nowMs: number): Lifecycle {
   if (life.outcome === undefined || !restartsAfter(life.restartPolicy, life.outcome)) {
     return stayStopped({ ...life, restartAttempt: 0 })
@@ -279,12 +289,12 @@ export function stayStopped(life: Lifecycle): Lifecycle {
   return goesByItself(life) ? { ...life, deletion: Deletion.Wanted } : life
 }
 
-/** It is deleted by having stopped, and by nobody else. */
+/** Whether the instance is deleted because it stopped, without a request to delete it. */
 export function goesByItself({ deleteOnStop, retired }: Lifecycle): boolean {
   return deleteOnStop || retired === true
 }
 
-/** What is stopped already goes at once, whatever it waits for. */
+/** An instance that is already stopped is deleted at once, whatever it waits for. */
 export function retireStopped(life: Lifecycle): Lifecycle {
   return startDeletion({ ...endSequence(life), retired: true })
 }

@@ -31,7 +31,7 @@ export function projectionOf(life: Lifecycle): InstanceProjection {
   }
 }
 
-/** Only what runs has a say. */
+/** Only an instance that runs can speak against standby. */
 export function speaksAgainstStandby({ state, boot, disabledBoot }: Lifecycle): boolean {
   const runs = state === InstanceState.Running || state === InstanceState.Draining
   return runs && disabledBoot === boot

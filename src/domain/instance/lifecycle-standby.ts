@@ -8,34 +8,41 @@ import type { EventKind, EventOf, Lifecycle, Sleep } from './lifecycle-state.ts'
 import { StopOrigin, stopOutcome } from './stop-reason.ts'
 
 /**
- * Standby, as the lifecycle sees it. The host tells of idle periods; when one has lasted for the cooldown the
- * host is ordered to stand by, which leaves it a permit for the boot that follows. What it does with that it
- * tells afterwards, and its word may come in any order: `waking` or `started` of the permit's boot before the
- * answer to the order, `exited` before both.
+ * Standby, as the lifecycle sees it. The host reports idle periods. When one has lasted for the cooldown, the
+ * host is ordered to stand by, which leaves it a permit for the boot that follows. The host reports
+ * afterwards what it did with the permit. These reports may come in any order: `waking` or `started` of the
+ * permit's boot before the answer to the order, `exited` before both.
  *
- * - `permit` is set from the order until that boot came up, ended or was stopped. While it is there a stop is
- *   one of the permit's boot, so that the host can not start it behind the back of a stopped instance.
- * - `sleep` is set from the answer until then; a wake that fails leads back to it, with the boot that slept.
+ * - `permit` is set from the order until that boot came up, ended or was stopped. While it is set, a stop is
+ *   for the permit's boot, so that the host can not start that boot after the instance was stopped.
+ * - `sleep` is set from the answer until the same moment. A wake that fails leads back to it, with the boot
+ *   that slept.
  */
 
-/** A wake of which nothing is heard for so long is asked for like any start, and joins what is under way. */
+/**
+ * After this time without news of a wake, the host is asked for it like for any start, and joins the request
+ * to what is under way.
+ */
 export const wakePatienceMs = 30_000
-/** An order that a host can not carry out now, for an instance that never ran, is repeated after this. */
+/** When an order for an instance that never ran is repeated, if the host could not carry it out. */
 export const orderRetryMs = 5_000
-/** A snapshot that failed is not tried again before this: each attempt holds traffic up. */
+/** After a failed snapshot none is taken for this long, because each attempt holds traffic up. */
 export const snapshotRetryMs = 60_000
-/** The guest was willing, and its host could not keep its memory. */
+/** Refusals with which the guest was ready for standby, but its host could not keep its memory. */
 const noSnapshot: ReadonlySet<StandByRefusal> = new Set([
   StandByRefusal.SnapshotFailed,
   StandByRefusal.NoRoom,
 ])
-/** What is read of one whose memory was lost with its host. */
+/** The failure of a sleeping instance whose memory was lost by its host. */
 export const lostMemory =
   'its host lost the memory that it had kept: the next wake starts the application anew'
-/** Above every boot that a workflow which was lost may have asked for since its row was written. */
+/**
+ * How many boot numbers are skipped, to be above every boot that a lost workflow may have asked for since its
+ * row was written.
+ */
 export const bootsLeftOut = 1_000
 
-/** When the host is to be ordered to stand by; absent where something speaks against it. */
+/** When the host is to be ordered to stand by; undefined if something speaks against it. */
 export function standbyDueAtMs(life: Lifecycle): number | undefined {
   const { idle, scaleToZero, awakeUntilMs = 0 } = life
   if (life.state !== InstanceState.Running || life.order !== undefined || scaleToZero === undefined)
@@ -54,7 +61,10 @@ function orderOf({ boot }: Lifecycle, epoch: number): Pick<Lifecycle, 'order' | 
   return { order: { boot, epoch, permit: boot + 1 }, permit: boot + 1 }
 }
 
-/** A boot that sleeps, or 0 for an instance that never ran; the host is still to confirm it. */
+/**
+ * The life in standby with a boot that sleeps, or boot 0 if the instance never ran. The host has yet to
+ * confirm it.
+ */
 export function inStandby(life: Lifecycle, sleep: Sleep): Lifecycle {
   return { ...life, ...orderOf(life, 0), state: InstanceState.Standby, sleep }
 }
@@ -64,13 +74,16 @@ export function noteIdle(
   { boot, epoch, sinceMs }: EventOf<typeof EventKind.Idle>,
 ): Lifecycle {
   if (life.scaleToZero === undefined || boot < life.boot) return life
-  // Nothing speaks against standby while it is idle: an older word, or one that was overtaken, counts no
-  // more.
+  // While an instance is idle, nothing speaks against standby. An older `disabled` event, or one that was
+  // overtaken, no longer counts.
   const disabledBoot = life.disabledBoot === boot ? undefined : life.disabledBoot
   return { ...life, idle: { boot, epoch, sinceMs }, disabledBoot }
 }
 
-/** An idle period of the permit's boot: it has been woken, and word of that was lost. */
+/**
+ * The host reported an idle period of the permit's boot: it has woken that boot, and the report of the wake
+ * was lost.
+ */
 export function idleByPermit(
   life: Lifecycle,
   event: EventOf<typeof EventKind.Idle>,
@@ -85,7 +98,7 @@ export function noteDisabled(life: Lifecycle, event: EventOf<typeof EventKind.Di
   return { ...life, disabledBoot: event.disabled ? event.boot : undefined }
 }
 
-/** Of the boot that the host may start by itself, and that is not the present one. */
+/** Whether this is the boot that the host may start by itself, and not the present one. */
 function isWake(life: Lifecycle, boot: number): boolean {
   return boot === life.permit && boot !== life.boot
 }
@@ -120,7 +133,7 @@ export function startedByPermit(life: Lifecycle, event: EventOf<typeof EventKind
     : move.noteReport(life, event)
 }
 
-/** Also what the host answers when it has let traffic in again. */
+/** The host also answers with `started` when it has let traffic in again. */
 export function startedRunning(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   return startedByPermit(event.report.boot === life.boot ? reopened(life) : life, event)
 }
@@ -131,7 +144,7 @@ export function reopened(life: Lifecycle): Lifecycle {
 
 export function startedStarting(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const up = isWake(life, event.report.boot) ? startedByPermit(life, event) : move.started(life, event)
-  // Its idle period may have been told before its start.
+  // Its idle period may have been reported before its start.
   return standByIfDue(up, event.report.startedAtMs)
 }
 
@@ -140,12 +153,15 @@ export function exitedByPermit(life: Lifecycle, exit: ExitReport, nowMs: number)
   return move.endedByItself(woken(life, exit.boot, exit.atMs), exit, nowMs)
 }
 
-/** It sleeps on. */
+/** The instance sleeps on. */
 export function wakeFailed(life: Lifecycle, event: EventOf<typeof EventKind.WakeFailed>): Lifecycle {
   return isWake(life, event.boot) ? { ...life, ...move.failureOf(event) } : life
 }
 
-/** A start by hand hears of its failures itself, and decides itself what follows. */
+/**
+ * Only a wake by traffic falls back to sleep here. A start by hand gets its failures itself, and decides
+ * itself what follows.
+ */
 export function wakeFailedStarting(life: Lifecycle, event: EventOf<typeof EventKind.WakeFailed>): Lifecycle {
   const { sleep } = life
   const own =
@@ -154,7 +170,9 @@ export function wakeFailedStarting(life: Lifecycle, event: EventOf<typeof EventK
   return move.backToSleep({ ...life, ...move.failureOf(event) }, sleep)
 }
 
-/** The host was asked by the platform: how the application took it changes nothing of what this is. */
+/**
+ * The outcome of a shutdown for standby. It is a stop by the platform, however the application reacted to it.
+ */
 function platformStop(exit: ExitReport | undefined): NonNullable<Sleep['outcome']> {
   return stopOutcome(exit, { origin: StopOrigin.Platform, forced: false })
 }
@@ -163,7 +181,7 @@ function isOrdered({ order }: Lifecycle, event: { readonly boot: number; readonl
   return order?.boot === event.boot && order.permit === event.permit
 }
 
-/** Of the present boot, or of the one that the host began by itself. */
+/** The end of the present boot, or of the one that the host began by itself. */
 export function ended(life: Lifecycle, exit: ExitReport, nowMs: number): Lifecycle {
   return exit.boot === life.boot ? move.endedByItself(life, exit, nowMs) : exitedByPermit(life, exit, nowMs)
 }
@@ -197,8 +215,8 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
 }
 
 /**
- * The present boot was ordered to stand by, by a workflow that was lost since: its permit is what the host
- * acts by. The one after it may still be asking for that boot's start, and hear of it later.
+ * A workflow that was lost since had ordered the present boot to stand by, and the host acts by that permit.
+ * The workflow after it may still be asking for the start of that boot, and learns of the standby only later.
  */
 function withLostOrder(
   life: Lifecycle,
@@ -209,7 +227,8 @@ function withLostOrder(
 }
 
 /**
- * A repeat of what is known, or the first word of it where the instance never ran or its workflow was lost.
+ * Either a repeat of what is known, or the first answer for an instance that never ran or whose workflow was
+ * lost.
  */
 export function sleptOn(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   if (!isOrdered(life, event)) return sleptAgain(life, event)
@@ -217,13 +236,16 @@ export function sleptOn(life: Lifecycle, event: EventOf<typeof EventKind.Slept>)
   return { ...life, order: undefined, retryAtMs: undefined, sleep }
 }
 
-/** It was woken before this was heard, in vain, and sleeps on. */
+/** The instance was woken before this answer was heard; the wake failed, and it sleeps on. */
 function sleptAgain(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   const told = sleptBefore(life, event)
   return told === life ? life : { ...told, stoppedAtMs: told.sleep?.sinceMs, outcome: told.sleep?.outcome }
 }
 
-/** What came after the sleep is under way already; what is still open of the boot that slept is told here. */
+/**
+ * What followed the sleep is already under way. Only the end of the boot that slept is recorded here, if it
+ * is still open.
+ */
 export function sleptBefore(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   const { boot, exit } = event
   const sinceMs = exit?.atMs ?? event.atMs
@@ -233,7 +255,7 @@ export function sleptBefore(life: Lifecycle, event: EventOf<typeof EventKind.Sle
   return { ...ended, sleep: { boot, sinceMs, outcome: platformStop(exit), snapshotUuid } }
 }
 
-/** As before, and the end that the stop shows is that of the boot that was shut down for standby. */
+/** Like `sleptBefore`. In addition, the stop shows the end of the boot that was shut down for standby. */
 export function sleptStopping(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   const isOpen = life.unended?.boot === event.boot
   const ended = sleptBefore(life, event)
@@ -249,7 +271,7 @@ export function standByRefused(
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return permitRefused(life, boot)
   const failed = noSnapshot.has(reason)
   const awakeUntilMs = failed ? nowMs + snapshotRetryMs : undefined
-  // The next idle period may have been told before this.
+  // The next idle period may have been reported before this answer.
   const idle = life.idle?.epoch === epoch ? undefined : life.idle
   const disabledBoot = reason === StandByRefusal.Disabled ? boot : life.disabledBoot
   return standByIfDue(
@@ -258,16 +280,16 @@ export function standByRefused(
   )
 }
 
-/** What the order was for is over, and it left the host nothing. A later order has its own answer. */
+/** The order is over, and it left the host no permit. A later order has its own answer. */
 export function permitRefused(life: Lifecycle, boot: number): Lifecycle {
   const isOpen = life.order !== undefined || life.sleep !== undefined || life.state === InstanceState.Stopping
   return life.permit === boot + 1 && !isOpen ? { ...life, permit: undefined } : life
 }
 
 /**
- * The host does not have it asleep. An instance that never ran can be left there later; one that a lost
- * workflow had in standby has gone on meanwhile, and only a start with a boot that is certainly new makes its
- * state known again.
+ * The host does not have the instance asleep. An instance that never ran can be put to standby later. An
+ * instance that a lost workflow had in standby has gone on meanwhile; only a start with a boot number that is
+ * certainly new makes its state known again.
  */
 export function sleepRefused(
   life: Lifecycle,
@@ -275,13 +297,14 @@ export function sleepRefused(
   nowMs: number,
 ): Lifecycle {
   if (life.order?.boot !== boot || life.order.epoch !== epoch) return life
-  // Of what the host has nothing of, only leaving the permit can fail.
+  // The host has nothing of the instance and only had to keep the permit. If that failed, the order is
+  // repeated.
   if (boot === 0 || noSnapshot.has(reason)) return { ...life, retryAtMs: nowMs + orderRetryMs }
   const above = { ...life, boot: life.boot + bootsLeftOut, permit: undefined, sleep: undefined }
   return move.begin(above, StartOrigin.Platform)
 }
 
-/** Its host lost it with everything else: for whoever asks after it, it ended for an unknown reason. */
+/** The host lost the instance with everything else. For readers, the boot ended for an unknown reason. */
 export function lostRunning(
   life: Lifecycle,
   { boot, atMs }: EventOf<typeof EventKind.Lost>,
@@ -292,8 +315,8 @@ export function lostRunning(
 }
 
 /**
- * The host gets its permit anew, so that traffic can wake it there. A memory that was kept is gone, and the
- * instance says so.
+ * The host gets its permit again, so that traffic can wake the instance there. If a memory was kept, it is
+ * gone, and the instance's failure says so.
  */
 export function lostAsleep(life: Lifecycle, { boot }: EventOf<typeof EventKind.Lost>): Lifecycle {
   if (boot !== life.boot || life.order !== undefined || life.sleep === undefined) return life
@@ -306,25 +329,28 @@ export function orderAgainIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return life.retryAtMs === undefined || life.retryAtMs > nowMs ? life : { ...life, retryAtMs: undefined }
 }
 
-/** By hand, while traffic wakes it: then it is a start by hand that goes on from there. */
+/** A start by hand while traffic wakes the instance: the wake goes on as a start by hand. */
 export function startWaking(life: Lifecycle): Lifecycle {
   if (life.wakingSinceMs === undefined) return { ...life, restartAttempt: 0 }
   return { ...life, restartAttempt: 0, startOrigin: StartOrigin.User, wakingSinceMs: undefined }
 }
 
-/** A wake of which nothing was heard for too long. */
+/** If nothing was heard of a wake for too long, the host is asked for it. */
 export function askIfSilent(life: Lifecycle, nowMs: number): Lifecycle {
   const { wakingSinceMs } = life
   if (wakingSinceMs === undefined || wakingSinceMs + wakePatienceMs > nowMs) return life
   return { ...life, wakingSinceMs: undefined }
 }
 
-/** It slept and was woken after all: nothing of what was to be waited for is connected any more. */
+/**
+ * The instance slept and was woken after all. Nothing that the drain waited for is connected any more, so it
+ * is shut down.
+ */
 export function wokenDraining(life: Lifecycle, boot: number, nowMs: number): Lifecycle {
   return isWake(life, boot) && life.asked !== undefined ? move.shutDown(life, life.asked, nowMs) : life
 }
 
-/** Time that passed while it runs. */
+/** Applies the time that has passed while the instance runs. */
 export function runOn(life: Lifecycle, nowMs: number): Lifecycle {
   return standByIfDue(move.endSequenceIfDue(life, nowMs), nowMs)
 }

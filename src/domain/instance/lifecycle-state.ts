@@ -7,14 +7,14 @@ import { InstanceState } from './state.ts'
 import { mayStandBy } from '../standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
-/** Who wanted the start that is under way or that brought the instance up. */
+/** Who wanted the start that is under way, or the start that brought the instance up. */
 export const StartOrigin = {
   User: 'user',
   /** The restart policy. */
   Policy: 'policy',
   /** The host was halted or rebooted under an instance that should run. */
   Platform: 'platform',
-  /** Somebody asked something of an instance in standby, and its host woke it. */
+  /** Traffic came for an instance in standby, and its host woke it. */
   Traffic: 'traffic',
 } as const
 export type StartOrigin = (typeof StartOrigin)[keyof typeof StartOrigin]
@@ -30,7 +30,7 @@ export interface Lifecycle {
 
   readonly state: InstanceState
   readonly deletion?: Deletion
-  /** It drains, stops and is deleted then; no start takes that back. */
+  /** It drains, stops and is then deleted; no start takes that back. */
   readonly retired?: true
   /** Grows by one with every decision that changes what readers see. */
   readonly revision: number
@@ -38,18 +38,19 @@ export interface Lifecycle {
   /** The last boot that was asked of the host; never lowered, never used twice. */
   readonly boot: number
   readonly startOrigin: StartOrigin
-  /** Boots that the present start has asked for. */
+  /** How many boots the present start has asked for. */
   readonly startTries: number
-  /** While starting: the last try failed, and the next is due then. */
+  /** While starting: the last try failed, and the next is due at this time. */
   readonly retryAtMs?: number
-  /** A start that came while the instance was stopping: it starts again afterwards. */
+  /** A start came while the instance was stopping: it starts again afterwards. */
   readonly startAgain?: boolean
 
   /** The stop under way. */
   readonly asked?: AskedStop
   readonly drainUntilMs?: number
   /**
-   * A drain was taken back, and the host is to let traffic in again; it may be done with the drain already.
+   * A drain was taken back, and the host has to let traffic in again. The host may have finished the drain
+   * already.
    */
   readonly reopen?: true
 
@@ -59,47 +60,54 @@ export interface Lifecycle {
   readonly restartAttempt: number
   readonly restartAtMs?: number
   /**
-   * While stopped: the boot that the last start was given up with. An attempt of it that was cut off may
-   * still come up, so its host is to stop it.
+   * While stopped: the boot with which the last start gave up. An attempt of that boot that was cut off may
+   * still come up, so its host has to stop it.
    */
   readonly givenUp?: number
 
-  /** Of the last boot that came up; its `boot` says whether that is the present one. */
+  /** The report of the last boot that came up; its `boot` says whether that is the present one. */
   readonly report?: StartReport
   readonly stoppedAtMs?: number
-  /** Of the runs that ended. */
+  /** The uptime of the runs that ended. */
   readonly uptimeMs: number
   readonly outcome?: StopOutcome
   /** Why the last start or wake failed, for people. */
   readonly failure?: string
-  /** Of which kind that was, where its host has a word for it. */
+  /** The kind of that failure, if the host has a word for it. */
   readonly failureKind?: HostFailure
 
-  /** Absent: it never goes to standby. */
+  /** If absent, the instance never goes to standby. */
   readonly scaleToZero?: ScaleToZero
-  /** The idle period that its host told of last, of this boot or of the permit's. */
+  /** The idle period that the host last reported, of this boot or of the permit's. */
   readonly idle?: { readonly boot: number; readonly epoch: number; readonly sinceMs: number }
   /** The boot that speaks against standby at present. */
   readonly disabledBoot?: number
-  /** Not asked to stand by before this. */
+  /** The host is not ordered to stand by before this time. */
   readonly awakeUntilMs?: number
-  /** The order to stand by that the host is to carry out; set again by whoever needs its answer once more. */
+  /**
+   * The order to stand by that the host has to carry out. It is set again if its answer is needed once more.
+   */
   readonly order?: { readonly boot: number; readonly epoch: number; readonly permit: number }
   /**
-   * The host may start this boot by itself, or may have done so: from the order on, until it is known to be
-   * over.
+   * The boot that the host may start by itself, or may have started: from the order on, until that boot is
+   * known to be over.
    */
   readonly permit?: number
-  /** The host has it asleep, or is waking it with the permit: where a wake that fails leads back to. */
+  /**
+   * Set while the host has the instance asleep, or wakes it with the permit. A wake that fails leads back to
+   * it.
+   */
   readonly sleep?: Sleep
-  /** While a wake by the host is under way: since when. */
+  /** When the host began the wake that is under way. */
   readonly wakingSinceMs?: number
-  /** A run whose end was overtaken by what came after; `untilMs` stands for it should it never be told. */
+  /**
+   * A run whose end was not reported before the next state came. If it never is, `untilMs` counts as its end.
+   */
   readonly unended?: { readonly boot: number; readonly startedAtMs: number; readonly untilMs: number }
 }
 
 export interface Sleep {
-  /** Which boot it is that sleeps; 0: it never ran. */
+  /** The boot that sleeps; 0 if the instance never ran. */
   readonly boot: number
   readonly sinceMs?: number
   readonly outcome?: StopOutcome
@@ -126,17 +134,17 @@ export const EventKind = {
   Idle: 'idle',
   /** The host is using its permit. */
   Waking: 'waking',
-  /** The host could not; the permit is still there. */
+  /** The host could not bring up the permit's boot. It still has the permit. */
   WakeFailed: 'wake-failed',
-  /** The instance began or ceased to speak against standby. */
+  /** The instance has begun or ceased to speak against standby. */
   Disabled: 'disabled',
-  /** The host carried an order to stand by out. */
+  /** The host carried out an order to stand by. */
   Slept: 'slept',
-  /** The host did not, and will not. */
+  /** The host did not carry out an order to stand by, and will not. */
   StandByRefused: 'stand-by-refused',
-  /** The host has nothing of a boot that it had. */
+  /** The host has nothing left of a boot that it had. */
   Lost: 'lost',
-  /** Time passed; whatever is due happens. It may come at any time, and more often than needed. */
+  /** Time has passed, and what is due happens. The event may come at any time, and more often than needed. */
   Tick: 'tick',
 } as const
 export type EventKind = (typeof EventKind)[keyof typeof EventKind]
@@ -147,7 +155,7 @@ export type LifecycleEvent =
       readonly kind: typeof EventKind.Stop
       readonly force: boolean
       readonly drainTimeoutMs: number
-      /** It is retired: it goes when it has stopped. */
+      /** The stop retires the instance: it is deleted when it has stopped. */
       readonly thenDelete?: boolean
     }
   | { readonly kind: typeof EventKind.Delete }
@@ -155,7 +163,7 @@ export type LifecycleEvent =
   | {
       readonly kind: typeof EventKind.StartFailed
       readonly boot: number
-      /** Absent where the host failed in a way it has no word for. */
+      /** Absent if the host failed in a way for which it has no word. */
       readonly failure?: HostFailure
       readonly message: string
     }
@@ -196,7 +204,7 @@ export type LifecycleEvent =
 
 export type EventOf<K extends EventKind> = Extract<LifecycleEvent, { readonly kind: K }>
 
-/** Where an instance stands for the table: its state, or how far its deletion is. */
+/** The row of the table for an instance: its state, or how far its deletion is. */
 export const Phase = { ...InstanceState, Deleting: 'deleting', Deleted: 'deleted' } as const
 export type Phase = (typeof Phase)[keyof typeof Phase]
 
@@ -205,7 +213,7 @@ export function phaseOf(life: Lifecycle): Phase {
   return life.deletion === Deletion.Wanted ? Phase.Deleting : life.state
 }
 
-/** What an instance is when its workflow begins. */
+/** The settings of an instance when its workflow begins. */
 export interface LifecycleRules {
   readonly autostart: boolean
   readonly deleteOnStop: boolean
@@ -213,7 +221,7 @@ export interface LifecycleRules {
   readonly scaleToZero?: ScaleToZero
 }
 
-/** Before the first decision: revision 0, which is also what the row says when it is inserted. */
+/** The life before the first decision. Its revision is 0, as in the row when it is inserted. */
 export function unstarted(rules: LifecycleRules): Lifecycle {
   const { scaleToZero } = rules
   return {

@@ -39,35 +39,40 @@ import type { AskedStop } from './stop-reason.ts'
  *      stopped and to stay so ── delete-on-stop ──► deleting
  *      any but a deletion ── stop that retires it ──► as by a stop, to stopped ──► deleting
  *
- * - A start while stopping is remembered, and a stop after it forgets it: the user's last word counts. A
- *   start while draining takes the stop back, as nothing was shut down. A stop while starting shuts that boot
- *   down, between two tries too: an attempt that was cut off may still come up. For that reason the host is
- *   to stop the last boot of a start that was given up, although the instance is stopped already.
- * - A forced stop overtakes a graceful one; a graceful one never softens a forced one. Of two drains the
+ * - A start while stopping is remembered until a later stop: the user's last command counts. A start while
+ *   draining takes the stop back, because nothing has been shut down yet. A stop while starting shuts that
+ *   boot down, also between two tries, because an attempt that was cut off may still come up. For the same
+ *   reason the host has to stop the last boot of a start that was given up, although the instance is already
+ *   stopped.
+ * - A forced stop replaces a graceful one; a graceful stop never softens a forced one. Of two drains the
  *   earlier end counts.
- * - A restart is first the policy's: delete-on-stop deletes what is stopped and will not restart. A stop by
- *   hand during the wait for a restart therefore deletes.
- * - A stop may retire the instance: then it goes when it has stopped, and at once where it is stopped
- *   already. That is never taken back: from then on a start is refused, and other stops only bring the end
+ * - The restart policy decides first: delete-on-stop deletes an instance that is stopped and will not
+ *   restart. So a stop by hand during the wait for a restart deletes the instance.
+ * - A stop may retire the instance. Then it is deleted when it has stopped, or at once if it is already
+ *   stopped. That is never taken back: from then on a start is refused, and other stops only bring the end
  *   nearer.
- * - While the host carries an order to stand by out, the state is still `running`. Standby is no stop:
- *   restart policy and delete-on-stop do not look at it. More on it, and on what may come in which order, in
- *   `lifecycle-standby.ts`.
- * - A host that was set up anew says what it has lost. What ran there ended; what slept is left there again,
- *   to be woken. What is on its way in any other state is asked of the host anyway.
- * - Draining ends with `connections-closed`, or when its time is over; what drains never goes to standby.
+ * - While the host carries out an order to stand by, the state is still `running`. Standby is not a stop:
+ *   restart policy and delete-on-stop do not apply to it. `lifecycle-standby.ts` says more about standby, and
+ *   about the orders in which events may come.
+ * - A host that was set up again reports what it has lost. A boot that ran there has ended. An instance that
+ *   slept there gets its permit there again, so that it can be woken. In any other state the host is asked
+ *   anyway for what is under way.
+ * - Draining ends with `connections-closed`, or when its time is over. A draining instance never goes to
+ *   standby.
  */
 export type Decision =
   | { readonly accepted: true; readonly life: Lifecycle; readonly effects: Effects }
   | { readonly accepted: false; readonly refusal: Refusal }
 
 export const Refusal = {
-  /** The instance is being deleted, is deleted, or goes as soon as it has stopped, for good. */
+  /**
+   * The instance is being deleted, is deleted, or is retired and will be deleted as soon as it has stopped.
+   */
   Deleted: 'deleted',
 } as const
 export type Refusal = (typeof Refusal)[keyof typeof Refusal]
 
-/** Pure. Repeating an event is harmless, and so is one that comes too late: it leaves the state as it is. */
+/** Pure. Repeating an event is harmless. An event that comes too late leaves the state as it is. */
 export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): Decision {
   const next = ruleFor(phaseOf(life), event.kind)(life, event, nowMs)
   if (typeof next === 'string') return { accepted: false, refusal: next }
@@ -76,8 +81,8 @@ export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): D
 }
 
 /**
- * An instance at the beginning of its workflow; with autostart it is starting at once, and its row said so
- * from the insert. A row that an earlier workflow wrote is continued.
+ * The life of an instance at the beginning of its workflow. With autostart it is starting at once, and its
+ * row said so from the insert. If an earlier workflow wrote the row, that life is continued.
  */
 export function newLifecycle(rules: LifecycleRules, recorded?: RecordedLife): Lifecycle {
   if (recorded !== undefined && recorded.revision > 0) return continuedLifecycle(rules, recorded)
@@ -101,13 +106,13 @@ const byUser = (event: EventOf<typeof EventKind.Stop>): AskedStop => ({
   forced: event.force,
 })
 
-/** The same stop, and where it says so it is the last one. */
+/** The same stop; with `thenDelete` it also retires the instance. */
 function retiring(stop: Rule<typeof EventKind.Stop>): Rule<typeof EventKind.Stop> {
   return (life, event, nowMs) =>
     stop(event.thenDelete === true ? { ...life, retired: true } : life, event, nowMs)
 }
 
-/** What is retired takes no start any more. */
+/** A retired instance accepts no start. */
 function unlessRetired(start: (life: Lifecycle) => Lifecycle): Rule<typeof EventKind.Start> {
   return (life) => (life.retired === true ? Refusal.Deleted : start(life))
 }
@@ -116,7 +121,7 @@ const shutDownAtOnce: Rule<typeof EventKind.Stop> = (life, event, nowMs) =>
   move.shutDown(life, byUser(event), nowMs)
 
 function stopRunning(life: Lifecycle, event: EventOf<typeof EventKind.Stop>, nowMs: number): Lifecycle {
-  // What is being sent to standby has nothing connected that could be waited for.
+  // An instance that is being sent to standby has no connections to wait for.
   const atOnce = event.force || event.drainTimeoutMs <= 0 || life.order !== undefined
   if (atOnce) return move.shutDown(life, byUser(event), nowMs)
   return move.drain(life, byUser(event), nowMs + event.drainTimeoutMs)
@@ -138,9 +143,9 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
 }
 
 /**
- * What is down keeps the times of a start whose report came late. Of its host it hears what that did with a
- * permit: one that sleeps has it, and one that is stopped may have it where the workflow that gave it was
- * lost.
+ * The moves of an instance that is down. It keeps the times of a start whose report came late. It also
+ * follows what the host did with a permit: an instance in standby has one, and a stopped instance may have
+ * one if the workflow that gave it was lost.
  */
 const down = {
   [EventKind.Start]: move.beginByHand,

@@ -1,21 +1,21 @@
-/** Linux takes no longer single argument or variable (32 pages), terminator included. */
+/** The longest single argument or variable that Linux accepts: 32 pages, less the terminating NUL. */
 export const maxProcessStringBytes = 128 * 1024 - 1
 /**
- * Of all arguments and variables together: far below the kernel's own bound (2 MiB), so that exec never
- * refuses.
+ * The bound on all arguments and variables together. It is far below the kernel's own (2 MiB), so that exec
+ * never refuses them.
  */
 export const maxProcessBytes = 1024 * 1024
 
 export interface ProcessExcess {
-  /** An argument by its position or a variable by its name, never what it holds: that may be a secret. */
+  /** An argument by its position or a variable by its name, never its content, which may be a secret. */
   readonly what: string
   readonly bytes: number
   readonly limit: number
 }
 
 /**
- * The first thing that is larger than a process can be given. Sizes are those of the UTF-8, as the kernel
- * counts.
+ * Returns the first argument or variable, or else their total, that is larger than a process may be given.
+ * Sizes are bytes of UTF-8, as the kernel counts them.
  */
 export function findProcessExcess(
   args: readonly string[],
@@ -33,7 +33,7 @@ export function findProcessExcess(
     : undefined
 }
 
-/** Everything that a process is given, with what it is called in messages. */
+/** All strings that a process is given, with their names in messages. */
 export function namedStrings(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -18,7 +18,9 @@ export interface InstanceProjection {
   readonly restartNextAtMs?: number
   readonly startedAtMs?: number
   readonly stoppedAtMs?: number
-  /** Of the runs that ended; a reader adds the time since `startedAtMs` while it runs. */
+  /**
+   * The uptime of the runs that ended. While the instance runs, a reader adds the time since `startedAtMs`.
+   */
   readonly uptimeMs: number
   readonly bootTimeUs?: number
   readonly vmmStartTimeUs?: number
@@ -31,10 +33,10 @@ export interface InstanceProjection {
   readonly stopCode?: number
   /** Why the last start failed, for people; never a secret. */
   readonly failure?: string
-  /** Of which kind that was, where its host has a word for it. */
+  /** The kind of that failure, if the host has a word for it. */
   readonly failureKind?: HostFailure
-  /** In standby with its memory kept. */
+  /** In standby: the snapshot that holds the kept memory. */
   readonly snapshotUuid?: string
-  /** The instance itself speaks against standby at present. */
+  /** Whether the instance itself speaks against standby at present. */
   readonly standbyDisabled?: boolean
 }

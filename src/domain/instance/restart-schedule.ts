@@ -3,12 +3,12 @@ import { StopBit } from './stop-reason.ts'
 import { stopCodeReason, StopCodeReason } from './stop-code.ts'
 import type { StopOutcome } from './stop-reason.ts'
 
-/** A run this long without an end of its own finishes the restart sequence. */
+/** A run that has not ended by itself for this long ends the restart sequence. */
 export const problemFreeMs = 10_000
 
 /**
- * How long the next restart waits, by the number of restarts that the sequence already has. Beside it, for an
- * instance that crashes at once every time: when that restart happens after the first crash.
+ * How long the next restart waits, by the number of restarts that the sequence already has. Beside each
+ * stands when that restart happens after the first crash, for an instance that crashes at once every time.
  */
 const backOffMs = [
   0, //       at once
@@ -28,8 +28,8 @@ export function restartDelayMs(attempt: number): number {
 }
 
 /**
- * Whether a policy starts an instance again after such an end. Only ends that came from within count: one
- * that the user or the platform asked for is never a restart.
+ * Whether a policy starts an instance again after such an end. Only an end that came from within counts:
+ * after a stop that the user or the platform asked for, no policy restarts.
  */
 export function restartsAfter(policy: RestartPolicy, outcome: StopOutcome): boolean {
   if ((outcome.stopReason & StopBit.Platform) !== 0) return false

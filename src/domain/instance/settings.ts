@@ -2,21 +2,24 @@ import type { RecordedLife } from './lifecycle-continuation.ts'
 import type { RestartPolicy } from './restart-policy.ts'
 import type { ScaleToZero } from '../standby/scale-to-zero.ts'
 
-/** What the workflow of an instance is started with, should it not run. Identifiers only, no environment. */
+/**
+ * The input with which the workflow of an instance is started if it does not run. It has identifiers only, no
+ * environment.
+ */
 export interface InstanceSettings {
   readonly instanceUuid: string
-  /** What its user calls it: for people who look at its workflow. */
+  /** The user's name for the instance, for people who look at the workflow. */
   readonly name: string
   readonly userUuid: string
   readonly nodeId: string
   readonly autostart: boolean
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
-  /** Absent: off, as in workflows that began before there was standby. */
+  /** If absent, scale-to-zero is off, as in workflows that began before standby existed. */
   readonly scaleToZero?: ScaleToZero
   /**
-   * What the row says, where a workflow wrote it. It counts only for a run that begins anew: the instance's
-   * workflow was terminated, and this one goes on from there.
+   * The life in the row, if a workflow wrote one. It counts only if the instance's workflow was terminated
+   * and a new one is started, which continues from there.
    */
   readonly recorded?: RecordedLife
 }

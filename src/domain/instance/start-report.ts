@@ -1,8 +1,8 @@
 /** How a VM came up. */
 export const StartKind = {
-  /** The plain path: kernel and initrd from the start. */
+  /** A plain boot: kernel and initrd from the beginning. */
   Boot: 'boot',
-  /** Copy-on-write from a pre-booted, paused guest. */
+  /** A copy-on-write copy of a pre-booted, paused guest. */
   Template: 'template',
   /** From the instance's own snapshot. */
   Restore: 'restore',
@@ -14,11 +14,11 @@ export interface StartReport {
   readonly boot: number
   readonly kind: StartKind
   readonly startedAtMs: number
-  /** To the finished boot of the kernel, just before the application is entered. */
+  /** The time until the kernel has booted, just before the application is entered. */
   readonly bootTimeUs: number
   readonly vmmStartTimeUs: number
   readonly vmmLoadTimeUs: number
   readonly vmmReadyTimeUs: number
-  /** To the first listening socket; absent until one listens. */
+  /** The time until the first socket listens; absent until one does. */
   readonly netTimeUs?: number
 }

@@ -1,4 +1,4 @@
-/** The states an instance has in the API; the lifecycle itself is in `instance-lifecycle.ts`. */
+/** The states of an instance in the API. The lifecycle itself is in `lifecycle.ts`. */
 export const InstanceState = {
   Stopped: 'stopped',
   Starting: 'starting',

@@ -1,7 +1,7 @@
 import type { ExitReport } from './exit-report.ts'
 import { ExitCause } from './exit-report.ts'
 
-/** The lowest 8 bits of a stop code: what kind of fault it was. */
+/** The kind of fault: the lowest 8 bits of a stop code. */
 export const StopCodeReason = {
   Ok: 0,
   /** The system found itself in an invalid state. */
@@ -15,7 +15,7 @@ export const StopCodeReason = {
 } as const
 export type StopCodeReason = (typeof StopCodeReason)[keyof typeof StopCodeReason]
 
-/** Numbers of Linux on x86-64. */
+/** Signal numbers of Linux on x86-64. */
 const Signal = { Ill: 4, Bus: 7, Fpe: 8, Segv: 11, Sys: 31 } as const
 const outOfMemoryErrno = 12
 
@@ -28,8 +28,8 @@ const reasonBySignal = new Map<number, StopCodeReason>([
 ])
 
 /**
- * Bits 14-8: the application was executing. Lower numbers are phases before and after, which are not told
- * apart.
+ * Bits 14-8: the application was executing. Lower numbers are the phases before and after, which are not
+ * distinguished.
  */
 const applicationLevel = 127
 
@@ -37,9 +37,9 @@ const applicationLevel = 127
 const shutdownBit = 1 << 15
 
 /**
- * The code of every successful shutdown, whoever began it and whatever the application's exit code was: the
- * system was shutting down, and no phase of that (bits 14-8) was left. Clients take 0 for no code at all, or
- * for an unexpected error.
+ * The code of every successful shutdown, whoever began it and whatever the application's exit code was. It
+ * says that the system was shutting down and that no phase of the shutdown (bits 14-8) was left. Clients read
+ * 0 as no code at all, or as an unexpected error.
  */
 export const cleanStopCode = shutdownBit | StopCodeReason.Ok
 
@@ -60,7 +60,7 @@ export function stopCodeReason(stopCode: number): number {
   return stopCode & 0xff
 }
 
-/** The code of an end that came from within: that of a clean stop, else the fault and where it happened. */
+/** The code of an end that came from within: that of a clean stop, or the fault and where it happened. */
 export function crashCode(exit: ExitReport): number {
   const level = exit.applicationStarted ? applicationLevel : 0
   if (exit.cause === ExitCause.KernelPanic) return faultCode({ reason: StopCodeReason.Invalid, level })

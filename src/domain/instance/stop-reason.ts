@@ -24,7 +24,8 @@ export interface AskedStop {
 }
 
 /**
- * What the API shows of an end. `stopCode` is there with the kernel bit, `exitCode` with the application bit.
+ * The numbers of an end in the API. `stopCode` is present with the kernel bit, `exitCode` with the
+ * application bit.
  */
 export interface StopOutcome {
   readonly stopReason: number
@@ -32,10 +33,10 @@ export interface StopOutcome {
   readonly stopCode?: number
 }
 
-/** What a shell adds to a signal's number to make an exit code of it. */
+/** A shell adds this to a signal's number to get an exit code. */
 const signalExitBase = 128
 
-/** The bits of a stop that is asked for and not yet over. */
+/** The bits of a stop that was asked for and is not over yet. */
 export function askedBits(asked: AskedStop): number {
   const user = asked.origin === StopOrigin.User ? StopBit.User : 0
   const forced = asked.forced ? StopBit.Forced : 0
@@ -43,9 +44,9 @@ export function askedBits(asked: AskedStop): number {
 }
 
 /**
- * Turns what the host observed, with what was asked, into the numbers of the API. A forced stop has its bits
- * alone, whatever the guest managed to do before it. Without a report (a host that never knew the boot) only
- * the asking is known.
+ * Turns what the host observed and what was asked into the numbers of the API. A forced stop has only its own
+ * bits, whatever the guest managed to do before it. Without a report (the host never knew the boot), only
+ * what was asked is known.
  */
 export function stopOutcome(exit: ExitReport | undefined, asked: AskedStop | undefined): StopOutcome {
   if (asked?.forced === true) return { stopReason: askedBits(asked) }

@@ -1,6 +1,6 @@
 /**
- * Resource use of an instance as its host accounts for it. All accumulate over starts, but `rssBytes` and
- * what is there at the moment: connections, requests, queued.
+ * The resource use of an instance, as its host accounts for it. All values add up over starts, except
+ * `rssBytes` and the present counts: connections, requests, queued.
  */
 export interface Usage {
   readonly rssBytes: number
@@ -9,11 +9,13 @@ export interface Usage {
   readonly rxPackets: number
   readonly txBytes: number
   readonly txPackets: number
-  /** Established inbound connections without HTTP, requests in flight, and what waits to be either. */
+  /**
+   * Established inbound connections without HTTP, requests in flight, and connections and requests that wait.
+   */
   readonly connections: number
   readonly requests: number
   readonly queued: number
-  /** Connections and requests that were finished. */
+  /** How many connections and requests were finished. */
   readonly handled: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * Public names of services. A name that ends with dots is fully qualified and taken as it is; the metro
- * domain is appended to any other. What lies below the metro domain is served with the metro's wildcard
- * certificate, which covers one label; everything else is a custom domain with a certificate of its own.
+ * domain is appended to any other name. A name below the metro domain is served with the metro's wildcard
+ * certificate, which covers one label. Any other name is a custom domain with a certificate of its own.
  */
 export const DomainKind = { Metro: 'metro', Custom: 'custom' } as const
 export type DomainKind = (typeof DomainKind)[keyof typeof DomainKind]
@@ -15,13 +15,13 @@ export interface DomainName {
 export type DomainNameOutcome =
   { readonly ok: true; readonly domain: DomainName } | { readonly ok: false; readonly reason: string }
 
-/** Of the whole name as DNS counts it, without the final dot. */
+/** The longest name as DNS counts it, without the final dot. */
 export const maxDomainLength = 253
 export const maxDomainLabelLength = 63
 const wildcard = '*.'
 
 /**
- * As host names have them since RFC 1123: also with a digit first, also with hyphens in a row, as punycode
+ * A label of a host name by RFC 1123: it may begin with a digit, and have hyphens in a row, which punycode
  * needs.
  */
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -29,16 +29,16 @@ const labelForm = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const qualifiedForm = `(?:\\*\\.)?${labelForm}(?:\\.${labelForm})+`
 
 /**
- * What `parseDomainName` takes, but for what depends on the metro domain, and what `parseCommonName` does. A
- * number as last label is refused besides.
+ * The patterns of what `parseDomainName` accepts, apart from what depends on the metro domain, and of what
+ * `parseCommonName` accepts. Both functions also refuse a number as the last label.
  */
 export const domainNamePattern = `^(?:${labelForm}|${qualifiedForm}\\.+)$`
 export const commonNamePattern = `^${qualifiedForm}\\.*$`
 
 /**
- * Labels below the metro domain that belong to the platform or that other software gives a meaning to: `wpad`
- * and `isatap` are asked for by every browser and resolver of a search domain, and certificates of the domain
- * have been given to whoever reads `hostmaster` and the like.
+ * Labels below the metro domain that belong to the platform, or to which other software gives a meaning.
+ * Every browser and resolver with that search domain looks up `wpad` and `isatap`. Authorities have given
+ * certificates of a domain to whoever reads the mail of `hostmaster` and the like.
  */
 export const reservedMetroLabels: ReadonlySet<string> = new Set(
   (
@@ -48,9 +48,9 @@ export const reservedMetroLabels: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** What a creator wrote, as a public name below `metroDomain` or a custom one. */
+/** Reads what a creator wrote as a public name below `metroDomain` or a custom one. */
 export function parseDomainName(text: string, metroDomain: string): DomainNameOutcome {
-  // Clients add a dot to whatever their user wrote, which may have had one.
+  // Clients add a dot to what their user wrote, which may already have had one.
   const bare = text.replace(/\.+$/, '')
   const written = bare.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   const fqdn = bare.length < text.length ? written : `${written}.${metroDomain}`
@@ -61,8 +61,8 @@ export function parseDomainName(text: string, metroDomain: string): DomainNameOu
 }
 
 /**
- * The name that a certificate is for, in the same form as `DomainName` has it: it is fully qualified, with a
- * final dot or without.
+ * Reads the name that a certificate is for, in the form of `DomainName`. It is fully qualified, with or
+ * without a final dot.
  */
 export function parseCommonName(text: string): DomainNameOutcome {
   const fqdn = lookedUpDomain(text)
@@ -70,7 +70,7 @@ export function parseCommonName(text: string): DomainNameOutcome {
   return reason === undefined ? customName(fqdn) : { ok: false, reason }
 }
 
-/** A name to look for: nothing is appended to it. */
+/** The form of a name to look for. Nothing is appended to it. */
 export function lookedUpDomain(text: string): string {
   return text.replace(/\.+$/, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -88,8 +88,8 @@ function flawOf(fqdn: string): string | undefined {
 function metroName(fqdn: string, metroDomain: string): DomainNameOutcome {
   const own = fqdn.slice(0, -metroDomain.length - 1)
   if (own === '*') return { ok: false, reason: 'wildcards below the metro domain are not given out' }
-  // The metro's certificate is for one label; a deeper name would be served with a certificate that no client
-  // takes.
+  // The metro's certificate covers one label. A deeper name would be served with a certificate that no client
+  // accepts.
   if (own.includes('.')) return { ok: false, reason: `only one label can stand before '${metroDomain}'` }
   return { ok: true, domain: { fqdn, kind: DomainKind.Metro } }
 }
@@ -106,7 +106,10 @@ function customName(fqdn: string): DomainNameOutcome {
   return { ok: true, domain: { fqdn, kind: DomainKind.Custom } }
 }
 
-/** Whether a name is the platform's own; so is a custom wildcard that would catch the metro domain itself. */
+/**
+ * Whether a name is the platform's own. A custom wildcard that would cover the metro domain itself is
+ * reserved too.
+ */
 export function isReserved({ fqdn, kind }: DomainName, metroDomain: string): boolean {
   if (kind === DomainKind.Custom) return isWildcard(fqdn) && certifies(fqdn, metroDomain)
   return fqdn === metroDomain || reservedMetroLabels.has(fqdn.slice(0, -metroDomain.length - 1))
@@ -117,7 +120,8 @@ export function isWildcard(fqdn: string): boolean {
 }
 
 /**
- * Whether a certificate for `commonName` is good for the domain: the same name, or a wildcard of its parent.
+ * Whether a certificate for `commonName` is valid for the domain: it has the same name, or is a wildcard of
+ * its parent.
  */
 export function certifies(commonName: string, fqdn: string): boolean {
   return commonNamesFor(fqdn).includes(commonName)
@@ -128,7 +132,7 @@ export function commonNamesFor(fqdn: string): readonly string[] {
   return isWildcard(fqdn) ? [fqdn] : [fqdn, `${wildcard}${fqdn.slice(fqdn.indexOf('.') + 1)}`]
 }
 
-/** The name below which a wildcard stands for every label; any other name as it is. */
+/** The name below which a wildcard covers every label. Any other name is returned as it is. */
 export function withoutWildcard(fqdn: string): string {
   return isWildcard(fqdn) ? fqdn.slice(wildcard.length) : fqdn
 }

@@ -1,22 +1,22 @@
 import { withoutWildcard } from './domain-name.ts'
 
 /**
- * How a user proves that a custom domain is theirs: a TXT record with a text that only they are told, at the
- * domain or at a zone above it. A record proves all names below its zone, and their wildcards.
+ * How a user proves that a custom domain is theirs: by a TXT record with a text that only they are told, at
+ * the domain or at a zone above it. A record proves all names below its zone, and their wildcards.
  */
 export const DomainProofKind = { Off: 'off', Txt: 'txt' } as const
 export type DomainProofKind = (typeof DomainProofKind)[keyof typeof DomainProofKind]
 
 const proofLabel = '_roost-proof'
 /**
- * Each is a question to DNS. Beside the name itself, the shortest ones: that is where people have their
- * zones.
+ * How many zones above the name are asked. Each costs a DNS query, so these are the shortest: people have
+ * their zones there.
  */
 const maxZonesAbove = 4
 
 /**
- * Where a proof of the name may stand, the name itself first. A zone has two labels at least: nobody here
- * owns `com`.
+ * Where a proof of the name may stand, the name itself first. A zone has at least two labels: no user owns
+ * `com`.
  */
 export function proofZones(fqdn: string): readonly string[] {
   const name = withoutWildcard(fqdn)
@@ -36,8 +36,8 @@ export function proofText(token: string): string {
 }
 
 /**
- * Whether one of the texts in DNS is the one that proves it. White space around it comes from forms that
- * people fill in.
+ * Whether one of the texts in DNS is the proof. White space around a text comes from forms that people fill
+ * in.
  */
 export function hasProof(texts: readonly string[], text: string): boolean {
   return texts.some((each) => each.trim() === text)

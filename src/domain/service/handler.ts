@@ -1,10 +1,10 @@
-/** What the gateway does with what arrives at a published port. */
+/** What the gateway does with the traffic of a published port. */
 export const Handler = {
   /** TLS ends at the gateway. */
   Tls: 'tls',
-  /** Balanced by HTTP request; without it, by connection. */
+  /** Traffic is balanced by HTTP request; without this handler, by connection. */
   Http: 'http',
-  /** Answered with the address of the same page on the destination port. */
+  /** A request is answered with a redirect to the same page on the destination port. */
   Redirect: 'redirect',
 } as const
 export type Handler = (typeof Handler)[keyof typeof Handler]
@@ -12,7 +12,7 @@ export type Handler = (typeof Handler)[keyof typeof Handler]
 export interface PublishedPort {
   readonly port: number
   readonly destinationPort: number
-  /** In the order of the vocabulary, each at most once. */
+  /** In the order of the vocabulary, without repeats. */
   readonly handlers: readonly Handler[]
 }
 
@@ -20,7 +20,7 @@ export const CertificateState = { Pending: 'pending', Valid: 'valid', Error: 'er
 export type CertificateState = (typeof CertificateState)[keyof typeof CertificateState]
 
 /**
- * Who looks after a certificate: its owner, who brought it, or the platform, which gets it from an authority
+ * Who looks after a certificate: the owner who uploaded it, or the platform, which gets it from an authority
  * and renews it.
  */
 export const CertificateOrigin = { Uploaded: 'uploaded', Requested: 'requested' } as const

@@ -1,12 +1,9 @@
 import { maxDomainLabelLength } from './domain-name.ts'
 import { parseObjectName, replicaName } from '../object-name.ts'
 
-/**
- * How many random characters stand behind a generated service name, and in a domain that is derived from a
- * name.
- */
+/** How many random characters end a generated service name, and a domain that is derived from a name. */
 export const serviceSuffixLength = 8
-/** How many stand behind the name of a certificate. */
+/** How many random characters end the generated name of a certificate. */
 export const certificateSuffixLength = 5
 
 const qualities = (
@@ -34,8 +31,8 @@ export function derivedLabel(name: string, suffix: string): string {
 }
 
 /**
- * `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains: the
- * wildcard part goes, and so do digits and hyphens where a label may not have them.
+ * `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains. The
+ * wildcard part is left out, and so are digits and hyphens where a label may not have them.
  */
 export function generatedCertificateName(fqdn: string, suffix: string): string {
   const labels = fqdn
@@ -45,7 +42,7 @@ export function generatedCertificateName(fqdn: string, suffix: string): string {
   return replicaName(parseableName(labels), suffix)
 }
 
-/** The whole name where it fits; else as many labels from the front as do. */
+/** The whole name if it is valid; else as many labels from the front as are valid together. */
 function parseableName(labels: readonly string[]): string {
   for (let count = labels.length; count > 0; count--) {
     const name = labels.slice(0, count).join('.')

@@ -28,7 +28,7 @@ interface HandlerRule {
   readonly permitted: readonly Handler[]
 }
 
-/** What a port has where nothing is said is what it needs. */
+/** The handlers that a port needs and permits. A port for which none are given gets those that it needs. */
 function ruleOf(port: number): HandlerRule {
   if (port === httpPort) return { needed: [Handler.Http], permitted: [Handler.Http, Handler.Redirect] }
   if (port === httpsPort)
@@ -37,9 +37,9 @@ function ruleOf(port: number): HandlerRule {
 }
 
 /**
- * The ports of a service with everything filled in that was left out: the handlers that the port needs, the
- * public port as the destination, and 443 as that of a redirect. Otherwise everything that is wrong with
- * them.
+ * The ports of a service with defaults for what was left out: the handlers that the port needs, the public
+ * port as the destination, and 443 as the destination of a redirect. If anything is wrong with the ports,
+ * returns all refusals instead.
  */
 export function resolvePorts(wanted: readonly WantedPort[]): PortsOutcome {
   const refusals = [...duplicates(wanted), ...wanted.flatMap(refusalsOf)]
@@ -86,7 +86,7 @@ export interface ConnectionLimits {
   readonly hardLimit: number
 }
 
-/** Undefined where the soft limit is above the hard one: it could never be reached. */
+/** Returns undefined if the soft limit is above the hard one: it could never be reached. */
 export function resolveLimits(wanted: Partial<ConnectionLimits>): ConnectionLimits | undefined {
   const { softLimit = defaultSoftLimit, hardLimit = defaultHardLimit } = wanted
   return softLimit <= hardLimit ? { softLimit, hardLimit } : undefined

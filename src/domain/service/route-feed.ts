@@ -7,17 +7,18 @@ import type { CertificateState, PublishedPort } from './handler.ts'
  * <API>/internal/nodes/<id>/names?since=<revision>` with the host's secret. The answer is a stream of JSON
  * lines that does not end.
  *
- * It comes in blocks, `begin` ... `end`. After an `end` everything up to its revision is told, and a reader
- * that reconnects says that revision. An entry may be told again although it did not change; it is always
- * told whole. A block with `snapshot: true` tells everything: what it leaves out is gone. `beat` comes every
- * `feedBeatMs` when there is nothing else; a reader that hears nothing for three of them connects again.
+ * The stream comes in blocks, `begin` ... `end`. After an `end` everything up to its revision has been sent,
+ * and a reader that reconnects names that revision. An entry may be sent again although it did not change; it
+ * is always sent whole. A block with `snapshot: true` has all entries: what it leaves out is gone. `beat`
+ * comes every `feedBeatMs` if there is nothing else. A reader that hears nothing for three of them connects
+ * again.
  */
 export const feedBeatMs = 2_000
 export const maxFeedLineBytes = 1 << 20
 
 export type FeedFrame =
   | { readonly kind: 'begin'; readonly snapshot: boolean }
-  /** Opaque to its reader. */
+  /** The revision is opaque to its reader. */
   | { readonly kind: 'end'; readonly revision: string }
   | { readonly kind: 'beat' }
 
@@ -34,7 +35,7 @@ export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'chall
 
 export interface RouteService {
   readonly uuid: string
-  /** Whose it is. Absent where an API of an earlier version told of it, and of the platform's own. */
+  /** The owner. Absent from an API of an earlier version, and for the platform's own services. */
   readonly userUuid?: string
   readonly name: string
   /** Lower case, without a final dot; a wildcard begins with `*.`. */
@@ -50,7 +51,7 @@ export interface RouteInstance {
   readonly name: string
   readonly serviceUuid: string
   readonly nodeId: string
-  /** As last recorded; the host knows better. */
+  /** The state as last recorded; the host knows better. */
   readonly state: InstanceState
 }
 
@@ -64,7 +65,7 @@ export interface RouteCertificate {
   readonly uuid: string
   readonly commonName: string
   readonly state: CertificateState
-  /** Both with state `valid`, PEM. */
+  /** Both are PEM, and present with state `valid`. */
   readonly chain?: string
   readonly key?: string
 }
@@ -73,15 +74,17 @@ export const ChallengeKind = { Http01: 'http-01', TlsAlpn01: 'tls-alpn-01' } as 
 export type ChallengeKind = (typeof ChallengeKind)[keyof typeof ChallengeKind]
 
 /**
- * What a gateway shows to an authority that looks whether a name leads here (RFC 8555, 8.3; RFC 8737). Its id
- * is the token.
+ * What a gateway shows to an authority that checks whether a name leads here (RFC 8555, 8.3; RFC 8737). Its
+ * id is the token.
  */
 export interface RouteChallenge {
   readonly token: string
   readonly kind: ChallengeKind
   readonly fqdn: string
   readonly keyAuthorization: string
-  /** Both with `tls-alpn-01`, PEM: the certificate that a handshake with `acme-tls/1` gets. */
+  /**
+   * Both are PEM, and present with `tls-alpn-01`: the certificate that a handshake with `acme-tls/1` gets.
+   */
   readonly chain?: string
   readonly key?: string
 }
@@ -91,11 +94,11 @@ export type NameLine =
   | { readonly kind: 'name'; readonly name: PrivateName }
   | { readonly kind: 'gone'; readonly what: 'name'; readonly id: string }
 
-/** One instance of this host in the private network of its user. */
+/** The name of one instance of this host in the private network of its user. */
 export interface PrivateName {
   readonly uuid: string
   readonly userUuid: string
-  /** Without `.internal`. */
+  /** The name without `.internal`. */
   readonly name: string
   readonly privateIp: string
 }

@@ -1,31 +1,34 @@
 import type { OpenRefusal } from './lease-protocol.ts'
 
-/** What a gateway has of one instance; the diagram is in `gateway-lease.ts`. */
+/** The phases of a gateway's lease of one instance; the diagram is in `gateway-lease.ts`. */
 export const GatewayLeasePhase = {
-  /** Nothing is sent there. */
+  /** No traffic is sent to the instance. */
   Closed: 'closed',
-  /** The host was asked, or will be as soon as it is heard again. */
+  /** The host was asked for a lease, or will be as soon as it is heard again. */
   Asking: 'asking',
-  /** Traffic may pass. Whether some is under way is looked at when the lease would be due. */
+  /** Traffic may pass. When the lease is due, the gateway checks whether anything is in flight. */
   Open: 'open',
-  /** As open; some was under way when it was looked at, so its end is to be told. */
+  /**
+   * Like `open`, but something was in flight at the last check. The event `calm` follows when the last of it
+   * ends.
+   */
   Busy: 'busy',
-  /** It drains or shuts down: what is under way may finish, nothing new begins. */
+  /** The instance drains or shuts down: what is in flight may finish, nothing new begins. */
   Ending: 'ending',
-  /** The host is silent: what is under way goes on, nothing new begins before it has answered again. */
+  /** The host is silent: what is in flight goes on, nothing new begins before the host has answered again. */
   Unsure: 'unsure',
 } as const
 export type GatewayLeasePhase = (typeof GatewayLeasePhase)[keyof typeof GatewayLeasePhase]
 
 export const HostConnection = {
   Up: 'up',
-  /** Lost a moment ago: what was handed out still stands. */
+  /** Lost a moment ago: leases still stand. */
   Lost: 'lost',
-  /** Its agent is not there for long: what was handed out still stands, but it is no use to wait. */
+  /** The host has had no agent for long: leases still stand, but waiting is of no use. */
   Down: 'down',
-  /** Nothing was heard for `leaseValidMs`: who is new waits. */
+  /** Nothing was heard for `leaseValidMs`: new traffic waits. */
   Silent: 'silent',
-  /** It is no use to wait. */
+  /** Waiting is of no use. */
   Away: 'away',
 } as const
 export type HostConnection = (typeof HostConnection)[keyof typeof HostConnection]
@@ -42,43 +45,44 @@ export interface OpenedLease {
 export interface GatewayLeaseState {
   readonly phase: GatewayLeasePhase
   readonly link: HostConnection
-  /** Of the newest `open`; only grows. */
+  /** The epoch of the newest `open`; it only grows. */
   readonly epoch: number
-  /** That `open` is not answered. */
+  /** Whether that `open` is still without an answer. */
   readonly asked: boolean
-  /** Somebody waits for it. */
+  /** Whether a request waits for the answer. */
   readonly wanted: boolean
-  /** In open, busy, ending and unsure. */
+  /** Present in open, busy, ending and unsure. */
   readonly lease?: OpenedLease
-  /** Whose connections may still be there, although its lease is given back; 0: nobody's. */
+  /** The memory boot whose connections may still exist, although its lease is given back; 0 if none. */
   readonly memoryBoot: number
-  /** The newest boot that was heard of. */
+  /** The newest boot of which the gateway has heard. */
   readonly boot: number
-  /** `drained` is to be said of this boot; 0: of none. */
+  /** The boot for which `drained` has to be sent; 0 if none. */
   readonly draining: number
-  /** In open: when to look whether the lease is still needed. */
+  /** In open: when to check whether the lease is still needed. */
   readonly dueAtMs?: number
   readonly refusal?: LeaseRefusal
 }
 
 export interface LeaseRefusal extends Omit<OpenRefusal, 'retryAfterMs' | 'reason'> {
   readonly reason: OpenRefusal['reason'] | 'host-away'
-  /** Until then the answer would be the same. */
+  /** Until this time the answer would be the same. */
   readonly untilMs: number
 }
 
 export type GatewayLeaseEvent =
   /** A request waits. */
   | { readonly kind: 'wanted' }
-  /** None does any more. */
+  /** No request waits any more. */
   | { readonly kind: 'unwanted' }
-  /** A port is wanted that the lease does not reach. */
+  /** A request wants a port that the lease does not reach. */
   | { readonly kind: 'port-missing' }
   /**
-   * Of `dueAtMs`. `busy`: something is under way that needs the lease; `lastMs`: when traffic last passed.
+   * The time `dueAtMs` has come. `busy` says whether something in flight needs the lease, `lastMs` when
+   * traffic last passed.
    */
   | { readonly kind: 'due'; readonly busy: boolean; readonly lastMs: number }
-  /** What was under way in busy has ended. */
+  /** What was in flight in `busy` has ended. */
   | { readonly kind: 'calm'; readonly lastMs: number }
   /** Nothing at all is connected any more, quiet connections included. */
   | { readonly kind: 'empty' }
@@ -92,31 +96,32 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'link-down' }
   | { readonly kind: 'link-silent' }
   | { readonly kind: 'link-away' }
-  /** The host's machine is not there either. */
+  /** The host's machine can not be reached either. */
   | { readonly kind: 'link-unreachable' }
   /** The host has answered the `hello`. */
   | { readonly kind: 'link-back' }
-  /** The feed says something new of it: an old refusal counts no more. */
+  /** The route feed has news of the instance: an old refusal no longer counts. */
   | { readonly kind: 'news' }
 
 export type GatewayLeaseEffect =
-  /** To the host; lost when it is not connected, which `link-back` makes good. */
+  /** Messages to the host. They are lost if it is not connected; `link-back` makes up for that. */
   | { readonly kind: 'open'; readonly epoch: number }
   | { readonly kind: 'withdraw'; readonly epoch: number }
   | { readonly kind: 'idle'; readonly epoch: number; readonly quietMs: number }
   | { readonly kind: 'drained'; readonly boot: number }
-  /** Whoever waits may go. */
+  /** Waiting requests may pass. */
   | { readonly kind: 'admit' }
-  /** Whoever waits has to look elsewhere. */
+  /** Waiting requests have to try elsewhere. */
   | { readonly kind: 'fail'; readonly refusal: LeaseRefusal }
   /**
-   * Connections of boots up to this one are to end. `lost`: those that there are; the boot itself may go on.
+   * Connections of boots up to this one have to end. With `lost` only the existing ones: the boot itself may
+   * go on.
    */
   | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' | 'lost' }
-  /** Connections of any other memory lead nowhere. */
+  /** Connections to any other memory boot lead nowhere. */
   | { readonly kind: 'end-other-memory'; readonly memoryBoot: number }
   /**
-   * Idle connections to that boot are to be closed: they would keep it from sleeping, or be dead when it
+   * Idle connections to that boot have to be closed: they would keep it from sleeping, or be dead when it
    * wakes.
    */
   | { readonly kind: 'forget'; readonly boot: number }
@@ -128,7 +133,7 @@ export interface GatewayLeaseStep {
 
 export const hostAwayRetryMs = 1_000
 
-/** `epoch` is to be above every one that this gateway ever used for the instance. */
+/** `epoch` must be above every epoch that this gateway has ever used for the instance. */
 export function closedGatewayLease(epoch: number, link: HostConnection): GatewayLeaseState {
   return {
     phase: GatewayLeasePhase.Closed,

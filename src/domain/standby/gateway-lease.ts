@@ -8,8 +8,8 @@ import type {
 } from './gateway-lease-state.ts'
 
 /**
- * The gateway's side of one instance's lease (`traffic-protocol.ts`). The host decides; this keeps to what it
- * said.
+ * The gateway's side of one instance's lease (`lease-protocol.ts`). The host decides; the gateway keeps to
+ * what the host said.
  *
  * ```
  *            wanted            opened              due, something is under way
@@ -23,9 +23,10 @@ import type {
  *    └─── due, nothing under way (the lease is given back), gone ─── from open
  * ```
  *
- * Answers to an older `open` than the newest are ignored, and so are words on a boot older than the lease's.
- * An answer that nobody waits for any more opens the lease all the same: the host counts the lease until it
- * is given back. One to an `open` that was given up with a silent host is given back at once.
+ * Answers to an older `open` than the newest are ignored, and so are messages about a boot older than the
+ * lease's. An answer for which nobody waits any more still opens the lease, because the host counts the lease
+ * until it is given back. A lease for an `open` that was given up while the host was silent is given back at
+ * once.
  */
 export function decide(state: GatewayLeaseState, event: GatewayLeaseEvent, nowMs: number): GatewayLeaseStep {
   const effects: GatewayLeaseEffect[] = []
@@ -33,24 +34,24 @@ export function decide(state: GatewayLeaseState, event: GatewayLeaseEvent, nowMs
   return { state: next, effects }
 }
 
-/** New traffic may be sent. */
+/** Whether new traffic may be sent. */
 export function isOpen({ phase }: GatewayLeaseState): boolean {
   return phase === GatewayLeasePhase.Open || phase === GatewayLeasePhase.Busy
 }
 
-/** An answer will come that lets whoever waits for it in, or tells why not. */
+/** Whether an answer will come that admits the waiting requests, or says why not. */
 export function isAsking(state: GatewayLeaseState): boolean {
   return state.asked && !isOpen(state)
 }
 
-/** What asking would be answered with, as far as is known. */
+/** The refusal that asking would get, as far as is known. */
 export function knownRefusal(state: GatewayLeaseState, nowMs: number): LeaseRefusal | undefined {
   if (state.link === HostConnection.Away || state.link === HostConnection.Down) return hostAway(nowMs)
   const { refusal } = state
   return refusal !== undefined && refusal.untilMs > nowMs ? refusal : undefined
 }
 
-/** For `hello`. */
+/** The lease as it stands in `hello`. */
 export function heldLease(
   state: GatewayLeaseState,
 ): { readonly boot: number; readonly epoch: number } | undefined {
@@ -100,9 +101,9 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     const { lease } = state
     if (state.phase !== GatewayLeasePhase.Open || lease?.returnAfterMs === undefined) return state
     if (busy) return withoutDue({ ...state, phase: GatewayLeasePhase.Busy })
-    // The answer to a second `open` under way would make a lease of it that nobody gives back.
-    // Nor would one be given back that the host does not hear of, and who comes next would have to wait for
-    // the host.
+    // The lease is kept while a second `open` is under way, because its answer would make a lease that nobody
+    // gives back. It is also kept while the host could not hear of its return, because the next request would
+    // have to wait for the host.
     const isKept = state.asked || state.link !== HostConnection.Up
     const dueAtMs = (isKept ? context.nowMs : lastMs) + lease.returnAfterMs
     if (dueAtMs > context.nowMs) return { ...state, dueAtMs }
@@ -123,7 +124,8 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
 
   opened(state, { boot, memoryBoot, epoch, returnAfterMs }, { nowMs, effects }) {
     if (!state.asked || epoch !== state.epoch) {
-      // Given up while the host was silent or away, and held there until it hears otherwise.
+      // The `open` was given up while the host was silent or away. The host holds the lease until it hears
+      // otherwise.
       if (!state.asked && state.lease === undefined) effects.push({ kind: 'idle', epoch, quietMs: 0 })
       return state
     }
@@ -226,7 +228,7 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
   },
 }
 
-/** The host is asked again by `link-back` where it can not be reached now. */
+/** If the host can not be reached now, `link-back` asks it again. */
 function ask(state: GatewayLeaseState, { effects }: Context): GatewayLeaseState {
   const epoch = state.epoch + 1
   if (state.link === HostConnection.Up) effects.push({ kind: 'open', epoch })
@@ -244,7 +246,7 @@ function giveBack(state: GatewayLeaseState, lastMs: number, { nowMs, effects }: 
   return state.asked ? asking(state) : closed(state)
 }
 
-/** Nothing is connected, so nothing is left to wait for. */
+/** Gives the lease back: nothing is connected, so there is nothing to wait for. */
 function dropEmpty(state: GatewayLeaseState, context: Context): GatewayLeaseState {
   return state.lease === undefined ? state : giveBack(state, context.nowMs, context)
 }

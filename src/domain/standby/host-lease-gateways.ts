@@ -11,7 +11,10 @@ export type Moves<K extends HostLeaseEvent['kind']> = {
   ) => HostLeaseState
 }
 
-/** Gateways beyond that are refused: each costs the host memory in every instance that it asks for. */
+/**
+ * The most gateways. Further ones are refused, because each costs the host memory for every instance that it
+ * asks for.
+ */
 export const maxGateways = 256
 
 /** Phases in which a lease of the present boot stands. */
@@ -28,12 +31,15 @@ const answering: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Stopping,
 ])
 
-/** What gateways say. They note facts; who is opened, refused or woken for follows in `settle`. */
+/**
+ * The moves for messages of gateways. They only note facts; `settle` then decides who is opened or refused,
+ * and whether to wake.
+ */
 export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'lost' | 'drained'> = {
   open(state, { gateway, epoch, ports }, { nowMs }) {
     const before = find(state, gateway)
     if (before !== undefined && before.epoch > epoch) return state
-    // A repeat keeps its place: it has waited since it was asked first.
+    // A repeated `open` has waited since it was first sent.
     const repeated = before?.epoch === epoch && before.status === 'waiting'
     return put(state, {
       gateway,
@@ -47,7 +53,8 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
     })
   },
 
-  // The instance comes up all the same, is opened, and then given back: an answer that nobody waits for.
+  // The instance comes up all the same, and the lease is opened. The gateway then gives it back, as nobody
+  // waits for it.
   withdraw: (state) => state,
 
   returned(state, { gateway, epoch, quietMs }, { nowMs }) {
@@ -73,7 +80,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   lost(state, { gateway, keptUntilMs }) {
     const lease = find(state, gateway)
     if (lease === undefined) return state
-    // Nobody is there to answer; it asks again.
+    // There is nobody to answer. The gateway asks again later.
     const status = lease.status === 'waiting' ? 'returned' : lease.status
     return put(state, { ...lease, status, keptUntilMs })
   },
@@ -86,8 +93,8 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
 }
 
 /**
- * A gateway that holds nothing here, whatever was thought before: word of that was under way when it was
- * lost.
+ * A gateway that holds nothing here, although the host may have thought so: its message about that was under
+ * way when the connection was lost.
  */
 function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeaseState {
   retell(state, lease.gateway, context)
@@ -97,7 +104,7 @@ function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeas
   return { ...touched(rejoined, context), quietFromMs: Math.max(state.quietFromMs, context.nowMs) }
 }
 
-/** What was told while it was away. */
+/** Repeats what the gateway may have missed while it was away. */
 function retell(state: HostLeaseState, gateway: string, { effects }: Context): void {
   const { boot } = state
   if (state.phase === LeasePhase.Draining)
@@ -115,7 +122,7 @@ function put(state: HostLeaseState, lease: Lease): HostLeaseState {
   return { ...state, leases: [...others, lease] }
 }
 
-/** To every gateway that has, or had, something of the present memory. */
+/** Sends a message to every gateway that has, or had, a lease of the present memory. */
 export function tellAll(
   state: HostLeaseState,
   word: 'drain' | 'undrain' | 'close',
@@ -126,7 +133,10 @@ export function tellAll(
   }
 }
 
-/** That memory is over: leases are void, and what is connected leads nowhere. Who waits goes on waiting. */
+/**
+ * The memory has ended: leases are void, and connections to it lead nowhere. Gateways that wait go on
+ * waiting.
+ */
 export function voidLeases(state: HostLeaseState, { effects }: Context): HostLeaseState {
   const leases = state.leases.flatMap((lease): readonly Lease[] => {
     if (lease.boot !== 0) {

@@ -9,20 +9,21 @@ import { StandByRefusal } from '../instance/host-work.ts'
 import type { HostFailure } from '../instance/host-work.ts'
 import { StartKind } from '../instance/start-report.ts'
 
-/** An application that never listens is left alone for this long after its start. */
+/** An application that does not listen does not count as quiet for this long after its start. */
 export const firstQuietMs = 10_000
 /**
- * The packet by which a peer woke it is lost, so it stays up for the repeat: TCP repeats a first packet after
- * 1 s, and after 2 s and 4 s more where an earlier repeat was lost too, as while it was going to sleep.
+ * How long an instance that a peer's packet woke stays up at least. The packet itself is lost, so the
+ * instance waits for its repeat: TCP repeats a first packet after 1 s, and after 2 s and 4 s more if an
+ * earlier repeat was lost too, as can happen while the instance goes to sleep.
  */
 export const peerPatienceMs = 5_000
-/** What is left of a shutdown's grace when somebody waits for the next boot. */
+/** What is left of the grace of a shutdown when somebody waits for the next boot. */
 export const hurriedGraceMs = 1_000
 
 const comingUp: ReadonlySet<LeasePhase> = new Set([LeasePhase.Starting, LeasePhase.Waking])
 const up: ReadonlySet<LeasePhase> = new Set([LeasePhase.Running, LeasePhase.Draining])
 /**
- * Phases in which the network may tell of a peer: the watch begins before the sleep does, and again before a
+ * Phases in which the network may report a peer: the watch begins before the sleep does, and again before a
  * wake has failed.
  */
 const watched: ReadonlySet<LeasePhase> = new Set([
@@ -31,7 +32,7 @@ const watched: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Waking,
 ])
 
-/** What a boot or a sleep leaves behind it. */
+/** Resets the fields that belong to one boot or one sleep. */
 const nothingUnderWay = {
   order: undefined,
   hurried: false,
@@ -172,7 +173,7 @@ export const vmMoves: Moves<
     const kept = memoryKept ? returnAll(state) : voidLeases(state, context)
     const asleep = { ...kept, ...nothingUnderWay, slept: { boot, permit: order.permit } }
     if (state.phase !== LeasePhase.StandingBy) return asleep
-    // Where only a permit is left, boots may have been stopped before any of them ran here.
+    // If only a permit is left, boots may have been stopped before any of them ran here.
     return { ...asleep, phase: LeasePhase.Asleep, boot: Math.max(state.boot, boot), permit: order.permit }
   },
 
@@ -225,12 +226,14 @@ function refusalOf(state: HostLeaseState, order: StandByOrder, nowMs: number): S
   return state.idle?.epoch === order.epoch ? undefined : StandByRefusal.Busy
 }
 
-/** It slept here, or is thought to, and this host knows nothing of it: only its permit is left. */
+/**
+ * The instance slept here, or is thought to, but this host knows nothing of it: only its permit is left here.
+ */
 function isLeftAnew({ phase, boot }: HostLeaseState, { epoch }: StandByOrder): boolean {
   return epoch === 0 && phase === LeasePhase.None && boot === 0
 }
 
-/** Peers leave no lease: whether they were there tells only the count of their packets. */
+/** Peers have no lease. Only the count of their packets tells whether they were there. */
 function peersRefusal({ idle }: HostLeaseState, count: number | undefined): 'peers' | undefined {
   const before = idle?.peerPackets
   return before !== undefined && count !== undefined && count > before ? 'peers' : undefined
@@ -246,7 +249,7 @@ function answerStandBy(
   return state
 }
 
-/** Memory is kept, and so is what is connected; only the right to send is over. */
+/** Memory and connections are kept; only the right to send is over. */
 function returnAll(state: HostLeaseState): HostLeaseState {
   const leases = state.leases.map((lease) =>
     lease.status === 'held' ? ({ ...lease, status: 'returned' } as const) : lease,
@@ -262,7 +265,7 @@ function wakeFailed(
   const count = (state.wakeFailure?.count ?? 0) + 1
   const wakeFailure = { ...why, count, retryAtMs: nowMs + wakeBackOffMs(count) }
   effects.push({ kind: 'tell-wake-failed', boot: state.permit ?? 0, ...wakeFailure })
-  // That packet had its try; one that came meanwhile has the next.
+  // The packet that began this wake has had its try. A packet that came meanwhile has the next.
   const { peersWoke: _tried, ...rest } = state
   return { ...rest, phase: LeasePhase.Asleep, wakeFailure }
 }

@@ -1,19 +1,19 @@
-/** What one instance is to its host; the diagram is in `host-lease.ts`. */
+/** The phases of one instance on its host; the diagram is in `host-lease.ts`. */
 export const LeasePhase = {
   /** Nothing runs and nothing may be woken. */
   None: 'none',
   /** Its workflow brings it up. */
   Starting: 'starting',
   Running: 'running',
-  /** Runs for those who are connected; nothing new gets there. */
+  /** Runs for the existing connections; nothing new gets there. */
   Draining: 'draining',
   /** An order to stand by is carried out; traffic waits. */
   StandingBy: 'standing-by',
   /** In standby, with the permit for one boot. */
   Asleep: 'asleep',
-  /** The boot of the permit comes up, whoever asked for it. */
+  /** The permit's boot comes up, whoever asked for it. */
   Waking: 'waking',
-  /** On its way to nothing. */
+  /** Is being stopped; `none` follows. */
   Stopping: 'stopping',
 } as const
 export type LeasePhase = (typeof LeasePhase)[keyof typeof LeasePhase]

@@ -4,15 +4,18 @@ import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { OpenRefusal } from './lease-protocol.ts'
 
-/** An idle period of which nothing came is told again. */
+/** An idle period is reported again after this time if no order has followed. */
 export const idleRepeatMs = 15_000
-/** Gateways give a lease back this long after the last traffic; in between, half of the cooldown. */
+/**
+ * The bounds of the time after the last traffic at which gateways give a lease back. Between them it is half
+ * of the cooldown.
+ */
 export const shortestSettleMs = 20
 export const longestSettleMs = 1_000
-/** When a refused gateway may as well ask again. */
+/** When a refused gateway may ask again. */
 export const refusalRetryMs = 1_000
 
-/** What one decision is made with: the time, and where its effects go. */
+/** The context of one decision: the time, and the list for its effects. */
 export interface Context {
   readonly nowMs: number
   readonly effects: HostLeaseEffect[]
@@ -22,7 +25,7 @@ export function effectsOf(nowMs: number): Context {
   return { nowMs, effects: [] }
 }
 
-/** All that follows from what is known; the same again from its own result. */
+/** Decides all that follows from the noted facts. Its own result settles to the same state again. */
 export function settle(state: HostLeaseState, context: Context): HostLeaseState {
   return settleIdle(settlePhase[state.phase](expireLeases(state, context), context), context)
 }
@@ -57,7 +60,10 @@ export function refuseWith(
   }
 }
 
-/** Nothing is left to wait for; what the gateway had of the boot before is still its to hear about. */
+/**
+ * Ends a waiting `open`. If the gateway had a lease of an earlier boot, that stays as returned, so that the
+ * gateway still hears how that boot ends.
+ */
 function withoutWaiting(lease: Lease): readonly Lease[] {
   if (lease.status !== 'waiting') return [lease]
   return lease.boot === 0 ? [] : [{ ...lease, status: 'returned', waited: false }]
@@ -88,8 +94,8 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
 }
 
 /**
- * Somebody came: from now on quiet is what follows the last traffic, and not what a fresh boot is left for to
- * listen.
+ * Traffic came. From now on quiet begins after the last traffic, and no longer after the time that a fresh
+ * boot has to begin listening.
  */
 export function touched(state: HostLeaseState, { nowMs }: Pick<Context, 'nowMs'>): HostLeaseState {
   return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
@@ -134,7 +140,7 @@ function wake(state: HostLeaseState, { effects }: Context): HostLeaseState {
   return { ...rest, ...(peersWait === true ? { peersWoke: true } : {}), phase: LeasePhase.Waking }
 }
 
-/** Of a gateway that is lost for too long, nothing counts any more; when its traffic ended is not known. */
+/** Drops the leases of a gateway that has been lost for too long. When its traffic ended is not known. */
 function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState {
   const isOver = ({ keptUntilMs }: Lease): boolean => keptUntilMs !== undefined && keptUntilMs <= nowMs
   const over = state.leases.filter(isOver)
@@ -146,8 +152,9 @@ function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState
 }
 
 /**
- * An idle period is told when it has lasted for the cooldown. What is shorter leads to nothing, and every
- * word costs the workflow a decision: an instance that is asked for again and again would make one a second.
+ * An idle period is reported when it has lasted for the cooldown. A shorter one leads to nothing, and every
+ * report costs the workflow a decision: an instance that is asked for again and again would cause one a
+ * second.
  */
 function settleIdle(state: HostLeaseState, context: Context): HostLeaseState {
   const { nowMs, effects } = context
@@ -174,7 +181,7 @@ export function couldIdle(state: HostLeaseState): boolean {
   return state.phase === LeasePhase.Running && mayStandBy(state.settings) && !state.disabled && !isUsed(state)
 }
 
-/** Some gateway sends, may send, or wants to. */
+/** Whether some gateway sends, may send, or wants to. */
 export function isUsed({ leases }: HostLeaseState): boolean {
   return leases.some(({ status }) => status !== 'returned')
 }

@@ -8,19 +8,22 @@ import type { StartKind } from '../instance/start-report.ts'
 /** What one gateway has of the instance. */
 export interface Lease {
   readonly gateway: string
-  /** `returned`: it may still have connections that carry nothing, and hears how the boot ends. */
+  /**
+   * `returned` means that the gateway may still have connections that carry nothing, and hears how the boot
+   * ends.
+   */
   readonly status: 'waiting' | 'held' | 'returned'
-  /** Of the newest `open`. */
+  /** The epoch of the newest `open`. */
   readonly epoch: number
   readonly ports: readonly number[]
-  /** The boot it was last opened for; 0: none. */
+  /** The boot for which the lease was last opened; 0 if none. */
   readonly boot: number
   readonly askedAtMs: number
-  /** The instance was not up when this was asked for. */
+  /** Whether the instance was not up when the gateway asked. */
   readonly waited: boolean
-  /** Set while the gateway is lost: nothing is known of it beyond that time. */
+  /** Set while the gateway is lost: the lease is kept until this time. */
   readonly keptUntilMs?: number
-  /** It said that nothing is connected any more. */
+  /** Whether the gateway said that nothing is connected any more. */
   readonly drained: boolean
 }
 
@@ -35,38 +38,41 @@ export interface StandByOrder {
 /** Plain JSON: simulations copy and compare it. */
 export interface HostLeaseState {
   readonly phase: LeasePhase
-  /** The newest boot that was asked for; in standby the one that went there. */
+  /** The newest boot that was asked for; in standby, the boot that went there. */
   readonly boot: number
-  /** The boot with which the guest's memory began; 0: there is none. */
+  /** The boot with which the guest's memory began; 0 if there is none. */
   readonly memoryBoot: number
   readonly settings: ScaleToZero
   readonly leases: readonly Lease[]
   readonly disabled: boolean
-  /** Nothing counts as quiet before this. */
+  /** No time before this counts as quiet. */
   readonly quietFromMs: number
-  /** There was traffic, or a report of it, since it came up: when it first listened is no matter any more. */
+  /**
+   * Whether there was traffic, or a report of it, since the boot came up. If so, it no longer matters when it
+   * first listened.
+   */
   readonly touched: boolean
-  /** What gateways hold is not known before this. */
+  /** Until this time it is not known what gateways hold. */
   readonly unsureUntilMs: number
-  /** The idle period that lasts. */
+  /** The present idle period. */
   readonly idle?: IdlePeriod
-  /** Grows over agents, too: it begins at the time. */
+  /** The last epoch. An epoch is at least the time in ms, so epochs grow across agents too. */
   readonly lastEpoch: number
   readonly kind?: StartKind
-  /** What is carried out in `standing-by`, or was when a stop came. */
+  /** The order that is carried out in `standing-by`, or was when a stop came. */
   readonly order?: StandByOrder
-  /** The grace of its shutdown was cut already. */
+  /** Whether the grace of the shutdown was already cut. */
   readonly hurried: boolean
-  /** The order that was carried out last: a repeat is answered by it. */
+  /** The order that was carried out last. A repeat of it gets the same answer. */
   readonly slept?: Pick<StandByOrder, 'boot' | 'permit'>
-  /** In `asleep` and `waking`. */
+  /** Present in `asleep` and `waking`. */
   readonly permit?: number
   readonly wakeFailure?: WakeFailure
-  /** From `standing-by` to the end of `waking`: a peer sent something, and no wake began for it yet. */
+  /** From `standing-by` to the end of `waking`: a peer sent something, and no wake has begun for it yet. */
   readonly peersWait?: true
-  /** In `waking`: a packet of a peer was what woke it. */
+  /** In `waking`: the packet of a peer began the wake. */
   readonly peersWoke?: true
-  /** Whoever asked for the drain has its answer. */
+  /** Whether the request to drain has its answer. */
   readonly drainAnswered: boolean
 }
 
@@ -74,7 +80,7 @@ export interface IdlePeriod {
   readonly epoch: number
   readonly sinceMs: number
   readonly tellAtMs: number
-  /** What peers had sent when it began, where the host can tell. */
+  /** How many packets peers had sent when the period began, if the host can tell. */
   readonly peerPackets?: number
 }
 
@@ -86,7 +92,7 @@ export interface WakeFailure {
 }
 
 export type HostLeaseEvent =
-  // Of a gateway.
+  // From a gateway.
   | {
       readonly kind: 'open'
       readonly gateway: string
@@ -95,7 +101,7 @@ export type HostLeaseEvent =
     }
   | { readonly kind: 'withdraw'; readonly gateway: string; readonly epoch: number }
   | { readonly kind: 'returned'; readonly gateway: string; readonly epoch: number; readonly quietMs: number }
-  /** It is connected (again), and says what it holds of this instance. */
+  /** The gateway is connected (again), and says what it holds of this instance. */
   | {
       readonly kind: 'hello'
       readonly gateway: string
@@ -103,19 +109,19 @@ export type HostLeaseEvent =
     }
   | { readonly kind: 'lost'; readonly gateway: string; readonly keptUntilMs: number }
   | { readonly kind: 'drained'; readonly gateway: string; readonly boot: number }
-  // Of the guest and its network.
+  // From the guest and its network.
   | { readonly kind: 'disabled'; readonly boot: number; readonly disabled: boolean }
-  /** A peer sends to the sleeping instance. The network tells of it once, until the watch begins again. */
+  /** A peer sends to the sleeping instance. The network reports it once, until the watch begins again. */
   | { readonly kind: 'peers' }
-  /** What peers had sent when that idle period began. */
+  /** How many packets peers had sent when that idle period began. */
   | { readonly kind: 'peer-packets'; readonly epoch: number; readonly count: number }
-  // Of the workflow.
+  // From the workflow.
   | ({ readonly kind: 'stand-by'; readonly peerPackets?: number } & StandByOrder)
   | { readonly kind: 'drain'; readonly boot: number }
   | { readonly kind: 'drain-cancelled'; readonly boot: number }
   | { readonly kind: 'stop'; readonly boot: number }
   | { readonly kind: 'remove' }
-  // Of the work on the VM.
+  // From the work on the VM.
   | { readonly kind: 'start'; readonly boot: number }
   | {
       readonly kind: 'started'
@@ -134,7 +140,7 @@ export type HostLeaseEvent =
   | { readonly kind: 'slept'; readonly boot: number; readonly memoryKept: boolean }
   | { readonly kind: 'stayed-awake'; readonly boot: number; readonly reason: StandByRefusal }
   | { readonly kind: 'exited'; readonly boot: number }
-  /** A stop is done: no VM, no permit. */
+  /** A stop is done: there is no VM and no permit. */
   | { readonly kind: 'stopped'; readonly boot: number }
   | { readonly kind: 'tick' }
 
@@ -170,13 +176,13 @@ export type HostLeaseEffect =
       readonly refused?: StandByRefusal
     }
   | { readonly kind: 'answer-drain'; readonly boot: number }
-  /** An idle period began: read what peers have sent, for its `peer-packets`. */
+  /** An idle period began: read how many packets peers have sent, for the event `peer-packets`. */
   | { readonly kind: 'count-peers'; readonly epoch: number }
   | { readonly kind: 'tell-idle'; readonly boot: number; readonly epoch: number; readonly sinceMs: number }
   | { readonly kind: 'tell-disabled'; readonly boot: number; readonly disabled: boolean }
   | ({ readonly kind: 'tell-wake-failed'; readonly boot: number } & WakeFailure)
 
-/** Of an instance that the host knows nothing of. */
+/** The state of an instance of which the host knows nothing. */
 export const noHostLease: HostLeaseState = {
   phase: LeasePhase.None,
   boot: 0,

@@ -6,9 +6,9 @@ import { LeasePhase } from './host-lease-phase.ts'
 import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lease-state.ts'
 
 /**
- * What keeps one instance awake, and what wakes it: the lease that its host keeps. Gateways, guest, workflow
- * and the work on the VM tell it facts; all it decides follows from them in `settle`, so a fact that is told
- * twice, or late, does no harm.
+ * The lease that a host keeps of one instance: what keeps the instance awake, and what wakes it. Gateways,
+ * guest, workflow and the work on the VM report facts. All decisions follow from these in `settle`, so a fact
+ * that is reported twice, or late, does no harm.
  *
  * ```
  *            start            started            stand-by (epoch still current)
@@ -24,13 +24,13 @@ import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lea
  *                          └── stop, from anywhere         start-failed: the permit stays, with a back-off
  * ```
  *
- * An `open` is answered at once in none (`stopped`), running (`opened`), draining and stopping (`draining`);
- * it waits in starting, standing-by, waking; in asleep it begins the wake, or is refused (`failed`) as long
- * as the back-off lasts.
+ * An `open` is answered at once in none (`stopped`), running (`opened`), draining and stopping (`draining`).
+ * It waits in starting, standing-by and waking. In asleep it begins the wake, or is refused (`failed`) as
+ * long as the back-off lasts.
  *
- * A peer's packet is told of once, so it is kept in standing-by, waking and an asleep with a back-off, and
- * begins one wake as soon as that may be: with the sleep, or when the back-off is over. A boot that comes up
- * meanwhile has met it.
+ * A peer's packet is reported once. So it is remembered in standing-by, in waking, and in asleep during a
+ * back-off, and begins one wake as soon as that may be: with the sleep, or when the back-off is over. If a
+ * boot comes up meanwhile, the packet needs no other.
  */
 export interface HostLeaseStep {
   readonly state: HostLeaseState
@@ -46,7 +46,7 @@ export function decide(before: HostLeaseState, event: HostLeaseEvent, nowMs: num
   return { state, effects: context.effects }
 }
 
-/** When `tick` is due, if nothing else happens; undefined: never. */
+/** When `tick` is due if nothing else happens; undefined if never. */
 export function nextDueMs(state: HostLeaseState): number | undefined {
   const due = state.leases.flatMap(({ keptUntilMs }) => keptUntilMs ?? [])
   const { phase, peersWait, wakeFailure } = state

@@ -1,10 +1,10 @@
 /** When an instance goes to standby. */
 export const ScaleToZeroPolicy = {
   Off: 'off',
-  /** Without connections and requests for the cooldown time. */
+  /** When there were no connections and requests for the cooldown time. */
   On: 'on',
   /**
-   * As `on`; connections without a byte for the cooldown time do not count where the instance keeps its
+   * Like `on`, but connections without a byte for the cooldown time do not count, if the instance keeps its
    * memory.
    */
   Idle: 'idle',
@@ -34,8 +34,8 @@ export function mayStandBy({ policy }: ScaleToZero): boolean {
 }
 
 /**
- * Whether established connections that carry nothing may be slept through: only memory that is kept knows
- * them again.
+ * Whether an instance may sleep although it has established connections that carry nothing. Only a memory
+ * that is kept knows these connections afterwards.
  */
 export function sleepsThroughConnections({ policy, stateful }: ScaleToZero): boolean {
   return policy === ScaleToZeroPolicy.Idle && stateful

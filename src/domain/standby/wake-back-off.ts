@@ -1,6 +1,6 @@
 /**
- * How long traffic does not try a wake again after the nth failure in a row, the last one for all further. By
- * hand it may be tried at any time.
+ * How long traffic does not try to wake an instance again after the nth failure in a row. The last wait
+ * applies to all further failures. A start by hand may be tried at any time.
  *
  *   failure   wait     since the first
  *   1          1 s      0 s

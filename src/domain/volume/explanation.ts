@@ -2,7 +2,7 @@ import type { Explanation } from '../instance/explanation.ts'
 import { VolumePhase } from './state.ts'
 import type { VolumeMount } from './state.ts'
 
-/** What is recorded of a volume. */
+/** What the database holds of a volume. */
 export interface ExplainedVolume {
   readonly name: string
   readonly nodeId: string
@@ -10,16 +10,16 @@ export interface ExplainedVolume {
   readonly made: boolean
   readonly failure?: string
   readonly deleting: boolean
-  /** Its host takes no work at present. */
+  /** Whether its host takes no work at present. */
   readonly hostAway: boolean
   readonly attachedTo?: VolumeMount & {
     readonly name: string
-    /** That instance runs, sleeps, or is about to start. */
+    /** Whether that instance runs, sleeps, or is about to start. */
     readonly live: boolean
   }
 }
 
-/** What a volume is doing and why, and what comes next, for people. */
+/** Says what a volume is doing and why, and what comes next, for people. */
 export function explainVolume(volume: ExplainedVolume): Explanation {
   const { name, hostAway, nodeId, deleting, phase } = volume
   const { now, next, works, failure }: Words = deleting ? beingDeleted(volume) : byPhase[phase](volume)
@@ -29,7 +29,7 @@ export function explainVolume(volume: ExplainedVolume): Explanation {
 }
 
 interface Words extends Explanation {
-  /** Its host has to do something for it. */
+  /** Present if the host has to do something for the volume. */
   readonly works?: true
 }
 

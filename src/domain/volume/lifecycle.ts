@@ -15,27 +15,24 @@ import { VolumePhase } from './state.ts'
  *
  *   any ── delete ──► deleting: what is under way is called off ── removed ──► over
  *
- * - What was made once is never formatted again: its repair is a check of what is there, and where nothing is
- *   there it fails.
- * - A start of its instance may make it as well; a volume in `error` that was never made is ready when that
- *   succeeded.
- * - A repair that could not begin, because a VM has the volume, leaves it as it was.
- * - `decideVolume` is total over phases and events; whatever comes late, twice or out of order changes
+ * - A volume that was made once is never formatted again. Its repair checks what is there, and fails if
+ *   nothing is.
+ * - A start of its instance may make the volume as well. A volume in `error` that was never made is ready
+ *   after that.
+ * - A repair that could not begin, because a VM has the volume, leaves the volume as it was.
+ * - `decideVolume` is total over phases and events. An event that comes late, twice or out of order changes
  *   nothing.
  */
 export interface VolumeLife {
   readonly phase: VolumePhase
-  /** Its file system stood complete once. */
+  /** Whether its file system was once complete. */
   readonly made: boolean
-  /**
-   * Why the phase is `error`, in words for its owner; while `busy`, what is to be repaired, where that is
-   * known.
-   */
+  /** For the owner: why the phase is `error`. While `busy`: what is to be repaired, if that is known. */
   readonly failure?: string
   readonly deleting: boolean
-  /** Its host keeps nothing of it any more. */
+  /** Present when its host keeps nothing of the volume any more. */
   readonly removed?: true
-  /** Grows by one with every change that a reader sees. */
+  /** Grows by one with every change that readers see. */
   readonly revision: number
 }
 
@@ -43,18 +40,21 @@ export const VolumeWork = { Make: 'make', Repair: 'repair', Remove: 'remove' } a
 export type VolumeWork = (typeof VolumeWork)[keyof typeof VolumeWork]
 
 export type VolumeLifeEvent =
-  /** The workflow is there to work. */
+  /** The workflow has started. */
   | { readonly kind: 'begin' }
-  /** It stands complete on its host. */
+  /** The volume is complete on its host. */
   | { readonly kind: 'made' }
   | { readonly kind: 'make-failed'; readonly reason: string }
-  /** The host found it unusable: the file is gone, or its file system can not be mended without a person. */
+  /**
+   * The host found the volume unusable: the file is gone, or its file system can not be mended without a
+   * person.
+   */
   | { readonly kind: 'damaged'; readonly reason: string }
-  /** An operator asks for a thorough check and for repair of whatever it finds. */
+  /** An operator asks for a thorough check, and for the repair of what it finds. */
   | { readonly kind: 'repair' }
   | { readonly kind: 'repaired' }
   | { readonly kind: 'repair-failed'; readonly reason: string }
-  /** A VM has it, so nobody looked. */
+  /** A VM has the volume, so nobody checked it. */
   | { readonly kind: 'repair-not-begun' }
   | { readonly kind: 'delete' }
   | { readonly kind: 'removed' }
@@ -73,7 +73,7 @@ export function decideVolume(life: VolumeLife, event: VolumeLifeEvent): VolumeLi
   return sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }
 }
 
-/** The work that the host has to do now; undefined where the volume rests. */
+/** The work that the host has to do now; undefined if there is none. */
 export function volumeWork(life: VolumeLife): VolumeWork | undefined {
   if (life.removed === true) return undefined
   if (life.deleting) return VolumeWork.Remove
@@ -96,7 +96,7 @@ const make: Move = ({ failure: _before, ...life }) => ({ ...life, phase: Initial
 const check: Move = (life) => ({ ...life, phase: Busy })
 const back: Move = (life) => ({ ...life, phase: life.failure === undefined ? Ready : Failed })
 
-/** Its owner sees it no more, so nothing new is begun for it. */
+/** A deleted volume is hidden from its owner, so nothing new is begun for it. */
 const unlessDeleting =
   (move: Move): Move =>
   (life, event) =>
@@ -112,7 +112,9 @@ const moves = {
   error: row({ made: madeByStart, repair: mend }),
 } satisfies Record<VolumePhase, Record<VolumeEventKind, Move>>
 
-/** What is not named changes nothing; a deletion is the same in every phase. */
+/**
+ * The moves of one phase. An event that is not named changes nothing; a deletion is the same in every phase.
+ */
 function row(named: Partial<Record<VolumeEventKind, Move>>): Record<VolumeEventKind, Move> {
   return {
     begin: stay,

@@ -1,16 +1,16 @@
-/** The longest path of Linux, without its end. */
+/** The longest path in Linux, without the final NUL. */
 export const maxMountPathBytes = 4_095
 /** The longest name in an ext4 directory. */
 export const maxComponentBytes = 255
 
 export type MountPathOutcome =
   | { readonly ok: true; readonly at: string }
-  /** Completes "must ...". */
+  /** `must` completes a sentence that ends with "must". */
   | { readonly ok: false; readonly must: string }
 
 /**
- * Where in an instance a volume is mounted: absolute, without `.`, `..`, colon, NUL or control bytes, and not
- * what the platform itself puts there. Slashes that mean nothing are taken out.
+ * Reads the path in an instance where a volume is mounted. It has to be absolute, without `.`, `..`, colon,
+ * NUL or control bytes, and not one that the platform uses. Superfluous slashes are removed.
  */
 export function parseMountPath(text: string): MountPathOutcome {
   const refuse = (must: string): MountPathOutcome => ({ ok: false, must })
@@ -35,8 +35,10 @@ const character = '[^/:\\u0000-\\u001f\\u007f-\\u009f]'
 const notDot = character.replace('[^', '[^.')
 const component = `(?:${notDot}${character}*|\\.${notDot}${character}*|\\.\\.${character}+)`
 
-/** What `parseMountPath` takes, without the lengths and the reserved paths. */
+/** The pattern of what `parseMountPath` accepts, apart from the lengths and the reserved paths. */
 export const mountPathPattern = `^/+${component}(?:/+${component})*/*$`
 
-/** The kernel's own file systems, and the directory of the pseudo file. */
+/**
+ * The kernel's own file systems, and the directory of the file by which an instance speaks against standby.
+ */
 export const reservedPaths: readonly string[] = ['/proc', '/sys', '/dev', '/uk']

@@ -1,13 +1,13 @@
 import type { VolumeLife } from './lifecycle.ts'
 
-/** What the workflow of a volume is started with, should it not run. */
+/** The input with which the workflow of a volume is started if it does not run. */
 export interface VolumeSettings {
   readonly volumeUuid: string
-  /** What its user calls it: for people who look at its workflow. */
+  /** The user's name for the volume, for people who look at the workflow. */
   readonly name: string
   readonly userUuid: string
   readonly nodeId: string
   readonly sizeMb: number
-  /** What the row says, where a workflow wrote it: one that was terminated goes on from there. */
+  /** The life in the row, if a workflow wrote one. A workflow that was terminated continues from there. */
   readonly recorded?: VolumeLife
 }

@@ -1,6 +1,6 @@
 /** What a user sees of a volume. */
 export const VolumeState = {
-  /** Asked for; its host has not begun. */
+  /** Requested; its host has not begun. */
   Uninitialized: 'uninitialized',
   /** Being created and formatted. */
   Initializing: 'initializing',
@@ -19,8 +19,8 @@ export type VolumeState = (typeof VolumeState)[keyof typeof VolumeState]
 export const volumeStates = Object.values(VolumeState)
 
 /**
- * What the volume's own workflow knows: how far its file system is. Attachments are facts of instances, so a
- * state is made of both whenever it is read, and can not disagree with either.
+ * What the volume's own workflow knows: how far its file system is. Attachments belong to instances. So a
+ * volume's state is made from both whenever it is read, and can not disagree with either.
  */
 export const VolumePhase = {
   Uninitialized: 'uninitialized',
@@ -31,7 +31,10 @@ export const VolumePhase = {
 } as const
 export type VolumePhase = (typeof VolumePhase)[keyof typeof VolumePhase]
 
-/** `None`, `Resting`: its instance is stopped and waits for nothing, `Live`: anything else. */
+/**
+ * How a volume is used. `Resting` means that its instance is stopped and waits for nothing, `Live` that an
+ * instance has it in any other way.
+ */
 export const VolumeUse = { None: 'none', Resting: 'resting', Live: 'live' } as const
 export type VolumeUse = (typeof VolumeUse)[keyof typeof VolumeUse]
 
@@ -56,8 +59,8 @@ export function volumeState(phase: VolumePhase, use: VolumeUse): VolumeState {
 }
 
 /**
- * What a user may ask of a volume. Use decides beside the state: nothing is taken from an instance that may
- * run with it.
+ * What a user may ask of a volume. The use decides beside the state: a volume is never taken from an instance
+ * that may run with it.
  */
 export const VolumeCommand = { Attach: 'attach', Detach: 'detach', Delete: 'delete' } as const
 export type VolumeCommand = (typeof VolumeCommand)[keyof typeof VolumeCommand]
@@ -65,9 +68,9 @@ export type VolumeCommand = (typeof VolumeCommand)[keyof typeof VolumeCommand]
 export const VolumeRefusal = {
   /** Only an available volume can be attached. */
   NotAvailable: 'not-available',
-  /** An instance has it mounted. */
+  /** An instance has the volume mounted. */
   Mounted: 'mounted',
-  /** It has to be detached first. */
+  /** The volume has to be detached first. */
   Attached: 'attached',
 } as const
 export type VolumeRefusal = (typeof VolumeRefusal)[keyof typeof VolumeRefusal]
@@ -76,14 +79,17 @@ type Verdict = 'permitted' | VolumeRefusal
 const permitted = 'permitted'
 const { NotAvailable, Mounted, Attached } = VolumeRefusal
 
-/** Of a volume in each state and use. Detaching what nothing has attached changes nothing and is no error. */
+/**
+ * The verdict on each command, by the use of the volume. Detaching a volume that is not attached changes
+ * nothing and is no error.
+ */
 const verdicts = {
   [VolumeUse.None]: { attach: NotAvailable, detach: permitted, delete: permitted },
   [VolumeUse.Resting]: { attach: NotAvailable, detach: permitted, delete: Attached },
   [VolumeUse.Live]: { attach: NotAvailable, detach: Mounted, delete: Attached },
 } satisfies Record<VolumeUse, Record<VolumeCommand, Verdict>>
 
-/** The refusal, or undefined where the command is permitted. */
+/** Returns the refusal, or undefined if the command is permitted. */
 export function volumeRefusal(
   command: VolumeCommand,
   { phase, use }: { readonly phase: VolumePhase; readonly use: VolumeUse },
@@ -93,7 +99,7 @@ export function volumeRefusal(
   return verdict === permitted ? undefined : verdict
 }
 
-/** How an instance has its volume. */
+/** How an instance mounts its volume. */
 export interface VolumeMount {
   /** As `parseMountPath` returns it. */
   readonly at: string
