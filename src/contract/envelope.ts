@@ -6,8 +6,8 @@ import { instanceStates } from '../domain/instance/state.ts'
 import type { Operation } from './operation.ts'
 
 /**
- * What every answer looks like: `data` has exactly one key, which holds the entries in the order of the
- * request.
+ * The status of an answer. In every answer `data` has exactly one key, which holds the entries in the order
+ * of the request.
  */
 export const EnvelopeStatus = {
   Success: 'success',
@@ -23,7 +23,7 @@ const errorCode = Type.Integer({
 })
 
 /**
- * The entry of an object that failed. `state` is there where the object exists and the failure is about its
+ * The entry of an object that failed. `state` is present if the object exists and the failure is about its
  * state.
  */
 export const failedEntry = closed({
@@ -36,7 +36,7 @@ export const failedEntry = closed({
 })
 export type FailedEntry = Static<typeof failedEntry>
 
-/** The answer where the request as a whole failed; its HTTP status is that of the first error. */
+/** The answer if the request as a whole failed. Its HTTP status is that of the first error. */
 export const requestFailure = closed({
   status: Type.Literal('error'),
   message: Type.String({
@@ -54,7 +54,7 @@ export const requestFailure = closed({
 })
 export type RequestFailure = Static<typeof requestFailure>
 
-/** Every answer of an operation that has HTTP status 200. */
+/** The schema of every answer of an operation that has HTTP status 200. */
 export function answerSchema(operation: Operation) {
   const { dataKey, entry } = operation
   const full = closed({

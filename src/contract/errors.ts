@@ -149,7 +149,7 @@ export const failures = {
   unavailable: failure(ErrorCode.OperationFailed, 503, 'The service is temporarily unavailable', true),
   handlingTimeout: failure(ErrorCode.TimedOut, 503, 'The request could not be completed in time', true),
 
-  // From here on: only ever the failure of one object, in an answer with status 200.
+  // Each failure from here on is only ever that of one object, in an answer with status 200.
   notFound: failure(ErrorCode.NotFound, 200, "No {kind} with {by} '{value}'"),
   neitherObjectNorEndpoint: failure(
     ErrorCode.NotFound,
@@ -320,7 +320,10 @@ export const failures = {
 } as const satisfies Record<string, Failure>
 export type FailureName = keyof typeof failures
 
-/** One failure with its sentence filled in. A value: it becomes an entry, or travels in a `RequestError`. */
+/**
+ * One failure with its sentence filled in. It is a value: it becomes an entry, or is part of a
+ * `RequestError`.
+ */
 export interface Problem {
   readonly failure: FailureName
   readonly code: ErrorCode
@@ -329,8 +332,8 @@ export interface Problem {
 }
 
 /**
- * A placeholder without a value becomes an empty string. What a terminal would not show as it is, is shown
- * escaped.
+ * Fills in the sentence of a failure. A placeholder without a value becomes an empty string. Characters that
+ * a terminal would not show are escaped.
  */
 export function problem(name: FailureName, values: Readonly<Record<string, string | number>> = {}): Problem {
   const { code, httpStatus, sentence } = failures[name]
@@ -340,7 +343,9 @@ export function problem(name: FailureName, values: Readonly<Record<string, strin
   return { failure: name, code, httpStatus, message }
 }
 
-/** A number out of a range, which an account's limits can make one of a single value. */
+/**
+ * The problem of a number that is out of its range. An account's limits can make the range a single value.
+ */
 export function rangeProblem(values: {
   readonly name: string
   readonly in?: string
@@ -351,8 +356,8 @@ export function rangeProblem(values: {
 }
 
 /**
- * The request as a whole fails; thrown anywhere below the envelope middleware. Of many problems the first
- * ones are told.
+ * The request as a whole fails. It may be thrown anywhere below the envelope middleware. Of many problems
+ * only the first `maxReportedErrors` are kept.
  */
 export class RequestError extends Error {
   override readonly name = 'RequestError'

@@ -37,13 +37,13 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
 export interface Failure {
   readonly code: ErrorCode
   /**
-   * The HTTP status where the failure is that of the whole request; 200 where it is only ever that of one
-   * object, which is an entry of an answer with status 200.
+   * The HTTP status if the whole request fails. It is 200 for a failure that is only ever that of one object,
+   * which is an entry of an answer with status 200.
    */
   readonly httpStatus: number
-  /** The same request may succeed later without any change. */
+  /** Whether the same request may succeed later without any change. */
   readonly retryable: boolean
-  /** What the user reads; `{…}` is filled in. */
+  /** The sentence that the user reads. Each `{…}` in it is filled in. */
   readonly sentence: string
 }
 

@@ -5,10 +5,10 @@ import { quotaRange } from '../domain/account/quotas.ts'
 import { exactlyOne } from './openapi/published-rules.ts'
 
 /**
- * Pieces that every resource's schemas are made of. Objects are closed: an unknown property is an error in a
- * request and a mistake in an answer. `x-place` names a nested object in messages. `x-published` holds
- * keywords of JSON Schema that stand in the OpenAPI document in its place, for rules that code checks,
- * because its sentences say more than the validator's.
+ * The parts from which the schemas of all resources are made. Objects are closed: an unknown property is an
+ * error in a request and a mistake in an answer. `x-place` names a nested object in messages. `x-published`
+ * holds keywords of JSON Schema that replace it in the OpenAPI document. They describe rules that code
+ * checks, because the code's sentences say more than the validator's.
  */
 export function closed<P extends TProperties>(
   properties: P,
@@ -24,7 +24,7 @@ export function vocabulary<V extends string>(values: readonly V[], description: 
 /** The parameters of an operation that has none. */
 export const noParameters = closed({})
 
-/** Of a status. */
+/** The query of operations that return the status of objects. */
 export const detailsQuery = closed({
   details: Type.Optional(Type.Boolean({ description: 'Give all fields; default true.' })),
 })
@@ -41,18 +41,24 @@ export const timestampField = Type.String({ format: 'date-time', description: 'A
 
 export const statusSuccess = Type.Literal('success')
 
-/** Exactly one of the two; an empty string counts as absent, which is why neither is required here. */
+/**
+ * The identifiers of an object, of which a request gives exactly one. An empty string counts as absent, so
+ * neither is required here.
+ */
 export const identifierFields = {
   uuid: Type.Optional(uuidField),
   name: Type.Optional(nameField),
 }
 
-/** What names one object, in a part of a request where nothing else could. */
+/** The identifier of one object, as a part of a request that holds nothing else. */
 export function identifier(options: TSchemaOptions & { 'x-place': string }) {
   return closed(identifierFields, { 'x-published': exactlyOne(['uuid', 'name']), ...options })
 }
 
-/** A number whose range is the account's, so that there is one sentence about it: the quotas tell it. */
+/**
+ * A number whose range is the account's. The schema does not bound it, so that there is one sentence about
+ * it: the one about the account's limits.
+ */
 export function withinLimits(description: string, limits: string) {
   return Type.Integer({
     'x-published': { minimum: quotaRange.min, maximum: quotaRange.max },

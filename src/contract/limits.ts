@@ -1,58 +1,61 @@
 /**
- * Every limit of the API, with the status it is answered with where it is exceeded. `docs/limits.md` is this
- * file in prose; the limits of an account (quotas) are rows in the database and not here.
+ * Every limit of the API, with the status of the answer if it is exceeded. `docs/limits.md` is this file in
+ * prose. The limits of an account (quotas) are not here: they are rows in the database.
  */
 
-/** 413. A create of 100 instances with 8 KiB of environment each fits. */
+/** 413. The largest body. A create of 100 instances with 8 KiB of environment each fits. */
 export const maxBodyBytes = 1_048_576
-/** 431, given by the HTTP server. Tokens are under 200 bytes; the rest is what proxies add. */
+/** 431, answered by the HTTP server. Tokens are shorter than 200 bytes; the rest is for what proxies add. */
 export const maxHeaderBytes = 16_384
-/** 400 with code 5. Objects named by one request; as many as a page of the SDKs. */
+/** 400 with code 5. The most objects that one request may name; as many as a page of the SDKs. */
 export const maxObjectsPerRequest = 100
-/** 400. Additional instances of one create; the account's quota binds earlier on most accounts. */
+/** 400. The most additional instances of one create. On most accounts the quota is reached earlier. */
 export const maxReplicas = 99
-/** 400. Objects of one page; a list without `count` is not cut. */
+/** 400. The most objects of one page. A list without `count` is not cut. */
 export const maxPageCount = 1_000
-/** 400. Errors named in one answer: a body of 1 MiB could hold 100 000 unknown parameters. */
+/** 400. The most errors that one answer names: a body of 1 MiB could hold 100 000 unknown parameters. */
 export const maxReportedErrors = 20
 
-/** 408, given by the HTTP server: how long a client may take to send its headers. */
+/** 408, answered by the HTTP server. How long a client may take to send its headers. */
 export const headersTimeoutMs = 10_000
-/** 408, given by the HTTP server: how long a client may take to send the whole request. */
+/** 408, answered by the HTTP server. How long a client may take to send the whole request. */
 export const receiveTimeoutMs = 30_000
-/** 503 with code 12. How long the server works on a request that does not wait for a state. */
+/** 503 with code 12. How long the server may work on a request that does not wait for a state. */
 export const handlingTimeoutMs = 30_000
 /**
- * How long the answer to a create of volumes waits for their file systems, which take a tenth of this:
- * clients create a volume and use it with the next request. One that takes longer is answered all the same,
- * and its state tells.
+ * How long the answer to a create of volumes waits for their file systems, because clients use a new volume
+ * in their next request. A file system takes about a tenth of this time. If one takes longer, the answer
+ * comes without it, and the volume's state says so.
  */
 export const makingVolumesMs = 3_000
 /**
- * What -1 and everything larger stand for in `wait_timeout_ms` and `timeout_ms`: clients in JavaScript give
- * up on an answer whose headers take 300 s.
+ * The wait for -1 and for everything larger in `wait_timeout_ms` and `timeout_ms`. Clients in JavaScript give
+ * up if the headers of an answer take 300 s.
  */
 export const maxWaitMs = 290_000
-/** What -1 stands for in `drain_timeout_ms`, and the most it can be. */
+/** The drain time for -1 in `drain_timeout_ms`, and its maximum. */
 export const maxDrainMs = 3_600_000
-/** Connections of the HTTP server; further ones are closed at once. */
+/** The most connections of the HTTP server; further ones are closed at once. */
 export const maxConnections = 2_048
 /**
- * 429. Requests of one account under way at a time: a quarter of the connections, so that its waits keep
- * nobody out.
+ * 429. The most requests of one account under way at a time. This is a quarter of the connections, so that
+ * the waits of one account keep nobody out.
  */
 export const maxRequestsUnderWay = 512
-/** Requests that may follow each other on one kept-alive connection before it is renewed. */
+/** How many requests may follow each other on one kept-alive connection before it is renewed. */
 export const maxRequestsPerConnection = 10_000
-/** An idle kept-alive connection is closed after this; longer than the common proxies' 60 s. */
+/** An idle kept-alive connection is closed after this time. It is longer than the 60 s of common proxies. */
 export const keepAliveTimeoutMs = 65_000
 
-/** The most bytes of log in one answer. The clients page with 16383 and take a shorter page for the last. */
+/**
+ * The most bytes of log in one answer. The clients ask for pages of 16383 bytes, and take a shorter page for
+ * the last one.
+ */
 export const maxLogBytes = 65_536
 export const defaultLogOffset = -4_096
 export const defaultLogBytes = 4_096
 
-/** Instance parameters. Counts and lengths keep a launch within what a guest can be given. */
+/** Limits of instance parameters. They keep a launch within what a guest can be given. */
 export const maxArguments = 512
 export const maxArgumentLength = 65_536
 export const maxEnvVariables = 512
@@ -60,45 +63,44 @@ export const maxEnvNameLength = 256
 export const maxEnvValueLength = 65_536
 export const maxImageReferenceLength = 512
 
-/** 400. Services: ports of one, domains of one, and what `soft_limit` and `hard_limit` can be. */
+/** 400. Limits of services: the ports and domains of one, and the values of `soft_limit` and `hard_limit`. */
 export const maxPort = 65_535
 export const maxConnectionLimit = 65_535
 export const maxPublishedPorts = 64
 export const maxDomains = 16
 /**
- * 400. Of an upload, in characters: a chain of ten certificates, each larger than any that an authority
- *      issues, and the
- * longest key that is taken, five times.
+ * 400. The most characters of an uploaded certificate. The chain has room for ten certificates, each larger
+ * than any that an authority issues. The key may be five times as long as the longest that is accepted.
  */
 export const maxChainLength = 65_536
 export const maxPrivateKeyLength = 16_384
-/** 400. A guest mounts one; the API's document has no more either. */
+/** 400. A guest mounts one volume, and the API's document has no more either. */
 export const maxVolumesPerInstance = 1
-/** 400. A day: whoever wants an instance to stay awake for longer has the policy `off`. */
+/** 400. A day. An instance that should stay awake for longer can have the policy `off`. */
 export const maxCooldownMs = 86_400_000
 
-/** 400. Warm-up and cooldown of autoscale: as long as a drain may take. */
+/** 400. The longest warm-up and cooldown of autoscale: as long as a drain may take. */
 export const maxAutoscaleTimeMs = 3_600_000
 
 /**
- * 429 with `Retry-After`. Requests per second of one token, for ever; `ROOST_REQUESTS_PER_SECOND` changes it.
- * Some clients poll without a pause and take anything but 200 for the end: one of them alone stays below
- * this.
+ * 429 with `Retry-After`. How many requests one token may make per second in the long run;
+ * `ROOST_REQUESTS_PER_SECOND` changes it. Some clients poll without a pause and take anything but 200 for the
+ * end; one such client alone stays below this.
  */
 export const defaultRequestsPerSecond = 1_000
-/** How many seconds' worth may come at once after a pause. */
+/** How many seconds' worth of requests may come at once after a pause. */
 export const requestBurstSeconds = 5
 /**
- * 429 with `Retry-After`. Objects that one account makes or changes per minute for ever, for each processor
- * of the API's machine, and how many at once after a rest: all the instances of a new account, and a start of
- * each. `ROOST_CHANGES_PER_MINUTE` changes the first.
+ * 429 with `Retry-After`. How many objects one account may make or change per minute in the long run, for
+ * each processor of the API's machine, and how many at once after a rest. At once is enough for all the
+ * instances of a new account and a start of each. `ROOST_CHANGES_PER_MINUTE` changes the first.
  */
 export const defaultChangesPerMinute = 60
 export const changesAtOnce = 128
 /**
- * An entry with code 5. Look-ups in DNS for proofs of domains, of one user in the long run and at once, so
- * that nobody has the platform ask somebody's servers without an end. A request with 100 names of three
- * labels comes through at once.
+ * An entry with code 5. How many DNS look-ups for proofs of domains one user may cause per second in the long
+ * run, and how many at once, so that nobody can make the platform send endless queries to the DNS servers of
+ * others. A request with 100 names of three labels passes at once.
  */
 export const proofLookupsPerSecond = 1
 export const proofLookupsAtOnce = 250

@@ -1,17 +1,14 @@
 import type { Static, TObject } from 'typebox'
 
-/**
- * How the objects of a request are named. Conventions 1 and 2 of the API follow from it
- * (`request-objects.ts`).
- */
+/** How a request names its objects. Conventions 1 and 2 of the API follow from it (`request/objects.ts`). */
 export const Scope = {
   /** The body describes new objects, one or an array of them. */
   Create: 'create',
   /** Objects that the request must name: by a body, by query lists, or by the path. */
   Objects: 'objects',
-  /** The same, but naming none means all. */
+  /** Like `Objects`, but a request that names none means all. */
   ObjectsOrAll: 'objects-or-all',
-  /** A collection; the body holds filters, one or an array of which any may match. */
+  /** A collection. The body holds one filter or an array of filters, of which any may match. */
   Collection: 'collection',
   /** The account of the token. */
   Account: 'account',
@@ -32,12 +29,12 @@ export const DataKey = {
 } as const
 export type DataKey = (typeof DataKey)[keyof typeof DataKey]
 
-/** What objects can be named by. */
+/** The fields that can name an object. */
 export type IdentifierKey = 'uuid' | 'name'
 
 /**
- * One line of the API's table. Router, validation, OpenAPI, documents and tests all read it, so what is not
- * here does not exist.
+ * One line of the API's table. Router, validation, OpenAPI, documents and tests all read it, so an operation
+ * that is not in it does not exist.
  */
 export interface Operation<
   B extends TObject = TObject,
@@ -46,30 +43,32 @@ export interface Operation<
 > {
   readonly id: string
   readonly method: Method
-  /** `{owner}` in it names, by UUID or name, the object that those of the operation are parts of. */
+  /** `{owner}` in it names, by UUID or name, the object of which the operation's objects are parts. */
   readonly path: string
-  /** The same operation on one object, which `{object}` in the path names by its UUID or name. */
+  /** The path of the same operation on one object, which `{object}` names by its UUID or name. */
   readonly localPath?: string
   readonly scope: Scope
-  /** Absent: by UUID or name. Parts of an object may have no UUID. */
+  /** If absent, objects are named by UUID or name. Parts of an object may have no UUID. */
   readonly identifiedBy?: readonly IdentifierKey[]
-  /** What the parameters are called in messages, such as `instance creation arguments`. */
+  /** The name of the parameters in messages, such as `instance creation arguments`. */
   readonly place: string
-  /** Parameters per object, without identifiers. They may come by the query too where `inQuery` says so. */
+  /** The parameters per object, without identifiers. With `inQuery` they may also be in the query. */
   readonly body: B
   readonly inQuery?: true
-  /** Parameters of the whole request, by the query only. */
+  /** The parameters of the whole request, which are only in the query. */
   readonly query: Q
   /** `count` and `from` page through the result. */
   readonly paged?: true
-  /** Another form of the body: `ids` names several objects, what stands beside it holds for all of them. */
+  /**
+   * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of them.
+   */
   readonly idsForm?: TObject
   /** The answer may take as long as the request asks to wait. */
   readonly waits?: true
   readonly dataKey: DataKey
   /** One successful entry of the answer. */
   readonly entry: E
-  /** Besides the JSON form, which `Accept: application/json` selects. */
+  /** A form of the answer besides JSON, which `Accept: application/json` selects. */
   readonly textForm?: 'prometheus'
   readonly summary: string
   readonly description: string

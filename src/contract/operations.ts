@@ -110,8 +110,8 @@ export type OperationId = keyof Operations
 export const operationIds = Object.keys(operations) as readonly OperationId[]
 
 /**
- * Second path parts that are endpoints, such as `list`. In local scope they can not be names: an instance
- * called `list` is reached by its UUID or in global scope.
+ * The words after an endpoint's collection that are endpoints themselves, such as `list`. In local scope they
+ * can not be names: an instance called `list` is reached by its UUID or in global scope.
  */
 export const reservedObjectNames: ReadonlySet<string> = new Set(
   Object.values(operations)
@@ -119,7 +119,10 @@ export const reservedObjectNames: ReadonlySet<string> = new Set(
     .filter((part) => part !== '' && !part.startsWith('{')),
 )
 
-/** What `reservedObjectNames` stand behind, such as `/v1/instances`: another word there names an object. */
+/**
+ * The paths before `reservedObjectNames`, such as `/v1/instances`. Any other word after such a path names an
+ * object.
+ */
 export const endpointParents: ReadonlySet<string> = new Set(
   Object.values(operations)
     .map((operation) => operation.path.split('/'))
@@ -127,7 +130,7 @@ export const endpointParents: ReadonlySet<string> = new Set(
     .map((parts) => parts.slice(0, 3).join('/')),
 )
 
-/** Endpoints beside the table: no `/v1`, no envelope of objects. */
+/** The endpoints that are not in the table. They have no `/v1` and no envelope of objects. */
 export const plainEndpoints = [
   { path: '/healthz', authenticated: false, summary: 'The process is alive.' },
   { path: '/readyz', authenticated: false, summary: 'The process can serve: its database answers.' },

@@ -1,10 +1,10 @@
 import { ErrorCode, failure } from '../failure.ts'
 
-/** Ways in which requests about autoscale can fail; part of the table of all failures. */
+/** The ways in which requests about autoscale can fail; part of the table of all failures. */
 export const autoscaleFailures = {
   /**
-   * Of what the path names where the entries are parts of something: none of them could tell, and clients
-   * could not read it.
+   * An object in the path does not exist, and the entries are parts of that object. None of the entries could
+   * say so, and clients could not read it there, so the whole request fails.
    */
   notFoundInPath: failure(ErrorCode.NotFound, 404, "No {kind} with {by} '{value}'"),
 

@@ -21,9 +21,9 @@ import {
 import { maxAutoscaleTimeMs } from '../limits.ts'
 import { atLeastOne } from '../openapi/published-rules.ts'
 
-// What requests and answers say of autoscale. How the steps of a policy have to lie is said by
-// `src/domain/autoscale/steps.ts`, and the range of a size is the account's, so that there is one sentence
-// about each; the document tells as much of it as it can.
+// The schemas of requests and answers about autoscale. `src/domain/autoscale/steps.ts` checks how the steps
+// of a policy lie, and the account's limits bound the sizes, so that there is one sentence about each. The
+// OpenAPI document says as much of these rules as JSON Schema can.
 
 const policyType = vocabulary(['step'], 'The one type of policy that there is.')
 const metricText = `What is looked at, as the mean per instance: \`${AutoscaleMetric.Cpu}\` in millicores, requests and connections in flight, or those finished per second`
@@ -110,7 +110,7 @@ const policyName = Type.String({
   description: `Name of the policy, at most ${maxPolicyNameLength} characters.`,
 })
 
-/** Bounds on open sides are left out: clients do not take null. */
+/** A step in an answer. A bound on an open side is left out, because clients do not accept null. */
 const step = closed({
   lower_bound: Type.Optional(count('Least value of the step.')),
   upper_bound: Type.Optional(count('Where the next step begins.')),
@@ -129,7 +129,7 @@ const policy = {
 export const changedPolicy = closed({ status: statusSuccess, name: policyName })
 export const policyDetails = closed({ status: statusSuccess, ...policy })
 
-/** How a service is scaled; of one without a configuration, `uuid` and `name` only. */
+/** How a service is scaled. A service without a configuration has only `uuid` and `name`. */
 export const autoscaleDetails = closed({
   status: vocabulary(['success', 'unconfigured'], 'Whether there is a configuration.'),
   uuid: uuidField,

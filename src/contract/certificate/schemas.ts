@@ -4,9 +4,9 @@ import { CertificateState } from '../../domain/service/handler.ts'
 import { closed, count, nameField, statusSuccess, timestampField, uuidField, vocabulary } from '../fields.ts'
 import { maxChainLength, maxPrivateKeyLength } from '../limits.ts'
 
-// What requests and answers say of certificates. What their PEM has to be is for `src/x509` to say.
+// The schemas of requests and answers about certificates. `src/x509` checks their PEM.
 
-/** A whole name with the dots that clients append. */
+/** The longest name, with the dots that clients append. */
 const maxCommonNameLength = maxDomainLength + 2
 
 export const createCertificateBody = closed({
@@ -45,10 +45,10 @@ export const certificateFilterBody = closed({
 const certificateName = Type.String({ description: 'Name of the certificate.' })
 
 export const certificateIdentity = closed({ uuid: uuidField, name: certificateName })
-/** What is answered of a certificate that was uploaded or deleted. */
+/** The entry of a certificate that was uploaded or deleted. */
 export const changedCertificate = closed({ status: statusSuccess, uuid: uuidField, name: certificateName })
 
-/** All of one certificate. `status` is left out where all certificates are listed. */
+/** The entry with all fields of a certificate. `status` is left out if all certificates are listed. */
 export const certificateDetails = closed({
   status: Type.Optional(statusSuccess),
   uuid: uuidField,

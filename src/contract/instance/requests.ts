@@ -25,12 +25,12 @@ import { exactlyOne } from '../openapi/published-rules.ts'
 import { scaleToZeroRequest, serviceGroupRequest } from '../service/fields.ts'
 import { instanceVolume } from '../volume/requests.ts'
 
-// What a request says of one object, beside its identifier. Defaults are in
+// The parameters of one object in a request, beside its identifier. Defaults are in
 // `src/domain/instance/defaults.ts`.
 
 const argument = Type.String({ maxLength: maxArgumentLength })
 
-/** Clients send what they like for "long": a larger wait is cut to the longest, and no error. */
+/** Clients send any large number to wait long. A wait above the longest is cut to it and is no error. */
 const waitBounds = { minimum: -1 }
 const longestWait = `as long as possible (${maxWaitMs} ms), and so does everything larger`
 
@@ -40,8 +40,8 @@ const waitTimeout = Type.Integer({
 })
 
 /**
- * The newer clients wait in whole seconds; `src/contract/request/timeout-seconds.ts` makes milliseconds of
- * them.
+ * Newer clients give the wait in whole seconds. `src/contract/request/timeout-seconds.ts` turns it into
+ * milliseconds.
  */
 const timeoutSeconds = {
   timeout_s: Type.Optional(
@@ -52,7 +52,9 @@ const timeoutSeconds = {
   ),
 }
 
-/** A wait for the start of what is not started is refused by `src/api/instance/create.ts`. */
+/**
+ * A wait needs `autostart`. `src/api/instance/create.ts` refuses a wait for an instance that is not started.
+ */
 const waitsOnlyForStart = {
   anyOf: [
     { required: ['autostart'], properties: { autostart: { const: true } } },
@@ -135,7 +137,7 @@ export const startInstanceBody = closed({
   ...timeoutSeconds,
 })
 
-/** Deleted instances are gone when the answer comes, so there is nothing left to wait for. */
+/** Deleted instances are gone when the answer comes, so a wait has no effect. */
 export const deleteInstanceBody = closed(timeoutSeconds)
 
 const stopProperties = {
@@ -175,7 +177,7 @@ const timeout = {
 
 export const waitInstanceBody = closed({ ...awaited, ...timeout })
 
-/** Several objects with one timeout. */
+/** The form of the body that names several objects and has one timeout. */
 export const waitInstanceIdsBody = closed({
   ids: Type.Array(
     closed(

@@ -18,7 +18,7 @@ import { mountedVolume } from '../volume/responses.ts'
 const instanceName = Type.String({ description: 'Name of the instance.' })
 const stateField = vocabulary(instanceStates, 'Current state.')
 
-/** What every entry about one instance holds. `status` is left out where all instances are listed. */
+/** The fields of every entry about one instance. `status` is left out if all instances are listed. */
 export const instanceIdentity = closed({ uuid: uuidField, name: instanceName })
 const identified = { status: statusSuccess, uuid: uuidField, name: instanceName }
 
@@ -77,7 +77,7 @@ const startTimes = {
   net_time_us: count('To the first listening socket. Developers only.'),
 }
 
-/** All of one instance. */
+/** The entry with all fields of an instance. */
 export const instanceDetails = closed({
   status: Type.Optional(statusSuccess),
   uuid: uuidField,

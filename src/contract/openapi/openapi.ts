@@ -46,7 +46,7 @@ export function openApiDocument(): Json {
   }
 }
 
-/** The document as it stands in `openapi.json`. */
+/** The text of `openapi.json`. */
 export function openApiText(): string {
   return `${JSON.stringify(openApiDocument(), undefined, 2)}\n`
 }

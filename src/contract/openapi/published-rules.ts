@@ -1,13 +1,13 @@
-// Rules about several properties of an object, as keywords of JSON Schema. They stand in the OpenAPI
-// document; requests are held against them by code, which knows better words for what is wrong. The branches
-// exclude each other among objects; they are `anyOf` all the same, because an object that may be null would
-// fit every branch.
+// Rules about several properties of an object, as keywords of JSON Schema. They are for the OpenAPI document
+// only. Requests are checked by code, which has better words for what is wrong. For objects the branches
+// exclude each other. They are `anyOf` all the same, because a value of null, where it is allowed, would fit
+// every branch.
 
 type Keywords = Readonly<Record<string, unknown>>
 
 const identifiers: ReadonlySet<string> = new Set(['uuid', 'name'])
 
-/** Nothing is said by a property that is null, and by an identifier that is empty. */
+/** The schemas of properties that say nothing: null, or for an identifier an empty string. */
 function unsaid(keys: readonly string[]): Keywords {
   return Object.fromEntries(keys.map((key) => [key, { enum: identifiers.has(key) ? ['', null] : [null] }]))
 }

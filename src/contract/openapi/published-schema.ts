@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { maxNameLength, objectNameForm, uuidForm } from '../../domain/object-name.ts'
 
-// Schemas of the contract as they stand in the OpenAPI document: without the formats and keywords of our own,
+// Schemas of the contract in the form that the OpenAPI document has: without our own formats and keywords,
 // and with regular expressions that every tool understands (no look-around, no escaped halves of surrogate
 // pairs, no classes of characters by name).
 
@@ -10,23 +10,25 @@ type Json = Readonly<Record<string, unknown>>
 const uuidPattern = `^${uuidForm}$`
 const namePattern = `^${objectNameForm}$`
 const textPattern = '^[^\\u0000]*$'
-/** In the query a comma parts the elements of a list. */
+/** In the query a comma separates the elements of a list. */
 const elementPattern = '^[^,\\u0000]*$'
 
-/** What an answer holds. */
+/** The schema of an answer. */
 export function answerSchemaOf(schema: TSchema): Json {
   return rebuilt(plain(schema), withoutOwnKeywords)
 }
 
 /**
- * What a body holds. A property that may be left out may be null as well, and an identifier that may be left
- * out may be empty: `withoutAbsent` takes both for absent.
+ * The schema of a body. A property that may be left out may also be null, and an identifier that may be left
+ * out may be empty: `withoutAbsent` treats both as absent.
  */
 export function bodySchemaOf(schema: TSchema): Json {
   return rebuilt(plain(schema), (node) => withoutOwnKeywords(withAbsentValues(portableText(node))))
 }
 
-/** What a parameter of the query holds. It is never empty; those that can be one per object can be lists. */
+/**
+ * The schema of a parameter of the query. It is never empty. If it can be given per object, it can be a list.
+ */
 export function parameterSchemaOf(schema: TSchema, { isList }: { readonly isList: boolean }): Json {
   return rebuilt(plain(schema), (node) => {
     const text = withoutOwnKeywords(portableText(node))
@@ -35,18 +37,18 @@ export function parameterSchemaOf(schema: TSchema, { isList }: { readonly isList
   })
 }
 
-/** What stands for an object in a path. */
+/** The schema of an object's identifier in a path. */
 export function pathSchemaOf({ byUuid }: { readonly byUuid: boolean }): Json {
   const pattern = byUuid ? `^(?:${uuidForm}|${objectNameForm})$` : namePattern
   return { type: 'string', pattern, maxLength: maxNameLength }
 }
 
-/** A schema as JSON, without what TypeBox keeps in it for itself. */
+/** A schema as JSON, without what TypeBox adds for itself. */
 function plain(schema: TSchema): Json {
   return JSON.parse(JSON.stringify(schema)) as Json
 }
 
-/** The same schema with every part of it replaced, the inner ones first. */
+/** The schema with every part of it replaced, the inner parts first. */
 function rebuilt(node: Json, replace: (node: Json) => Json): Json {
   const each = (inner: unknown) => rebuilt(inner as Json, replace)
   const entries = Object.entries(node).map(([keyword, value]): [string, unknown] => {
@@ -73,7 +75,10 @@ function withoutOwnKeywords(node: Json): Json {
   return { ...rest, ...(rules as Json | undefined) }
 }
 
-/** Every text says that it holds no NUL, and those of our own formats what they hold. */
+/**
+ * A text without a pattern gets one that excludes NUL; a text with a format of our own gets the pattern of
+ * that format.
+ */
 function portableText(node: Json): Json {
   const { format, ...rest } = node
   if (node['type'] !== 'string' || 'enum' in node || 'pattern' in node) return node

@@ -1,6 +1,6 @@
 import { isJsonObject } from './objects.ts'
 
-/** The keywords of JSON Schema that tell what may be left out. */
+/** The keywords of JSON Schema that say what may be left out. */
 interface Node {
   readonly anyOf?: readonly Node[]
   readonly properties?: Readonly<Record<string, Node>>
@@ -9,13 +9,12 @@ interface Node {
 }
 
 /**
- * A body without what says of itself that it is absent, at every depth: `null` in a property that may be left
+ * Removes from a body, at every depth, the values that mean absent: `null` in a property that may be left
  * out, and an empty string in `uuid` or `name`, because clients send both keys and leave one of them empty. A
- * `null` in a property that is required, in a list or as the value of a variable is left, for the validator
- * to refuse.
+ * `null` in a required property, in a list or as the value of a variable stays, for the validator to refuse.
  *
- * It goes only where the schema leads: what the schema does not know is left as it is. Lists are to be
- * counted before (`body-counts.ts`).
+ * It follows the schema only: values that the schema does not know stay as they are. The lengths of lists
+ * have to be checked before (`body-counts.ts`).
  */
 export function withoutAbsent(value: unknown, schema: Node): unknown {
   if (schema.anyOf !== undefined) return schema.anyOf.reduce<unknown>(withoutAbsent, value)

@@ -7,11 +7,11 @@ import { joined, shortened } from './validation-problems.ts'
 
 interface Where {
   readonly place: string
-  /** What stands before every path, such as `[2].` */
+  /** The text before every path, such as `[2].` */
   readonly prefix: string
 }
 
-/** The keywords of JSON Schema that are of concern here. */
+/** The keywords of JSON Schema that count here. */
 interface Node {
   readonly 'x-place'?: string
   readonly anyOf?: readonly Node[]
@@ -22,9 +22,9 @@ interface Node {
 }
 
 /**
- * What a value holds too much of, found by counting alone. The validator looks at every element and collects
- * every error before anybody can cut its list, which takes a second for a hostile body of 1 MiB; so it only
- * gets to see what passed here.
+ * Finds what a value has too many of, by counting alone. The validator looks at every element and collects
+ * every error before anybody can cut its list, which takes a second for a hostile body of 1 MiB. So it only
+ * gets values that passed here.
  */
 export function countProblems(value: unknown, schema: TSchema, where: Where): readonly Problem[] {
   return problemsAt(value, schema, { ...where, name: '', path: where.prefix })

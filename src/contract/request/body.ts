@@ -16,8 +16,8 @@ import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
 
 /**
- * One object of a body: who it is about, if it says so, and its parameters, which fit the schema if there are
- * no problems.
+ * One object of a body: the target, if it names one, and its parameters, which fit the schema if there are no
+ * problems.
  */
 export interface BodyObject {
   readonly target?: Target
@@ -33,7 +33,7 @@ export function namesObjects(operation: Operation): boolean {
   return operation.scope === Scope.Objects || operation.scope === Scope.ObjectsOrAll
 }
 
-/** The schema of one body object in global scope, which is also that of the OpenAPI document. */
+/** The schema of one body object in global scope. The OpenAPI document has the same. */
 export function globalBody(operation: Operation): TObject {
   if (!namesObjects(operation)) return operation.body
   const keys = identifiersOf(operation)
@@ -43,7 +43,8 @@ export function globalBody(operation: Operation): TObject {
 }
 
 /**
- * All that a body can hold in one of its forms; what is in no form is unknown, and can not be absent either.
+ * All properties that a body can have in any of its forms. Any other property is unknown, and its value is
+ * never treated as absent.
  */
 function everyForm(operation: Operation): TObject {
   const { properties, required } = globalBody(operation)
@@ -101,7 +102,10 @@ export function bodyParser(operation: Operation): (body: unknown, object: string
   }
 }
 
-/** An object without an identifier is no problem yet: the query may name the objects, or all may be meant. */
+/**
+ * Splits an object into target and parameters. An object without an identifier is no problem yet: the query
+ * may name the objects, or all may be meant.
+ */
 function splitObject(
   item: JsonObject,
   { place, problems }: { readonly place: string; readonly problems: Problem[] },

@@ -7,14 +7,14 @@ import type { IdentifierKey, Operation } from '../operation.ts'
 import { endpointParents } from '../operations.ts'
 import type { Target } from './parsed-request.ts'
 
-/** A JSON object, as yet unchecked. */
+/** A JSON object that nobody has checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The identifier of a body object, taken off it; a problem where there are two or none. */
+/** Takes the identifier off a body object. It is a problem if there are two or none. */
 export function takeIdentifier(
   object: JsonObject,
   place: string,
@@ -36,7 +36,7 @@ export function missingIdentifier(
   return problem('missingIdentifier', { place, fields: identifiers.length > 1 ? `one of ${quoted}` : quoted })
 }
 
-/** The canonical form of an identifier, or what is wrong with it. */
+/** Returns the canonical form of an identifier, or the problem with it. */
 export function canonicalTarget(target: Target): Target | Problem {
   if (target.by === 'uuid') {
     return isUuid(target.value)
@@ -47,12 +47,12 @@ export function canonicalTarget(target: Target): Target | Problem {
   return name === undefined ? problem('invalidName', { value: target.value }) : { ...target, value: name }
 }
 
-/** What stands for an object in a path: a UUID where it has the form of one, else a name. */
+/** Reads an object's identifier in a path: a UUID if it has the form of one, else a name. */
 export function pathTarget(part: string): Target {
   return isUuid(part) ? { by: 'uuid', value: part } : { by: 'name', value: part }
 }
 
-/** The same for the objects of an operation, which may have no UUID. */
+/** Like `pathTarget`, for the objects of an operation, which may have no UUID. */
 export function objectInPath(operation: Operation, part: string): Target {
   const target = identifiersOf(operation).includes('uuid') ? pathTarget(part) : nameTarget(part)
   const { path, localPath } = operation

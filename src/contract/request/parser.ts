@@ -14,9 +14,9 @@ import { problemsOf } from './validation-problems.ts'
 import { coercingValidator } from './validators.ts'
 
 /**
- * The conventions of the API about requests, for every operation: global scope with one object, an array, or
- * query lists; local scope without identifiers; what is unknown or ill-typed is named. Throws a
- * `RequestError` with everything that is wrong.
+ * Applies the conventions of the API about requests, for every operation: global scope with one object, an
+ * array, or query lists; local scope without identifiers; errors name what is unknown or has the wrong type.
+ * The parser throws a `RequestError` with everything that is wrong.
  */
 export function requestParser<O extends Operation>(
   operation: O,
@@ -62,8 +62,8 @@ function localObjects(operation: Operation, object: string, body: ParsedBody): r
 }
 
 /**
- * Those of a body beside identifiers from elsewhere. Where there is none, nobody has looked for what it had
- * to hold.
+ * The parameters of a body whose objects are named elsewhere. If there is no body, its required parameters
+ * have not been checked yet.
  */
 function sharedParameters({ body: schema, place }: Operation, body: ParsedBody): JsonObject {
   const { required = [] } = schema as { readonly required?: readonly string[] }
@@ -71,7 +71,9 @@ function sharedParameters({ body: schema, place }: Operation, body: ParsedBody):
   return body.objects[0]?.parameters ?? {}
 }
 
-/** Who the request is about, in global scope: what the body names, or else what the query names. */
+/**
+ * The objects of a request in global scope: those that the body names, or else those that the query names.
+ */
 function globalObjects(operation: Operation, query: ParsedQuery, body: ParsedBody): readonly BodyObject[] {
   const { scope, place } = operation
   if (scope === Scope.Create && body.objects.length === 0) refuse([problem('missingBody', { place })])
@@ -102,8 +104,8 @@ function objectsOfQuery(
 }
 
 /**
- * Adds the object parameters of the query: a single value holds for every object, several are one per object.
- * In a collection, where nothing names objects, several make as many filters.
+ * Adds the object parameters of the query. A single value applies to every object; several values are one per
+ * object. In a collection, where nothing names objects, each of several values makes a filter.
  */
 function withQueryParameters(
   named: readonly BodyObject[],
@@ -152,7 +154,7 @@ function parameterCoercer(operation: Operation) {
   }
 }
 
-/** The same value is wrong for every object alike. */
+/** Drops repeats: a wrong value of the query is wrong for every object. */
 function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((each) => [each.message, each])).values()]
 }

@@ -46,7 +46,7 @@ export function querySchema(operation: Operation) {
 
 export interface ParsedQuery {
   readonly targets: readonly Target[]
-  /** Object parameters that came by the query: one value, or one per object. */
+  /** Object parameters in the query: one value, or one per object. */
   readonly parameters: ReadonlyMap<string, readonly string[]>
   readonly query: Readonly<Record<string, unknown>>
   readonly page: Page
@@ -54,7 +54,7 @@ export interface ParsedQuery {
 }
 
 /**
- * Reads the query: lists are comma-separated or repeated, everything else is given once. Nothing may be
+ * Reads the query. Lists are comma-separated or repeated, everything else is given once. No value may be
  * empty.
  */
 export function queryParser(
@@ -105,12 +105,12 @@ interface QueryPart {
 }
 
 /**
- * The parameters in their order. A flag need not have a value: `?tagged` and `?tagged=1` are true, `?tagged=`
- * is empty.
+ * The parameters in their order. A flag needs no value: `?tagged` and `?tagged=1` are true, `?tagged=` is
+ * empty.
  */
 function readParts(text: string, schemas: TProperties): readonly QueryPart[] {
   return text.split('&').flatMap((written) =>
-    // An ampersand in front keeps a question mark that belongs to the name.
+    // Without the ampersand in front, URLSearchParams would drop a question mark that belongs to the name.
     [...new URLSearchParams(`&${written}`)].map(([name, value]): QueryPart => {
       const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
       if (schema === undefined || !IsBoolean(schema)) return { name, value }
@@ -124,7 +124,7 @@ function plainFlag(value: string): string {
   return value === '0' ? 'false' : value
 }
 
-/** In the order in which they stand, whichever the kind. */
+/** The targets in the order of the query, whichever kind they are. */
 function targetsOf(parts: readonly QueryPart[], identifiers: readonly string[]): readonly Target[] {
   return parts.flatMap(({ name, value }) =>
     identifiers.includes(name)

@@ -5,9 +5,9 @@ import { isPlainText } from '../../domain/plain-text.ts'
 export const textKeyword = 'text'
 
 /**
- * An error for each string, and each key of an object, that is no text (`src/domain/plain-text.ts`). It looks
- * at every value that a schema let pass, so no schema can forget it, and the schema bounds what there is to
- * look at.
+ * Returns an error for each string, and each key of an object, that is not plain text
+ * (`src/domain/plain-text.ts`). It looks at every value that passed a schema, so no schema can forget this
+ * rule, and the schema bounds how much there is to look at.
  */
 export function textErrors(value: unknown, path = ''): ErrorObject[] {
   if (typeof value === 'string') return isPlainText(value) ? [] : [textError(path, value)]

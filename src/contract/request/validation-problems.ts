@@ -7,9 +7,9 @@ import { maxEnvNameLength, maxReportedErrors } from '../limits.ts'
 import { textKeyword } from './text-errors.ts'
 
 /**
- * Turns what the validator found into sentences for the user, in terms of the request: `place` is what its
- * parameters are called, `prefix` stands before every path (`[2].` for the third object of an array). No more
- * than an answer names: a body of 1 MiB can hold an error per two bytes.
+ * Turns the validator's errors into sentences for the user, in terms of the request: `place` is the name of
+ * its parameters, `prefix` stands before every path (`[2].` for the third object of an array). Returns at
+ * most as many as an answer names: a body of 1 MiB can hold an error per two bytes.
  */
 export function problemsOf(
   errors: readonly ErrorObject[],
@@ -23,8 +23,8 @@ export function problemsOf(
 type Where = Parameters<typeof problemsOf>[1]
 
 /**
- * A value that fits no branch of an `anyOf` yields an error per branch. What the reader wants is either what
- * is wrong deeper in the branch that was meant, or that the type is none of those possible.
+ * A value that fits no branch of an `anyOf` yields an error per branch. The reader needs one of two things:
+ * what is wrong deeper in the branch that was meant, or that the type is none of the possible ones.
  */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf')
@@ -85,12 +85,12 @@ function problemOf(error: ErrorObject, where: Where): Problem {
   }
 }
 
-/** The only parameter whose keys the user chooses is `env`. */
+/** The rule for names in `env`, the only parameter whose keys the user chooses. */
 const envNameRule = `1 to ${maxEnvNameLength} characters without '=', NUL and halves of surrogate pairs`
 
 /**
- * What is no text, and why. A value that may be a secret is not repeated: only what the schema describes as
- * open is.
+ * Says what is not plain text, and why. A value that may be a secret is not repeated; only a value that the
+ * schema describes as open is.
  */
 function textFlaw(error: ErrorObject, schema: TSchema): string {
   const key = error.params['key'] as string | undefined
@@ -112,7 +112,7 @@ function unknownProperty(error: ErrorObject, { place, prefix }: Where): Problem 
   return problem('unknownParameter', { name: joined(path, shortened(key)), place })
 }
 
-/** A word of a list is a flag of that list; any other is the value of its parameter. */
+/** A wrong word in a list is reported as a flag of that list, any other as the value of its parameter. */
 function notInVocabulary(error: ErrorObject, { prefix }: Where): Problem {
   const inList = /\/\d+$/.test(error.instancePath)
   const name = inList ? dotted(error.instancePath.replace(/\/\d+$/, '')) : prefix + dotted(error.instancePath)
@@ -138,7 +138,7 @@ function typeName(value: unknown): string {
   return Number.isInteger(value) ? 'integer' : typeof value
 }
 
-/** `/services/0/port` as `services[0].port`. */
+/** Writes `/services/0/port` as `services[0].port`. */
 function dotted(instancePath: string): string {
   return segments(instancePath).reduce(
     (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : joined(path, part)),
@@ -168,7 +168,7 @@ interface Node {
   readonly items?: Node
 }
 
-/** What the innermost described object around a value is called. */
+/** The name of the innermost object around a value that has one. */
 function nestedPlace(schema: TSchema, instancePath: string): string | undefined {
   let place: string | undefined
   let node: Node | undefined = schema
@@ -179,7 +179,7 @@ function nestedPlace(schema: TSchema, instancePath: string): string | undefined 
   return place
 }
 
-/** The schema of one value; undefined for a variable of `env`, and in a union. */
+/** The schema of one value; undefined for a variable of `env` and inside a union. */
 function nodeAt(schema: TSchema, instancePath: string): Node | undefined {
   return segments(instancePath).reduce<Node | undefined>(
     (node, part) => node?.properties?.[part] ?? node?.items,
@@ -194,7 +194,7 @@ function text(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeName(value)
 }
 
-/** An offending value is repeated to its sender, but not a megabyte of it. */
+/** A wrong value is repeated to its sender, but not a megabyte of it. */
 export function shortened(value: string): string {
   return value.length <= longestQuoted ? value : `${value.slice(0, longestQuoted)}…`
 }

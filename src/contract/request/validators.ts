@@ -6,11 +6,10 @@ import { isUuid, parseObjectName } from '../../domain/object-name.ts'
 import { textErrors } from './text-errors.ts'
 
 /**
- * Bodies are taken as they are: a number in quotes is a string. All errors are collected, with the values at
- * fault.
+ * Bodies are not coerced: a number in quotes is a string. All errors are collected, with the wrong values.
  */
 const strict = prepared(new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false }))
-/** Paths and queries are text, so their values become what the schema says, in place. */
+/** Paths and queries are text, so their values are turned into the schema's types, in place. */
 const coercing = prepared(
   new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false, coerceTypes: true }),
 )

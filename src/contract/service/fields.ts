@@ -6,7 +6,7 @@ import { closed, identifier, identifierFields, nameField, vocabulary } from '../
 import { maxConnectionLimit, maxCooldownMs, maxDomains, maxPort, maxPublishedPorts } from '../limits.ts'
 import { identifierOr } from '../openapi/published-rules.ts'
 
-// What requests say of services and of scale-to-zero.
+// The schemas of requests about services and scale-to-zero.
 
 const publishedPort = closed(
   {
@@ -35,7 +35,7 @@ const domain = closed(
   {
     name: Type.String({
       minLength: 1,
-      // A whole name with the dots that clients append.
+      // The longest name, with the dots that clients append.
       maxLength: maxDomainLength + 2,
       'x-published': { pattern: domainNamePattern },
       description: 'Domain name; with a final dot it is taken as it is, else the metro domain is appended.',
@@ -66,7 +66,7 @@ const newService = {
 
 export const createServiceBody = closed({ name: Type.Optional(nameField), ...newService })
 
-/** Either an existing service or a new one, which gets a generated name. */
+/** Names an existing service, or describes a new one, which gets a generated name. */
 export const serviceGroupRequest = closed(
   { ...identifierFields, ...newService },
   {

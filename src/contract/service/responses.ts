@@ -18,7 +18,7 @@ const domains = Type.Array(
   { description: 'Subdomains of the metro domain have no certificate of their own.' },
 )
 
-/** The service that an instance is attached to. */
+/** The service to which an instance is attached. */
 export const attachedService = closed(
   { uuid: uuidField, name: serviceName, domains },
   { description: 'Only where it is attached to one.' },
@@ -28,7 +28,7 @@ export const serviceIdentity = closed({ uuid: uuidField, name: serviceName })
 export const createdService = closed({ status: statusSuccess, uuid: uuidField, name: serviceName, domains })
 export const deletedService = closed({ status: statusSuccess, uuid: uuidField, name: serviceName })
 
-/** All of one service. `status` is left out where all services are listed. */
+/** The entry with all fields of a service. `status` is left out if all services are listed. */
 export const serviceDetails = closed({
   status: Type.Optional(statusSuccess),
   uuid: uuidField,

@@ -4,7 +4,7 @@ import { volumeStates } from '../../domain/volume/state.ts'
 import { closed, identifier, identifierFields, nameField, vocabulary, withinLimits } from '../fields.ts'
 import { bothRules, exactlyOne } from '../openapi/published-rules.ts'
 
-// What requests say of volumes.
+// The schemas of requests about volumes.
 
 const sizeLimits = 'limits.min_volume_mb` to `limits.max_volume_mb'
 
@@ -18,7 +18,7 @@ const at = Type.String({
 })
 const readonly = Type.Boolean({ description: 'Nothing can be written; default false.' })
 
-/** One of `uuid`, `name` and `size_mb`, which `src/api/volume/choice.ts` sees to. */
+/** Has exactly one of `uuid`, `name` and `size_mb`; `src/api/volume/choice.ts` checks that. */
 export const instanceVolume = closed(
   {
     uuid: Type.Optional(identifierFields.uuid),
@@ -35,10 +35,12 @@ export const createVolumeBody = closed({
   size_mb: withinLimits('Size in MiB.', sizeLimits),
 })
 
-/** Clients give the mount beside `attach_to`; the API's document can also be read as giving it inside. */
+/** The mount. Clients give it beside `attach_to`; the API's document can also be read as having it inside. */
 const mount = { at: Type.Optional(at), readonly: Type.Optional(readonly) }
 
-/** `src/api/volume/mount.ts` sees to it that each is in one of the places. */
+/**
+ * The rules that each of path and mode is in one of the two places; `src/api/volume/mount.ts` checks them.
+ */
 const pathInOnePlace = {
   anyOf: [
     {

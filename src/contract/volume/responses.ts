@@ -5,7 +5,7 @@ import { closed, count, statusSuccess, timestampField, uuidField, vocabulary } f
 const volumeName = Type.String({ description: 'Name of the volume.' })
 const readonlyField = Type.Boolean({ description: 'It is mounted, or will be, without the right to write.' })
 
-/** The volume that an instance is attached to. */
+/** The volume that is attached to an instance. */
 export const mountedVolume = closed({
   uuid: uuidField,
   name: volumeName,
@@ -14,12 +14,12 @@ export const mountedVolume = closed({
 })
 
 export const volumeIdentity = closed({ uuid: uuidField, name: volumeName })
-/** What every operation answers about the volume that it changed. */
+/** The entry of every operation that changes a volume. */
 export const changedVolume = closed({ status: statusSuccess, uuid: uuidField, name: volumeName })
 
 const instance = { uuid: uuidField, name: Type.String({ description: 'Name of the instance.' }) }
 
-/** All of one volume. `status` is left out where all volumes are listed. */
+/** The entry with all fields of a volume. `status` is left out if all volumes are listed. */
 export const volumeDetails = closed({
   status: Type.Optional(statusSuccess),
   uuid: uuidField,
