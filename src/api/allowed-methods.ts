@@ -1,10 +1,10 @@
 import { operations, plainEndpoints, reservedObjectNames } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
 
-/** Of what stands behind `/v1/instances`: an object, where it is no endpoint. */
+/** The index of the word after `/v1/instances`, which names an object unless it is an endpoint. */
 const namedIndex = 2
 
-/** The methods that a path has, from the table of operations; none where there is no such path. */
+/** The methods of a path, from the table of operations; none if there is no such path. */
 export function allowedMethods(path: string): readonly string[] {
   const parts = split(path)
   const methods = new Set<string>()

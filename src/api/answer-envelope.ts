@@ -4,8 +4,8 @@ import { ErrorCode } from '../contract/failure.ts'
 import type { DataKey } from '../contract/operation.ts'
 
 /**
- * The envelope around entries. It has a message as soon as one entry failed: clients show it before the
- * entries' own.
+ * The envelope around entries. It has a message as soon as one entry failed, because clients show it before
+ * the entries' own.
  */
 export function answerEnvelope(
   dataKey: DataKey,

@@ -9,7 +9,10 @@ export interface ApiMetrics {
   readonly rateLimited: Counter
 }
 
-/** From a read without I/O to a start on a slow host; waits are longer and end in the last bucket. */
+/**
+ * The buckets reach from a read without I/O to a start on a slow host. Requests that wait take longer and
+ * fall into the last bucket.
+ */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 export function createApiMetrics(): ApiMetrics {

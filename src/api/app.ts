@@ -54,7 +54,7 @@ import { volumesDetach } from './volume/detach.ts'
 import { volumesList } from './volume/list.ts'
 import { volumesStatus } from './volume/status.ts'
 
-/** One handler per operation of the table: an operation without one does not compile. */
+/** One handler for each operation of the table. An operation without one does not compile. */
 function handlersOf(deps: ApiDeps): { readonly [Id in OperationId]: Handler<Operations[Id]> } {
   return {
     createInstances: instancesCreate(deps),
@@ -103,7 +103,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
-  // Who has no token learns nothing below /v1, not even which paths there are.
+  // A client without a token learns nothing below /v1, not even which paths exist.
   app.use(below('/v1', authenticate(deps.tokens)))
   app.use(
     below(
@@ -114,7 +114,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(below('/v1', concurrencyLimit()))
   app.use(below('/v1', readBody()))
   app.use(operationRouter(deps).routes())
-  // Koa reports what it could not send here; the client is gone by then.
+  // Koa reports here what it could not send. The client is gone by then.
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'the answer could not be sent'))
   return app
 }
@@ -133,7 +133,7 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
       stopping,
     }),
   }))
-  // Fixed paths come first: `/v1/instances/list` is no instance called `list`.
+  // Fixed paths come first: `/v1/instances/list` is not an instance called `list`.
   for (const { operation, endpoint } of endpoints) {
     router.register(routePath(operation.path), [operation.method], endpoint)
   }
@@ -144,7 +144,7 @@ function operationRouter(deps: ApiDeps): Router<RequestState> {
   return router
 }
 
-/** `{object}` as the router writes it. */
+/** Writes `{object}` in the router's form, `:object`. */
 function routePath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }

@@ -3,11 +3,11 @@ import { canonicalTarget, takeIdentifier } from '../contract/request/objects.ts'
 import type { Identifier } from '../db/instance/instances.ts'
 import { identifierOf } from './instance/objects.ts'
 
-/** A part of a body as the platform understands it, or everything that is wrong with it. */
+/** The value read from a part of a body, or all problems with it. */
 export type Read<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** What a part of a body names, which is called `place` in messages. */
+/** Reads the object that a part of a body names. `place` is the name of that part in messages. */
 export function readIdentifier(
   given: { readonly uuid?: string; readonly name?: string },
   place: string,

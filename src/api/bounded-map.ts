@@ -1,5 +1,5 @@
 /**
- * Maps with at most `limit` calls under way; results stand in the order of the items. Fails with the first
+ * Maps with at most `limit` calls under way. The results are in the order of the items. Fails with the first
  * failure.
  */
 export async function boundedMap<T, R>(

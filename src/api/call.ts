@@ -4,16 +4,18 @@ import type { Operation, OperationBody, OperationEntry, OperationQuery } from '.
 import type { ParsedRequest } from '../contract/request/parsed-request.ts'
 import type { Identity } from '../db/account/tokens.ts'
 
-/** Who calls, and how long it matters to them. */
+/** The caller of an operation, and a signal that aborts when the answer is no longer wanted. */
 export interface Call {
   readonly identity: Identity
-  /** The `Accept` header; empty where there is none. */
+  /** The `Accept` header; empty if there is none. */
   readonly accept: string
   readonly signal: AbortSignal
   readonly log: Logger
 }
 
-/** What an operation answers: entries in the order of the request, or a text of its own form. */
+/**
+ * The answer of an operation: entries in the order of the request, or a text in the operation's other form.
+ */
 export type Answer<O extends Operation> =
   | { readonly entries: readonly (OperationEntry<O> | FailedEntry)[] }
   | { readonly text: string; readonly contentType: string }

@@ -4,9 +4,9 @@ import type { Operation } from '../contract/operation.ts'
 import { TokenBuckets } from '../domain/token-bucket.ts'
 
 /**
- * How fast one account may make and change objects, at this API process. Each change costs the database,
- * Temporal, the worker and the agent some tenths of a second of a processor, which no control group shares
- * between users. A delete does not count: what it removes was made.
+ * Bounds how fast one account may make and change objects, at this API process. Each change costs the
+ * database, Temporal, the worker and the agent some tenths of a second of a processor, and no control group
+ * shares that time between users. A delete does not count, because the object counted when it was made.
  */
 export class ChangePace {
   readonly #perMinute: number
@@ -22,8 +22,8 @@ export class ChangePace {
   }
 
   /**
-   * A request is taken as a whole, however much it asks for: what is too much is made up for by the ones
-   * after it.
+   * Admits a request as a whole, however much it asks for. If it was too much, the requests after it have to
+   * wait.
    */
   admit(
     userUuid: string,

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 
-/** Longer than a healthy database ever needs, shorter than the patience of a probe. */
+/** A healthy database never needs this long, and a probe waits longer. */
 const checkTimeoutMs = 2_000
 
 /** Whether the database answers now. Never throws. */

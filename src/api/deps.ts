@@ -16,7 +16,7 @@ import type { NodeClient } from '../control/host-client.ts'
 import type { RegistryTokens } from './image/registry-tokens.ts'
 import type { BucketRate } from '../domain/token-bucket.ts'
 
-/** Everything that the API uses; the composition root and the tests decide what stands behind each. */
+/** Everything that the API uses. The composition root and the tests decide what implements each. */
 export interface ApiDeps {
   readonly database: Database
   readonly secretBox: SecretBox
@@ -30,25 +30,25 @@ export interface ApiDeps {
   readonly images: ImageResolver
   readonly imageListing: ImageListing
   readonly registry: RegistryTokens
-  /** Absent: custom domains are taken without a proof. */
+  /** If absent, custom domains are accepted without a proof. */
   readonly domainProofs?: DomainProofs
   readonly metrics: ApiMetrics
   readonly log: Logger
   readonly nowMs: () => number
   readonly settings: ApiSettings
-  /** Aborts when the process is told to stop: who waits is answered at once. */
+  /** Aborts when the process is told to stop, so that waiting requests are answered at once. */
   readonly stopping: AbortSignal
 }
 
 export interface ApiSettings {
   readonly rate: BucketRate
-  /** Of one account; see `ChangePace`. */
+  /** The bound for one account; see `ChangePace`. */
   readonly changesPerMinute: number
-  /** What hosts join with. */
+  /** The token with which hosts join. */
   readonly joinToken: string
-  /** What gateways ask for routes with. */
+  /** The token with which gateways ask for routes. */
   readonly gatewayToken: string
-  /** Absent: those that suit real readers. */
+  /** If absent, times that suit real readers. */
   readonly feedTimes?: FeedTimes
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
@@ -58,8 +58,8 @@ export interface ApiSettings {
   /** The domain whose subdomains are given to services; lower case, without a final dot. */
   readonly metroDomain: string
   /**
-   * Public port P is listened on as P + offset, where that is none of the ports that are withheld from
-   * services.
+   * Gateways listen on P + offset for public port P. A service can not have a port for which that is one of
+   * `withheld`.
    */
   readonly publicPorts: { readonly offset: number; readonly withheld: ReadonlySet<number> }
 }

@@ -4,7 +4,7 @@ import type { FailureName, Problem } from '../contract/errors.ts'
 import type { Target } from '../contract/request/parsed-request.ts'
 import type { InstanceRow } from '../db/instance/row.ts'
 
-/** The entry of an object that could not be found: it is named as the request named it. */
+/** The entry of an object that was not found. It is named as in the request. */
 export function missingEntry(kind: string, target: Target): FailedEntry {
   const { by, value, endpointPath: path } = target
   const wrong =
@@ -14,7 +14,7 @@ export function missingEntry(kind: string, target: Target): FailedEntry {
   return { status: 'error', [by]: value, message: wrong.message, error: wrong.code }
 }
 
-/** The entry of an instance with which something went wrong. */
+/** The entry of an instance for which the operation failed. */
 export function failedInstance(
   row: Pick<InstanceRow, 'uuid' | 'name' | 'state'>,
   name: FailureName,
@@ -25,7 +25,7 @@ export function failedInstance(
   return { status: 'error', uuid, name: row.name, state, message: wrong.message, error: wrong.code }
 }
 
-/** The entry of an object that does not exist, because it could not be made. */
+/** The entry of an object that could not be made, and so does not exist. */
 export function unmadeEntry(wrong: Problem, name?: string): FailedEntry {
   return {
     status: 'error',

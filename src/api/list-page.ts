@@ -7,7 +7,7 @@ import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
 
 /**
- * A page in the terms of the database. The entry that it begins after may be deleted by now, but the user
+ * A page in the terms of the database. The entry after which it begins may be deleted by now, but the user
  * must have had it.
  */
 export async function listPage(

@@ -15,7 +15,10 @@ interface PathParameters {
   readonly object?: string
 }
 
-/** The endpoint of an operation, in both scopes: parse, handle in time, put into the envelope. */
+/**
+ * The endpoint of an operation, in both scopes: parses the request, handles it in time, and puts the answer
+ * into the envelope.
+ */
 export function operationEndpoint<O extends Operation>(
   operation: O,
   handler: Handler<O>,

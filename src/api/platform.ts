@@ -7,8 +7,8 @@ import type { ApiDeps } from './deps.ts'
 import type { RequestState } from './request-state.ts'
 
 /**
- * The endpoints beside the API's own: for probes, scrapers, readers of the document, and clients of the
- * registry.
+ * The endpoints beside the API's own: for probes, for scrapers, for readers of the OpenAPI document, and for
+ * clients of the registry.
  */
 export function platformRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true })

@@ -2,14 +2,14 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Identity } from '../db/account/tokens.ts'
 
-/** What the middlewares know of a request; each field is set by the middleware of its name. */
+/** What the middlewares know of a request. Each field is set by the middleware of that name. */
 export interface RequestState {
   requestId: string
   log: Logger
-  /** The operation or endpoint, for logs and metrics; unset where the path leads nowhere. */
+  /** The operation or endpoint, for logs and metrics; unset if the path leads nowhere. */
   route?: string
   identity?: Identity
-  /** The decoded body; absent where there is none. */
+  /** The decoded body; absent if there is none. */
   body?: unknown
 }
 

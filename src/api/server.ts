@@ -13,7 +13,7 @@ import {
 } from '../contract/limits.ts'
 import { failureBody } from './middleware/error-envelope.ts'
 
-/** How long a client may take; a slow one would hold a connection for ever. */
+/** How long a client may take. A slow client would hold a connection for ever. */
 export interface PatienceMs {
   readonly headers: number
   readonly request: number
@@ -26,10 +26,7 @@ const defaultPatience: PatienceMs = {
   checkEvery: 1_000,
 }
 
-/**
- * The HTTP server with its limits. What it refuses before a request exists has the API's envelope all the
- * same.
- */
+/** The HTTP server with its limits. Its refusals before a request exists have the API's envelope too. */
 export function createApiServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
   patience: PatienceMs = defaultPatience,
@@ -75,12 +72,14 @@ function refuse(socket: Duplex, name: FailureName): void {
 }
 
 /**
- * A connection whose last request was answered after the close began is kept alive by its client until we end
- * it.
+ * How often idle connections are closed while the server closes. A client keeps a connection alive if its
+ * last request was answered after the close began, until the server ends it.
  */
 const closeIdleEveryMs = 20
 
-/** Stops accepting, lets what is under way finish for at most `graceMs`, then closes what is left. */
+/**
+ * Stops accepting connections, lets requests under way finish for at most `graceMs`, then closes the rest.
+ */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())

@@ -1,9 +1,9 @@
-/** `2026-05-28T13:53:40Z`: UTC, whole seconds. */
+/** Such as `2026-05-28T13:53:40Z`: UTC, in whole seconds. */
 export function timestamp(at: Date): string {
   return `${at.toISOString().slice(0, 19)}Z`
 }
 
-/** The property `key`, where there is a time. */
+/** An object with the property `key`; empty if there is no time. */
 export function optionalTimestamp<K extends string>(key: K, at: Date | null): { [P in K]?: string } {
   return (at === null ? {} : { [key]: timestamp(at) }) as { [P in K]?: string }
 }

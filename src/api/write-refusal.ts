@@ -9,7 +9,7 @@ import { timestamp } from './timestamp.ts'
 import { serviceKind } from './service/objects.ts'
 import { volumeKind } from './volume/objects.ts'
 
-/** What the user reads of why something was not made or changed. */
+/** The sentence for the user that says why something was not made or changed. */
 export function writeRefusalProblem(refusal: WriteRefusal): Problem {
   const read = problemOf[refusal.kind] as (refusal: WriteRefusal) => Problem
   return read(refusal)
@@ -17,7 +17,7 @@ export function writeRefusalProblem(refusal: WriteRefusal): Problem {
 
 type Refusal<Kind extends WriteRefusal['kind']> = Extract<WriteRefusal, { readonly kind: Kind }>
 
-/** Total, so that a refusal without a sentence does not compile. */
+/** The table is total: a refusal without a sentence does not compile. */
 const problemOf: { readonly [Kind in WriteRefusal['kind']]: (refusal: Refusal<Kind>) => Problem } = {
   limit: ({ breach: { parameter, min, max } }) => rangeProblem({ name: parameter, min, max }),
   quota: ({ excess: { quota, value, bound } }) =>
@@ -99,7 +99,7 @@ function unavailableProblem(refusal: Refusal<'volume-not-available'>): Problem {
 }
 
 /**
- * Completes "which ..." or "the instance ...". One that is stopped and refused all the same waits for its
+ * Completes "which ..." or "the instance ...". A stopped instance that is refused all the same waits for its
  * start.
  */
 function activity(state: InstanceState): string {

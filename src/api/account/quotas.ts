@@ -6,8 +6,8 @@ import { missingEntry } from '../failed-entry.ts'
 import { presentQuotas } from './view.ts'
 
 /**
- * Quotas of the caller. In local scope nobody else's can be named: they are as unknown as users that do not
- * exist.
+ * The quotas of the caller. In local scope no other user can be named: any other user is answered like one
+ * that does not exist.
  */
 export function usersQuotas(deps: ApiDeps): Handler<typeof getQuotas> {
   return async ({ objects }, { identity }) => {

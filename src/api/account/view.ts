@@ -40,7 +40,7 @@ function presentAmounts(amounts: QuotaAmounts): Entry['used'] {
   }
 }
 
-/** How a quota is called in messages: by its field in the answer of the quotas. */
+/** The name of each quota in messages: its field in the answer of the quotas. */
 export const quotaNames: Readonly<Record<keyof QuotaAmounts, keyof Entry['used']>> = {
   instances: 'instances',
   liveInstances: 'live_instances',

@@ -7,8 +7,8 @@ import { failedService, forEachService } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * From the mark on the service is unconfigured and its clones are given back; the workflow, now or at the
- * next sweep, has them go.
+ * Marks configurations as deleted. From then on the service is unconfigured. Its workflow, told now or at the
+ * next sweep, gives the clones back.
  */
 export function autoscaleDelete(deps: ApiDeps): Handler<typeof deleteAutoscale> {
   return async ({ objects }, call) => {

@@ -12,8 +12,8 @@ import { readPolicies } from './new-policies.ts'
 type Body = OperationBody<typeof createAutoscale>
 
 /**
- * A configuration as a body describes it, or everything that is wrong with it whatever the state of the
- * platform.
+ * Reads a configuration from a body. If something is wrong with it whatever the state of the platform,
+ * returns all problems.
  */
 export function readAutoscale(
   { master: given, ...body }: Body,
@@ -41,7 +41,7 @@ export function readAutoscale(
   }
 }
 
-/** Where both are given; what a default is depends on the account. */
+/** The sizes are compared only if both are given, because a default depends on the account. */
 function crossedSizes({ min_size: min, max_size: max }: Omit<Body, 'master'>): readonly Problem[] {
   return min !== undefined && max !== undefined && min > max ? [problem('sizesCrossed', { min, max })] : []
 }

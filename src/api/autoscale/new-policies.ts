@@ -11,7 +11,7 @@ import type { Read } from '../body-identifier.ts'
 
 type Body = OperationBody<typeof addAutoscalePolicies>
 
-/** Policies as a body describes them, or everything that is wrong with any of them. */
+/** Reads policies from bodies. If anything is wrong with any of them, returns all problems. */
 export function readPolicies(bodies: readonly Body[]): Read<readonly AutoscalePolicy[]> {
   const written = bodies.map(writtenPolicy)
   const problems = written.flatMap((policy) =>
@@ -33,7 +33,7 @@ function writtenPolicy({ name, metric, adjustment_type: adjustmentType, steps }:
   }
 }
 
-/** What the user reads of it: the policy by its name, the step by its place in the list. */
+/** The sentence for a problem. It names the policy by its name and the step by its place in the list. */
 function policyProblem(found: PolicyProblem, policy: WrittenPolicy): Problem {
   const write = sentences[found.kind] as (found: PolicyProblem, where: Where) => Problem
   return write(found, { place: `policy '${shortened(policy.name)}'`, policy })
@@ -45,7 +45,7 @@ interface Where {
 }
 type Found<Kind extends PolicyProblem['kind']> = Extract<PolicyProblem, { readonly kind: Kind }>
 
-/** Total, so that a rule without a sentence does not compile. */
+/** The table is total: a rule without a sentence does not compile. */
 const sentences: {
   readonly [Kind in PolicyProblem['kind']]: (found: Found<Kind>, where: Where) => Problem
 } = {

@@ -9,7 +9,7 @@ import { changedPolicy, findOwner } from './policy-objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * Adds policies in the order of the request. The observer reads them with its next look: nobody has to be
+ * Adds policies in the order of the request. The observer reads them at its next look, so nobody has to be
  * told.
  */
 export function policiesAdd(deps: ApiDeps): Handler<typeof addAutoscalePolicies> {

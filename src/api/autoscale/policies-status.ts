@@ -9,7 +9,7 @@ import { policyKind } from './policy-kind.ts'
 import { findOwner, missingPolicy } from './policy-objects.ts'
 import { presentPolicy } from './view.ts'
 
-/** The named policies of a service, or all. */
+/** The named policies of a service, or all of them. */
 export function policiesStatus(deps: ApiDeps): Handler<typeof getAutoscalePolicies> {
   return async (request, call) => {
     const { uuid, name: service } = await findOwner(deps, call, request.owner)
@@ -27,7 +27,7 @@ export function policiesStatus(deps: ApiDeps): Handler<typeof getAutoscalePolici
   }
 }
 
-/** There are few, so they are read as a whole; a page begins after the name of a policy. */
+/** A service has few policies, so all are read. A page begins after the policy that `after` names. */
 function pageOf(
   policies: readonly AutoscalePolicy[],
   { count, offset = 0, after }: Page,

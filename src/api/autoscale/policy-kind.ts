@@ -1,2 +1,2 @@
-/** What policies are called in messages. */
+/** The word for policies in messages. */
 export const policyKind = 'autoscale policy'

@@ -12,7 +12,7 @@ import { policyKind } from './policy-kind.ts'
 import { serviceKind } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** The service whose policies a request is about; that there is none fails the request as a whole. */
+/** The service whose policies a request is about. If it does not exist, the request as a whole fails. */
 export async function findOwner(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
@@ -25,9 +25,9 @@ export async function findOwner(
 }
 
 /**
- * What is answered in place of a policy that there is not: an entry, or, where the path names it, the failure
- * of the request. The SDK in Go decodes every entry of a status as a whole policy, and so would not get as
- * far as the message of one that is none.
+ * The answer when a policy does not exist: an entry, or the failure of the request if the path names the
+ * policy. The SDK in Go decodes every entry of a status as a whole policy, so it would fail before it could
+ * read the message of an error entry.
  */
 export function missingPolicy(name: string, { local }: Pick<ParsedRequest, 'local'>): FailedEntry {
   const values = { kind: policyKind, by: 'name', value: name }

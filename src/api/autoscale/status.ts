@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts'
 import { presentAutoscale } from './view.ts'
 import { forEachService, servicePage } from '../service/objects.ts'
 
-/** How the named services are scaled, or all. */
+/** The autoscale configurations of the named services, or of all services. */
 export function autoscaleStatus(deps: ApiDeps): Handler<typeof getAutoscale> {
   return async ({ objects, page }, call) => {
     const { userUuid } = call.identity

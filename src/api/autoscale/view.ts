@@ -7,7 +7,10 @@ import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 type Details = OperationEntry<typeof getAutoscale>
 type Policy = Omit<OperationEntry<typeof getAutoscalePolicies>, 'status'>
 
-/** How a service is scaled. `row` undefined: not at all, and clients want nothing beside the names then. */
+/**
+ * The view of a service's configuration. `row` is undefined if there is none; clients then expect only the
+ * names.
+ */
 export function presentAutoscale(
   { uuid, name }: Pick<ServiceRow, 'uuid' | 'name'>,
   row: AutoscaleRow | undefined,
@@ -27,7 +30,7 @@ export function presentAutoscale(
   }
 }
 
-/** An open bound is left out: null breaks clients. */
+/** The view of a policy. An open bound is left out, because null breaks clients. */
 export function presentPolicy({ name, metric, adjustmentType, steps }: AutoscalePolicy): Policy {
   return {
     name,

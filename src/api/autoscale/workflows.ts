@@ -6,7 +6,10 @@ import type { ApiDeps } from '../deps.ts'
 
 type Deps = Pick<ApiDeps, 'database' | 'autoscaleControl'>
 
-/** Where Temporal does not answer, the service is configured all the same: the sweep starts its workflow. */
+/**
+ * Tells the workflow that its service is configured. If Temporal does not answer, the configuration stands
+ * all the same, and the sweep starts the workflow.
+ */
 export async function tellConfigured(
   { database, autoscaleControl }: Deps,
   call: Call,
@@ -17,8 +20,8 @@ export async function tellConfigured(
 }
 
 /**
- * The workflow runs already, unless somebody terminated it: then it goes on with the instances that there
- * are.
+ * Starts the workflow again if somebody terminated it; else it already runs. It then goes on with the
+ * existing instances.
  */
 export async function keepWatched(
   { autoscaleControl }: Pick<Deps, 'autoscaleControl'>,
@@ -29,8 +32,8 @@ export async function keepWatched(
 }
 
 /**
- * Of a configuration whose row is marked deleted; what does not reach its workflow now is repeated by the
- * sweep.
+ * Tells the workflow that the row of its configuration is marked deleted. If this does not reach it now, the
+ * sweep repeats it.
  */
 export async function tellAutoscaleDeleted(
   { autoscaleControl }: Pick<Deps, 'autoscaleControl'>,
@@ -50,7 +53,10 @@ async function wasTold(
     return true
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn({ err: error, service: serviceUuid }, 'the workflow of autoscale was not told yet')
+    call.log.warn(
+      { err: error, service: serviceUuid },
+      'Temporal or the worker does not answer: the workflow of autoscale was not told',
+    )
     return false
   }
 }

@@ -16,13 +16,13 @@ import { writeRefusalProblem } from '../write-refusal.ts'
 
 type Entry = OperationEntry<typeof createCertificates> | FailedEntry
 
-/** Uploads the certificates of an array one after the other, if nothing is wrong with any of them. */
+/** Uploads the certificates of an array one after the other, unless something is wrong with any of them. */
 export function certificatesCreate(deps: ApiDeps): Handler<typeof createCertificates> {
   return async ({ objects }, call) => {
     const read: Read<NewCertificate>[] = []
     for (const { parameters } of objects) {
       read.push(await readOne(deps, call, parameters))
-      // Checking signatures takes a while: others are served between two.
+      // Checking signatures takes a while. Other requests are served between two certificates.
       await setImmediate()
     }
     const problems = read.flatMap((one) => (one.ok ? [] : one.problems))

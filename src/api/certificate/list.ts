@@ -5,7 +5,7 @@ import type { Handler } from '../call.ts'
 import { certificatePage } from './objects.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Names of certificates that pass one of the filters. */
+/** The names of certificates that match one of the filters. */
 export function certificatesList(deps: ApiDeps): Handler<typeof listCertificates> {
   return async ({ objects, page }, call) => {
     const filters = objects.map(({ parameters: { common_name: name } }) =>

@@ -9,11 +9,11 @@ import { missingEntry } from '../failed-entry.ts'
 import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
 
-/** What certificates are called in messages. */
+/** The word for certificates in messages. */
 export const certificateKind = 'certificate'
 
 /**
- * Does `work` with each certificate that the request names, one after the other; entries stand in the
+ * Does `work` with each certificate that the request names, one after the other. The entries are in the
  * request's order.
  */
 export async function forEachCertificate<E>(

@@ -6,7 +6,7 @@ import { certificatePage, forEachCertificate } from './objects.ts'
 import type { ApiDeps } from '../deps.ts'
 import { presentCertificate } from './view.ts'
 
-/** Status of the named certificates, or of all; then the entries have no `status` of their own. */
+/** The status of the named certificates, or of all; if of all, the entries have no `status` of their own. */
 export function certificatesStatus(deps: ApiDeps): Handler<typeof getCertificates> {
   return async ({ objects, query, page }, call) => {
     const present = query.details === false ? presentIdentity : presentCertificate

@@ -14,7 +14,7 @@ import { timestamp } from '../timestamp.ts'
 
 export type CertificateBody = OperationBody<typeof createCertificates>
 
-/** What is asked for, or all that is wrong with it. */
+/** Reads the certificate that a body describes, or returns what is wrong with it. */
 export async function readCertificate(
   body: CertificateBody,
   options: {
@@ -68,7 +68,10 @@ interface Sentence {
 
 type Flaw<Kind extends UploadFlaw['kind']> = Extract<UploadFlaw, { readonly kind: Kind }>
 
-/** Total, so that a flaw without a sentence does not compile. Each names what was found, and what to do. */
+/**
+ * The table is total: a flaw without a sentence does not compile. Each sentence says what was found, and what
+ * to do.
+ */
 const sentences: {
   readonly [Kind in Exclude<UploadFlaw['kind'], 'other-name'>]: (flaw: Flaw<Kind>) => Sentence
 } = {

@@ -27,8 +27,8 @@ export function presentCertificate(row: CertificateRow): Details {
 }
 
 /**
- * Of the last attempt that failed, also where the next one is due and where a valid one could not be renewed
- * yet.
+ * The reason of the last failed attempt. It is shown too while the next attempt is due, and if a valid
+ * certificate could not be renewed yet.
  */
 function presentReason({ state, failure }: CertificateRow): Pick<Details, 'reason'> {
   if (failure !== null) return { reason: failure }

@@ -6,14 +6,14 @@ import { boundedMap } from '../bounded-map.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Workflow starts that one request has under way. */
+/** How many workflow starts one request may have under way. */
 const maxConcurrentStarts = 10
 
 type Deps = Pick<ApiDeps, 'database' | 'certificateControl'>
 
 /**
- * Has the certificates ordered that were requested with these services. Where Temporal does not answer, they
- * are pending all the same: the sweep starts the rest.
+ * Starts the workflows that order the certificates which were requested with these services. If Temporal does
+ * not answer, the certificates are pending all the same, and the sweep starts the rest.
  */
 export async function startCertificateWorkflows(
   { database, certificateControl }: Deps,
@@ -32,7 +32,10 @@ export async function startCertificateWorkflows(
   if (started.length > 0) await markCertificateWorkflowStarted(database, started.flat())
 }
 
-/** Of a certificate whose row is gone; a workflow that does not hear of it finds that out. */
+/**
+ * Tells the workflow of a certificate that the row is gone. If this does not reach the workflow, it finds out
+ * by itself.
+ */
 export async function tellCertificateDeleted(
   { certificateControl }: Pick<Deps, 'certificateControl'>,
   call: Call,
@@ -47,7 +50,10 @@ async function wasTold(telling: Promise<void>, call: Call, uuid: string): Promis
     return true
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn({ err: error, certificate: uuid }, 'the workflow of the certificate hears of it later')
+    call.log.warn(
+      { err: error, certificate: uuid },
+      'Temporal or the worker does not answer: the workflow of the certificate hears of it later',
+    )
     return false
   }
 }

@@ -3,11 +3,11 @@ import { RegistryAction } from '../../registry/registry-scope.ts'
 import { answerTokenRequest, issuePlatformToken } from '../../registry/token-issuer.ts'
 import type { RegistryTokenIssuer, TokenAnswer, TokenRequest } from '../../registry/token-issuer.ts'
 
-/** Tokens of the image registry, which trusts this API. */
+/** The tokens for the image registry, which trusts this API. */
 export interface RegistryTokens {
   /** Answers `GET /registry/token` of the registry's token protocol. */
   answer(request: TokenRequest): Promise<TokenAnswer>
-  /** A token with which a host pulls one repository. */
+  /** Makes a token with which a host pulls one repository. */
   pullToken(repository: string): Promise<string>
 }
 

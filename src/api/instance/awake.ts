@@ -8,10 +8,10 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * A host wakes an instance without asking anybody, and the workflow writes the new state some hundred
- * milliseconds later. Until then the row says `standby`, although a client may have had an answer from the
- * instance. So whoever reads a row in one of these states asks the host as well, and shows what the host
- * says. Nothing is written here.
+ * The states in which the host may know more than the row. A host wakes an instance without asking anybody,
+ * and the workflow writes the new state some hundred milliseconds later. Until then the row says `standby`,
+ * although a client may have had an answer from the instance. So reads of a row in one of these states also
+ * ask the host, and show what it says. Nothing is written here.
  */
 const statesAheadOfRows: readonly InstanceState[] = [InstanceState.Standby, InstanceState.Starting]
 
@@ -20,8 +20,8 @@ type Log = Pick<Call, 'log'>
 type Placed = Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>
 
 /**
- * The rows in their order, each as its host has the instance now. A host that does not answer changes
- * nothing.
+ * Returns the rows in their order, each as its host has the instance now. If a host does not answer, its rows
+ * stay as they are.
  */
 export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
   deps: Deps,
@@ -39,7 +39,7 @@ export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
   })
 }
 
-/** Of these instances those that their hosts have awake, with one call per host. */
+/** Returns those of the instances that their hosts have awake. Makes one call per host. */
 async function awakeInstances(
   deps: Deps,
   call: Log,
@@ -51,7 +51,7 @@ async function awakeInstances(
       const awake = await askHost(deps, call, { nodeId, uuids: there.map(({ uuid }) => uuid) })
       return there.flatMap(({ uuid, boot }) => {
         const seen = awake[uuid]
-        // A boot before the row's is over by the word of the workflow.
+        // The workflow knows that a boot before the row's is over.
         return seen === undefined || seen.boot < boot ? [] : [[uuid, seen] as const]
       })
     }),
@@ -59,7 +59,7 @@ async function awakeInstances(
   return new Map(answers.flat())
 }
 
-/** The states of the user's instances that their rows do not show yet. */
+/** The states of the user's instances that hosts know and rows do not show yet. */
 export async function statesByHosts(
   deps: Pick<ApiDeps, 'nodes' | 'database'>,
   call: Call,
@@ -84,13 +84,14 @@ async function askHost(
 }
 
 /**
- * The state before a command: the workflow that answered it may not know yet that the host woke the instance.
+ * The state of an instance before a command. The workflow that answered may not know yet that the host woke
+ * the instance.
  */
 export function stateBefore(told: InstanceState, { state }: Pick<InstanceRow, 'state'>): InstanceState {
   return told === InstanceState.Standby ? state : told
 }
 
-/** What the workflow is about to write. */
+/** The row as the workflow is about to write it. */
 function asAwake(row: InstanceRow, { boot, state, started }: AwakeInstance): InstanceRow {
   return {
     ...row,

@@ -35,12 +35,12 @@ import { waitForStart } from './start-waiting.ts'
 
 type Entry = OperationEntry<typeof createInstances> | FailedEntry
 
-/** Workflow starts and lookups of images that one request has under way. */
+/** How many workflow starts or image lookups one request may have under way. */
 const maxConcurrent = 10
 
 /**
- * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Those
- * of one object are created all or none.
+ * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Of the
+ * instances of one object, all are created or none.
  */
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
   return async ({ objects }, call) => {
@@ -81,7 +81,7 @@ function isRow(one: InstanceRow | FailedEntry): one is InstanceRow {
   return !('message' in one)
 }
 
-/** What is invalid whatever the state of the platform aborts the request before anything is made. */
+/** If an object is invalid whatever the state of the platform, the request fails before anything is made. */
 async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly InstanceBody[]): Promise<void> {
   const { place } = createInstances
   const quotas = await readQuotas(deps.database, call.identity.userUuid)
@@ -139,7 +139,9 @@ async function findImage(deps: ApiDeps, call: Call, reference: string) {
   }
 }
 
-/** Of volumes that were made with the instances; those that there were already have been started long ago. */
+/**
+ * Starts the workflows of volumes that were made with the instances. Volumes that existed before have theirs.
+ */
 async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const uuids = rows.flatMap(({ volumeUuid }) => (volumeUuid === null ? [] : [{ uuid: volumeUuid }]))
   if (uuids.length === 0) return
@@ -148,7 +150,10 @@ async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly Instan
   await startVolumeWorkflows(deps, call, made)
 }
 
-/** Where Temporal does not answer, the instances exist all the same: the sweep starts their workflows. */
+/**
+ * Starts the workflows of new instances. If Temporal does not answer, the instances exist all the same, and
+ * the sweep starts their workflows.
+ */
 async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const started = await boundedMap(rows, maxConcurrent, async (row) => {
     try {
@@ -156,7 +161,10 @@ async function startWorkflows(deps: ApiDeps, call: Call, rows: readonly Instance
       return [row.uuid]
     } catch (error) {
       if (!(error instanceof ControlUnavailable)) throw error
-      call.log.warn({ err: error, instance: row.uuid }, 'the sweep will start the workflow')
+      call.log.warn(
+        { err: error, instance: row.uuid },
+        'Temporal or the worker does not answer: the sweep will start the workflow',
+      )
       return []
     }
   })

@@ -16,23 +16,24 @@ import { missingEntry } from '../failed-entry.ts'
 import { forEachInstance } from './objects.ts'
 import { tellVolumeDeleted } from '../volume/workflows.ts'
 
-/** Workflows of clones that the delete of one master tells at a time. */
+/** How many clones' workflows the delete of one master tells at a time. */
 const maxConcurrentClones = 10
 
 /**
- * From the mark on nobody sees the instance any more; its workflow, now or at the next sweep, cleans the
- * host.
+ * Marks instances as deleted. From then on nobody sees them. The workflow of each, told now or at the next
+ * sweep, cleans its host.
  */
 export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> {
   return async ({ objects }, call) => {
     const entries = await forEachInstance(deps, call, objects, async (row) => {
       const marked = await markDeleted(deps.database, call.identity.userUuid, row.uuid)
       if (marked === undefined) {
-        // A clone that was there when the request began went with its master, which the same request may name
-        // as well.
+        // A clone that existed when the request began was deleted with its master, if the same request names
+        // both.
         return row.cloneOf === null ? missingEntry('instance', { by: 'uuid', value: row.uuid }) : deleted(row)
       }
-      // Read before the workflow hears of it, which removes the row that tells whose master it was.
+      // This is read before the workflow is told, because the workflow removes the row that says whose master
+      // it was.
       const gone = await findGoneWithMaster(deps.database, marked)
       await tellWorkflow(deps, call, workflowSettings(marked))
       await tellVolume(deps, call, marked)
@@ -47,13 +48,15 @@ function deleted({ uuid, name, state }: InstanceRow) {
   return { status: 'success' as const, uuid, name, previous_state: state }
 }
 
-/** Of the volume that was made with the instance and went with it. */
+/** Tells the workflow of the volume that was made with the instance and deleted with it. */
 async function tellVolume(deps: ApiDeps, call: Call, { volumeUuid }: InstanceRow): Promise<void> {
   const volume = volumeUuid === null ? undefined : await findDeletedVolume(deps.database, volumeUuid)
   if (volume !== undefined) await tellVolumeDeleted(deps, call, volume)
 }
 
-/** Of the configuration that it was the master of, and of all that autoscale made of it. */
+/**
+ * Tells the workflows of the configurations of which the instance was the master, and of all their clones.
+ */
 async function tellClones(
   deps: ApiDeps,
   call: Call,
@@ -69,6 +72,9 @@ async function tellWorkflow(deps: ApiDeps, call: Call, settings: InstanceSetting
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
     const { instanceUuid: instance } = settings
-    call.log.warn({ err: error, instance }, 'the sweep will clean up after the instance')
+    call.log.warn(
+      { err: error, instance },
+      'Temporal or the worker does not answer: the sweep will clean up after the instance',
+    )
   }
 }

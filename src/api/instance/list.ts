@@ -6,8 +6,8 @@ import { statesByHosts } from './awake.ts'
 import { pageFilter } from './objects.ts'
 
 /**
- * Names of instances, in any of the states that the filters give. A filter without a state lets everything
- * pass.
+ * The names of instances that are in any of the states in the filters. A filter without a state matches all
+ * instances.
  */
 export function instancesList(deps: ApiDeps): Handler<typeof operation> {
   return async ({ objects, page }, call) => {

@@ -6,7 +6,7 @@ import { failedInstance } from '../failed-entry.ts'
 import { forEachInstance } from './objects.ts'
 import { NodeUnavailable } from '../../control/host-client.ts'
 
-/** Windows of console logs, from the hosts that keep them. */
+/** Windows of console logs, read from the hosts that keep them. */
 export function instancesLog(deps: ApiDeps): Handler<typeof getInstanceLogs> {
   return async ({ objects }, call) => {
     const entries = await forEachInstance(deps, call, objects, async (row, parameters) => {

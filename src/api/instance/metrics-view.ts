@@ -11,7 +11,7 @@ type Metrics = OperationEntry<typeof getInstanceMetrics>
 /** One instance with its resource use, for either form of the metrics. */
 export interface MeteredInstance {
   readonly row: InstanceRow
-  /** Absent where the host does not answer. */
+  /** Absent if the host does not answer. */
   readonly usage?: Usage
 }
 
@@ -50,7 +50,7 @@ interface TextMetric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  /** Undefined: the instance has no such value now. */
+  /** Returns undefined if the instance has no such value now. */
   readonly value: (instance: MeteredInstance, view: TextView) => string | undefined
 }
 
@@ -143,7 +143,10 @@ const textMetrics: readonly TextMetric[] = [
   usageMetric('instance_ntotal', 'Inbound connections and requests handled.', (usage) => usage.handled),
 ]
 
-/** The Prometheus text form: a block per metric with its help and type, blank lines between. */
+/**
+ * The metrics in the Prometheus text form: a block per metric with its help and type, with blank lines
+ * between the blocks.
+ */
 export function presentMetricsText(instances: readonly MeteredInstance[], view: TextView): string {
   const blocks = textMetrics.map((metric) => {
     const samples = instances.flatMap((instance) => {

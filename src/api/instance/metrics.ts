@@ -13,14 +13,15 @@ import type { MeteredInstance } from './metrics-view.ts'
 
 type Entry = OperationEntry<typeof getInstanceMetrics> | FailedEntry
 
-/** Metrics of the named instances, or of all; as text unless JSON is asked for. */
+/** The metrics of the named instances, or of all; as text unless JSON is requested. */
 export function instancesMetrics(deps: ApiDeps): Handler<typeof getInstanceMetrics> {
   return async (request, call) => {
     const found = await findRows(deps, call, request)
     const rows = found.flatMap((one) => ('row' in one ? one.row : []))
     const usage = await usageOf(deps, call, rows)
     const view = { nowMs: deps.nowMs(), developer: call.identity.developer }
-    // The text has no place for what failed; where there is nothing else, the envelope says it.
+    // The text has no place for failed objects. If there are only those, the answer is JSON, whose envelope
+    // reports them.
     const onlyFailures = found.length > 0 && rows.length === 0
     if (!acceptsJson(call.accept) && !onlyFailures) return asText(found, usage, view)
     const named = request.objects.length > 0
@@ -47,7 +48,7 @@ async function findRows(
   return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
 }
 
-/** Only the JSON type itself counts: what sends a wildcard or nothing at all scrapes metrics. */
+/** Only the JSON type itself counts: a client that sends a wildcard or nothing is a scraper of metrics. */
 function acceptsJson(accept: string): boolean {
   return accept.split(',').some((part) => /^\s*application\/json\s*(?:;|$)/i.test(part))
 }

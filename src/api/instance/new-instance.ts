@@ -17,7 +17,10 @@ import { volumeChoice } from '../volume/choice.ts'
 export type InstanceBody = OperationBody<typeof createInstances>
 type FoundImage = Extract<ResolvedImage, { readonly kind: 'found' }>
 
-/** What is too long for a process. What its image adds is counted at its start, by the same bounds. */
+/**
+ * Reports arguments or variables that are too long for a process. What the image adds is counted when the
+ * instance starts, by the same bounds.
+ */
 export function oversizedProcess(body: InstanceBody): Problem | undefined {
   const { args = [], env = {} } = body
   const excess = findProcessExcess(typeof args === 'string' ? splitArgumentLine(args) : args, env)
@@ -26,7 +29,7 @@ export function oversizedProcess(body: InstanceBody): Problem | undefined {
     : problem('tooManyBytes', { ...excess, place: createInstances.place })
 }
 
-/** What is to be written into the database, with everything that was left out filled in. */
+/** The instances to write into the database, with defaults for everything that was left out. */
 export function newInstances(
   userUuid: string,
   {
@@ -68,11 +71,11 @@ export function newInstances(
 }
 
 /**
- * The arguments to run with; undefined for the image's own. Clients pass on the `args` that they read from
- * the image list, one line, as the first element of an array, also where it is empty. Alone it means the
- * image's own; before further arguments it is replaced by its words. Where the image has an entrypoint, that
- * is left to the host. It runs the entrypoint before the arguments, but hands it to a kernel of the image's
- * own as one of them, and only it knows which kind the image is.
+ * The arguments to run with; undefined for the image's own. Clients send the `args` from the image list, one
+ * line, as the first element of an array, even if it is empty. Alone it means the image's own arguments;
+ * before further ones it is replaced by its words. If the image has an entrypoint, the host does this. The
+ * host runs the entrypoint before the arguments, or passes it as one of them to a kernel that the image
+ * brings. Only the host knows which kind of image it is.
  */
 export function wantedArguments(
   args: InstanceBody['args'],
@@ -87,8 +90,8 @@ export function wantedArguments(
 }
 
 /**
- * The deprecated feature stands for the policy `on`. Clients send the policy `off` along with every instance
- * that publishes no port, whatever their user said, so the feature counts beside it.
+ * The deprecated feature means the policy `on`. Clients send the policy `off` with every instance that
+ * publishes no port, whatever their user asked for, so the feature counts although that policy is given.
  */
 export function wantedScaleToZero({ scale_to_zero: wanted, features = [] }: ScaleToZeroBody): ScaleToZero {
   const policy = wanted?.policy ?? ScaleToZeroPolicy.Off

@@ -12,12 +12,12 @@ import type { ApiDeps } from '../deps.ts'
 import { failedInstance, missingEntry } from '../failed-entry.ts'
 import { listPage } from '../list-page.ts'
 
-/** Calls to workflows and hosts that one request has under way. */
+/** How many calls to workflows and hosts one request may have under way. */
 const maxConcurrentObjects = 10
 
 /**
- * Does `work` with each instance that the request names, and answers its entries in the order of the request.
- * What the user does not have, whosever it may be, becomes the same `not found`.
+ * Does `work` with each instance that the request names, and returns the entries in the order of the request.
+ * An instance that the user does not have gets the same `not found`, whether or not another user has it.
  */
 export async function forEachInstance<B, E>(
   deps: Pick<ApiDeps, 'database' | 'nodes'>,
@@ -39,7 +39,9 @@ export async function forEachInstance<B, E>(
   })
 }
 
-/** The instances that the request names, in its order; undefined for each that the user does not have. */
+/**
+ * Finds the instances that the request names, in its order; undefined for each that the user does not have.
+ */
 async function findAsHostsSay(
   deps: Pick<ApiDeps, 'database' | 'nodes'>,
   call: Call,

@@ -17,7 +17,7 @@ export interface StartedInstance {
 
 /**
  * Waits until a start that was accepted at `revision` is over. An application that ran and ended by itself
- * before anybody looked was started all the same; one that could not be started failed.
+ * before anybody looked counts as started. An instance that could not be started counts as failed.
  */
 export async function waitForStart(
   deps: Pick<ApiDeps, 'database' | 'nodes' | 'watch' | 'stopping'>,

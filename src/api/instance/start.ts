@@ -18,7 +18,7 @@ import { quotaNames } from '../account/view.ts'
 
 type Entry = OperationEntry<typeof startInstances> | FailedEntry
 
-/** Starts within the live quotas, and then waits where that was asked for. */
+/** Starts instances within the live quotas, and then waits if the request asks for that. */
 export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
   return async ({ objects }, call) => ({
     entries: await forEachInstance(deps, call, objects, async (row, parameters): Promise<Entry> => {
@@ -26,7 +26,7 @@ export function instancesStart(deps: ApiDeps): Handler<typeof startInstances> {
       if (!reserved.ok) return refusedStart(row, reserved.refusal)
       const answer = await startReserved(deps, row)
       const previous_state = stateBefore(answer.previousState, row)
-      // To start what its host has woken already changes nothing.
+      // A start changes nothing if the host has already woken the instance.
       const state = previous_state === answer.previousState ? answer.state : previous_state
       const timeoutMs = waitMs(parameters.wait_timeout_ms ?? 0)
       if (timeoutMs === 0) {

@@ -10,7 +10,7 @@ import { forEachInstance, listAsHostsSay } from './objects.ts'
 import { usageOf } from './usage.ts'
 import { presentInstance } from './view.ts'
 
-/** Status of the named instances, or of all; then the entries have no `status` of their own. */
+/** The status of the named instances, or of all; if of all, the entries have no `status` of their own. */
 export function instancesStatus(deps: ApiDeps): Handler<typeof getInstances> {
   return async ({ objects, query, page }, call) => {
     const { details = true, metrics = false } = query

@@ -13,7 +13,7 @@ import { workflowSettings } from '../../db/instance/settings.ts'
 type Parameters = OperationBody<typeof stopInstances>
 
 /**
- * Asks the instances to stop. The answer does not wait for their end, only for readers to see what it says.
+ * Asks the instances to stop. The answer does not wait for their end, but only until reads show what it says.
  */
 export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
   return async ({ objects }, call) => {

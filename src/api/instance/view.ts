@@ -20,13 +20,13 @@ export interface InstanceView {
   readonly env: Readonly<Record<string, string>>
   readonly developer: boolean
   readonly nowMs: number
-  /** Absent: attached to none. */
+  /** Absent if the instance is attached to no service. */
   readonly service?: AttachedService
-  /** Absent: has none. */
+  /** Absent if it has no volume. */
   readonly volume?: Pick<VolumeRow, 'uuid' | 'name'>
-  /** Absent: nobody made it but its user. */
+  /** Absent unless autoscale made the instance. */
   readonly master?: { readonly uuid: string; readonly name: string }
-  /** Absent: not asked for, or the host does not answer. */
+  /** Absent if it was not requested, or if the host does not answer. */
   readonly usage?: Usage
 }
 
@@ -75,7 +75,7 @@ function presentImage(image: string): string {
   return reference === undefined ? image : publicImageReference(reference)
 }
 
-/** The time of the present run is added to that of the runs before. */
+/** The uptime: that of the earlier runs and the time of the present one. */
 export function presentUptimeMs(row: InstanceRow, nowMs: number): number {
   const current = isUp(row.state) && row.startedAt !== null ? Math.max(0, nowMs - row.startedAt.getTime()) : 0
   return row.uptimeMs + current
@@ -95,7 +95,7 @@ function isUp(state: InstanceState): boolean {
   )
 }
 
-/** The origin of a stop is told while it is going on and until the next start. */
+/** The origin of a stop is shown while the stop is going on and until the next start. */
 function presentStop(row: InstanceRow): Partial<Details> {
   if (isRunning(row.state)) return {}
   return {
@@ -105,7 +105,7 @@ function presentStop(row: InstanceRow): Partial<Details> {
   }
 }
 
-/** Enabled now: the instance itself may speak against it for a while. */
+/** `enabled` says what holds now: the instance itself may speak against standby for a while. */
 function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zero']> {
   const { policy, cooldownMs, stateful } = scaleToZeroOf(row)
   const enabled = mayStandBy({ policy, cooldownMs, stateful }) && !row.standbyDisabled

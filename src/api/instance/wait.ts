@@ -13,7 +13,10 @@ import { waitForInstance, waitMs } from './waiting.ts'
 type Entry = OperationEntry<typeof waitInstances> | FailedEntry
 type Wanted = RequestObject<{ readonly state?: InstanceState; readonly timeout_ms?: number }>
 
-/** Each instance is waited for by itself, all at once; the answer comes when the last wait has ended. */
+/**
+ * Waits for all instances at once, each with its own state and timeout. The answer comes when the last wait
+ * has ended.
+ */
 export function instancesWait(deps: ApiDeps): Handler<typeof waitInstances> {
   return async ({ objects }, call) => {
     const targets = objects.flatMap(({ target }) => target ?? [])

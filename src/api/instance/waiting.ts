@@ -8,18 +8,18 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * How long an answer waits for the row to say what the workflow said; a lost notification costs no more than
- * this.
+ * How long an answer waits until the row says what the workflow said. So a lost notification costs no more
+ * than this.
  */
 const readYourWritesMs = 1_000
 
-/** What became of an instance that was waited for. */
+/** The outcome of a wait for an instance. */
 export type Awaited =
   | { readonly kind: 'reached' | 'timed-out'; readonly row: InstanceRow }
-  /** It was deleted meanwhile. */
+  /** The instance was deleted meanwhile. */
   | { readonly kind: 'gone' }
 
-/** -1 stands for the longest wait. */
+/** The time to wait in ms. -1 means the longest wait. */
 export function waitMs(timeoutMs: number): number {
   return timeoutMs < 0 ? maxWaitMs : Math.min(timeoutMs, maxWaitMs)
 }
@@ -33,8 +33,8 @@ interface Wanted {
 }
 
 /**
- * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws where the
- * process is stopping: the client is to ask another one.
+ * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws if the
+ * process is stopping, so that the client asks another one.
  */
 export async function waitForInstance(
   deps: RowDeps & Pick<ApiDeps, 'nodes'>,
@@ -44,7 +44,7 @@ export async function waitForInstance(
   return waitForRow(deps, call, wanted, (rows) => asTheirHostsSay(deps, call, rows))
 }
 
-/** `show` turns what was recorded into what the wait looks at. */
+/** `show` turns the recorded rows into those that the wait looks at. */
 async function waitForRow(
   deps: RowDeps,
   call: Call,
@@ -68,9 +68,7 @@ async function waitForRow(
   return { kind: satisfied ? 'reached' : 'timed-out', row }
 }
 
-/**
- * Waits a moment until the state of this revision is recorded. No host has a say in that, so none is asked.
- */
+/** Waits a moment until the state of this revision is recorded. Hosts do not write rows, so none is asked. */
 export async function waitForRevision(
   deps: RowDeps,
   call: Call,
@@ -86,7 +84,7 @@ export async function waitForRevision(
 }
 
 /**
- * Whether a start is over: the instance runs, or is down with no restart ahead and by something that happened
+ * Whether a start is over: the instance runs, or it is down without a restart ahead, because of something
  * after `revision`, at which the start was accepted.
  */
 export function isStartOver(row: InstanceRow, revision: number): boolean {

@@ -11,15 +11,15 @@ import type { FeedSource } from './feed-stream.ts'
 import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
 
 /**
- * Readers at one API process. Of each kind there are a few gateways, and one per host; one that was cut off
- * without a word keeps its place until TCP gives it up.
+ * The most readers at one API process. There are a few gateways, and one reader of names per host. A reader
+ * that was cut off without notice keeps its place until TCP gives it up.
  */
 const maxRouteReaders = 64
 const maxReadersPerNode = 8
 
 /**
- * What gateways and hosts follow: see `src/domain/service/route-feed.ts`. Each answer lasts until the process
- * stops.
+ * The feeds that gateways and hosts read: see `src/domain/service/route-feed.ts`. Each answer lasts until the
+ * process stops.
  */
 export function feedRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal', sensitive: true })
@@ -52,7 +52,7 @@ function reader(deps: ApiDeps, query: FeedQuery): FeedSource['read'] {
   return (since) => readFeed(deps.database, query, since)
 }
 
-/** Koa is left out from the first line on: the answer is written as it comes into being. */
+/** From the first line on the answer is written without Koa, piece by piece. */
 async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<void> {
   const since = new URLSearchParams(ctx.querystring).get('since') ?? undefined
   try {
@@ -66,7 +66,7 @@ async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<vo
   }
 }
 
-/** Counts readers by key, and refuses those beyond a bound. */
+/** Counts readers by key, and refuses more than `max`. */
 class Readers {
   readonly #counts = new Map<string, number>()
 

@@ -6,25 +6,26 @@ import { keyOf } from '../../db/service/feed-read.ts'
 import type { FeedRead, FeedRow } from '../../db/service/feed-read.ts'
 import { jsonLine } from '../../primitives/json-lines.ts'
 
-/** One reader's side of the feed: what it may see, and in which words. */
+/** What one reader gets of the feed: the rows that it may see, and how they are written. */
 export interface FeedSource {
   read(since: string | undefined): Promise<FeedRead>
   line(row: FeedRow): object
-  /** Says that a read may find something. Returns how to listen no longer. */
+  /** Calls `wake` when a read may find something. Returns a function that ends this. */
   onChange(wake: () => void): () => void
 }
 
 export interface FeedTimes {
   readonly beatMs: number
   /**
-   * A reader that takes longer than that to take what was written is dropped, and begins anew when it can.
+   * A reader that takes longer than this to receive what was written is dropped, and begins again when it
+   * can.
    */
   readonly slowReaderMs: number
-  /** Between two reads for one reader: many changes at once become one block. */
+  /** The time between two reads for one reader, so that many changes at once become one block. */
   readonly gapMs: number
   /**
-   * Without a notification it is read all the same: the reader's revision stays young, and nothing depends on
-   * one.
+   * The feed is read after this time even without a notification. So the reader's revision stays recent, and
+   * nothing depends on a notification.
    */
   readonly rereadMs: number
 }
@@ -37,13 +38,14 @@ const defaultTimes: FeedTimes = {
 }
 
 /**
- * Lines are handed to the connection in pieces of about this size; a snapshot may be a hundred times as long.
+ * The size of the pieces in which lines are written to the connection. A snapshot may be a hundred times as
+ * long.
  */
 const pieceCharacters = 65_536
 
 /**
- * Tells one reader the feed, until it goes away, is too slow, or `stopping` aborts. Throws where the first
- * read fails, before anything was answered; when a later one fails it ends the answer, and the reader comes
+ * Writes the feed to one reader, until it goes away, is too slow, or `stopping` aborts. Throws if the first
+ * read fails, before anything is answered. If a later read fails, the answer ends and the reader connects
  * again.
  */
 export async function tellFeed(
@@ -77,7 +79,7 @@ export async function tellFeed(
   }
 }
 
-/** The reader does not take what is written, or is gone. */
+/** Thrown when the reader is gone, or does not take what is written. */
 class ReaderLost extends Error {
   override readonly name = 'ReaderLost'
 }
@@ -88,7 +90,10 @@ class FeedTeller {
   readonly #times: FeedTimes
   readonly #ended: AbortSignal
   #revision = ''
-  /** What the last read found: rows that the next one may repeat, since it can not be sure of them. */
+  /**
+   * The rows that the last read found. The next read may repeat them, because it can not know whether they
+   * are new.
+   */
   #told: ReadonlyMap<string, string> = new Map()
   #readAtMs = 0
 
@@ -104,7 +109,7 @@ class FeedTeller {
     this.#ended = options.ended
   }
 
-  /** Waits for a change, beating meanwhile, and tells it. */
+  /** Waits for a change, with beats meanwhile, and writes it. */
   async tellNext(waker: Waker): Promise<void> {
     const untilMs = this.#readAtMs + this.#times.rereadMs
     while (!this.#ended.aborted && performance.now() < untilMs) {
@@ -144,7 +149,7 @@ class FeedTeller {
   }
 }
 
-/** A change during a read leads to another one. */
+/** Remembers a change that comes during a read, so that another read follows. */
 class Waker {
   #wakeUp: (() => void) | undefined
   #isWoken = false
@@ -158,7 +163,7 @@ class Waker {
     this.#isWoken = false
   }
 
-  /** False when the time is up, or `ended` aborts, and nothing came. */
+  /** Waits for a change. Returns false if the time is up or `ended` aborts before one comes. */
   async woken(limitMs: number, ended: AbortSignal): Promise<boolean> {
     if (!this.#isWoken) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -170,7 +175,7 @@ class Waker {
   }
 }
 
-/** Ends early when `ended` aborts, or `unless` comes first; nothing is left behind on either. */
+/** Waits for `ms`, or until `ended` aborts or `unless` resolves. Leaves no timer or listener behind. */
 async function pause(ms: number, ended: AbortSignal, unless?: Promise<void>): Promise<void> {
   if (ms <= 0 || ended.aborted) return
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -8,19 +8,19 @@ import type { RequestState } from '../request-state.ts'
 
 type HostMiddleware = RouterMiddleware<RequestState>
 
-/** A node's id stands in queue names and log lines. */
+/** The form of a node's id, which is part of queue names and log lines. */
 const nodeIdPattern = /^[\w.-]{1,64}$/
 
 export function isNodeId(text: string | undefined): text is string {
   return text !== undefined && nodeIdPattern.test(text)
 }
 
-/** Lets in who may join; whose id it is, the heartbeat's own secret decides. */
+/** Lets in agents that may join. The secret in the heartbeat decides to which agent an id belongs. */
 export function requireJoinToken(joinToken: string): HostMiddleware {
   return requireSecret(joinToken)
 }
 
-/** Lets in gateways. They learn of every user's services, and certificates with their keys. */
+/** Lets in gateways. They get the services of all users, and certificates with their keys. */
 export function requireGatewayToken(gatewayToken: string): HostMiddleware {
   return requireSecret(gatewayToken)
 }
@@ -33,7 +33,7 @@ function requireSecret(secret: string): HostMiddleware {
   }
 }
 
-/** Lets in the agent that the id in the path belongs to, and nobody else. */
+/** Lets in only the agent to which the id in the path belongs. */
 export function requireNodeSecret(deps: NodesDeps): HostMiddleware {
   return async (ctx, next) => {
     const secret = bearerToken(ctx.get('Authorization'))

@@ -10,8 +10,8 @@ import { isNodeId, requireJoinToken, requireNodeSecret } from './host-credential
 import { parseHeartbeat, parseRegistryTokenRequest } from './node-messages.ts'
 
 /**
- * What hosts say to the API: see `src/domain/host/api-protocol.ts`. A host sees only the instances placed on
- * it.
+ * The endpoints for hosts: see `src/domain/host/api-protocol.ts`. A host sees only the instances that are
+ * placed on it.
  */
 export function internalRouter(deps: ApiDeps): Router<RequestState> {
   const router = new Router<RequestState>({ prefix: '/internal/nodes/:node', sensitive: true })
@@ -52,7 +52,7 @@ export function internalRouter(deps: ApiDeps): Router<RequestState> {
     ctx.state.route = 'internal.registry-token'
     const { repository } = parseRegistryTokenRequest(ctx.state.body)
     const images = await imagesInUse(deps.database, nodeId(ctx.params['node']))
-    // A host may pull what it has to run, and nothing else.
+    // A host may pull the images that it has to run, and no others.
     if (!images.some((image) => image.startsWith(`${repository}@`))) {
       throw requestError('noEndpoint', { path: ctx.path })
     }

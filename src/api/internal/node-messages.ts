@@ -7,16 +7,16 @@ import { strictValidator } from '../../contract/request/validators.ts'
 import { maxImageOwnersTold } from '../../domain/host/api-protocol.ts'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
-/** What hosts send; the words are those of `src/domain/host/api-protocol.ts`. */
+/** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
-  /** It has to go into a header as it is. */
+  /** The secret goes into a header unchanged. */
   agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-  /** Absent: the host takes no volumes. */
+  /** If absent, the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-  /** Absent: an agent before this version. */
+  /** Absent from agents of earlier versions. */
   imageBytes: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
       propertyNames: { format: 'uuid' },

@@ -1,9 +1,12 @@
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** Probes and scrapes come every few seconds and say nothing. */
+/**
+ * Routes of probes, scrapes and heartbeats. They come every few seconds and say nothing, so they are logged
+ * at debug level.
+ */
 const quietRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', 'internal.heartbeat'])
 
-/** One line per request, once it is answered. Neither bodies nor header values are logged. */
+/** Logs one line per request after it is answered. Neither bodies nor header values are logged. */
 export function accessLog(): ApiMiddleware {
   return async (ctx, next) => {
     const begin = performance.now()

@@ -3,7 +3,7 @@ import { maxRequestsUnderWay } from '../../contract/limits.ts'
 import { identityOf } from '../request-state.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** When to try again; one of the caller's own requests has to end first. */
+/** When to try again. One of the account's own requests has to end first. */
 const retryAfterSeconds = 1
 
 /**

@@ -6,7 +6,10 @@ import { databaseAnswers } from '../database-check.ts'
 import { allowedMethods } from '../allowed-methods.ts'
 import type { ApiContext, ApiMiddleware } from '../request-state.ts'
 
-/** Every failure of a request becomes an envelope, and so does a path or a method that leads nowhere. */
+/**
+ * Turns every failure of a request into an envelope. A path or a method that does not exist is such a failure
+ * too.
+ */
 export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware {
   return async (ctx, next) => {
     try {
@@ -30,7 +33,10 @@ function unmatched(ctx: ApiContext): RequestError {
   })
 }
 
-/** What nobody foresaw is a client that went away, a database that did, or a fault of ours. */
+/**
+ * An unexpected error has one of three causes: the client went away, the database did, or the API has a
+ * fault.
+ */
 async function unexpected(
   ctx: ApiContext,
   database: Pick<Database, 'check'>,

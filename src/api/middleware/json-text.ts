@@ -1,7 +1,8 @@
 import type { ApiMiddleware } from '../request-state.ts'
 
 /**
- * Writes JSON answers as one line with an end, so that a prompt or the next answer does not stand behind it.
+ * Writes each JSON answer as one line with a line end, so that a prompt or the next answer begins on a new
+ * line.
  */
 export function jsonText(): ApiMiddleware {
   return async (ctx, next) => {

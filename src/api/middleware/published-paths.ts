@@ -1,12 +1,12 @@
 import { RequestError, problem } from '../../contract/errors.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** What hosts, gateways and scrapers ask for in the network of the parts. */
+/** The paths for hosts, gateways and scrapers, which are only for the network of the parts. */
 const unpublished = /^\/(internal|metrics)(\/|$)/
 
 /**
- * Through the public name nobody reaches what is meant for other parts, whatever secret he has: the gateway
- * says in `X-Forwarded-Host` by which name it was asked, and takes what a client says there for nothing.
+ * Refuses paths that are for other parts if they are requested by the public name, whatever secret the client
+ * has. The gateway writes the requested name into `X-Forwarded-Host`, and replaces what a client sent there.
  */
 export function publishedPaths(publicName: string): ApiMiddleware {
   return async (ctx, next) => {

@@ -5,7 +5,10 @@ import type { ApiMiddleware } from '../request-state.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 import type { BucketRate } from '../../domain/token-bucket.ts'
 
-/** The one that was unused for longest is full again when it is forgotten. */
+/**
+ * The most buckets. The one that was unused for longest is forgotten; by then it is full again, so nothing is
+ * lost.
+ */
 const maxBuckets = 10_000
 
 /** Bounds the requests of one token. Each API process counts for itself. */

@@ -4,14 +4,12 @@ import { maxBodyBytes } from '../../contract/limits.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
 const jsonType = /^application\/(?:[\w.+-]+\+)?json *(?:;|$)/i
-/**
- * What `curl -d` announces when it is not told otherwise: the JSON that people paste comes under this name.
- */
+/** The type that `curl -d` sends by default. JSON that people paste into a command comes with this type. */
 const curlType = /^application\/x-www-form-urlencoded *(?:;|$)/i
 
 /**
- * Reads and decodes the body of any method. Clients announce JSON even where they send nothing, and GET and
- * DELETE may carry a body, so only the bytes decide whether there is one.
+ * Reads and decodes the body of any method. Clients announce JSON even if they send nothing, and GET and
+ * DELETE may have a body, so only the bytes decide whether there is one.
  */
 export function readBody(): ApiMiddleware {
   return async (ctx, next) => {
@@ -65,7 +63,7 @@ function decode(bytes: Buffer): unknown {
   }
 }
 
-/** V8 quotes what stands around the mistake, in which a private key may be. */
+/** Removes the part of the request that V8 quotes around a mistake: it may hold a private key. */
 function withoutContent(message: string): string {
   return message.replace(/, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, '')
 }

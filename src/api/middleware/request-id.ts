@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** What a client may choose, so that its own logs and ours meet: short and harmless in a log line. */
+/**
+ * The form of an id that a client may choose, so that its logs and ours can be compared. Such an id is short
+ * and harmless in a log line.
+ */
 const acceptable = /^[\w.:-]{1,64}$/
 
-/** Gives every request an id, the client's where it is sane, and a logger that carries it. */
+/** Gives every request an id, and a logger that writes it. A client's own id is used if it is acceptable. */
 export function requestId(log: Logger): ApiMiddleware {
   return async (ctx, next) => {
     const given = ctx.get('X-Request-Id')

@@ -1,7 +1,7 @@
 import type { ApiMetrics } from '../api-metrics.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** Counts and times requests by route, never by path: paths hold identifiers. */
+/** Counts and times requests by route, never by path, because paths have identifiers in them. */
 export function requestMetrics(metrics: ApiMetrics): ApiMiddleware {
   return async (ctx, next) => {
     const begin = performance.now()

@@ -6,25 +6,31 @@ import { hasProof, proofRecord, proofText, proofZones } from '../../domain/servi
 import { takePermit } from '../../domain/token-bucket.ts'
 import type { Bucket } from '../../domain/token-bucket.ts'
 
-/** Whether custom domains are a user's to take. Outside every transaction: it asks DNS. */
+/**
+ * Checks whether a user may take custom domains. It must not be called inside a transaction, because it asks
+ * DNS.
+ */
 export interface DomainProofs {
   /**
-   * Why domains can not be taken by this user; those that can are absent. Takes as long as one look-up,
-   * however many there are.
+   * Says why this user can not take each of the domains; those that the user can take are left out. However
+   * many there are, it takes as long as one look-up.
    */
   missing(userUuid: string, fqdns: readonly string[]): Promise<ReadonlyMap<string, Problem>>
 }
 
 export interface DomainProofOptions {
   readonly tokens: ProofTokens
-  /** The texts of a name; undefined where DNS did not say. Bounded in time. */
+  /** Returns the texts of a name, or undefined if DNS did not say. It ends within a bounded time. */
   readonly textsOf: (name: string) => Promise<readonly string[] | undefined>
   readonly nowMs: () => number
 }
 
-/** Who creates a service again right after its deletion does not depend on DNS a second time. */
+/**
+ * How long a proof is remembered, so that a service that is created again right after its deletion does not
+ * depend on DNS a second time.
+ */
 const rememberedMs = 600_000
-/** A record that was seen last goes last. */
+/** The most proofs to remember. The one that was seen longest ago is forgotten first. */
 const maxRemembered = 10_000
 const lookupRate = { perSecond: proofLookupsPerSecond, burst: proofLookupsAtOnce }
 const maxBuckets = 10_000
@@ -90,7 +96,10 @@ async function missingFor(
   return problem('domainUnproved', { fqdn, record, text, any: proofRecord('<domain>') })
 }
 
-/** A map keeps the order of insertion: what was set longest ago goes first. */
+/**
+ * Sets a value and drops the one that was set longest ago, if there are too many. A map keeps the order of
+ * insertion.
+ */
 function keepNewest<Value>(
   map: Map<string, Value>,
   { key, value, max }: { readonly key: string; readonly value: Value; readonly max: number },

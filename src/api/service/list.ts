@@ -5,7 +5,7 @@ import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { servicePage } from './objects.ts'
 
-/** Names of services that pass all that one of the filters says. */
+/** The names of services that match everything in one of the filters. */
 export function servicesList(deps: ApiDeps): Handler<typeof listServices> {
   return async ({ objects, page }, call) => {
     const filters = objects.map(({ parameters: { persistent, fqdn } }) => ({

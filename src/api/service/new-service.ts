@@ -21,8 +21,8 @@ type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
 type DomainBody = NonNullable<ServiceBody['domains']>[number]
 
 /**
- * A new service with defaults filled in, or everything that is wrong with it whatever the state of the
- * platform.
+ * Reads a new service and fills in defaults. If something is wrong with it whatever the state of the
+ * platform, returns all problems.
  */
 export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
   const { soft_limit: softLimit, hard_limit: hardLimit } = body
@@ -52,13 +52,13 @@ export function readService(body: ServiceBody, metroDomain: string, place: strin
   }
 }
 
-/** What is wrong with the service that an instance is to be attached to. */
+/** The problems of the service to which an instance is to be attached. */
 export function serviceChoiceProblems(body: ServiceGroupBody, metroDomain: string): readonly Problem[] {
   const read = readServiceChoice(body, metroDomain)
   return read === undefined || read.ok ? [] : read.problems
 }
 
-/** The service that an instance is to be attached to, of a body without such problems. */
+/** The service to which an instance is to be attached, from a body without such problems. */
 export function serviceChoice(body: ServiceGroupBody, metroDomain: string): ServiceChoice | undefined {
   const read = readServiceChoice(body, metroDomain)
   return read?.ok ? read.value : undefined
@@ -73,7 +73,7 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
     return service.ok ? { ok: true, value: { made: service.value } } : service
   }
   const identifier = uuid === undefined ? 'name' : 'uuid'
-  // Clients leave lists out that are empty, or send them empty.
+  // Clients leave empty lists out, or send them empty.
   const other = Object.entries(made).find(([, value]) => !(Array.isArray(value) && value.length === 0))
   if (other !== undefined) {
     const names = { name: `service_group.${identifier}`, other: `service_group.${other[0]}`, place }
@@ -84,9 +84,9 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
 }
 
 /**
- * The services that a request wants to make, looked at for what is not the user's to take; undefined for each
- * that can be made. Refused as entries: to whom names and ports belong is no matter of form. All domains of
- * the request are looked up at once.
+ * Checks whether the services that a request wants to make use ports or domains that are not the user's to
+ * take. Returns a problem for each, or undefined if it can be made. The caller turns problems into entries:
+ * to whom names and ports belong is no matter of form. All domains of the request are looked up at once.
  */
 export async function notTheirs(
   { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,

@@ -10,11 +10,11 @@ import { missingEntry } from '../failed-entry.ts'
 import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
 
-/** What services are called in messages. */
+/** The word for services in messages. */
 export const serviceKind = 'service group'
 
 /**
- * Does `work` with each service that the request names, one after the other; entries stand in the request's
+ * Does `work` with each service that the request names, one after the other. The entries are in the request's
  * order.
  */
 export async function forEachService<E>(
@@ -33,7 +33,7 @@ export async function forEachService<E>(
   return entries
 }
 
-/** The entry of a service with which something went wrong. */
+/** The entry of a service for which the operation failed. */
 export function failedService(
   { uuid, name }: Pick<ServiceRow, 'uuid' | 'name'>,
   wrong: Problem,

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts'
 import { presentService } from './view.ts'
 import { forEachService, servicePage } from './objects.ts'
 
-/** Status of the named services, or of all; then the entries have no `status` of their own. */
+/** The status of the named services, or of all; if of all, the entries have no `status` of their own. */
 export function servicesStatus(deps: ApiDeps): Handler<typeof getServices> {
   return async ({ objects, query, page }, call) => {
     const present = query.details === false ? presentIdentity : presentService

@@ -33,7 +33,7 @@ export function presentDomains({ domains }: Pick<ServiceRow, 'domains'>): Domain
   }))
 }
 
-/** What an instance shows of its service. */
+/** The service as an instance shows it. */
 export function presentAttached(service: AttachedService) {
   return { uuid: service.uuid, name: service.name, domains: presentDomains(service) }
 }

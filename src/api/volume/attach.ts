@@ -17,7 +17,7 @@ interface Attachment {
   readonly mount: VolumeMount
 }
 
-/** Attaches each volume to an instance, which has it from the next start on. */
+/** Attaches each volume to an instance, which mounts it from the next start on. */
 export function volumesAttach(deps: ApiDeps): Handler<typeof attachVolumes> {
   return async ({ objects }, call) => {
     const read = objects.map((object) => readAttachment(object.parameters))

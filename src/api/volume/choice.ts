@@ -15,7 +15,7 @@ type VolumeBody = NonNullable<InstanceBody['volumes']>[number]
 
 const place = 'volume description'
 
-/** What is wrong with the volume that an instance is to have, whatever the state of the platform. */
+/** The problems of the volume that an instance is to have, whatever the state of the platform. */
 export function volumeChoiceProblems(
   { volumes, replicas }: Pick<InstanceBody, 'volumes' | 'replicas'>,
   limits: QuotaLimits,
@@ -29,14 +29,14 @@ export function volumeChoiceProblems(
   })
 }
 
-/** The volume that an instance is to have, of a body without such problems. */
+/** The volume that an instance is to have, from a body without such problems. */
 export function volumeChoice({ volumes }: Pick<InstanceBody, 'volumes'>): VolumeChoice | undefined {
   const [body] = volumes ?? []
   const read = body === undefined ? undefined : readVolumeChoice(body)
   return read?.ok ? read.value : undefined
 }
 
-/** A size that the account's limits do not allow. */
+/** The problem of a size that the account's limits do not allow. */
 export function sizeProblems(
   sizeMb: number,
   where: { readonly limits: QuotaLimits; readonly in?: string },
@@ -61,7 +61,10 @@ function readExisting({ uuid, name }: VolumeBody): Read<{ readonly existing: Ide
   return identifier.ok ? { ok: true, value: { existing: identifier.value } } : identifier
 }
 
-/** One that is made has a name of its own: what a name stands for here is a volume that there is. */
+/**
+ * A new volume gets a generated name. A name in the body always names an existing volume, so it can not be
+ * given with a size.
+ */
 function readMade(
   named: Pick<VolumeBody, 'uuid' | 'name'>,
   sizeMb: number,

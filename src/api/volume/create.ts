@@ -50,7 +50,10 @@ async function createOne(deps: ApiDeps, call: Call, body: Body): Promise<VolumeR
   return outcome.ok ? outcome.volume : unmadeEntry(writeRefusalProblem(outcome.refusal), name)
 }
 
-/** For a while: what then is not made yet says so by its state, as does what could not be made. */
+/**
+ * Waits for a while until the volumes are made. If one is not made by then, or could not be made, its state
+ * says so.
+ */
 async function waitUntilMade(deps: ApiDeps, call: Call, uuids: readonly string[]): Promise<void> {
   if (uuids.length === 0) return
   const identifiers = uuids.map((uuid) => ({ uuid }))

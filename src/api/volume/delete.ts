@@ -7,8 +7,8 @@ import { tellVolumeDeleted } from './workflows.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * From the mark on nobody sees the volume any more; its workflow, now or at the next sweep, erases it on the
- * host.
+ * Marks volumes as deleted. From then on nobody sees them. The workflow of each, told now or at the next
+ * sweep, erases it on the host.
  */
 export function volumesDelete(deps: ApiDeps): Handler<typeof deleteVolumes> {
   return async ({ objects }, call) => {

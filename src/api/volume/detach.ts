@@ -11,13 +11,13 @@ import { failedVolume, findNamedInstance, forEachVolume } from './objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 interface Detachment {
-  /** Absent: from whichever has it. */
+  /** If absent, the volume is detached from any instance that has it. */
   readonly from?: Identifier
 }
 
 /**
- * Detaches each volume. An instance has at most one and a volume at most one instance, so there is one entry
- * for each.
+ * Detaches each volume. An instance has at most one volume and a volume at most one instance, so there is one
+ * entry for each volume.
  */
 export function volumesDetach(deps: ApiDeps): Handler<typeof detachVolumes> {
   return async ({ objects }, call) => {

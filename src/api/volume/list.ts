@@ -4,7 +4,7 @@ import type { Handler } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 import { volumePage } from './objects.ts'
 
-/** Names of volumes that pass all that one of the filters says. */
+/** The names of volumes that match everything in one of the filters. */
 export function volumesList(deps: ApiDeps): Handler<typeof listVolumes> {
   return async ({ objects, page }, call) => {
     const filters = objects.map(({ parameters: { persistent, state } }) => ({

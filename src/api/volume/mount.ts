@@ -10,8 +10,8 @@ interface MountBody {
 }
 
 /**
- * How a volume is to be mounted: `at`, which has to be given, and `readonly`, each in one of the places where
- * the request may have them. `inside` an object, or `beside` that.
+ * Reads how a volume is to be mounted: `at`, which is required, and `readonly`. Each may be in one of two
+ * places, `inside` an object or `beside` it, but not in both.
  */
 export function readMount(
   { inside, beside = {} }: { readonly inside: MountBody; readonly beside?: MountBody },

@@ -12,11 +12,11 @@ import { missingEntry } from '../failed-entry.ts'
 import { identifierOf } from '../instance/objects.ts'
 import { listPage } from '../list-page.ts'
 
-/** What volumes are called in messages. */
+/** The word for volumes in messages. */
 export const volumeKind = 'volume'
 
 /**
- * Does `work` with each volume that the request names, one after the other; entries stand in the request's
+ * Does `work` with each volume that the request names, one after the other. The entries are in the request's
  * order.
  */
 export async function forEachVolume<B, E>(
@@ -36,7 +36,7 @@ export async function forEachVolume<B, E>(
   return entries
 }
 
-/** The instance of this user that a request about volumes names. */
+/** Finds the instance of this user that a request about volumes names. */
 export async function findNamedInstance(
   deps: Pick<ApiDeps, 'database'>,
   call: Call,
@@ -48,7 +48,7 @@ export async function findNamedInstance(
   return { ok: false, problem: problem('notFound', { kind: 'instance', by: by ?? '', value: value ?? '' }) }
 }
 
-/** The entry of a volume with which something went wrong. */
+/** The entry of a volume for which the operation failed. */
 export function failedVolume({ uuid, name }: Pick<VolumeRow, 'uuid' | 'name'>, wrong: Problem): FailedEntry {
   return { status: 'error', uuid, name, message: wrong.message, error: wrong.code }
 }

@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts'
 import { presentVolume } from './view.ts'
 import { forEachVolume, volumePage } from './objects.ts'
 
-/** Status of the named volumes, or of all; then the entries have no `status` of their own. */
+/** The status of the named volumes, or of all; if of all, the entries have no `status` of their own. */
 export function volumesStatus(deps: ApiDeps): Handler<typeof getVolumes> {
   return async ({ objects, query, page }, call) => {
     const present = query.details === false ? presentIdentity : presentVolume

@@ -26,7 +26,7 @@ export function presentVolume(row: VolumeRow): Details {
   }
 }
 
-/** What an instance shows of its volume. */
+/** The volume as an instance shows it. */
 export function presentMount(
   { volumeAt, volumeReadonly }: Pick<InstanceRow, 'volumeAt' | 'volumeReadonly'>,
   volume: Pick<VolumeRow, 'uuid' | 'name'> | undefined,

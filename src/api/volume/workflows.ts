@@ -6,14 +6,14 @@ import { boundedMap } from '../bounded-map.ts'
 import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
-/** Workflow starts that one request has under way. */
+/** How many workflow starts one request may have under way. */
 const maxConcurrentStarts = 10
 
 type Deps = Pick<ApiDeps, 'database' | 'volumeControl'>
 
 /**
- * Answers whose workflows were started. Where Temporal does not answer, the volumes exist all the same: the
- * sweep starts the rest.
+ * Starts the workflows of new volumes, and returns the UUIDs of those that were started. If Temporal does not
+ * answer, the volumes exist all the same, and the sweep starts the rest.
  */
 export async function startVolumeWorkflows(
   { database, volumeControl }: Deps,
@@ -29,7 +29,10 @@ export async function startVolumeWorkflows(
   return uuids
 }
 
-/** Of a volume whose row is marked deleted; what does not reach its workflow now is repeated by the sweep. */
+/**
+ * Tells the workflow that the volume's row is marked deleted. If this does not reach it now, the sweep
+ * repeats it.
+ */
 export async function tellVolumeDeleted({ volumeControl }: Deps, call: Call, row: VolumeRow): Promise<void> {
   await wasTold(volumeControl.delete(volumeSettings(row)), call, row)
 }
@@ -40,7 +43,10 @@ async function wasTold(telling: Promise<void>, call: Call, { uuid }: VolumeRow):
     return true
   } catch (error) {
     if (!(error instanceof ControlUnavailable)) throw error
-    call.log.warn({ err: error, volume: uuid }, 'the sweep will tell the workflow of the volume')
+    call.log.warn(
+      { err: error, volume: uuid },
+      'Temporal or the worker does not answer: the sweep will tell the workflow of the volume',
+    )
     return false
   }
 }
