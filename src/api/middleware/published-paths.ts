@@ -6,7 +6,8 @@ const unpublished = /^\/(internal|metrics)(\/|$)/
 
 /**
  * Refuses paths that are for other parts if they are requested by the public name, whatever secret the client
- * has. The gateway writes the requested name into `X-Forwarded-Host`, and replaces what a client sent there.
+ * has. The gateway writes the requested name into `X-Forwarded-Host`, and does not pass on what a client
+ * wrote there.
  */
 export function publishedPaths(publicName: string): ApiMiddleware {
   return async (ctx, next) => {

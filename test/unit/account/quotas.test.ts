@@ -42,7 +42,7 @@ describe('quotas', () => {
     assert.deepEqual(excess, { quota: 'instances', value: 66, bound: 64 })
   })
 
-  it('hold the double with what is deleted and not gone, so that all of it can be made anew once', () => {
+  it('allow double the amount together with what is deleted and not gone yet, so that all of it can be made again once', () => {
     const full = defaultHardQuotas
     const none = Object.fromEntries(quotaNames.map((name) => [name, 0])) as unknown as QuotaAmounts
     assert.equal(findDeletedExcess({ used: none, hard: full }, full, full), undefined)

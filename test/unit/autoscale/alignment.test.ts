@@ -46,7 +46,7 @@ describe('what is wanted after an alignment', () => {
     for (const cause of ['replace', 'align', 'resize'] as const)
       assert.equal(targetAfter({ size: 2, target: 4 }, { cause, minSize: 1 }), 4)
   })
-  it('is that also where it was refused, but for what policies asked for', () => {
+  it('stays the same after a refusal, except for what policies asked for', () => {
     for (const cause of ['replace', 'align'] as const)
       assert.equal(targetAfter(refused, { cause, minSize: 1 }), 4)
     assert.equal(targetAfter(refused, { cause: 'resize', minSize: 1 }), 2)
@@ -57,7 +57,7 @@ describe('what is wanted after an alignment', () => {
 describe('an alignment', () => {
   const master = member('master', Counted)
 
-  it('lets the surplus go: who starts or waits for a restart, then who sleeps, then the youngest', () => {
+  it('gives the surplus back: first members that start or wait for a restart, then sleepers, then the youngest', () => {
     const members = [
       master,
       member('old', Counted),
@@ -79,7 +79,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 0), { size: 1, missing: 0, retire: order })
   })
 
-  it('lets nobody go for being woken: somebody waits for it', () => {
+  it('does not prefer a member that is being woken: somebody waits for it', () => {
     const waking = { state: InstanceState.Starting, startCount: 2 }
     const members = [
       master,
@@ -92,7 +92,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 1).retire, order)
   })
 
-  it('lets clones go that failed or are down, and misses as many', () => {
+  it('gives back clones that failed or are down, and counts as many as missing', () => {
     const members = [master, member('failed', Failed), member('down', Down), member('well', Counted)]
     assert.deepEqual(plan(members, 4), { size: 2, missing: 2, retire: ['failed', 'down'] })
     assert.deepEqual(plan(members, 1), { size: 1, missing: 0, retire: ['failed', 'down', 'well drains'] })
@@ -111,7 +111,7 @@ describe('an alignment', () => {
     })
   })
 
-  it('leaves those alone whose host is gone, and misses as many', () => {
+  it('leaves clones alone whose host is gone, and counts as many as missing', () => {
     const members = [{ ...master, standing: Away }, member('away', Away), member('well', Counted)]
     assert.deepEqual(plan(members, 3), { size: 1, missing: 2, retire: [] })
     assert.deepEqual(plan([...members, member('other', Counted)], 1), {
@@ -121,7 +121,7 @@ describe('an alignment', () => {
     })
   })
 
-  it('believes what was found failed a moment ago, but of those who serve by now', () => {
+  it('replaces clones that were found failed a moment ago, except those that serve by now', () => {
     const members = [
       master,
       member('warming', Warming),
@@ -133,7 +133,7 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 5, names), { size: 3, missing: 2, retire: ['warming', 'restarting'] })
   })
 
-  it('keeps those that are too many while it replaces others: they may stand in for who does not serve yet', () => {
+  it('keeps the surplus while it replaces others: it may stand in for members that do not serve yet', () => {
     const members = [
       member('master', Warming, { state: InstanceState.Starting }),
       member('well', Counted),
@@ -142,12 +142,12 @@ describe('an alignment', () => {
     assert.deepEqual(plan(members, 1, ['failed']), { size: 2, missing: 0, retire: ['failed'] })
   })
 
-  it('misses a master that is down, and never lets it go', () => {
+  it('counts a master that is down as missing, and never gives it back', () => {
     for (const standing of [Down, Failed])
       assert.deepEqual(plan([member('master', standing)], 1, ['master']), { size: 0, missing: 1, retire: [] })
   })
 
-  it('comes to the size that is wanted, of whatever there is, and then to rest', () => {
+  it('reaches the wanted size from any members, and then changes nothing more', () => {
     const standings = fc.array(fc.constantFrom(...Object.values(Standing)), { maxLength: 12 })
     fc.assert(
       fc.property(

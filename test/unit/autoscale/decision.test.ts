@@ -5,7 +5,7 @@ import { AutoscaleStory, cpuPolicy, longAgoMs, member } from './story.ts'
 
 const master = member('master')
 const [one, two] = [member('one'), member('two')]
-/** Looks after which fewer have been right for long enough. */
+/** The number of looks until fewer have been right for long enough. */
 const settledAfter = observationsPerMetric + scaleInSettleMs / 1_000
 
 describe('an autoscaled service grows', () => {
@@ -73,7 +73,7 @@ describe('an autoscaled service grows', () => {
     assert.deepEqual(story.look({ master: 900 }).rest, { kind: 'observing', looks: 1 })
   })
 
-  it('only where it is certain: who does not tell stands with 0', () => {
+  it('only where it is certain: an instance whose load is unknown counts as 0', () => {
     const story = new AutoscaleStory([master, one])
     assert.deepEqual(story.lookUpTo(9, { master: 1_000, one: 'silent' }).rest, {
       kind: 'load-unknown',
@@ -82,7 +82,7 @@ describe('an autoscaled service grows', () => {
     assert.equal(story.lookUpTo(3, { master: 1_200, one: 'silent' }).outcome?.kind, 'resize')
   })
 
-  it('for those alone whose hosts are there, where another host is lost', () => {
+  it('by the load of the other instances alone, where a host is lost', () => {
     const lost = [member('one', { isHostLost: true }), member('two', { state: 'standby', isHostLost: true })]
     const story = new AutoscaleStory([master, ...lost])
     const { outcome, metrics } = story.lookUpTo(3, { master: 700, one: 'silent' })
@@ -93,7 +93,7 @@ describe('an autoscaled service grows', () => {
       kind: 'load-unknown',
       names: ['one', 'two'],
     })
-    // What it still tells counts, whatever its heartbeats do.
+    // A load that the host still reports counts, whatever its heartbeats do.
     assert.equal(story.lookUpTo(3, { master: 700, one: 100 }).metrics?.cpu, 400)
     const alone = new AutoscaleStory([member('master', { isHostLost: true })])
     assert.equal(alone.lookUpTo(9, { master: 'silent' }).metrics?.cpu, 0)
@@ -102,7 +102,7 @@ describe('an autoscaled service grows', () => {
   it('not for one busy instance beside sleepers', () => {
     const story = new AutoscaleStory([master, member('one', { state: 'standby' })])
     assert.equal(story.lookUpTo(9, { master: 1_000 }).outcome, undefined)
-    // What a host says of a sleeper is left from before.
+    // A load that a host reports for a sleeper is a leftover.
     assert.equal(story.lookUpTo(3, { master: 1_000, one: 900 }).metrics?.cpu, 500)
   })
 
@@ -140,7 +140,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(story.nowMs - 1_000, 11_000 + scaleInSettleMs)
   })
 
-  it('not what would be wanted back', () => {
+  it('no instance that would be wanted back', () => {
     const policies = [cpuPolicy({ upperBound: 500, adjustment: -1 }, { lowerBound: 500, adjustment: 1 })]
     const story = new AutoscaleStory([master, one], { policies })
     const { outcome, rest } = story.lookUpTo(60, { master: 499, one: 499 })
@@ -148,7 +148,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(rest?.kind === 'would-return' && Math.round(rest.wantedBack.predicted), 1_098)
   })
 
-  it('what is spare with a tenth of reserve, and no more', () => {
+  it('only what is spare with a tenth of reserve', () => {
     const policies = [cpuPolicy({ upperBound: 500, adjustment: -1 }, { lowerBound: 500, adjustment: 1 })]
     const tight = new AutoscaleStory([master, one], { policies })
     assert.equal(tight.lookUpTo(60, { master: 228, one: 228 }).outcome, undefined)
@@ -156,7 +156,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(spare.lookUpTo(60, { master: 227, one: 227 }).outcome?.kind, 'resize')
   })
 
-  it('as many as hold where a policy wants fewer than that', () => {
+  it('down to the smallest size that lasts, where a policy wants even fewer', () => {
     const policies = [
       cpuPolicy(
         { upperBound: 300, adjustment: -5 },
@@ -186,7 +186,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(outcome?.kind === 'resize' && outcome.target, 2)
   })
 
-  it('what is missing and was refused, where those there are do', () => {
+  it('what is missing and was refused, where the existing instances are enough', () => {
     const story = new AutoscaleStory([master, one])
     story.target = 4
     story.blockedUntilMs = 60_000
@@ -217,7 +217,7 @@ describe('an autoscaled service gives back', () => {
     assert.equal(story.lookUpTo(60, quiet).looks, settledAfter)
   })
 
-  it('nothing while somebody warms up, starts or waits for a restart', () => {
+  it('nothing while an instance warms up, starts or waits for a restart', () => {
     const busy = [
       member('two', { startedAtMs: 0 }),
       member('two', { state: 'starting', startCount: 2 }),
@@ -237,7 +237,7 @@ describe('an autoscaled service gives back', () => {
     assert.deepEqual(without.lookUpTo(60, quiet).rest, { kind: 'no-policy' })
   })
 
-  it('nothing where one of several policies wants the size that there is', () => {
+  it('nothing where one of several policies wants the present size', () => {
     const needy = {
       ...cpuPolicy({ lowerBound: 0, adjustment: 2 }),
       name: 'floor',
@@ -261,7 +261,7 @@ describe('an autoscaled service is put right', () => {
     assert.deepEqual(story.look({}).outcome, { kind: 'replace', target: 6, failed })
   })
 
-  it('when it has not the size that was decided on', () => {
+  it('when it does not have the size that was decided on', () => {
     const story = new AutoscaleStory([master, one])
     story.target = 3
     assert.deepEqual(story.look({}).outcome, { kind: 'align', target: 3, size: 2 })
@@ -283,20 +283,20 @@ describe('an autoscaled service is put right', () => {
     assert.deepEqual(story.look({ master: 1 }).outcome, { kind: 'align', target: 1, size: 2 })
   })
 
-  it('not by those who stand in for a master before that serves again', () => {
+  it('but keeps the instances that stand in for a master until the master serves again', () => {
     const starting = member('master', { state: 'starting', startCount: 2 })
     const story = new AutoscaleStory([starting, one])
     story.target = 1
     const waits = { kind: 'standing-in', names: ['master'] } as const
     assert.deepEqual(story.look({ one: 400 }).rest, waits)
-    // It runs, as its row says; but nobody has seen it work yet.
+    // Its row says that it runs, but nobody has seen it serve yet.
     story.members = [master, one]
     assert.deepEqual(story.look({ master: 'silent', one: 400 }).rest, waits)
     assert.deepEqual(story.look({ master: 'silent', one: 'silent' }).rest, waits)
     assert.deepEqual(story.look({ master: 0, one: 400 }).outcome, { kind: 'align', target: 1, size: 2 })
   })
 
-  it('by those who do not serve yet themselves, whoever else starts', () => {
+  it('by giving back instances that do not serve yet, whichever others start', () => {
     const starting = member('master', { state: 'starting', startCount: 2 })
     const fresh = member('two', { state: 'starting' })
     const story = new AutoscaleStory([starting, one, fresh])
@@ -333,7 +333,7 @@ describe('an autoscaled service is put right', () => {
     assert.deepEqual([outcome, looks], [{ kind: 'recovered' }, 12])
   })
 
-  it('which an older one, a master or one that was restarted does not show', () => {
+  it('and not when an older clone, a master or a restarted clone stays up', () => {
     const others = [
       member('one', { createdAtMs: 0, startedAtMs: 1 }),
       member('one', { createdAtMs: 1, startedAtMs: 1, restartAttempt: 1 }),

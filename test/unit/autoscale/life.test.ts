@@ -110,7 +110,7 @@ describe('the table of an autoscale configuration', () => {
   })
 })
 
-/** What follows when all of it happens at its time. */
+/** The life after all these events, each at its time. */
 function after(
   life: AutoscaleLife,
   ...said: readonly (readonly [number, AutoscaleLifeEvent])[]
@@ -215,7 +215,7 @@ describe('an autoscale configuration', () => {
     assert.equal(again.blockedUntilMs, 41_000 + firstBlockMs)
   })
 
-  it('forgets failures of long ago, of which nothing came', () => {
+  it('forgets a failure of long ago that no other one followed', () => {
     const once = after(fresh, [0, events.resize], [0, aligned(1, 'no room')])
     const later = failuresForgottenMs
     const soon = after(once, [later, events.resize], [later, aligned(1, 'no room')])

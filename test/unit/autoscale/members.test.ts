@@ -13,7 +13,7 @@ import { instanceStates } from '../../../src/domain/instance/state.ts'
 const nowMs = 1_000_000
 const warmup = { warmupMs: 2_000 }
 
-/** A clone that has run for long, unless said otherwise; `undefined` takes something away. */
+/** A clone that has run for long, with the given changes; `undefined` removes a field. */
 type Told = { readonly [Key in keyof AutoscaleMember]?: AutoscaleMember[Key] | undefined }
 function clone(told: Told = {}): AutoscaleMember {
   const usual = {
@@ -111,7 +111,7 @@ describe('the standing of an instance', () => {
     isHostGone: fc.constantFrom(true, undefined),
   })
 
-  it('is failed exactly with a reason to replace it, and never for a master', () => {
+  it('is failed exactly if there is a reason to replace it, and never for a master', () => {
     fc.assert(
       fc.property(any, (told) => {
         const member = clone(told)
@@ -122,7 +122,7 @@ describe('the standing of an instance', () => {
     )
   })
 
-  it('counts nobody who does not run', () => {
+  it('counts no instance that does not run', () => {
     fc.assert(
       fc.property(any, (told) => {
         const standing = standingOf(clone(told), warmup, nowMs)
@@ -134,7 +134,7 @@ describe('the standing of an instance', () => {
 })
 
 describe('a size', () => {
-  it('is of those that serve, sleep or are about to, and not of those that are down or failed', () => {
+  it('counts members that serve, sleep or are about to, and none that are down or failed', () => {
     const standings = ['counted', 'asleep', 'warming', 'restarting', 'failed', 'down', 'away'] as const
     const each = standings.map((standing) => sizeOf([{ standing }]))
     assert.deepEqual(each, [1, 1, 1, 1, 0, 0, 0])

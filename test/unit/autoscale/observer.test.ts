@@ -39,7 +39,7 @@ describe('the observer of autoscaled services', () => {
     assert.deepEqual(world.decided, ['resize'])
   })
 
-  it('does not take what it cannot know yet at its first look for no load', async () => {
+  it('does not take a load that is still unknown at its first look for no load', async () => {
     world.add('a')
     world.host('one').uses('a-0', 900)
     const a = world.watch('a', { target: 1 })
@@ -97,7 +97,7 @@ describe('the observer of autoscaled services', () => {
   })
 
   describe('where a host is silent', () => {
-    it('gives nothing back, and says whose load is not known', async () => {
+    it('gives nothing back, and names the instances whose load is unknown', async () => {
       world.add('a', { hosts: ['one', 'two'] })
       const a = world.watch('a', { target: 2 })
       for (const uuid of ['a-0', 'a-1']) for (const host of ['one', 'two']) world.host(host).uses(uuid, 10)
@@ -113,7 +113,7 @@ describe('the observer of autoscaled services', () => {
       assert.partialDeepStrictEqual(a.result, { kind: 'resize', target: 1 })
     })
 
-    it('adds where the others alone are too much', async () => {
+    it('adds where the load of the others alone is too much', async () => {
       world.add('a', { hosts: ['one', 'two'] })
       const a = world.watch('a', { target: 2 })
       world.host('two').fails = true
@@ -123,7 +123,7 @@ describe('the observer of autoscaled services', () => {
       assert.partialDeepStrictEqual(a.result, { kind: 'resize', target: 3 })
     })
 
-    it('keeps what it said for so long only', async () => {
+    it('keeps its last answer for a limited time only', async () => {
       world.add('a')
       const a = world.watch('a', { target: 1 })
       await world.clock.pass(5_000)
@@ -165,7 +165,7 @@ describe('the observer of autoscaled services', () => {
     })
   })
 
-  it('has no load of a host that was started again until it has told twice', async () => {
+  it('has no load of a host that was started again until it has answered twice', async () => {
     world.add('a')
     const a = world.watch('a', { target: 1 })
     await world.clock.pass(5_500)
@@ -261,7 +261,7 @@ describe('the observer of autoscaled services', () => {
       assert.deepEqual([world.rounds.length, world.decided], [1, []])
     })
 
-    it('is that of nobody else', async () => {
+    it('ends no other watch', async () => {
       world.add('a')
       world.add('b')
       const a = world.watch('a', { target: 1 })
@@ -274,7 +274,7 @@ describe('the observer of autoscaled services', () => {
       assert.deepEqual([again.result, b.result, b.error], [{ kind: 'closing' }, undefined, undefined])
     })
 
-    it('is the end of all where the observer is closed, and nobody can begin another', async () => {
+    it('comes for all where the observer is closed, and nobody can begin another', async () => {
       world.add('a')
       const a = world.watch('a')
       await world.clock.pass(2_000)
@@ -284,7 +284,7 @@ describe('the observer of autoscaled services', () => {
       assert.equal(world.clock.pending, 0)
     })
 
-    it('is a beginning where it was called off before', async () => {
+    it('comes at the beginning where the watch was already called off', async () => {
       const controller = new AbortController()
       controller.abort(new Error('called off'))
       const { signal } = controller
@@ -358,7 +358,7 @@ describe('the observer of autoscaled services', () => {
     }
   })
 
-  /** Services with an instance each, watched. */
+  /** Watches services with one instance each. */
   function many(count: number, hosts: readonly string[]) {
     const uuids = Array.from({ length: count }, (_, index) => `s${index}`)
     for (const [index, uuid] of uuids.entries())

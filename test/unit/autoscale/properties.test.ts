@@ -52,7 +52,7 @@ const load = fc.record({
   in_flight: fc.nat({ max: 1_200 }),
   requests_per_second: fc.nat({ max: 1_200 }),
 })
-/** Mostly instances that run, because little happens to others. */
+/** Most instances run, because little happens to others. */
 const state = fc.oneof(
   { weight: 6, arbitrary: fc.constant('running' as const) },
   { weight: 1, arbitrary: fc.constantFrom(...instanceStates) },
@@ -70,14 +70,14 @@ const instance = fc.record({
 const world = fc.record({
   configuration,
   instances: fc.array(instance, { minLength: 1, maxLength: 6 }),
-  /** Away from the size. */
+  /** How far the target is from the present size. */
   targetOff: fc.oneof(
     { weight: 5, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: -2, max: 2 }) },
   ),
   blockedForMs: fc.constantFrom(undefined, 5_000, 60_000),
   failedAtMs: fc.constantFrom(undefined, beginMs - 50_000),
-  /** Which stand for how long, and who is silent then. */
+  /** The loads, how many looks each lasts, and which instance is silent meanwhile. */
   phases: fc.array(
     fc.record({
       load,

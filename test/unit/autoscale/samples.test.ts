@@ -41,7 +41,7 @@ describe('samples of loads', () => {
     })
   })
 
-  it('begin anew with a machine whose clock did', () => {
+  it('begin again with a machine whose clock began again', () => {
     assert.deepEqual(loads(answer(90_000, 5_000), answer(1_000, 6_000), answer(2_000, 6_100)), [
       undefined,
       undefined,
@@ -83,7 +83,7 @@ describe('samples of loads', () => {
     ])
   })
 
-  it('are none of what is no number', () => {
+  it('ignore values that are not numbers', () => {
     const wrong = [
       Number.NaN,
       -1,
@@ -98,7 +98,7 @@ describe('samples of loads', () => {
     }
   })
 
-  it('do not keep what no answer tells of any more', () => {
+  it('forget instances that no answer mentions any more', () => {
     const { readings } = readSamples(noReadings, answer(1_000, 0))
     assert.equal(readSamples(readings, { atMs: 1_001 + longestSampleMs, loads: {} }).readings.size, 0)
   })

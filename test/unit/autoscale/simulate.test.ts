@@ -149,7 +149,7 @@ describe('roost autoscale simulate', () => {
     assert.match(notes, /give a --duration of at most 20000/)
   })
 
-  it('refuses no load, and two', async () => {
+  it('refuses to run without a load, and with two', async () => {
     for (const args of [[], [...flat, '--load', 'x']]) {
       const { notes } = await simulate('--config', config(), ...args)
       assert.match(notes, /either with --load or with --curve/)

@@ -6,7 +6,7 @@ import { adjustedSize, proposeSize, stepFor } from '../../../src/domain/autoscal
 import { findPolicyProblems, maxStepsPerPolicy, resolvePolicy } from '../../../src/domain/autoscale/steps.ts'
 import type { PolicyProblem, WrittenPolicy, WrittenStep } from '../../../src/domain/autoscale/steps.ts'
 
-/** Bounds that ascend, and on which side the whole is open: every sequence of steps that is right. */
+/** Every valid sequence of steps: ascending bounds, and on which sides the whole is open. */
 const ascending = fc
   .record({
     bounds: fc.uniqueArray(fc.nat({ max: 5_000 }), { minLength: 2, maxLength: maxStepsPerPolicy - 1 }),

@@ -5,7 +5,7 @@ import { standingOf } from '../../../src/domain/autoscale/members.ts'
 import type { AutoscaleMember, MemberLoad } from '../../../src/domain/autoscale/members.ts'
 import type { AutoscaleConfiguration, AutoscaleStep } from '../../../src/domain/autoscale/policy.ts'
 
-/** Millicores by name; `silent`: its host does not tell. */
+/** Loads in millicores by name; `silent` means that the host does not report it. */
 export type Loads = Readonly<Record<string, number | 'silent'>>
 
 export const longAgoMs = -1_000_000
@@ -14,7 +14,7 @@ export function cpuPolicy(...steps: readonly AutoscaleStep[]) {
   return { name: 'cpu', metric: 'cpu', adjustmentType: 'change', steps } as const
 }
 
-/** Below 300 one fewer, from 600 on one more, from 800 on two. */
+/** Below 300 one fewer, from 600 on one more, from 800 on two more. */
 export const usualPolicy = cpuPolicy(
   { upperBound: 300, adjustment: -1 },
   { lowerBound: 300, upperBound: 600, adjustment: 0 },
@@ -38,7 +38,7 @@ export function member(name: string, told: Partial<AutoscaleMember> = {}): Autos
   }
 }
 
-/** A service that is looked at once a second; nothing else happens to it than what a test says. */
+/** A service with one look per second. Nothing else happens to it than what a test does. */
 export class AutoscaleStory {
   nowMs = 0
   target: number
@@ -79,13 +79,13 @@ export class AutoscaleStory {
       ...(blockedUntilMs !== undefined && { blockedUntilMs }),
       ...(failedAtMs !== undefined && { failedAtMs }),
     })
-    // A worker that takes over has it from nowhere, but it must not matter that it could be sent.
+    // The memory is never sent to another worker, but it has to be plain JSON.
     this.memory = JSON.parse(JSON.stringify(verdict.memory)) as AutoscaleMemory
     this.nowMs += observationIntervalMs
     return verdict
   }
 
-  /** Looks until there is something to do, at most so often; the last verdict. */
+  /** Looks until there is something to do, at most `times`. Returns the last verdict. */
   lookUpTo(times: number, loads: Loads): AutoscaleVerdict & { readonly looks: number } {
     let verdict = this.look(loads)
     let looks = 1

@@ -54,7 +54,7 @@ describe('the activity that watches a service', () => {
     await result
   })
 
-  it('waits as long as any other that fails where it is broken', async () => {
+  it('fails like any other activity where it is broken, and so waits as long for its next attempt', async () => {
     world.change('a', ([member]) =>
       member === undefined ? [] : [{ ...member, state: 'unheard of' as never }],
     )

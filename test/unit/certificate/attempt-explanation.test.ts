@@ -23,7 +23,7 @@ const good: WebSeen = {
 const open = { address, scope: AddressScope.Public, state: PortState.Open }
 const closed = { ...open, state: PortState.Refused }
 const type = (short: string) => `urn:ietf:params:acme:error:${short}`
-/** Everything is well as far as one sees from here, and it failed. */
+/** A failed attempt although everything is well as seen from here. */
 const failed: AttemptReport = {
   name,
   authority: 'acme.example',
@@ -38,7 +38,7 @@ const failed: AttemptReport = {
   problem: { type: type('unauthorized'), detail: 'it is so', status: 403 },
 }
 
-/** One line for what is found, so that a rule can be read off it. */
+/** The explanation with each part as one line. Checks first that every sentence is well-formed. */
 function said(report: AttemptReport): { means: string; toDo: string; seen: string } {
   const { seen, means, toDo } = explainAttempt(report)
   for (const sentence of [...seen, ...means, ...toDo]) {

@@ -84,7 +84,7 @@ const events = {
   delete: { kind: 'delete' },
 } satisfies Record<CertificateEventKind, CertificateLifeEvent>
 
-/** What comes of each event that changes something; whatever is not named here changes nothing at all. */
+/** The result of each event that changes something. An event that is not named here changes nothing. */
 type Change = Partial<Record<keyof CertificateLife, unknown>>
 const changes: Record<LifeName, Partial<Record<CertificateEventKind, Change>>> = {
   new: {

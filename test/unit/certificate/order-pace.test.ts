@@ -16,7 +16,7 @@ const nowMs = 1_000 * hourMs
 const wanted = (userUuid: string, more: Partial<WantedOrder> = {}): WantedOrder => {
   return { userUuid, fqdn: 'new.example.test', isRenewal: false, ...more }
 }
-/** Made so many minutes ago, each for another name. */
+/** Orders that were made the given numbers of minutes ago, each for another name. */
 const made = (userUuid: string, minutesAgo: readonly number[], more: Partial<MadeOrder> = {}): MadeOrder[] =>
   minutesAgo.map((minutes, index) => {
     const fqdn = `${userUuid}-${index}.example.test`

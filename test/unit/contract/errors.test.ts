@@ -30,7 +30,7 @@ describe('the catalogue of errors', () => {
       assert.ok(statuses.has(failures[name].httpStatus), `${name}: ${failures[name].httpStatus}`)
   })
 
-  it('says of what is passing, and of nothing else, that another attempt may succeed', () => {
+  it('says of failures that pass, and of no others, that another attempt may succeed', () => {
     for (const name of names) {
       const { httpStatus, retryable } = failures[name]
       if ([408, 429, 500, 503].includes(httpStatus)) assert.ok(retryable, name)

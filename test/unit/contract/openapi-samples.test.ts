@@ -33,7 +33,7 @@ function endpoint({ method, path, localPath }: Operation, local: boolean): Json 
   return document['paths'][local ? localPath! : path][method.toLowerCase()]
 }
 
-/** The failures of a request; none: it is accepted. */
+/** The failures of a request; empty if it is accepted. */
 function failuresOf(operation: Operation, request: Partial<RawRequest>): readonly string[] {
   const owner = operation.path.includes('{owner}') ? { owner: 'web' } : {}
   try {
@@ -72,8 +72,8 @@ describe('the requests that openapi.json describes', () => {
           fc.assert(
             fc.property(samples.of(schema), (body) => {
               const failures = failuresOf(operation, { body, ...object })
-              // What the body leaves unnamed the query has to name, or it is about all objects: of an array,
-              // one by one.
+              // Objects that the body does not name have to be named by the query, or the request is about
+              // all objects. In an array this is so for each.
               const isUnnamed = namesObjects(operation) && !local
               const wrong = failures.filter(
                 (message) => !isUnnamed || !message.startsWith('Missing identifier'),

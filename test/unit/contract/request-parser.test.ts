@@ -131,7 +131,7 @@ describe('a request', () => {
     assert.equal(messages('listImages', { query: 'tag=a,b&digest=x,y,z' }).length, 1)
   })
 
-  it('spreads ids, with what stands beside them, over its objects', () => {
+  it('spreads ids, with the parameters beside them, over its objects', () => {
     const { objects } = parse('waitInstances', {
       body: { ids: [{ name: 'a', state: 'stopped' }, { uuid }], timeout_ms: 5 },
     })
@@ -174,7 +174,7 @@ describe('a request', () => {
     )
   })
 
-  it('about parts of an object names that by the path, and them by name alone', () => {
+  it('about parts of an object names the object in the path, and the parts by name alone', () => {
     const parts = (object: string | undefined, owner: string) =>
       parse('getAutoscalePolicies', { owner, ...(object === undefined ? {} : { object }) })
     assert.deepEqual(parts(undefined, uuid), {

@@ -69,7 +69,8 @@ describe('the ledger of memory', () => {
         const starting = new Map<string, () => void>()
         for (const { who, memoryMb } of steps) {
           const instanceUuid = String(who)
-          // It starts, runs beside its start, runs alone, ends: each at the turn of its instance.
+          // Each turn of an instance is its next step: it starts, it runs while it is still counted as
+          // starting, it runs alone, it ends.
           if (starting.has(instanceUuid)) {
             starting.get(instanceUuid)?.()
             starting.delete(instanceUuid)

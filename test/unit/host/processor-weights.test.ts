@@ -11,7 +11,7 @@ describe('what the users of a host weigh at its processors', () => {
     assert.deepEqual(weights({ ann: 16 / 3, bob: 16 / 3, eve: 16 / 3 }, 16), { ann: 1, bob: 1, eve: 1 })
   })
 
-  it('is down to an eighth for who took what others left over', () => {
+  it('is down to an eighth for users who took what others left over', () => {
     assert.deepEqual(weights({ ann: 2, bob: 0 }), { ann: 1 / 8, bob: 1 })
     assert.deepEqual(weights({ ann: 8, bob: 0.1, eve: 0.1 }, 8), { ann: 1 / 8, bob: 1, eve: 1 })
     const { ann } = weights({ ann: 1.2, bob: 0.5 })
@@ -53,7 +53,7 @@ describe('what the users of a host weigh at its processors', () => {
       assert.ok(Math.abs(amount - 2 / 3) < 0.01, JSON.stringify(given))
   })
 
-  it('gives who had little nearly a processor at once, beside one who spins', () => {
+  it('gives a user who had little nearly a whole processor at once, beside one who spins', () => {
     const { bob = 0 } = share({ ann: 2, bob: 1 }, weights({ ann: 2, bob: 0.1 }))
     assert.equal(bob, 1)
   })

@@ -16,7 +16,7 @@ import { hostAwayAfterMs, leaseKeptMs, leaseValidMs } from '../../../src/domain/
 
 const { None, Down, Silent, Away, Unreachable } = HostSilence
 
-/** Refused every second until then. */
+/** The signs of a host that refused a connection every second until then. */
 function refusedUntil(untilMs: number, from: HostSigns = heardNow(0), fromMs = 1_000): HostSigns {
   let signs = from
   for (let nowMs = fromMs; nowMs <= untilMs; nowMs += 1_000) signs = refused(signs, nowMs)
@@ -33,7 +33,7 @@ describe('the silence of a host', () => {
     )
   })
 
-  it('is none while its agent’s port refuses, and who would wait is sent away as late as ever', () => {
+  it('is none while its agent’s port refuses, and new traffic is sent away no sooner than otherwise', () => {
     assert.equal(silenceOf(refusedUntil(19_000), 19_500), None)
     assert.equal(silenceOf(refusedUntil(21_000), hostAwayAfterMs + 1_000), Down)
     assert.equal(silenceOf(refusedUntil(300_000), 301_000), Down)

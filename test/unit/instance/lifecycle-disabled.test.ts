@@ -22,13 +22,13 @@ describe('an instance that speaks against standby', () => {
     assert.equal(effectsOf(after(life, [400, disabled(1, false)])).wakeAtMs, 200 + scaleToZero.cooldownMs)
   })
 
-  it('speaks no more once it is idle, though the word that it ceased to was overtaken by an older one', () => {
+  it('no longer does once it is idle, even if the report of that was overtaken by an older one', () => {
     const life = after(running, [200, disabled(1, false)], [210, disabled(1)], [9_000, idle(1, 400, 2)])
     assert.equal(projectionOf(life).standbyDisabled, undefined)
     assert.deepEqual([life.state, life.order?.epoch], [Phase.Running, 2])
   })
 
-  it('is known to, when its host refuses an order for that although nobody told of it', () => {
+  it('is known by it when its host refuses an order for that reason, although no event said so', () => {
     const ordered = after(running, [200, idle(1, 200)], [5_000, { kind: EventKind.Tick }])
     assert.equal(ordered.order?.epoch, 1)
     const life = after(ordered, [5_100, refusedAsDisabled])

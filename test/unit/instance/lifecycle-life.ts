@@ -25,7 +25,7 @@ export function drainingStop(drainTimeoutMs: number): LifecycleEvent {
   return { kind: EventKind.Stop, force: false, drainTimeoutMs }
 }
 
-/** It is given back: it goes when it has stopped. */
+/** A stop that retires the instance: it is deleted when it has stopped. */
 export function retiringStop(drainTimeoutMs: number): LifecycleEvent {
   return { kind: EventKind.Stop, force: false, drainTimeoutMs, thenDelete: true }
 }
@@ -35,7 +35,7 @@ export function started(boot: number, startedAtMs: number): EventOf<typeof Event
   return { kind: EventKind.Started, report: { boot, kind: StartKind.Boot, startedAtMs, ...times } }
 }
 
-/** Its host learned when the first socket listened. */
+/** The report of a start that also says when the first socket listened. */
 export function listening(boot: number, startedAtMs: number): LifecycleEvent {
   const { report } = started(boot, startedAtMs)
   return { kind: EventKind.Started, report: { ...report, netTimeUs: 40_000 } }
@@ -102,7 +102,7 @@ export function created(rules: Partial<LifecycleRules> = {}): Lifecycle {
   return newLifecycle({ autostart: false, deleteOnStop: false, restartPolicy: RestartPolicy.Never, ...rules })
 }
 
-/** What follows when all of it happens at its time; nothing of it may be refused. */
+/** The life after all these events, each at its time. None of them may be refused. */
 export function after(life: Lifecycle, ...events: readonly (readonly [number, LifecycleEvent])[]): Lifecycle {
   return events.reduce((now, [atMs, event]) => {
     const decision = decide(now, event, atMs)

@@ -32,11 +32,11 @@ import {
   waking,
 } from './lifecycle-life.ts'
 
-/** What happens next, in terms of the boot that the instance is at then; `back` reaches for an older one. */
+/** The next event, relative to the boot that the instance then has; `back` reaches for an older boot. */
 type Happening = (life: Lifecycle, nowMs: number) => LifecycleEvent
 
 const boots = fc.constantFrom(0, 0, 0, 0, 1, 2, -1)
-/** Of an order that is out, its answers have its numbers; without one they are of the past. */
+/** Answers to the order that is out have its numbers. Without an order they are of the past. */
 const ordered = (life: Lifecycle) => life.order ?? { boot: life.boot - 1, epoch: 0, permit: life.boot }
 const ends = fc.constantFrom(
   { exitCode: 0 },
@@ -147,27 +147,27 @@ function holds(name: string, rule: (step: Step) => void): void {
 
 describe('whatever happens to an instance', () => {
   holds(
-    'boots are counted up; one that its host could not wake is still to come',
+    'boot numbers grow; a boot that its host could not wake keeps its number for the next attempt',
     ({ before, event, after }) => {
       if (before.boot === after.boot) return
       const more = after.boot - before.boot
       if (more === -1) assert.ok(after.state === Phase.Standby && before.state === Phase.Starting)
-      // The host began one by its permit, it ended, and the next was begun.
+      // The host began a boot by its permit, that boot ended, and the next was begun.
       else if (more === 2) assert.ok(event.kind === EventKind.Exited && event.exit.boot === before.permit)
       else assert.equal(more, 1)
     },
   )
 
-  holds('a failure has the kind that its host told, and none of one before', ({ event, after }) => {
+  holds('a failure has the kind that its host reported, never that of an older one', ({ event, after }) => {
     if (after.failure === undefined) assert.equal(after.failureKind, undefined)
     const told = event.kind === EventKind.StartFailed || event.kind === EventKind.WakeFailed
     if (told && after.failure === event.message) assert.equal(after.failureKind, event.failure)
   })
 
-  holds('what came up is never asked to start again', ({ before, after }) => {
+  holds('a boot that came up is never asked to start again', ({ before, after }) => {
     const { hostWork } = effectsOf(after)
     const ran = before.state === Phase.Running ? before.boot : before.report?.boot
-    // Unless a drain of it is taken back.
+    // A drain that is taken back is the exception.
     if (after.reopen === true) return
     if (hostWork?.kind === HostWorkKind.Start && ran !== undefined) assert.ok(hostWork.boot > ran)
   })
@@ -179,7 +179,7 @@ describe('whatever happens to an instance', () => {
   })
 
   holds(
-    'only what runs, or is in standby already, is sent there, and never what speaks against it',
+    'only an instance that runs or is already in standby is sent there, and never one that speaks against it',
     (step) => {
       const { before, after } = step
       if (effectsOf(after).hostWork?.kind !== HostWorkKind.StandBy) return
@@ -189,7 +189,7 @@ describe('whatever happens to an instance', () => {
     },
   )
 
-  holds('while the host may start a boot by itself, a stop is one of that boot', ({ before, after }) => {
+  holds('while the host may start a boot by itself, a stop is for that boot', ({ before, after }) => {
     const { hostWork } = effectsOf(after)
     if (hostWork?.kind !== HostWorkKind.Stop || before.permit === undefined) return
     assert.ok(hostWork.boot >= before.permit)
@@ -213,7 +213,7 @@ describe('whatever happens to an instance', () => {
       const isReport = event.kind === EventKind.Started && event.report.boot === permit
       const isEnd = event.kind === EventKind.Exited && event.exit.boot === permit
       if (isByHost || isReport || isEnd) return
-      // The permit's boot is used up by a stop, and asked for as something to stop.
+      // A stop uses up the permit's boot, and the host is asked to stop that boot.
       if (event.kind === EventKind.Stop && after.boot === permit) return
       if (before.state === Phase.Standby || (before.state === Phase.Starting && before.sleep !== undefined))
         return
@@ -269,7 +269,7 @@ describe('whatever happens to an instance', () => {
     if (before.deletion !== undefined) assert.ok(after.deletion !== undefined)
   })
 
-  holds('what is retired takes no start any more, and only drains, stops and goes', (step) => {
+  holds('a retired instance accepts no start, and only drains, stops and is deleted', (step) => {
     const { before, event, after, accepted } = step
     if (before.retired !== true) return
     assert.equal(after.retired, true)
@@ -278,7 +278,7 @@ describe('whatever happens to an instance', () => {
     assert.ok(ends.includes(phaseOf(after)), phaseOf(after))
   })
 
-  holds('what is retired is gone when its host has let go of it', ({ after, event }) => {
+  holds('a retired instance is deleted once its host has stopped and removed it', ({ after, event }) => {
     if (event.kind !== EventKind.Stop || event.thenDelete !== true) return
     let life = after
     for (const word of [connectionsClosed, absent, removed]) {
@@ -292,7 +292,7 @@ describe('whatever happens to an instance', () => {
     assert.ok(after.uptimeMs >= before.uptimeMs)
   })
 
-  holds('saying the same twice is saying it once', ({ event, after }) => {
+  holds('an event that comes twice has the effect of one', ({ event, after }) => {
     if (event.kind === EventKind.Tick || event.kind === EventKind.ConnectionsClosed) return
     const again = decide(after, event, 0)
     if (event.kind === EventKind.Stop && event.drainTimeoutMs > 0) return

@@ -36,8 +36,8 @@ const ordered = () => after(running(), [2, idle(1, 1)], [1_001, tick])
 const asleep = () => after(ordered(), [1_002, slept(1, 1_002)])
 
 /**
- * An instance of each phase, with boot 1 where it has one; those with an addition differ in what they hear of
- * their host.
+ * An instance of each phase, with boot 1 where it has one. Names with an addition are further instances of
+ * that phase, which react differently to their host.
  */
 const lives = {
   [Phase.Stopped]: after(created(), [0, start], [1, started(1, 1)], [2, exited(1, 2)]),
@@ -130,7 +130,7 @@ const anyStop = (to: Phase) => ({
   'stop that retires': to,
 })
 
-/** What each pair leads to; `same` is the same lifecycle in every field. */
+/** What each pair of phase and event leads to; `same` is the same lifecycle in every field. */
 const expected: Record<keyof typeof lives, Row> = {
   [Phase.Stopped]: {
     ...allSame,
@@ -328,7 +328,7 @@ describe('what has to go on in each phase', () => {
     assert.deepEqual(rows, [Phase.Deleted])
   })
 
-  it('readers find it no more when it goes by itself, as one that is retired does', () => {
+  it('readers no longer find an instance that deletes itself, such as a retired one', () => {
     const hidden = (life: Lifecycle) => effectsOf(life).hideRow
     assert.equal(hidden(after(lives['stopping and retired'], [3, absent(1)])), true)
     assert.equal(hidden(lives['stopping and retired']), false)

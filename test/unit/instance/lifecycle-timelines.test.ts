@@ -164,7 +164,7 @@ describe('draining', () => {
 })
 
 describe('a start that fails', () => {
-  it('again as before changes nothing for readers, also where a life of before knows no kind of failure', () => {
+  it('in the same way again changes nothing for readers, even in an older life without a kind of failure', () => {
     const failed = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [1_000, tick])
     const { failureKind, ...before } = failed
     assert.equal(failureKind, 'HostFull')
@@ -189,7 +189,7 @@ describe('a start that fails', () => {
     )
   })
 
-  it('of what sleeps is tried with the same boot: its host has a memory for that one and for no other', () => {
+  it('of a sleeping instance is tried with the same boot: its host has a memory for that boot and for no other', () => {
     const asleep = after(
       running({ scaleToZero: onTraffic }),
       [500, idle(1, 400)],
@@ -246,7 +246,7 @@ describe('a start that fails', () => {
 })
 
 describe('a wake that fails before the answer to the order was heard', () => {
-  it('leaves what slept with its end, its time and its snapshot, once that is told', () => {
+  it('leaves the sleep with its end, its time and its snapshot, once these are reported', () => {
     for (const memory of [undefined, 'memory']) {
       const asleep = after(
         running({ scaleToZero: onTraffic }),
@@ -281,7 +281,7 @@ describe('a boot that was sent to sleep by a workflow that was lost', () => {
     assert.equal(after(asleep, [2_000, waking(2, 1_990)]).boot, 2)
   })
 
-  it('is not the one that runs where another has begun', () => {
+  it('does not change an instance that runs another boot', () => {
     const life = running({ scaleToZero: onTraffic })
     assert.equal(after(life, [1_700, slept(0, 1_580)]).state, Phase.Running)
   })

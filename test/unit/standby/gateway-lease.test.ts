@@ -213,7 +213,7 @@ describe('the lease of a gateway', () => {
     assert.equal(story.state.phase, GatewayLeasePhase.Unsure)
   })
 
-  it('ends what is under way where its host’s machine is lost, and admits to the same boot afterwards', () => {
+  it('ends what is in flight where its host’s machine is lost, and admits to the same boot afterwards', () => {
     const story = new Story().at(GatewayLeasePhase.Unsure)
     const effects = story.tell({ kind: 'link-away' }, { kind: 'link-unreachable' })
     assert.deepEqual(effects[0], { kind: 'end', boot: 1, why: 'lost' })
@@ -222,7 +222,7 @@ describe('the lease of a gateway', () => {
     assert.deepEqual(story.tell(opened(2, 1)), [{ kind: 'admit' }])
   })
 
-  it('asks anew with a silent host once it is heard, and keeps what is under way', () => {
+  it('asks a silent host again once it is heard, and keeps what is in flight', () => {
     const story = new Story().at(GatewayLeasePhase.Unsure)
     assert.deepEqual(story.tell({ kind: 'wanted' }), [])
     assert(isAsking(story.state))
@@ -243,7 +243,7 @@ describe('the lease of a gateway', () => {
     assert.deepEqual(story.tell({ kind: 'link-back' }), [{ kind: 'open', epoch: 2 }])
   })
 
-  it('has who comes wait for a silent host, and nobody for one that stays away', () => {
+  it('lets new traffic wait for a silent host, and not for one that stays away', () => {
     const story = new Story()
     assert.deepEqual(story.tell({ kind: 'link-lost' }, { kind: 'link-silent' }, { kind: 'wanted' }), [])
     assert.equal(story.state.phase, GatewayLeasePhase.Asking)
@@ -271,7 +271,7 @@ describe('the lease of a gateway', () => {
     assert(!again.some(({ kind }) => kind === 'end-other-memory'))
   })
 
-  it('has who comes wait for the answer when a host that was silent is asked again about its lease', () => {
+  it('lets new traffic wait for the answer when a host that was silent is asked again about its lease', () => {
     const story = new Story().at(GatewayLeasePhase.Unsure)
     assert.equal(isAsking(story.state), false)
     story.tell({ kind: 'link-back' }, { kind: 'wanted' })

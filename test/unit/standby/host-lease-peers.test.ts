@@ -10,7 +10,7 @@ const peers = { kind: 'peers' } as const
 const wakeFails = { ...failed, boot: 2 }
 const goesOn = { kind: 'started', boot: 2, start: StartKind.Restore, settings, listens: true } as const
 
-/** The network tells of a peer once, until the watch over the address begins again. */
+/** The network reports a peer once, until the watch over the address begins again. */
 describe('a packet of a peer', () => {
   it('within the back-off of a wake begins the next one as soon as that is over', () => {
     const story = reached.asleep()
@@ -69,7 +69,7 @@ describe('a packet of a peer', () => {
     }
   })
 
-  it('is met by the boot that comes up, whoever asked for that, and wakes nothing later', () => {
+  it('is satisfied by the boot that comes up, whoever asked for that, and wakes nothing later', () => {
     const story = reached.asleep()
     story.tell({ kind: 'start', boot: 2 }, peers, startedAs(2))
     story.after(peerPatienceMs - 1)
@@ -82,7 +82,7 @@ describe('a packet of a peer', () => {
     assert.equal(story.state.phase, LeasePhase.Asleep)
   })
 
-  it('is met by a start by hand, too, and forgotten by a stop', () => {
+  it('is satisfied by a start by hand, too, and forgotten by a stop', () => {
     const story = reached.asleep()
     story.tell(peers, wakeFails, peers, { kind: 'start', boot: 2 }, goesOn)
     assert.deepEqual([story.state.peersWait, story.state.peersWoke], [undefined, undefined])
@@ -92,7 +92,7 @@ describe('a packet of a peer', () => {
     assert.deepEqual([stopped.state.phase, stopped.state.peersWait], [LeasePhase.None, undefined])
   })
 
-  it('reaches one that stayed awake', () => {
+  it('reaches an instance that stayed awake', () => {
     const story = reached['standing-by']()
     story.tell(peers, { kind: 'stayed-awake', boot: 1, reason: StandByRefusal.SnapshotFailed })
     assert.deepEqual([story.state.phase, story.state.peersWait], [LeasePhase.Running, undefined])

@@ -4,7 +4,7 @@ import type { HostLeaseEvent } from '../../../src/domain/standby/host-lease-stat
 import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { failed, gateway, open, order, reached, startedAs } from './host-lease-story.ts'
 
-/** Where each event leads from each phase; what is not named stays where it is. */
+/** Where each event leads from each phase. If an event is not named, the phase stays. */
 const table: Readonly<Record<string, readonly [HostLeaseEvent, Partial<Record<LeasePhase, LeasePhase>>]>> = {
   open: [open(2), { asleep: LeasePhase.Waking }],
   withdraw: [{ kind: 'withdraw', gateway, epoch: 1 }, {}],

@@ -41,7 +41,7 @@ describe('what keeps an instance awake', () => {
     }
   })
 
-  it('whoever waits for a start that fails hears why', () => {
+  it('a gateway that waits for a start that fails hears why', () => {
     const story = reached.starting()
     story.tell(open(1))
     const [refused] = story.tell({ ...failed, boot: 1 })
@@ -59,7 +59,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.sinceMs, story.nowMs - 100)
   })
 
-  it('a lease that came back for an older open is none', () => {
+  it('the return of a lease of an older open is ignored', () => {
     const story = new Story().run()
     story.tell(open(1), open(2), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
     assert.equal(story.isIdle, false)
@@ -84,7 +84,7 @@ describe('what keeps an instance awake', () => {
     assert.equal(story.idle?.sinceMs, story.nowMs - 200)
   })
 
-  it('one that a packet of a peer woke waits for its repeat, and one that a request woke does not', () => {
+  it('an instance that a packet of a peer woke waits for its repeat, and one that a request woke does not', () => {
     for (const [start, patienceMs] of [
       [StartKind.Restore, peerPatienceMs],
       [StartKind.Boot, firstQuietMs],
@@ -207,7 +207,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual([story.state.phase, story.state.permit], [LeasePhase.Running, undefined])
   })
 
-  it('who gave its lease back hears that the memory is over, and not where it goes on', () => {
+  it('a gateway that gave its lease back hears that the memory has ended, and nothing where it goes on', () => {
     for (const kind of [StartKind.Boot, StartKind.Restore]) {
       const story = new Story().run()
       story.tell(open(1), { kind: 'returned', gateway, epoch: 1, quietMs: 0 })
@@ -229,7 +229,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual(keeping.tell(open(1)), [])
   })
 
-  it('who waited through a standby wakes it as soon as it sleeps', () => {
+  it('a gateway that waited through a standby wakes the instance as soon as it sleeps', () => {
     const story = reached['standing-by']()
     story.tell(open(1))
     assert.deepEqual(kinds(story.tell({ kind: 'slept', boot: 1, memoryKept: false })), [
@@ -241,7 +241,7 @@ describe('what keeps an instance awake', () => {
     assert.deepEqual(opened.woken, { kind: StartKind.Boot, wakeUs: 1_300_000 })
   })
 
-  it('one that stayed awake lets in who waited, as if nothing had been', () => {
+  it('an instance that stayed awake lets waiting gateways in, as if nothing had happened', () => {
     const story = reached['standing-by']()
     story.tell(open(1))
     const effects = story.tell({ kind: 'stayed-awake', boot: 1, reason: StandByRefusal.SnapshotFailed })
@@ -252,7 +252,7 @@ describe('what keeps an instance awake', () => {
     )
   })
 
-  it('a permit alone, after a boot that was stopped before it ran, makes no boot older and nothing run', () => {
+  it('a permit alone, after a boot that was stopped before it ran, makes no boot number smaller and nothing run', () => {
     const left = { ...order, boot: 0 }
     const slept = new Story()
     slept.tell({ kind: 'stopped', boot: 1 }, { kind: 'stand-by', ...left })

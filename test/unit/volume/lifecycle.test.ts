@@ -36,7 +36,7 @@ const lives = {
 type Where = keyof typeof lives
 
 type Arrival = readonly [phase: VolumePhase, failure?: string]
-/** Where each event leads that changes what readers see. Whatever is not here leaves all as it is. */
+/** Where each event leads that changes what readers see. An event that is not here changes nothing. */
 const table: Record<Where, Partial<Record<VolumeEventKind, Arrival>>> = {
   uninitialized: { begin: [Initializing] },
   initializing: { made: [Ready], 'make-failed': [Failed, 'no room'] },
@@ -50,7 +50,7 @@ const table: Record<Where, Partial<Record<VolumeEventKind, Arrival>>> = {
   error: { made: [Ready], repair: [Initializing] },
   'error after damage': { repair: [Busy, 'its file is gone'] },
 }
-/** What is not begun for a volume that is being deleted. */
+/** The events that begin nothing for a volume that is being deleted. */
 const newWork: readonly VolumeEventKind[] = ['begin', 'repair']
 
 describe("a volume's life", () => {

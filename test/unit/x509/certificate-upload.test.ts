@@ -74,7 +74,10 @@ describe('the upload of a certificate', () => {
     })
   }
 
-  /** Finding primes of that size takes seconds, and nobody gets as far as to use them. */
+  /**
+   * A key with numbers that are not prime: finding such primes takes seconds, and the key is refused before
+   * it is used.
+   */
   const largeKey = () => {
     const number = (bytes: number) => Buffer.alloc(bytes, 0xff).toString('base64url')
     const [n, d, half] = [number(1_024), number(1_023), number(512)]
