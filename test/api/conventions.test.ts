@@ -14,7 +14,7 @@ const missing = '11111111-1111-4111-8111-111111111111'
 
 const certificate = await makeTestCertificate({ subject: 'CN=example.com', names: ['example.com'] })
 
-/** How one object of each kind is called in messages, and made. */
+/** For each kind, its word in messages and a body that makes one object. */
 const kinds = {
   [DataKey.Instances]: {
     kind: 'instance',
@@ -49,7 +49,7 @@ function queryNames(operation: Operation): readonly string[] {
   return [...identifiers, ...ofObjects, ...Object.keys(querySchema(operation).properties)]
 }
 
-/** What an operation can not do without, beside identifiers. */
+/** The parameters that an operation requires beside identifiers. */
 const required: Readonly<Record<string, object>> = {
   attachVolumes: { attach_to: { name: 'nobody' }, at: '/data' },
   createAutoscale: { master: { name: 'nobody' } },
@@ -64,7 +64,7 @@ function minimalBody(operation: Operation): object {
 describe('the conventions of the API hold for every operation', () => {
   let api: TestApi
   let user: TestUser
-  /** What parts of objects are parts of: a service with autoscale. */
+  /** The object whose parts are asked for: a service with autoscale. */
   let service = ''
   const configureService = async () => {
     const made = await user.api.one('createInstances', { body: { image: 'hello', service_group: {} } })
@@ -345,7 +345,7 @@ describe('the conventions of the API hold for every operation', () => {
       }
 
       if (operation.localPath === `${operation.path}/{object}`) {
-        it('says of a word in the path that is no object whether it could have been an endpoint', async () => {
+        it('says whether a word in the path that names no object could have been an endpoint', async () => {
           const answer = await local(operation, 'Templates')
           const [failure] = answer.status === 404 ? answer.json.errors : answer.json.data[operation.dataKey]
           const nothing = `No ${kind} with name 'templates'`

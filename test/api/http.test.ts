@@ -14,7 +14,7 @@ describe('HTTP', () => {
   })
   after(() => api.close())
 
-  /** What a client gets that writes these bytes and reads until the end. */
+  /** The answer to a client that writes these bytes and reads until the end. */
   async function exchange(text: string | Buffer): Promise<string> {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1')
     socket.write(text)
@@ -67,7 +67,7 @@ describe('HTTP', () => {
     assert.equal(await status('/v1/instances?name=%zz'), 400)
   })
 
-  it('tells nothing below /v1 to who has no token, and 404 elsewhere', async () => {
+  it('tells nothing below /v1 to a client without a token, and answers 404 elsewhere', async () => {
     assert.equal((await api.send({ path: '/v1/nothing' })).status, 401)
     assert.equal((await api.send({ path: '/nothing' })).status, 404)
   })
@@ -253,7 +253,8 @@ describe('HTTP under pressure', () => {
       return await api.send({ path: '/v1/instances', token: user.token, ...sent })
     }
     const body = (replicas: number) => ({ image: 'hello', name: 'a', replicas })
-    // All at once, although only 128 are: what is too much is made up for later.
+    // These are accepted at once, although they are more than 128: the requests after them have to wait for
+    // it.
     assert.equal((await ask({ method: 'POST', body: body(99) })).status, 200)
     assert.equal((await ask({ method: 'POST', body: [body(99), body(99)] })).status, 200)
     const refused = await ask({ method: 'PUT', path: '/v1/instances/start', body: [{ name: 'a' }] })

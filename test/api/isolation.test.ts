@@ -181,7 +181,10 @@ describe('one user and what belongs to another', () => {
   })
 
   describe('with volumes', () => {
-    /** The answer where `given` names what the other has, and where it names nothing, in the same words. */
+    /**
+     * Checks that the answer for an object of the other user is the same, word for word, as for an object
+     * that does not exist.
+     */
     const twice = async (
       given: { readonly theirs: object; readonly nobodys: object },
       ask: (given: object) => Promise<unknown>,

@@ -14,7 +14,7 @@ interface Resource {
   readonly create: OperationId
   readonly remove: OperationId
   readonly bodies: readonly object[]
-  /** Their rows are marked deleted first. */
+  /** Whether a delete at first only marks the rows. */
   readonly marks?: true
 }
 

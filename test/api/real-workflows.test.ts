@@ -111,7 +111,7 @@ describe('instances with their workflows', () => {
   it('show the sequence of restarts, and end it with a stop', async () => {
     hosts.behaviour = { endOf: () => ({ exitCode: 1 }) }
     await create({ autostart: true, restart_policy: 'on-failure' })
-    // Between two starts it has the one without the other.
+    // Between two starts an instance has an attempt without a time of the next.
     const crashed = await until(
       'the second restart is due',
       async () => {

@@ -30,7 +30,7 @@ describe('quotas', () => {
     assert.partialDeepStrictEqual(quotas.limits, { min_memory_mb: 16, max_memory_mb: 8192, max_vcpus: 1 })
   })
 
-  it('can not be passed by creates that come at the same time', async () => {
+  it('can not be exceeded by creates that come at the same time', async () => {
     const user = await api.addUser({ hard: { instances: 7 } })
     const answers = await Promise.all(
       Array.from({ length: 6 }, () =>
@@ -46,7 +46,7 @@ describe('quotas', () => {
     assert.match(refused.message, /^Quota 'instances' exceeded: 8 with this request, 7 allowed$/)
   })
 
-  it('can not be passed by starts that come at the same time', async () => {
+  it('can not be exceeded by starts that come at the same time', async () => {
     const user = await api.addUser({ hard: { liveInstances: 2 } })
     await user.api.call('createInstances', { body: { image: 'hello', name: 'a', replicas: 5 } })
     const uuids = (await user.api.call('listInstances')).map(({ uuid }) => uuid)

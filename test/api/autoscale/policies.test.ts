@@ -32,7 +32,7 @@ describe('policies of autoscale', () => {
     assert.deepEqual([answer.httpStatus, answer.entries], [400, []], JSON.stringify(answer))
     return answer.errors.map(({ message }) => message)
   }
-  /** The same of steps from one bound to the next one each. */
+  /** The same for a policy with these steps, each from one bound to another. */
   const wrongSteps = (...bounds: readonly (readonly [lower: number | null, upper: number | null])[]) =>
     wrong({
       steps: bounds.map(([lower_bound, upper_bound]) => ({ lower_bound, upper_bound, adjustment: 1 })),

@@ -23,7 +23,7 @@ describe('certificates', () => {
     api.certificateControl.calls.length = 0
     delete api.certificateControl.faults.isAway
     user = await api.addUser()
-    // Domains are everybody's: a test does not meet those of the one before.
+    // All users share the domains, so the services of the test before are deleted.
     await api.database.orm.em.getConnection().execute('delete from services')
   })
 
@@ -112,7 +112,7 @@ describe('certificates', () => {
     const bare = { chain: leaf.pem, pkey: leaf.pkey }
     const refused = await attempt(good(bare))
     assert.equal(refused.httpStatus, 400)
-    // The chain is kept without its root, so that it must be known by itself that it ends there.
+    // The chain is stored without its root. So the stored chain alone has to show that it is complete.
     const known = await upload({ chain: made.leaf.pem + between.pem + root.pem })
     assert.equal((await stored(known.uuid))['chain'], made.leaf.pem + between.pem)
     const other = await api.addUser()
@@ -304,7 +304,7 @@ describe('certificates', () => {
     }
     assert.deepEqual(await other.api.call('getCertificates'), [])
     assert.deepEqual(await other.api.call('listCertificates', { body: { common_name: name } }), [])
-    // Whose domain it is decides who asks for it, not whose certificate there is.
+    // The owner of the domain gets a certificate of their own, although another user has one for it.
     const { entries } = await serve([{ name: `${name}.` }], other)
     const [domain] = (entries[0] as { domains: { certificate: { uuid: string; state: string } }[] }).domains
     assert.equal(domain!.certificate.state, 'pending')

@@ -88,7 +88,10 @@ describe('a client in the field, of autoscale', () => {
     configured.policies.forEach(assertStepPolicy)
   })
 
-  /** It decodes every entry of a policy's status as a whole policy, and shows what is no answer as it is. */
+  /**
+   * The client decodes every entry of a policy's status as a whole policy, and shows an answer that it can
+   * not decode unchanged.
+   */
   it('is told of a policy that is missing in a form that it can read', async () => {
     await init()
     const path = `/v1/services/${uuid}/autoscale/policies/nope`

@@ -101,7 +101,7 @@ describe('a client in the field', () => {
     assert.match(service.domains[0].certificate.name, /^shop\.example\.com-[a-z0-9]{5}$/)
   })
 
-  it('is told why a domain is none, as it knows the words', async () => {
+  it('is told why a domain is invalid, in the words that it knows', async () => {
     const body = { domains: [{ name: `${'a'.repeat(64)}.example.com.` }] }
     const answer = await api.send({ method: 'POST', path: '/v1/services', token: user.token, body })
     assert.equal(answer.status, 400)

@@ -53,7 +53,7 @@ describe('GET /registry/token', () => {
     )
   })
 
-  it('grants nothing of users to who does not log in', async () => {
+  it('grants nothing of users to a client that does not log in', async () => {
     const answer = await ask([`repository:${user.name}/app:pull`])
     assert.equal(answer.status, 200)
     assert.deepEqual(grantsOf(answer.json.token), [])

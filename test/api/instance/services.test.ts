@@ -195,7 +195,7 @@ describe('instances and their services', () => {
       const [refused] = (await small.api.attempt('createInstances', { body })).entries
       assert.ok(refused && 'error' in refused && refused.error === 19)
       await small.api.one('createInstances', { body: { image: 'hello' } })
-      // It has its place already, so a start by hand needs no other.
+      // It already counts against the quota, so a start by hand adds nothing.
       assert.equal(
         (await small.api.one('startInstances', { object: instance.uuid })).previous_state,
         'standby',

@@ -54,7 +54,7 @@ describe('instances that are made with volumes', () => {
     assert.deepEqual(api.volumeControl.calls, ['ensureStarted'])
   })
 
-  it('mount a volume that there is', async () => {
+  it('mount an existing volume', async () => {
     const { uuid } = await user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
     api.volumeControl.calls.length = 0
     const shown = await made(
@@ -141,7 +141,7 @@ describe('instances that are made with volumes', () => {
     assert.deepEqual(api.volumeControl.calls, ['ensureStarted', 'ensureStarted', 'ensureStarted'])
   })
 
-  it('are not made with replicas and a volume that there is', async () => {
+  it('are not made with replicas and an existing volume', async () => {
     await user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
     const answer = await create({ name: 'data', at: '/data' }, { replicas: 2 })
     const message =
@@ -171,7 +171,7 @@ describe('instances that are made with volumes', () => {
     assert.equal((await small.api.one('getQuotas')).used.total_volume_mb, 0)
   })
 
-  it('are refused a volume that there is none of, or that cannot be attached', async () => {
+  it('are refused with a volume that does not exist, or that cannot be attached', async () => {
     const errors = async (given: object, name: string) => {
       const { entries } = await create({ ...given, at: '/data' }, { name })
       return entries.map((entry) => ('error' in entry ? [entry.name, entry.error, entry.message] : entry))

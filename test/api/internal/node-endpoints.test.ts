@@ -11,7 +11,7 @@ import { fakeDigest, startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 
 const joinToken = 'the-join-token-of-the-tests'
-/** Of the host `second`. */
+/** A heartbeat of the host `second`. */
 const heartbeat = {
   agentUrl: 'http://127.0.0.1:7171',
   agentSecret: testAgentSecret('second'),
@@ -42,7 +42,7 @@ describe('hosts and the API', () => {
   const addressOf = async (id: string) =>
     (await findNode({ database: api.database, secretBox: testSecretBox }, id))?.agentUrl
 
-  it('let in only who has the join token', async () => {
+  it('let in only agents with the join token', async () => {
     for (const credential of ['', 'nonsense', user.token, testAgentSecret('local')]) {
       assert.equal((await ask('PUT', 'stranger', { credential, body: heartbeat })).status, 401)
     }
@@ -144,8 +144,8 @@ describe('the API as a client of hosts', () => {
   after(() => api.close())
 
   /**
-   * A host that answers as `answer` does, and a client that is told of it as the database has it, with `told`
-   * on top.
+   * A host that answers with `answer`, and a client that knows the host from the database, with the changes
+   * of `told`.
    */
   async function hostThat(answer: RequestListener, told: () => Partial<NodeRecord> = () => ({})) {
     const server = createServer(answer)

@@ -150,7 +150,7 @@ describe('volumes and the instances that have them', () => {
       })
     }
 
-    it('names an instance that there is none of', async () => {
+    it('names an instance that does not exist', async () => {
       const missing = '11111111-1111-4111-8111-111111111111'
       const answer = await attach([
         { name: 'data', attach_to: { name: 'nobody' }, at: '/d' },

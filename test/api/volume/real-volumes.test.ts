@@ -88,7 +88,7 @@ describe('volumes with their workflows', () => {
     assert.equal((await view()).reason, 'its file is gone')
   })
 
-  it('that can not be made are answered with a success, and say why they are none', async () => {
+  it('that can not be made are answered with a success, and say in their status why they could not be made', async () => {
     hosts.behaviour = { failureOf: () => HostFailure.VolumeUnusable }
     await create()
     const { state, reason } = await view()
