@@ -12,8 +12,8 @@ import { readPolicies } from './new-policies.ts'
 type Body = OperationBody<typeof createAutoscale>
 
 /**
- * Reads a configuration from a body. If something is wrong with it whatever the state of the platform,
- * returns all problems.
+ * Reads a configuration from a body, or returns everything that is wrong with it. Only problems that do not
+ * depend on the state of the platform are found here.
  */
 export function readAutoscale(
   { master: given, ...body }: Body,

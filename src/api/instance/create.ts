@@ -81,7 +81,10 @@ function isRow(one: InstanceRow | FailedEntry): one is InstanceRow {
   return !('message' in one)
 }
 
-/** If an object is invalid whatever the state of the platform, the request fails before anything is made. */
+/**
+ * Refuses the request before anything is made if an object is invalid. Only problems that do not depend on
+ * the state of the platform are found here.
+ */
 async function refuseInvalid(deps: ApiDeps, call: Call, bodies: readonly InstanceBody[]): Promise<void> {
   const { place } = createInstances
   const quotas = await readQuotas(deps.database, call.identity.userUuid)

@@ -28,8 +28,8 @@ export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> 
     const entries = await forEachInstance(deps, call, objects, async (row) => {
       const marked = await markDeleted(deps.database, call.identity.userUuid, row.uuid)
       if (marked === undefined) {
-        // A clone that existed when the request began was deleted with its master, if the same request names
-        // both.
+        // If the instance is a clone, it was deleted with its master since the request began. The same
+        // request may name both.
         return row.cloneOf === null ? missingEntry('instance', { by: 'uuid', value: row.uuid }) : deleted(row)
       }
       // This is read before the workflow is told, because the workflow removes the row that says whose master

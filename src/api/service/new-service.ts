@@ -21,8 +21,8 @@ type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
 type DomainBody = NonNullable<ServiceBody['domains']>[number]
 
 /**
- * Reads a new service and fills in defaults. If something is wrong with it whatever the state of the
- * platform, returns all problems.
+ * Reads a new service and fills in defaults, or returns everything that is wrong with it. Only problems that
+ * do not depend on the state of the platform are found here.
  */
 export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
   const { soft_limit: softLimit, hard_limit: hardLimit } = body

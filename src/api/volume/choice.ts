@@ -15,7 +15,10 @@ type VolumeBody = NonNullable<InstanceBody['volumes']>[number]
 
 const place = 'volume description'
 
-/** The problems of the volume that an instance is to have, whatever the state of the platform. */
+/**
+ * The problems of the volume that an instance is to have, as far as they do not depend on the state of the
+ * platform.
+ */
 export function volumeChoiceProblems(
   { volumes, replicas }: Pick<InstanceBody, 'volumes' | 'replicas'>,
   limits: QuotaLimits,

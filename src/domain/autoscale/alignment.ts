@@ -32,8 +32,8 @@ export interface RetiringMember {
 }
 
 /**
- * Every clone that is given back drains at least this long, so that a request that is on its way to it when
- * the gateways hear of it is still answered.
+ * Every clone that is given back drains at least this long. So a request that was on its way when the
+ * gateways heard of it is still answered.
  */
 export const leastDrainMs = 500
 
@@ -50,9 +50,9 @@ export type Drain = (typeof Drain)[keyof typeof Drain]
 /**
  * Plans how to reach `target` from the given members. A clone that is down or failed always goes. So does a
  * clone that the cause names as failed and that has not recovered since. If there are too many, the members
- * that serve nobody go first: those that start, then those that sleep, then the youngest. But none of these
- * goes together with failed ones, because nobody has checked whether the others serve. `members` are in the
- * order in which they were made.
+ * that serve nobody go first: those that start, then those that sleep, then the youngest. But no surplus goes
+ * while failed members are replaced, because nobody has checked whether the others serve. `members` are in
+ * the order in which they were made.
  */
 export function planAlignment(
   members: readonly StandingMember[],

@@ -15,7 +15,7 @@ export const scaleInSettleMs = 15_000
  */
 export const scaleInReserve = 0.1
 
-/** The size that was right at a look, if it is a smaller one. */
+/** The size that was right at one look, noted to decide whether to go down. */
 export interface NotedProposal {
   readonly atMs: number
   readonly size: number
@@ -66,8 +66,8 @@ export function smallestHeldSize(shrinking: {
 }
 
 /**
- * Keeps the proposals of the time for which a size has to be right. If a look does not see the whole service,
- * the list begins again.
+ * Adds a proposal, and keeps those that reach back as far as a size has to be right (`scaleInSettleMs`). If a
+ * look does not see the whole service, the list begins again.
  */
 export function noteProposal(
   noted: readonly NotedProposal[],
@@ -78,7 +78,7 @@ export function noteProposal(
   return all.slice(Math.max(0, enough))
 }
 
-/** Returns the largest size that was right lately, or undefined until enough time is known. */
+/** Returns the largest size that was right lately, or undefined if the looks do not reach back far enough. */
 export function settledSize(noted: readonly NotedProposal[], nowMs: number): number | undefined {
   const [first] = noted
   if (first === undefined || nowMs < first.atMs + scaleInSettleMs) return undefined

@@ -4,11 +4,11 @@ import type { SimulatedMoment } from './simulation.ts'
 /** The result of a simulation. An instance second is one instance for one second. */
 export interface SimulationReport {
   readonly durationMs: number
-  /** Of all instances, including those that start or drain. */
+  /** The instance seconds of all instances, including those that start or drain. */
   readonly instanceSeconds: number
-  /** Of instances beyond the number at which the policies want no more. */
+  /** The instance seconds beyond the number at which the policies want no more. */
   readonly spareInstanceSeconds: number
-  /** Of instances that were missing to that number. */
+  /** The instance seconds that were missing to that number. */
   readonly missingInstanceSeconds: number
   /** The share of the whole demand that was not served. */
   readonly unservedShare: number

@@ -17,7 +17,7 @@ export interface OrderPace {
  */
 export const defaultOrderPace: OrderPace = { orders: 300, windowMs: 10_800_000, nameOrders: 5 }
 
-/** New certificates leave one of this many parts of all orders to renewals. */
+/** New certificates leave a quarter of all orders (1 / `renewalShare`) to renewals. */
 const renewalShare = 4
 /**
  * One user gets at most a quarter of the orders for new certificates, and as much for renewals. If there are

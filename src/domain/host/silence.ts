@@ -13,7 +13,7 @@ import { hostAwayAfterMs, leaseValidMs } from '../standby/lease-protocol.ts'
 export interface HostSigns {
   /** When its last message came, or when the gateway first looked for it. */
   readonly heardMs: number
-  /** When a connection was last refused without such a gap before. */
+  /** The time of the last refused connection that came without such a gap. */
   readonly refusedMs: number
   /** When the machine last answered anything at all. */
   readonly reachedMs: number

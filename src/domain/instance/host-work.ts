@@ -169,7 +169,7 @@ export const HostFailure = {
    * The image is there but can not run (no command, unknown user, unsupported architecture, over a limit).
    */
   ImageUnusable: 'ImageUnusable',
-  /** The images of its user may take no more of a host. */
+  /** With this image, the images of the instance's user would take more of the host than they may. */
   QuotaExceeded: 'QuotaExceeded',
   /** The host has no memory, disk or address left. */
   HostFull: 'HostFull',

@@ -20,11 +20,13 @@ import { StopOrigin, stopOutcome } from './stop-reason.ts'
  */
 
 /**
- * After this time without news of a wake, the host is asked for it like for any start, and joins the request
- * to what is under way.
+ * After this time without news of a wake, the host is asked for that boot like for any start. The request
+ * joins the wake that is under way.
  */
 export const wakePatienceMs = 30_000
-/** When an order for an instance that never ran is repeated, if the host could not carry it out. */
+/**
+ * After this time an order for an instance that never ran is repeated, if the host could not carry it out.
+ */
 export const orderRetryMs = 5_000
 /** After a failed snapshot none is taken for this long, because each attempt holds traffic up. */
 export const snapshotRetryMs = 60_000

@@ -29,8 +29,8 @@ import type { HostLeaseEffect, HostLeaseEvent, HostLeaseState } from './host-lea
  * long as the back-off lasts.
  *
  * A peer's packet is reported once. So it is remembered in standing-by, in waking, and in asleep during a
- * back-off, and begins one wake as soon as that may be: with the sleep, or when the back-off is over. If a
- * boot comes up meanwhile, the packet needs no other.
+ * back-off, and begins one wake as soon as that may be: with the sleep, or when the back-off is over. A boot
+ * that comes up meanwhile serves the packet, and no other wake begins for it.
  */
 export interface HostLeaseStep {
   readonly state: HostLeaseState
