@@ -16,8 +16,8 @@ const apiUuid = 'built-in/api'
 const unlimited = 65_535
 
 /**
- * Undefined where the API itself speaks TLS: then it has a public name already, and this gateway would only
- * be in between.
+ * Returns undefined if the API itself speaks TLS: then it has a public name already, and this gateway would
+ * only be in between.
  */
 export function builtInApi(options: {
   readonly apiUrl: string
@@ -42,7 +42,7 @@ export function builtInApi(options: {
   }
 }
 
-/** Admits what is for the API at once, without a lease; all else is asked of `traffic`. */
+/** Admits what is for the API at once, without a lease; asks `traffic` about everything else. */
 export function admittingApi(traffic: Traffic, api: BuiltInApi): Traffic {
   const admission: Admission = {
     admitted: true,

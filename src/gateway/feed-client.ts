@@ -5,12 +5,12 @@ import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { RouteSink } from './routes.ts'
 
 /**
- * The gateway's connection to the API, from which its routes come. It goes on for ever; without it the last
- * routes stand.
+ * The gateway's connection to the API, from which its routes come. It never gives up; while it is broken,
+ * the last routes stand.
  */
 export interface FeedClient {
   readonly connected: boolean
-  /** When its last line came, beats included, by `performance.now()`; absent before the first. */
+  /** When the last line came, beats included, by `performance.now()`; absent before the first line. */
   readonly heardMs: number | undefined
   stop(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface FeedClientOptions {
 /** Beats that are missing before the connection counts as dead. */
 const missedBeats = 3
 
-/** Connects, and again whenever the connection is lost; `sink` says where it goes on. */
+/** Connects, and reconnects whenever the connection is lost. `sink.revision` says from where to go on. */
 export function followRoutes(options: FeedClientOptions): FeedClient {
   const { sink, onChange } = options
   const routes = new URL(`${options.apiUrl.replace(/\/$/, '')}/internal/gateway/routes`)
@@ -38,7 +38,7 @@ export function followRoutes(options: FeedClientOptions): FeedClient {
     },
     maxLineBytes: maxFeedLineBytes,
     silenceMs: missedBeats * feedBeatMs,
-    // What it is, its kind says; one that is not known is of a newer API, and left out by the table.
+    // The `kind` of a line says what it is. A newer API may send unknown kinds, which the table leaves out.
     onLine: (line) => {
       heardMs = performance.now()
       sink.apply(line as RouteLine)

@@ -6,12 +6,12 @@ import { StartKind } from '../domain/instance/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
 
-/** Read when the metrics are asked for. */
+/** What the gauges show. It is read when the metrics are asked for. */
 export interface GatewayState {
   readonly queued: number
   readonly httpConnections: number
   readonly tcpConnections: number
-  /** Those whose handshake is under way included. */
+  /** Includes connections whose handshake is under way. */
   readonly openConnections: number
   readonly maxConnections: number
   readonly ports: { readonly wanted: number; readonly listening: number }
@@ -19,7 +19,7 @@ export interface GatewayState {
   readonly routesAgeMs: number
   readonly tlsContexts: number
   readonly unusableCertificates: number
-  /** Of the certificates that names are served with; undefined where none can be read. */
+  /** The earliest expiry of the certificates that names are served with; undefined if none can be read. */
   soonestExpiryMs(): Promise<number | undefined>
   phases(): ReadonlyMap<GatewayLeasePhase, number>
 }
@@ -34,7 +34,7 @@ export interface GatewayMetrics {
   connectionClosed(why: ClosedFor): void
 }
 
-/** From a small page of an application that is awake to an answer that had to wait for a slow boot. */
+/** They reach from a small page of an awake application to an answer that had to wait for a slow boot. */
 const requestBucketsSeconds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ]
@@ -111,7 +111,9 @@ const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
   [HandshakeOutcome.UnusableCertificate]: 'certificate',
 }
 
-/** One look-up by text for each event, no object of labels. */
+/**
+ * Remembers the counter of each label, so that an event costs one look-up by text and no object of labels.
+ */
 function remembered(make: (value: string) => () => void): (value: string) => void {
   const made = new Map<string, () => void>()
   return (value) => {
@@ -155,7 +157,7 @@ function collectState(registry: Registry, state: GatewayState): void {
   gauge('roost_gateway_connected_hosts', 'Hosts that answer.', () => state.hosts.connected)
   gauge(
     'roost_gateway_routes_age_seconds',
-    'Time since the API was last heard of the routes, be it that nothing changed; before its first word, since the start.',
+    'Time since the API last sent a line about the routes, even one without a change; before its first line, time since the start.',
     () => state.routesAgeMs / 1_000,
   )
   const connections = new Gauge({
@@ -172,7 +174,7 @@ function collectState(registry: Registry, state: GatewayState): void {
   })
   const leases = new Gauge({
     name: 'roost_gateway_leases',
-    help: 'Instances that were asked for, by what is known of their lease.',
+    help: 'Instances that were asked for, by the phase of their lease.',
     labelNames: ['phase'],
     registers: [],
     collect() {
@@ -187,7 +189,7 @@ function collectState(registry: Registry, state: GatewayState): void {
 function collectExpiry(registry: Registry, state: GatewayState): void {
   const soonest: Gauge = new Gauge({
     name: 'roost_gateway_certificate_expiry_timestamp_seconds',
-    help: 'When the first of the certificates expires that names are served with.',
+    help: 'The earliest expiry of the certificates that names are served with.',
     registers: [],
     async collect() {
       const expiryMs = await state.soonestExpiryMs()

@@ -28,15 +28,17 @@ export interface GatewayLog {
 }
 
 export interface GatewayOptions {
-  /** With the API's service among them where `api` is given. */
+  /** They include the API's service if `api` is given. */
   readonly routes: Routes
-  /** Since the last word of who tells the routes. Absent: they are fixed, and do not age. */
+  /**
+   * The time since the source of the routes last said anything. Absent: the routes are fixed and do not age.
+   */
   readonly routesAgeMs?: () => number
   readonly metroCertificate: MetroCertificate
   readonly portOffset: number
-  /** Absent: every address. */
+  /** The address to listen on. Absent: every address. */
   readonly host?: string | undefined
-  /** Ports of this machine that no service is given, such as those of the platform's other parts. */
+  /** Ports of this machine that no service gets, such as those of the platform's other parts. */
   readonly withheldPorts?: ReadonlySet<number>
   readonly log: GatewayLog
   readonly registry?: Registry
@@ -50,9 +52,9 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** Begins to listen; a port that can not be bound is told in the log and tried again. */
+  /** Begins to listen. A port that can not be bound is logged and tried again. */
   start(): void
-  /** Accepts nothing more, lets requests under way end for `graceMs`, then ends everything. */
+  /** Accepts nothing more, lets requests in flight go on for `graceMs`, then ends everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly registry: Registry
   readonly ports: { readonly wanted: number; readonly listening: number }
@@ -60,13 +62,14 @@ export interface Gateway {
 }
 
 /**
- * Everything between public ports and instances. It needs routes and hosts, and nothing of the control plane.
+ * Makes everything between public ports and instances. It needs routes and hosts, and nothing of the control
+ * plane.
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { routes, log, api } = options
   const registry = options.registry ?? new Registry()
-  // The parts tell the metrics what happens, and the metrics read the parts: the latter only when they are
-  // asked for.
+  // The parts tell the metrics what happens, and the metrics read the parts, but only when they are asked
+  // for.
   const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
   const balancer = new Balancer({
     routes,
@@ -200,7 +203,7 @@ function stateOf(parts: {
   }
 }
 
-/** A port that stays taken is told once. */
+/** Logs a port that stays taken only once. */
 function bindsTold(
   { log, portOffset }: GatewayOptions,
   failed: () => void,

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Makes lines unreadable on disk for who does not have the secret that the gateway was started with. */
+/** Makes lines unreadable on disk for anyone without the secret that the gateway was started with. */
 export interface LineSeal {
   seal(text: string): string
-  /** Throws where it was sealed with another secret, or changed. */
+  /** Throws if the text was sealed with another secret, or changed. */
   open(sealed: string): string
 }
 

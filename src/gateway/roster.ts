@@ -1,9 +1,10 @@
 /**
- * Who is under way at the moment, in the order of coming. It is used where members come and go with every
- * request, because a `Set` is not made for that: when its table is full of holes it takes a new one, and the
- * old one, which still names everybody who was there, points to the new one. As soon as one of them has grown
- * old, all that follow are kept until the next full collection, and with them nearly every request: each
- * minor collection then copied tens of megabytes, and all requests stood for 25 ms.
+ * The members that are under way at the moment, in the order in which they came. It is used where members
+ * come and go with every request, because a `Set` is not made for that. When the table of a `Set` is full of
+ * holes, the `Set` takes a new table, and the old one, which still names all former members, points to the
+ * new one. As soon as one of these tables has grown old, all that follow are kept until the next full
+ * collection, and with them nearly every request: each minor collection then copied tens of megabytes, and
+ * all requests stood still for 25 ms.
  */
 export class Roster<Member extends object> {
   #first: Entry<Member> | undefined
@@ -18,7 +19,7 @@ export class Roster<Member extends object> {
     return this.#first?.member
   }
 
-  /** Gives what takes the member out again. */
+  /** Returns the entry by which the member is removed. */
   add(member: Member): Entry<Member> {
     const entry = new Entry(member, this.#last)
     if (this.#last === undefined) this.#first = entry
@@ -37,13 +38,13 @@ export class Roster<Member extends object> {
     if (next === undefined) this.#last = previous
     else next.previous = previous
     this.#size -= 1
-    // What is out points nowhere, so that it keeps nobody alive.
+    // A removed entry points nowhere, so that it keeps no member alive.
     entry.member = undefined
     entry.previous = undefined
     entry.next = undefined
   }
 
-  /** Those who are there now; who leaves meanwhile is left out. */
+  /** Yields the members of this moment, without those that leave before their turn. */
   *[Symbol.iterator](): Generator<Member> {
     const entries: Entry<Member>[] = []
     for (let entry = this.#first; entry !== undefined; entry = entry.next) entries.push(entry)

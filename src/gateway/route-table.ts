@@ -10,10 +10,13 @@ import type {
 } from '../domain/service/route-feed.ts'
 import type { RouteChange, Routes, RouteSink } from './routes.ts'
 
-/** More entries than a stack ever has: a block without an end must not fill the memory. */
+/**
+ * The most entries of one block, which is more than a stack ever has. A block without an end must not fill
+ * the memory.
+ */
 export const maxBlockLines = 1_000_000
 
-/** What was told is not in the order that the feed promises; its reader has to begin anew. */
+/** A line came out of the order that the feed promises. Its reader has to connect again. */
 export class FeedOrderError extends Error {
   override readonly name = 'FeedOrderError'
 }
@@ -30,8 +33,8 @@ type Changed = { readonly [Kind in keyof RouteChange]: Set<string> }
 const noInstances: readonly RouteInstance[] = []
 
 /**
- * The gateway's routes in memory. What a block tells is seen by readers all at once, with its `end`; a block
- * that a lost connection cut short leaves no trace, because the next one begins anew.
+ * The gateway's routes in memory. Readers see what a block tells all at once, with its `end`. A block that a
+ * lost connection cut short leaves no trace: the next connection begins a new block.
  */
 export class RouteTable implements Routes, RouteSink {
   readonly #services = new Map<string, RouteService>()
@@ -40,19 +43,19 @@ export class RouteTable implements Routes, RouteSink {
   readonly #certificates = new Map<string, RouteCertificate>()
   /** By token. */
   readonly #challenges = new Map<string, RouteChallenge>()
-  /** By domain, wildcards with their `*.`. */
+  /** UUIDs of services by domain; wildcards keep their `*.`. */
   readonly #hosts = new Map<string, string>()
   readonly #members = new Map<string, Map<string, RouteInstance>>()
-  /** The same as arrays, which are replaced and never changed: readers may be going through one. */
+  /** The same as arrays. An array is replaced and never changed, because readers may be going through it. */
   readonly #attached = new Map<string, readonly RouteInstance[]>()
-  /** Services whose array is out of date; only within `#end`. */
+  /** Services whose array is out of date; filled only within `#end`. */
   readonly #regrouped = new Set<string>()
   readonly #listeners = new Set<(change: RouteChange) => void>()
   readonly #builtIn: ReadonlySet<string>
   #block: Block | undefined
   #revision: string | undefined
 
-  /** What is built in is served whatever the feed tells, keeps its names, and is not among `lines`. */
+  /** A built-in service is served whatever the feed tells, keeps its names, and is not among `lines`. */
   constructor(options: { readonly builtIn?: readonly RouteService[] } = {}) {
     const { builtIn = [] } = options
     this.#builtIn = new Set(builtIn.map(({ uuid }) => uuid))
@@ -119,7 +122,10 @@ export class RouteTable implements Routes, RouteSink {
     else if (line.kind !== 'beat') this.#openBlock().lines.push(line)
   }
 
-  /** All that is told to who knows nothing yet: what `apply` would make this very table of. */
+  /**
+   * The lines of a snapshot of this table, for a reader that knows nothing yet. `apply` would make an equal
+   * table of them.
+   */
   *lines(): Generator<RouteLine> {
     yield { kind: 'begin', snapshot: true }
     for (const node of this.#nodes.values()) yield { kind: 'node', node }
@@ -201,7 +207,7 @@ export class RouteTable implements Routes, RouteSink {
     changed.instances.add(instance.uuid)
   }
 
-  /** A snapshot leaves out what is gone. */
+  /** Drops what a snapshot left out, which is gone. */
   #dropUntold(told: readonly EntryLine[], changed: Changed): void {
     const kept: Record<RouteKind, Set<string>> = {
       service: new Set(this.#builtIn),
@@ -246,7 +252,7 @@ export class RouteTable implements Routes, RouteSink {
     }
   }
 
-  /** Where another service was told to have the name since, it keeps it. */
+  /** Frees the names of a service, except those that another service was given since. */
   #releaseHosts(service: RouteService | undefined): void {
     for (const { fqdn } of service?.domains ?? []) {
       if (this.#hosts.get(fqdn) === service?.uuid) this.#hosts.delete(fqdn)
@@ -271,7 +277,9 @@ export class RouteTable implements Routes, RouteSink {
     this.#regrouped.clear()
   }
 
-  /** The longest first: `*.b.example` before `*.example`. A name has at most 127 labels. */
+  /**
+   * Looks for the longest wildcard first: `*.b.example` before `*.example`. A name has at most 127 labels.
+   */
   #wildcardOf(host: string): string | undefined {
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
       const found = this.#hosts.get(`*${host.slice(dot)}`)
@@ -281,7 +289,7 @@ export class RouteTable implements Routes, RouteSink {
   }
 }
 
-/** False where it was told again and is the same. */
+/** Returns false if the entry was told again without a change. */
 function replace<Entry>(table: Map<string, Entry>, id: string, entry: Entry): boolean {
   if (isDeepStrictEqual(table.get(id), entry)) return false
   table.set(id, entry)

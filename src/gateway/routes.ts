@@ -11,7 +11,10 @@ import type {
  * The gateway's view of the world, as the feed last told it. Reads are synchronous and cost a map look-up.
  */
 export interface Routes {
-  /** By exact name, else by the longest wildcard. `host` is lower case, without port and final dot. */
+  /**
+   * Finds a service by its exact name, else by the longest wildcard. `host` is lower case, without port and
+   * final dot.
+   */
   serviceOf(host: string): RouteService | undefined
   service(uuid: string): RouteService | undefined
   services(): Iterable<RouteService>
@@ -22,9 +25,7 @@ export interface Routes {
   certificate(uuid: string): RouteCertificate | undefined
   challenge(token: string): RouteChallenge | undefined
   challenges(): Iterable<RouteChallenge>
-  /**
-   * Called after every applied block, with what it changed; a snapshot counts what it took away as changed.
-   */
+  /** Called after every applied block with what it changed. What a snapshot took away counts as changed. */
   onChange(listener: (change: RouteChange) => void): () => void
 }
 
@@ -39,6 +40,6 @@ export interface RouteChange {
 /** What applies lines to a table. Lines between `begin` and `end` take effect together, with `end`. */
 export interface RouteSink {
   apply(line: RouteLine): void
-  /** Of the last `end`; absent before the first. */
+  /** The revision of the last `end`; absent before the first. */
   readonly revision: string | undefined
 }

@@ -9,13 +9,13 @@ import type { LineSeal } from './line-seal.ts'
 import { RouteTable } from './route-table.ts'
 
 /**
- * The last routes on disk, so that a gateway that starts while the API is away serves what it served before,
- * and asks only for what changed since. Lines with keys of certificates or secrets of hosts are sealed, and
- * nobody but its owner can read the file. It is replaced as a whole, ends with a checksum, and one that is
- * cut short or damaged counts as none: then the API tells everything.
+ * The last routes on disk. With them, a gateway that starts while the API is away serves what it served
+ * before, and later asks only for what changed since. Lines with keys of certificates or secrets of hosts
+ * are sealed, and only its owner can read the file. The file is replaced as a whole and ends with a
+ * checksum. A file that is cut short or damaged counts as none: then the API tells everything.
  */
 export interface TableFile {
-  /** Applies what the file holds to `table`; false where there is none, or none that is whole. */
+  /** Applies what the file holds to `table`. Returns false if there is no file, or none that is whole. */
   load(table: RouteTable): Promise<boolean>
   /** Writes the table soon after each change, until it is closed. */
   keep(table: RouteTable): void
@@ -25,7 +25,7 @@ export interface TableFile {
 
 export interface TableFileOptions {
   readonly directory: string
-  /** What the lines with secrets are sealed by; with another one the file counts as none. */
+  /** The secret by which lines with secrets are sealed. With another secret the file counts as none. */
   readonly secret: string
   readonly onProblem: (message: string, error: unknown) => void
   readonly minIntervalMs?: number
@@ -35,11 +35,13 @@ const fileName = 'routes.jsonl'
 const header = { kind: 'roost-routes', version: 2 } as const
 
 /**
- * Least time between two writes: the file of a large table has megabytes, and what is missing in it after a
+ * The least time between two writes. The file of a large table has megabytes, and what it misses after a
  * crash is told again by the API.
  */
 const defaultMinIntervalMs = 2_000
-/** Lines that are made in one go, about a millisecond: requests are not to wait for a whole table. */
+/**
+ * Lines that are made in one go, which takes about a millisecond: requests must not wait for a whole table.
+ */
 const linesAtOnce = 500
 
 export function openTableFile(options: TableFileOptions): TableFile {
@@ -48,7 +50,7 @@ export function openTableFile(options: TableFileOptions): TableFile {
   const minIntervalMs = options.minIntervalMs ?? defaultMinIntervalMs
   let unlisten: (() => void) | undefined
   let timer: NodeJS.Timeout | undefined
-  /** Set while a write is due, or under way and then due again. */
+  /** The table to write. Set while a write is due; it may be due again while another write is under way. */
   let dirty: RouteTable | undefined
   let writing: Promise<void> = Promise.resolve()
 
@@ -85,7 +87,7 @@ export function openTableFile(options: TableFileOptions): TableFile {
     },
     keep(table) {
       unlisten = table.onChange((change) => {
-        // An older revision serves as well as long as nothing came after it.
+        // A block that changed nothing is not written: an older revision serves as well.
         if (Object.values<ReadonlySet<string>>({ ...change }).some(({ size }) => size > 0)) writeSoon(table)
       })
     },
@@ -104,7 +106,8 @@ export class DamagedTable extends Error {
 }
 
 /**
- * All lines, or none. They are tried on a table of their own first, so that a bad one leaves no half behind.
+ * Returns all lines, or throws. They are applied to a table of their own first, so that a bad line leaves no
+ * half of a table behind.
  */
 function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
   const sumAt = text.lastIndexOf('\n', text.length - 2) + 1
@@ -121,7 +124,7 @@ function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
   return parsed
 }
 
-/** Kinds whose lines hold something that is nobody else's. */
+/** The kinds of lines that hold secrets. */
 const secretKinds: ReadonlySet<RouteLine['kind']> = new Set(['node', 'certificate', 'challenge'])
 
 interface SealedLine {
@@ -145,10 +148,10 @@ function readLine(text: string, seal: LineSeal): RouteLine {
   }
 }
 
-/** Renamed into its place once it is on the disk. */
+/** Writes a new file, and renames it into its place once it is on the disk. */
 async function replaceFile(file: string, table: RouteTable, seal: LineSeal): Promise<void> {
-  // Entries are replaced and never changed, so this is the table of one moment however long the writing
-  // takes.
+  // Entries are replaced and never changed, so these lines are the table of one moment, however long the
+  // writing takes.
   const lines = [...table.lines()]
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
   const unfinished = await open(`${file}.new`, 'w', 0o600)

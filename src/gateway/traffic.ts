@@ -3,14 +3,14 @@ import type { RouteService } from '../domain/service/route-feed.ts'
 import type { StartKind } from '../domain/instance/start-report.ts'
 
 /**
- * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`): whoever
- * has something to forward asks for an admission and gives it back when that is over.
+ * The port between what speaks with clients (`http`, `tcp`) and what knows the instances (`balance`). A
+ * caller with something to forward asks for an admission, and gives it back when it is over.
  */
 export interface Traffic {
   /**
-   * Answers at once where an instance is open and below its soft limit, which is the common case; else when
-   * one was woken, or when nothing can be had. With an aborted `signal` the asking ends, and an admission
-   * that comes too late is given back.
+   * Answers at once if an instance is open and below its soft limit, which is the common case; otherwise
+   * when an instance was woken, or when none can be had. An aborted `signal` ends the asking, and an
+   * admission that comes too late is given back.
    */
   admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal>
 }
@@ -25,9 +25,9 @@ export interface Ask {
 }
 
 /**
- * `close`: it shuts down or was deleted, and long-lived connections are to be ended politely; what is under
- * way may finish. `gone`: its boot is over. `lost`: its host's machine does not answer any more. With either,
- * what is under way leads nowhere.
+ * `close`: the instance shuts down or was deleted. Long-lived connections are to be ended politely; what is
+ * in flight may finish. `gone`: the boot is over. `lost`: the host's machine does not answer any more. After
+ * `gone` and `lost`, what is in flight leads nowhere.
  */
 export type EndReason = 'close' | 'gone' | 'lost'
 
@@ -39,25 +39,25 @@ export interface Admission {
   readonly boot: number
   readonly host: string
   readonly port: number
-  /** It had just been started: a refused connection means that it does not listen yet. */
+  /** The instance had just been started: a refused connection means that it does not listen yet. */
   readonly fresh: boolean
   /** For the `Server-Timing` header and the histograms. */
   readonly timing: AdmissionTiming
-  /** It is over. Idempotent. */
+  /** Ends the admission. Idempotent. */
   done(): void
   /**
-   * Each reason is told at most once, nothing after `gone` or `lost`, and what was so already is told at
-   * once, before this returns. One listener: another one takes the place of the first, and is told anew.
-   * Returns how to listen no longer.
+   * Listens for the end of the instance. Each reason is told at most once, and nothing after `gone` or
+   * `lost`. A reason that holds already is told before this returns. There is one listener: a new one takes
+   * the place of the old one, and is told everything again. Returns a function that ends the listening.
    */
   onEnd(listener: (why: EndReason) => void): () => void
   /** Only for a connection: says that bytes passed. Cheap; called for every chunk. */
   touch(): void
   /**
-   * Only for a connection, before bytes of the client are passed on: resolves when the instance can take
-   * them. At once, and then as undefined, unless it sleeps through this connection; false: the connection
-   * does not stand any more, or the instance did not come up. A silent host is waited for as by a new
-   * connection.
+   * Only for a connection, before bytes of the client are passed on. Returns undefined if the instance is
+   * awake. If it sleeps through this connection, resolves when it can take the bytes; false if the
+   * connection does not stand any more, or the instance did not come up. A silent host is waited for as by a
+   * new connection.
    */
   awaken(): Promise<boolean> | undefined
 }
@@ -72,10 +72,11 @@ export type Refusal =
   | { readonly admitted: false; readonly reason: 'no-instance' }
   /** Every instance is at its hard limit. */
   | { readonly admitted: false; readonly reason: 'hard-limit'; readonly retryAfterMs: number }
-  /** The queue of those who wait for a wake is full, or the wait was too long. */
+  /** The queue for a wake is full, or the wait was too long. */
   | { readonly admitted: false; readonly reason: 'queue-full' | 'timed-out'; readonly retryAfterMs: number }
   /**
-   * It could not be woken, or its host does not answer. `message` is for its owner, `failure` for anybody.
+   * The instance could not be woken, or its host does not answer. `message` is for its owner, `failure` for
+   * anybody.
    */
   | {
       readonly admitted: false

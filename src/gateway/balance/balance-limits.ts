@@ -4,28 +4,28 @@ export interface BalanceLimits {
   /** Requests and connections that wait for one service. */
   readonly maxQueuedPerService: number
   /**
-   * All together: each holds a client's connection and some kilobytes. One user has a part of it
-   * (`QueueShares`).
+   * The same over all services. Each holds a client's connection and some kilobytes. One user may have a
+   * part of them (`QueueShares`).
    */
   readonly maxQueued: number
   /**
    * A slow boot under emulation takes some seconds; clients and browsers rarely wait longer than a minute.
    */
   readonly maxWaitMs: number
-  /** After a boot began, its port may not listen yet. */
+  /** For this long after a boot is first heard of, its port may not listen yet. */
   readonly freshMs: number
   /** When a client that met a hard limit or a full queue may as well ask again. */
   readonly retryAfterMs: number
   readonly loadReportMs: number
   /**
-   * The routes tell of an instance before its host has heard of it, as just after its creation or start: so
-   * long, and so often, is the host asked again before its word counts.
+   * The routes may tell of an instance before its host has heard of it, just after its creation or start.
+   * For this long, and this often, the host is asked again before its refusal counts.
    */
   readonly unsettledMs: number
   readonly unsettledPollMs: number
   /**
-   * What is connected to an instance that was deleted may end by itself, until its host says that it is gone
-   * or so long.
+   * How long connections to a deleted instance may take to end by themselves. They are ended earlier if the
+   * host says that the instance is gone.
    */
   readonly deletedMs: number
 }

@@ -18,11 +18,11 @@ import { ServiceBalance } from './service-balance.ts'
 
 export interface BalancerOptions {
   readonly routes: Routes
-  /** Idle upstream connections of that boot are to be closed. */
+  /** Closes the idle upstream connections of that boot. */
   readonly forget: (instanceUuid: string, boot: number) => void
   readonly observer?: BalanceObserver
   readonly limits?: Partial<BalanceLimits>
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly nowMs?: () => number
   readonly onHostProblem?: (nodeId: string, why: string) => void
 }
@@ -36,7 +36,7 @@ interface Host {
   readonly link: HostLink
   readonly leased: Map<string, LeasedInstance>
   state: HostConnection
-  /** It knows nothing of the loads. */
+  /** The host knows nothing of the loads yet, so the next report tells all of them. */
   reportAll: boolean
 }
 
@@ -49,16 +49,16 @@ const linkOf = {
   [HostSilence.Unreachable]: HostConnection.Away,
 } as const
 
-/** In the order in which they are asked. */
+/** The states of instances that may be asked, in the order in which they are asked. */
 const candidateStates: readonly InstanceState[] = [
   InstanceState.Running,
   InstanceState.Starting,
   InstanceState.Standby,
 ]
-/** Lines of loads stay far below the longest that the protocol permits. */
+/** With this many loads a line stays far below the longest that the protocol permits. */
 const maxLoadsPerLine = 1_000
 
-/** All services, their instances and the hosts of those, as the routes tell them. */
+/** Spreads the traffic of all services. It knows services, instances and hosts as the routes tell them. */
 export class Balancer implements Traffic {
   readonly gatewayId = randomUUID()
   readonly #options: BalancerOptions
@@ -114,7 +114,10 @@ export class Balancer implements Traffic {
     for (const { link } of this.#hosts.values()) link.close()
   }
 
-  /** Where routes and host disagree on whether there is something to wake, one of them is about to learn. */
+  /**
+   * Asks again for a moment if routes and host disagree on whether there is something to wake: one of the
+   * two is about to learn what the other knows.
+   */
   #settled(
     ask: Ask,
     balance: ServiceBalance,
@@ -155,7 +158,7 @@ export class Balancer implements Traffic {
       unqueue: () => this.#queue.leave(user),
     }
     const balance = new ServiceBalance(owner, service)
-    // A service that the routes do not have any more is asked for by a request that found it a moment ago.
+    // A request may have found its service a moment before the routes dropped it. That balance is not kept.
     if (this.#options.routes.service(service.uuid) !== undefined) this.#services.set(service.uuid, balance)
     this.#update(balance, service)
     return balance
@@ -192,8 +195,8 @@ export class Balancer implements Traffic {
       uuid,
       nodeId,
       link: host.state,
-      // Above every epoch of an earlier lease of the same instance, which took more than a millisecond for
-      // each.
+      // The time is above every epoch of an earlier lease of the same instance: epochs grow by one per
+      // request for a lease, and each request took more than a millisecond.
       epoch: Math.floor(Date.now()),
       owner: {
         nowMs: this.#nowMs,
@@ -222,7 +225,8 @@ export class Balancer implements Traffic {
       if (instance !== undefined) touched.add(instance.serviceUuid)
       else member?.leave(this.#limits.deletedMs)
     }
-    // One that left leaves no trace of its service; few services have ever been asked for.
+    // An instance that left the routes leaves no trace of its service, so all services are updated. Few
+    // services have ever been asked for.
     const left = [...instances].some((uuid) => routes.instance(uuid) === undefined) || nodes.size > 0
     for (const [uuid, balance] of this.#services) {
       const service = routes.service(uuid)
@@ -234,7 +238,7 @@ export class Balancer implements Traffic {
     this.#sweep(instances)
   }
 
-  /** What has left, and has nothing under way. */
+  /** Forgets instances that have left the routes and have nothing in flight. */
   #sweep(instances: Iterable<string>): void {
     for (const uuid of instances) {
       const member = this.#leased.get(uuid)
@@ -265,8 +269,8 @@ export class Balancer implements Traffic {
   }
 
   /**
-   * Leased instances outlive their host's entry in the routes: whoever joins under its id next is asked by
-   * them.
+   * Leased instances outlive their host's entry in the routes. The next host that joins under the same id is
+   * asked for their leases.
    */
   #connect(node: RouteNode, signs?: HostSigns): void {
     const leased = new Map([...this.#leased].filter(([, { nodeId }]) => nodeId === node.id))

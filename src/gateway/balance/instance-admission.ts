@@ -1,20 +1,20 @@
 import type { Admission, AdmissionTiming, Ask, EndReason } from '../traffic.ts'
 import type { Entry, Roster } from '../roster.ts'
 
-/** The instance that let it in. */
+/** An instance, as the admissions that it let in see it. */
 export interface AdmittedTo {
   readonly uuid: string
-  /** Those who want to know when the boot ends. */
+  /** The admissions that want to know when the boot ends. */
   readonly listening: Roster<InstanceAdmission>
-  /** What one would have been told already that begins to listen only now. */
+  /** The reason that a listener would have been told already if it had listened from the start. */
   endOf(admission: InstanceAdmission): 'close' | 'gone' | undefined
-  /** It is over, and counts no more. */
+  /** Ends an admission, which then counts no more. */
   release(admission: InstanceAdmission): void
-  /** It carried something. */
+  /** Called when an admission carried something. */
   touch(): void
   /**
-   * For a connection that was slept through: undefined where the instance is awake, else whether the
-   * connection still stands once it is.
+   * For a connection that the instance may have slept through. Returns undefined if the instance is awake;
+   * otherwise resolves once it is, with whether the connection still stands.
    */
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined
 }
@@ -87,7 +87,7 @@ export class InstanceAdmission implements Admission {
     listener(why)
   }
 
-  /** Of its own accord, or because it is over. */
+  /** Stops listening, at the listener's wish or because the admission is over. */
   unlisten(): void {
     this.#listener = undefined
     if (this.#listed !== undefined) this.#instance.listening.remove(this.#listed)

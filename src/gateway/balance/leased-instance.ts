@@ -27,9 +27,9 @@ export interface LeaseOwner {
   /** The application's ports that the service publishes. */
   ports(): readonly number[]
   send(message: GatewayMessage): void
-  /** It opened, has room again, or does not open: who waits is looked at again. */
+  /** Called when the instance opened, has room again, or did not open: what waits is looked at again. */
   moved(change: { readonly all: boolean }): void
-  /** Idle connections to that boot are of no use any more. */
+  /** Called when idle connections to that boot are of no use any more. */
   forget(boot: number): void
   woken(woken: NonNullable<OpenLease['woken']>): void
 }
@@ -41,13 +41,13 @@ interface Sleeper {
 }
 
 type Opened = Extract<HostMessage, { kind: 'opened' }>
-/** As the counts of a report are compared. */
+/** The counts of an instance without load, in the form in which reports are compared. */
 const noLoad = '0 0 0 0'
 const noQueue: AdmissionTiming = { queuedUs: 0 }
 
 /**
- * One instance: carries out what the machine in `src/domain/standby/gateway-lease.ts` decides, and counts
- * what is under way.
+ * One instance: carries out what the lease machine in `src/domain/standby/gateway-lease.ts` decides, and
+ * counts what is in flight.
  */
 export class LeasedInstance implements AdmittedTo {
   readonly uuid: string
@@ -55,12 +55,12 @@ export class LeasedInstance implements AdmittedTo {
   readonly listening = new Roster<InstanceAdmission>()
   requests = 0
   connections = 0
-  /** Those who wait for this instance to be woken; kept by whoever has them wait. */
+  /** Requests and connections that wait for this instance to be woken. `ServiceBalance` keeps the number. */
   queued = 0
   #state: GatewayLeaseState
   #open: Opened | undefined
   #askedPorts: readonly number[] = []
-  /** It was let sleep in this run. It is used again when the others are at their soft limits. */
+  /** In its present run the instance may sleep. It is used when the others are at their soft limits. */
   #maySleep = false
   #owner: LeaseOwner
   #timer: NodeJS.Timeout | undefined
@@ -68,22 +68,22 @@ export class LeasedInstance implements AdmittedTo {
   #freshBoot = 0
   #freshUntilMs = 0
   #handledMore = 0
-  /** Finished in the interval of the next report, and told by `counts` already. */
+  /** What finished since the last report and was told by `counts` already. */
   #handledTold = 0
   #reported = ''
   #reportedHandled = false
-  /** What the host knows of the counts, where it was told between two reports. */
+  /** The counts that the host was told between two reports; undefined if there are none. */
   #counted: string | undefined
-  /** In flight over time since `#reportMs`, up to `#integralMs`. */
+  /** The integral of `inFlight` over time, from `#reportMs` to `#integralMs`. */
   #inFlightMs = 0
   #integralMs: number
   #reportMs: number
-  /** Connections that were slept through, and want to go on. */
+  /** Connections that were slept through and want to go on. */
   #sleepers: Sleeper[] = []
-  /** Boots up to these are over, or shut down. */
+  /** Boots up to `#goneBoot` are over; boots up to `#closingBoot` shut down. */
   #goneBoot = 0
   #closingBoot = 0
-  /** The routes have it no more. */
+  /** Set while the routes no longer have the instance. */
   #deleted: { readonly grace: NodeJS.Timeout; over: boolean } | undefined
 
   constructor(options: {
@@ -112,12 +112,12 @@ export class LeasedInstance implements AdmittedTo {
     return isAsking(this.#state)
   }
 
-  /** It runs down: nothing new gets there, and asking would be in vain. */
+  /** The instance drains or shuts down: nothing new gets there, and asking would be in vain. */
   get isEnding(): boolean {
     return this.#state.phase === GatewayLeasePhase.Ending
   }
 
-  /** Nobody asked for it yet. It may run all the same, and then it takes its part of the traffic. */
+  /** Nobody asked for it yet. The instance may run all the same, and then takes its part of the traffic. */
   get isUnused(): boolean {
     return this.#state.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
   }
@@ -143,7 +143,7 @@ export class LeasedInstance implements AdmittedTo {
     return this.#open?.reach[port] !== undefined
   }
 
-  /** To ask again would not help. */
+  /** The host was asked for this port already, so asking again would not help. */
   asksFor(port: number): boolean {
     return this.#askedPorts.includes(port)
   }
@@ -160,7 +160,7 @@ export class LeasedInstance implements AdmittedTo {
     return boot <= this.#closingBoot ? 'close' : undefined
   }
 
-  /** Only where it is open and the port is reached. */
+  /** The caller makes sure that the lease is open and reaches the port. */
   admit(ask: Ask, timing: AdmissionTiming = noQueue): InstanceAdmission {
     const open = this.#open
     const address = open?.reach[ask.port]
@@ -198,7 +198,7 @@ export class LeasedInstance implements AdmittedTo {
 
   touch(): void {
     this.#lastMs = this.#owner.nowMs()
-    // It speaks although its lease was given back: it must not go to sleep in the middle of that.
+    // Bytes pass although the lease was given back: the instance must not fall asleep in the middle of them.
     if (this.#state.phase === GatewayLeasePhase.Closed) this.tell({ kind: 'wanted' })
   }
 
@@ -225,8 +225,8 @@ export class LeasedInstance implements AdmittedTo {
   }
 
   /**
-   * The routes have it no more. Its host will end it; but a host that is away must not keep what is connected
-   * for ever.
+   * Called when the routes no longer have the instance. Its host will end it; but a host that is away must
+   * not keep its connections open for ever.
    */
   leave(graceMs: number): void {
     if (this.#deleted !== undefined) return
@@ -240,19 +240,19 @@ export class LeasedInstance implements AdmittedTo {
     for (const each of this.listening) each.end('close')
   }
 
-  /** By the routes it does not run. */
+  /** Called when the instance does not run, as far as the routes know. */
   rest(): void {
     this.#maySleep = false
   }
 
-  /** The routes have it again. */
+  /** Called when the routes have the instance again. */
   stay(): void {
     clearTimeout(this.#deleted?.grace)
     this.#deleted = undefined
   }
 
   tell(event: GatewayLeaseEvent): void {
-    // Whoever sleeps through a wait of others still wants it.
+    // Nobody waits in the queue any more, but a connection that was slept through still wants the instance.
     if (event.kind === 'unwanted' && this.#sleepers.length > 0) return
     const { state, effects } = decide(this.#state, event, this.#owner.nowMs())
     const dueChanged = state.dueAtMs !== this.#state.dueAtMs
@@ -269,13 +269,13 @@ export class LeasedInstance implements AdmittedTo {
     else this.tell(message)
   }
 
-  /** For the metrics; undefined where nothing is new. `all`: the host knows nothing of it. */
+  /** The load for the metrics; undefined if nothing is new. `all`: the host knows nothing of it yet. */
   load(all: boolean): InstanceLoad | undefined {
     const { requests, connections, queued } = this
     const inFlight = this.#meanInFlight()
     const now = `${requests} ${connections} ${queued} ${inFlight}`
     const before = this.#reported || noLoad
-    // What was reported over an earlier connection may still stand with the host.
+    // The host may still have what was reported over an earlier connection.
     const nothing = now === before && this.#counted === undefined && !(all && now !== noLoad)
     const handledMore = this.#handledMore
     const handledTold = this.#handledTold
@@ -288,7 +288,7 @@ export class LeasedInstance implements AdmittedTo {
     return { instance: this.uuid, connections, requests, queued, inFlight, handledMore, ...told }
   }
 
-  /** Between two reports; undefined where the host knows them. */
+  /** The counts between two reports; undefined if the host knows them. */
   counts(): InstanceCounts | undefined {
     const { requests, connections, queued } = this
     const now = `${requests} ${connections} ${queued}`
@@ -306,7 +306,7 @@ export class LeasedInstance implements AdmittedTo {
     this.#integralMs = nowMs
   }
 
-  /** Since it was asked last; in thousandths, which is as much as a line should hold. */
+  /** The mean of `inFlight` since the last call, in thousandths: a line should hold no more digits. */
   #meanInFlight(): number {
     const nowMs = this.#owner.nowMs()
     this.#integrate(nowMs)
@@ -349,7 +349,7 @@ export class LeasedInstance implements AdmittedTo {
     const delayMs = Math.max(1, Math.ceil(dueAtMs - this.#owner.nowMs()))
     this.#timer = setTimeout(() => {
       this.tell({ kind: 'due', busy: this.#isBusy(), lastMs: this.#lastMs })
-      // Node's timers may be early by a fraction: the machine then keeps the same time.
+      // Node's timers may fire a fraction early: the lease then keeps its due time.
       if (this.#state.dueAtMs === dueAtMs) this.#arm()
     }, delayMs)
     this.#timer.unref()

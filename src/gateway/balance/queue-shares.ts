@@ -1,7 +1,7 @@
 /**
- * How many wait for an instance, over all services. A user may have as many waiting as there is room left for
- * others: alone half of all, beside another one who has taken that a quarter, and so on. So there is room for
- * a user who comes now, whatever the others have waiting.
+ * Counts what waits for an instance, over all services. A user may have no more waiting than there is room
+ * left for others: alone half of all, beside a user who has taken that half a quarter, and so on. So a user
+ * who comes now finds room, whatever the others have waiting.
  */
 export class QueueShares {
   readonly #max: number
@@ -16,7 +16,7 @@ export class QueueShares {
     return this.#all
   }
 
-  /** Whether one more of the user may wait, who then is counted. */
+  /** Whether one more request of the user may wait. If so, it is counted. */
   take(user: string): boolean {
     const own = this.#ofUser.get(user) ?? 0
     if (own >= this.#max - this.#all) return false

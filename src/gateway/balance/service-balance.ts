@@ -6,7 +6,7 @@ import type { LeasedInstance } from './leased-instance.ts'
 export interface BalanceOwner {
   readonly nowMs: () => number
   readonly limits: BalanceLimits
-  /** Whether one more may wait, which then is counted. */
+  /** Whether one more request may wait. If so, it is counted. */
   queue(): boolean
   unqueue(): void
 }
@@ -16,7 +16,7 @@ interface Waiter {
   readonly sinceMs: number
   readonly resolve: (outcome: Admission | Refusal) => void
   readonly aborted: () => void
-  /** Whose waking is awaited. */
+  /** The instance whose wake is awaited. */
   member: LeasedInstance | undefined
 }
 
@@ -25,17 +25,21 @@ const wait = 'wait'
 type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
 
 /**
- * Spreads the traffic of one service, over all that run: with the first of it those are opened, too, that
- * nobody asked for yet. In this order: the open instance with the fewest under way, below the soft limit;
- * room in what is being woken; another one is woken; the soft limit is exceeded; who comes waits for what is
- * being woken, as far as its hard limit goes; refusal.
+ * Spreads the traffic of one service over all its instances that run. The first request also opens the
+ * running instances that nobody asked for yet. A request gets the first of these that is possible:
+ * 1. the open instance with the fewest in flight, below the soft limit;
+ * 2. a place in what is being woken, below the soft limit;
+ * 3. another instance, which is woken for it;
+ * 4. an open instance above its soft limit;
+ * 5. a place in what is being woken, as far as the hard limit goes;
+ * 6. a refusal.
  */
 export class ServiceBalance {
   readonly #owner: BalanceOwner
   #service: RouteService
-  /** Those that may be asked, in the order in which to wake them. */
+  /** The instances that may be asked, in the order in which to wake them. */
   #members: readonly LeasedInstance[] = []
-  /** As many of them run, the first ones. */
+  /** The first `#running` members are awake; the others would have to be woken first. */
   #running = 0
   readonly #waiters: Waiter[] = []
   #turn = 0
@@ -52,15 +56,15 @@ export class ServiceBalance {
   }
 
   /**
-   * A host denies what the routes tell: that there is something to wake. One of them is about to learn
-   * better.
+   * A host says that there is nothing to wake, and the routes say that there is. One of the two is about to
+   * learn what the other knows.
    */
   get isDisputed(): boolean {
     const nowMs = this.#owner.nowMs()
     return this.#members.some((member) => denials.has(member.refusal(nowMs)?.reason))
   }
 
-  /** What the hosts answered may hold no longer. */
+  /** Forgets the refusals of the hosts, which may hold no longer. */
   doubtRefusals(): void {
     for (const member of this.#members) if (!member.isAsking) member.tell({ kind: 'news' })
   }
@@ -84,9 +88,9 @@ export class ServiceBalance {
   }
 
   /**
-   * Who waits is looked at again, in the order of coming. Where there is only more room, that ends with the
-   * first who goes on waiting, so that a long queue costs nothing; `all` where what some wait for has
-   * changed.
+   * Looks again at what waits, in the order of arrival. `all`: what some wait for has changed. Without `all`
+   * there is only more room, and the look ends with the first that goes on waiting, so that a long queue
+   * costs nothing.
    */
   pump({ all }: { readonly all: boolean }): void {
     if (this.#pumping || this.#waiters.length === 0) return
@@ -108,7 +112,7 @@ export class ServiceBalance {
     this.#watch()
   }
 
-  /** The service is gone. */
+  /** Called when the service is gone: refuses what waits. */
   close(): void {
     this.#members = []
     this.pump({ all: true })
@@ -120,7 +124,7 @@ export class ServiceBalance {
     const free = this.#leastBusy(ask.port, softLimit)
     if (free !== undefined) return free.admit(ask, this.#timing(free, waiter))
     const asking = this.#members.filter((member) => member.inFlight < hardLimit && member.awaits(ask.port))
-    // Connections that an instance sleeps through are in flight there.
+    // An instance that is being woken may have connections in flight: those that it slept through.
     const room = asking.reduce((sum, member) => sum + hardLimit - member.inFlight, 0)
     const roomy =
       before < Math.min(asking.length * softLimit, room) ? asking[Math.floor(before / softLimit)] : undefined
@@ -142,7 +146,10 @@ export class ServiceBalance {
     }
   }
 
-  /** Asking may be refused at once; then the next one is asked. */
+  /**
+   * Asks for the next instance that may be woken. If the asking is refused at once, it goes on with the one
+   * after.
+   */
   #wakeNext(ask: Ask): LeasedInstance | undefined {
     const nowMs = this.#owner.nowMs()
     for (const member of this.#members) {
@@ -255,7 +262,7 @@ export class ServiceBalance {
       : { queuedUs, wake: member.woken }
   }
 
-  /** Whoever came first waits the longest, so one timer does for all. */
+  /** The first in the queue waits the longest, so one timer is enough for all. */
   #watch(): void {
     clearTimeout(this.#timer)
     const [first] = this.#waiters

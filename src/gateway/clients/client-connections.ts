@@ -27,17 +27,18 @@ const closedFor = {
 const lookEveryMs = 1_000
 
 /**
- * All open connections of clients, over all ports and protocols, within their bounds: of each network, and of
- * all together. Where a bound is reached the idlest connection is closed for a new one:
+ * All open connections of clients, over all ports and protocols, kept within two kinds of bounds: one for
+ * each network, and one for all together. When a bound is reached, the idlest connection is closed for a new
+ * one:
+ * - Bound of a network: an idle connection of that network. If there is none, the newcomer is refused.
+ * - Bound of all: a connection of the network that has most: an idle one, else the one that was silent for
+ *   longest. Then of the next networks, as far as they have as many as the newcomer's network. If none of
+ *   these has an idle or silent connection: a busy one of the network that has most, if that network still has
+ *   as many as the newcomer's afterwards. Otherwise the newcomer is refused.
  *
- *   of a network   an idle one of that network; where it has none, the newcomer is refused
- *   of all         one of the network that has most: an idle one, else the one that was silent longest; then of the next networks,
- *                  as far as they have as many as the newcomer's. Where none of these has any, a busy one of the network that has
- *                  most, if that still has as many as the newcomer's then. Else the newcomer is refused
- *
- * So whoever has few connections gets in, and keeps them, whatever another has. Networks are compared as the
- * widest that an address is in, and within one its parts: many small ones that one hand may have count
- * together.
+ * So a client with few connections gets in, and keeps them, whatever another has. Networks are compared by
+ * the widest network that an address is in, and within it by its parts: many small networks that one hand
+ * may have count together.
  */
 export class ClientConnections {
   readonly #limits: ClientLimits
@@ -63,7 +64,9 @@ export class ClientConnections {
     return this.#limits.connections
   }
 
-  /** The connection counts until it closes. */
+  /**
+   * Takes the connection in, or names the bound that keeps it out. The connection counts until it closes.
+   */
   take(socket: ClientSocket): OpenConnection | ConnectionRefusal {
     const networks = networksOf(socket.remoteAddress ?? '')
     let network: ClientNetwork | undefined
@@ -137,7 +140,7 @@ export class ClientConnections {
     return false
   }
 
-  /** `own`: how many the newcomer's network has. */
+  /** `own`: how many connections the newcomer's network has. */
   #makeRoom(own: number): boolean {
     const search = new Search(this.#limits)
     for (let count = this.#most; count >= Math.max(1, own) && !search.isOver; count--) {
@@ -150,7 +153,7 @@ export class ClientConnections {
       const { found } = search
       if (found !== undefined && found.standing !== Standing.Busy) return this.#end(found)
     }
-    // The first one that was looked at is of the network that has most.
+    // `search.busy` is of the network that was looked at first, which is the one that has most.
     return this.#most > own + 1 && search.busy !== undefined && this.#end(search.busy)
   }
 
@@ -169,7 +172,7 @@ export class ClientConnections {
         const networks = source.path.map((each) => each.source).toReversed()
         for (const connection of source.connections) {
           const { heldBytes: bytes } = connection
-          // Nearly all of them, at nearly all times.
+          // Nearly all connections hold nothing at nearly all times.
           if (bytes > 0) holders.push({ connection, networks, bytes })
         }
       }
@@ -190,10 +193,10 @@ interface Found {
   readonly standing: Standing
 }
 
-/** For the connection that is missed least, among a bounded number. */
+/** A search for the connection that is missed least, among a bounded number. */
 class Search {
   found: Found | undefined
-  /** Of the first network that had any. */
+  /** A busy connection of the first network that had any. */
   busy: Found | undefined
   readonly #lookedAtMost: number
   readonly #activeSinceMs: number

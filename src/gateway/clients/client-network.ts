@@ -13,7 +13,7 @@ export class ClientNetwork {
   readonly wider: ClientNetwork | undefined
   readonly parts = new Map<string, ClientNetwork>()
   readonly connections = new Roster<OpenConnection>()
-  /** Open connections, those of all parts. */
+  /** Open connections, including those of all parts. */
   count = 0
 
   constructor(source: SourceNetwork, wider?: ClientNetwork) {
@@ -21,12 +21,12 @@ export class ClientNetwork {
     this.wider = wider
   }
 
-  /** Itself and those it is part of, narrowest first. */
+  /** This network and the wider ones that it is part of, narrowest first. */
   get path(): readonly ClientNetwork[] {
     return this.wider === undefined ? [this] : [this, ...this.wider.path]
   }
 
-  /** The narrowest networks within it: those of the part that has most connections first. */
+  /** The narrowest networks within this one. Those of the part that has most connections come first. */
   *sources(): Generator<ClientNetwork> {
     if (this.parts.size === 0) yield this
     const byCount = [...this.parts.values()].toSorted((one, other) => other.count - one.count)
@@ -34,12 +34,12 @@ export class ClientNetwork {
   }
 }
 
-/** What is needed of an accepted connection. */
+/** The members of an accepted connection that are needed here. */
 export type ClientSocket = Pick<Socket, 'remoteAddress' | 'once' | 'destroy'>
 
 /** An open connection of a client, from its acceptance to its end. */
 export class OpenConnection {
-  /** Of the narrowest network; undefined once the connection has closed or was told to. */
+  /** The narrowest network of the client; undefined once the connection has closed or was told to close. */
   network: ClientNetwork | undefined
   entry: Entry<OpenConnection> | undefined
   /** Absent during the handshake. */
@@ -66,7 +66,7 @@ export class OpenConnection {
     return standing === Standing.Lasting && movedAtMs > activeSinceMs ? Standing.Busy : standing
   }
 
-  /** It closes at the latest after `endMs`, whatever its client does. */
+  /** Ends the connection. It closes after `endMs` at the latest, whatever its client does. */
   end(endMs: number): void {
     if (this.use === undefined) {
       this.#socket.destroy()

@@ -1,4 +1,4 @@
-/** What a client would lose with a connection, the least first. */
+/** How much a client would lose with a connection. The least comes first. */
 export const Standing = {
   /** Nothing is under way over it. */
   Idle: 0,
@@ -10,18 +10,18 @@ export const Standing = {
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
 /**
- * What an open connection of a client is used for, as whoever serves it tells. It is read only when room is
- * short.
+ * What an open connection of a client is used for, as the front that serves it tells. It is read only when
+ * room is short.
  */
 export interface ConnectionUse {
   readonly standing: Standing
-  /** When anything happened over it last, as `performance.now()` tells. */
+  /** When anything last happened over the connection, by `performance.now()`. */
   readonly movedAtMs: number
-  /** Bytes that are held because one of its two sides does not take them. */
+  /** Bytes that are held because one of the connection's two sides does not take them. */
   readonly heldBytes: number
   /**
-   * Ends it for the sake of others, politely where its protocol has a way; whoever calls sees to it that it
-   * closes then.
+   * Ends the connection for the sake of others, politely if its protocol has a way. The caller makes sure
+   * that it closes then.
    */
   end(): void
 }

@@ -1,21 +1,22 @@
 import type { SourceNetwork } from './source.ts'
 
-/** Somebody for whom bytes are held that nobody takes. */
+/** A client's connection, for which bytes are held that nobody takes. */
 export interface Holder {
-  /** Several of one network share its budget; widest first. */
+  /** The networks that it is in, widest first. Holders of one network share its budget. */
   readonly networks: readonly SourceNetwork[]
   readonly bytes: number
 }
 
 export interface HeldBudgets {
-  /** Of one source; wider networks have a multiple. */
+  /** The budget of one source; wider networks have a multiple. */
   readonly perSourceBytes: number
   readonly allBytes: number
 }
 
 /**
- * Those that have to go so that no network holds more than its budget, nor all of them together: of each the
- * fewest, those that hold most. For the budget of all they are taken from the network that holds most then.
+ * Returns the holders that have to go so that no network holds more than its budget, and all together no
+ * more than theirs. Of each network as few as possible go: those that hold most. For the budget of all,
+ * holders are taken from the network that holds most at that moment.
  */
 export function holdersOverBudget<H extends Holder>(holders: readonly H[], budgets: HeldBudgets): H[] {
   const over = new Set<H>()
@@ -42,7 +43,7 @@ export function holdersOverBudget<H extends Holder>(holders: readonly H[], budge
   return [...over]
 }
 
-/** Largest first, each with what it and those after it hold. */
+/** Largest first, each with the sum of what it and the holders after it hold. */
 function byWhatIsLeft<H extends Holder>(
   holders: readonly H[],
 ): { readonly holder: H; readonly leftBytes: number }[] {

@@ -5,9 +5,9 @@ const groups = 8
 const bitsPerGroup = 16
 
 /**
- * The networks of IPv6 that are bounded, widest first: /64 is what one link has, /56 what one household is
- * given, /48 what one company is given, and what anybody can have for nothing. `times` is their bound as a
- * multiple of that of one source.
+ * The networks of IPv6 that are bounded, widest first. A /64 is what one link has, a /56 what one household
+ * is given. A /48 is what one company is given, and what anybody can have for nothing. `times` is the bound
+ * of a network as a multiple of that of one source.
  */
 const blocks = [
   { bits: 48, times: 16 },
@@ -17,14 +17,14 @@ const blocks = [
 
 export interface SourceNetwork {
   readonly name: string
-  /** What it may have, as a multiple of what one source may have. */
+  /** What the network may have, as a multiple of what one source may have. */
   readonly times: number
 }
 
 /**
- * Whom an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of `blocks`.
- * `address` is as Node gives it; the scope of one that is local to a link, such as `%eth0`, is in none of
- * them.
+ * The networks that an address belongs to, widest first: of IPv4 the address alone, of IPv6 the networks of
+ * `blocks`. `address` is as Node gives it. The scope of a link-local address, such as `%eth0`, is in none of
+ * the networks.
  */
 export function networksOf(address: string): readonly SourceNetwork[] {
   if (address.startsWith(mapped) && address.includes('.'))
@@ -42,7 +42,7 @@ function groupsOf(address: string): readonly string[] {
   return [...first, ...zeros, ...last]
 }
 
-/** The last group is cut in the middle where the network ends there. */
+/** If the network ends within a group, that group is cut. */
 function prefixOf(parts: readonly string[], bits: number): string {
   const whole = Math.floor(bits / bitsPerGroup)
   const cut = bits % bitsPerGroup

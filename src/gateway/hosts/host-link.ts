@@ -25,11 +25,11 @@ import { JsonLineReader, jsonLine } from '../../primitives/json-lines.ts'
 import { hostMessage } from './host-messages.ts'
 
 export interface HostLinkEvents {
-  /** What is held, for `hello`; called for every connection. */
+  /** The leases that are held, for the `hello` of each connection. */
   held(): Extract<GatewayMessage, { kind: 'hello' }>['held']
   hear(message: HostMessage): void
   lost(): void
-  /** It gets worse by one step at a time, until `back`. */
+  /** Called as the host's silence gets worse, one step at a time, until `back`. */
   fellSilent(how: HostTrouble): void
   back(): void
 }
@@ -39,22 +39,28 @@ export interface HostLinkOptions {
   readonly gatewayId: string
   readonly events: HostLinkEvents
   readonly nowMs: () => number
-  /** A loss is told once, however often it is tried again; `why` holds no credential. */
+  /**
+   * Called when the connection is lost or can not be made, but not again for the same cause; `why` holds no
+   * credential.
+   */
   readonly onProblem: (why: string) => void
-  /** What was seen of the host over the connection before this one. */
+  /** What the connection before this one saw of the host. */
   readonly signs?: HostSigns
 }
 
-/** Time gone by after each: 0.05 s, 0.15 s, 0.35 s, 0.85 s, then every second: a host is missed at once. */
+/**
+ * The waits before the next attempts. Time gone by after each: 0.05 s, 0.15 s, 0.35 s, 0.85 s, then every
+ * second. They are short because traffic misses a host at once.
+ */
 const delaysMs = [50, 100, 200, 500] as const
 const longestDelayMs = 1_000
 const connectMs = 3_000
-/** What a host may leave unread; one that reads nothing any more is cut off. */
+/** What a host may leave unread. A host that reads nothing any more is cut off. */
 const unreadMaxBytes = 8 << 20
 
 /**
- * The connection to one host's agent, made anew whenever it is lost. Messages are dropped while there is
- * none.
+ * The connection to one host's agent, which is made again whenever it is lost. Messages are dropped while
+ * there is no connection.
  */
 export class HostLink {
   readonly node: RouteNode
@@ -64,7 +70,7 @@ export class HostLink {
   #socket: Duplex | undefined
   #retry: NodeJS.Timeout | undefined
   #welcomed = false
-  /** What was told last. */
+  /** The silence that `events` was told of last. */
   #silence: HostSilence = HostSilence.None
   #failures = 0
   #toldWhy: string | undefined
@@ -89,8 +95,8 @@ export class HostLink {
   }
 
   /**
-   * From the `hello` on, not only once that is answered: a lease that is given back in between was said to be
-   * held.
+   * Sends from the `hello` on, even before the host answers it: a lease that is given back in between was
+   * listed in the `hello` as held.
    */
   send(message: GatewayMessage): void {
     this.#write(message)
@@ -186,7 +192,7 @@ export class HostLink {
     this.#options.events.back()
   }
 
-  /** A host that was silent over a connection that stood all the time has its leases asked for again. */
+  /** Ends the silence of a host whose connection stood all the time. Its leases are asked for again. */
   #soundAgain(): void {
     if (this.#silence === HostSilence.None || !this.#welcomed) return
     this.#silence = HostSilence.None
@@ -201,7 +207,7 @@ export class HostLink {
       this.#silence = step
       this.#options.events.fellSilent(step)
     }
-    // By then the host has given up on this gateway too.
+    // By then the host has given up on this gateway, too.
     if (nowMs - this.#signs.heardMs >= leaseKeptMs) this.#socket?.destroy(new Error('the host is silent'))
   }
 
@@ -224,7 +230,7 @@ export class HostLink {
   }
 }
 
-/** Of a name with several addresses all have to refuse. */
+/** Whether the machine refused the connection. Of a name with several addresses, all have to refuse. */
 function isRefusal(error: Error): boolean {
   if (error instanceof AggregateError) return error.errors.every((each) => isRefusal(each as Error))
   return 'code' in error && error.code === 'ECONNREFUSED'

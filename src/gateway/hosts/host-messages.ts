@@ -1,6 +1,6 @@
 import type { HostMessage, OpenLease, OpenRefusal } from '../../domain/standby/lease-protocol.ts'
 
-/** A line that is none of the protocol. What sent it is not to be trusted further. */
+/** A line that does not follow the protocol. Its sender is not to be trusted further. */
 export class HostMessageError extends Error {
   override readonly name = 'HostMessageError'
 }
@@ -8,8 +8,8 @@ export class HostMessageError extends Error {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Checks what decisions are built on. Throws `HostMessageError`; undefined: of a newer protocol, to be
- * ignored.
+ * Checks the fields on which decisions are built. Throws `HostMessageError`. Returns undefined for a message
+ * of a newer protocol, which is to be ignored.
  */
 export function hostMessage(line: object): HostMessage | undefined {
   const fields = line as Fields

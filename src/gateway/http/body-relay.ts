@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { Sweep, Watched } from './sweep.ts'
 
 /**
- * A request's body on its way to an instance. It stands between, because whoever takes a body destroys it
- * when it fails, and the client's own stream must live on for the answer.
+ * A request's body on its way to an instance. The relay stands between them because a reader that fails
+ * destroys its body, and the client's own stream must live on for the answer.
  */
 export class BodyRelay extends Readable implements Watched {
   readonly limitMs: number
@@ -25,7 +25,7 @@ export class BodyRelay extends Readable implements Watched {
     source.on('data', this.#take)
     source.on('end', this.#finish)
     source.pause()
-    // Whoever destroys it with an error tells the exchange too.
+    // The code that destroys the relay with an error tells the exchange, too.
     this.on('error', () => undefined)
   }
 
@@ -48,7 +48,7 @@ export class BodyRelay extends Readable implements Watched {
   readonly #take = (chunk: Buffer): void => {
     this.movedAtMs = performance.now()
     if (this.push(chunk)) return
-    // While the instance takes nothing, the client is not to blame.
+    // While the instance takes nothing, the client is not to blame and is not watched.
     this.#sweep.unwatch(this)
     this.#source.pause()
   }

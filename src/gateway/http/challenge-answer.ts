@@ -4,14 +4,14 @@ import type { ClientConnection } from './client-connection.ts'
 import type { RequestHead } from './request-head.ts'
 
 export const challengePath = '/.well-known/acme-challenge/'
-/** The only one that authorities ask (RFC 8555, 8.3). */
+/** The only port that authorities ask (RFC 8555, 8.3). */
 const challengePort = 80
 
 /**
- * What an authority expects to read under a name whose certificate was ordered: the key authorization of the
- * token in the request's path. Undefined for everything else, other names' tokens among it, which is routed
- * as any request is: the application may prove something by itself. Nothing is woken, and it matters not
- * whether anybody serves the name.
+ * The answer that an authority expects under a name whose certificate was ordered: the key authorization of
+ * the token in the request's path. Returns undefined for everything else, including the tokens of other
+ * names. That is routed like any request, because the application may prove something by itself. Nothing is
+ * woken, and it does not matter whether anybody serves the name.
  */
 export function challengeAnswer(
   head: RequestHead,
@@ -29,7 +29,7 @@ export function challengeAnswer(
     : undefined
 }
 
-/** Kept by nobody on the way: the authority that asks again is to read what is true then. */
+/** Nothing on the way may keep the answer: an authority that asks again has to read what is true then. */
 export function challengeFields(keyAuthorization: string): readonly string[] {
   return [
     'Content-Type',

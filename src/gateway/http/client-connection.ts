@@ -4,24 +4,24 @@ import type { RequestHead } from './request-head.ts'
 
 /** Where a connection came in. */
 export interface Arrival {
-  /** Without the offset. */
+  /** The port without the offset. */
   readonly publicPort: number
   readonly secure: boolean
 }
 
-/** Ends with the connection of the client. */
+/** Something under way that ends with the connection of the client. */
 export interface Ongoing {
   clientGone(): void
   /**
-   * What came after the head is not HTTP. False where an answer is already under way, so that none can be
-   * given.
+   * Called when what came after the head is not HTTP. Returns false if an answer is already under way, so
+   * that none can be given.
    */
   clientFailed(status: number, message: string): boolean
-  /** Of its body and its answer, for now. */
+  /** Bytes of its body and its answer that are held at the moment. */
   readonly heldBytes: number
-  /** It lasts for as long as both sides want. */
+  /** Whether it lasts for as long as both sides want. */
   readonly isTunnel: boolean
-  /** It is to end politely, if it has a way to. */
+  /** Asks it to end politely, if it has a way to. */
   goAway(): void
 }
 
@@ -31,16 +31,16 @@ export class ClientConnection {
   readonly peer: string
   readonly trusted: boolean
   readonly http2: boolean
-  /** Of the TLS handshake; empty where it named none. */
+  /** The name in the TLS handshake; empty if the handshake named none. */
   readonly serverName: string
   readonly ongoing = new Roster<Ongoing>()
-  /** Something in it was not HTTP: nothing more of it is read. */
+  /** Something in the connection was not HTTP: nothing more of it is read. */
   failed = false
-  /** Of HTTP/1.1, so far. */
+  /** Requests of HTTP/1.1 so far. */
   requests = 0
-  /** Of HTTP/2, until their client has taken everything. */
+  /** Streams of HTTP/2 of which the client has not taken everything yet. */
   openStreams = 0
-  /** When a request ended, or a byte of a tunnel passed. */
+  /** When a request last ended, or a byte of a tunnel last passed. */
   movedAtMs = performance.now()
   readonly #visiblePort: number
   #lastAuthority: string | undefined
@@ -63,7 +63,7 @@ export class ClientConnection {
     this.serverName = typeof serverName === 'string' ? serverName.toLowerCase().replace(/\.$/, '') : ''
   }
 
-  /** What is held of bodies and answers because somebody does not take it. */
+  /** Bytes of bodies and answers that are held because one side does not take them. */
   get heldBytes(): number {
     if (this.ongoing.size === 0) return 0
     let sum = 0
@@ -71,7 +71,7 @@ export class ClientConnection {
     return sum
   }
 
-  /** Whether all that goes over it lasts; false where nothing does. */
+  /** Whether everything under way over the connection is a tunnel; false if nothing is under way. */
   get hasTunnelsAlone(): boolean {
     for (const { isTunnel } of this.ongoing) if (!isTunnel) return false
     return this.ongoing.size > 0
@@ -81,7 +81,7 @@ export class ClientConnection {
     return this.#visiblePort
   }
 
-  /** Kept for the last authority, which is that of the next request too. */
+  /** The fields are kept for the last authority, which is that of the next request, too. */
   originFields(authority: string): readonly string[] {
     if (authority !== this.#lastAuthority) {
       this.#lastAuthority = authority
@@ -101,7 +101,10 @@ export class ClientConnection {
     return this.#lastFields
   }
 
-  /** Behind a proxy that is trusted: what it says stands, and it is added to the chain. */
+  /**
+   * The fields of a request from a trusted proxy: what the proxy says stands, and the connection is added to
+   * the chain.
+   */
   chainedOriginFields(head: RequestHead): readonly string[] {
     const said = (name: string): string | undefined => {
       const values = head.fields.filter(
@@ -133,7 +136,7 @@ export class ClientConnection {
   }
 }
 
-/** An IPv4 client of a socket that takes both kinds is shown as what it is. */
+/** A socket that takes both kinds shows an IPv4 client as an IPv6 address; this returns the IPv4 address. */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -8,28 +8,28 @@ import type { ClientConnection } from './client-connection.ts'
 export interface ClientSide {
   readonly connection: ClientConnection
   readonly body: Readable
-  /** Of the body and of the answer: what the other side does not take. */
+  /** Bytes of the body and of the answer that the other side does not take. */
   readonly heldBytes: number
-  /** A final head was given; nothing but its body can follow. */
+  /** A final head was given: nothing but its body can follow. */
   readonly headGiven: boolean
-  /** Known once the body has ended. */
+  /** The trailers of the request, which are known once its body has ended. */
   trailers(): readonly string[]
-  /** Only where the client expects it: it may send its body. */
+  /** Called only if the client expects it: tells the client to send its body. */
   continue(): void
   inform(status: number, fields: readonly string[]): void
   /**
-   * The answer is our own, and what is left of the request is of no interest: its connection may have to end
-   * for that.
+   * The answer is the gateway's own, and what is left of the request is of no interest. The client's
+   * connection may have to end for that.
    */
   abandonBody(): void
-  /** Throws where a field can not be sent. */
+  /** Throws if a field can not be sent. */
   head(status: number, reason: string, fields: string[]): void
-  /** What was given so far goes out now, although more follows. */
+  /** Sends what was given so far at once, although more follows. */
   flush(): void
-  /** False: wait for `onDrain`. */
+  /** Returns false if the caller has to wait for `onDrain`. */
   write(chunk: Buffer): boolean
   onDrain(listener: () => void): void
   end(trailers?: readonly string[]): void
-  /** The answer can not be completed, and the client is to notice. */
+  /** Ends an answer that can not be completed, in a way that the client notices. */
   breakOff(): void
 }

@@ -40,7 +40,7 @@ export function renderErrorPage(page: ErrorPage): RenderedPage {
   return { fields, body }
 }
 
-/** Browsers name text/html; whoever names JSON and not HTML is a program. */
+/** Browsers name text/html; a client that names JSON and not HTML is a program. */
 function prefersJson(accept: string): boolean {
   return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)
 }

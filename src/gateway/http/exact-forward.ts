@@ -11,8 +11,8 @@ import { trailerFields, upstreamFields } from './upstream-fields.ts'
 
 /**
  * Forwards what needs every turn of the protocol: `Expect`, bodies without a length, trailers, and `OPTIONS
- * *`. It sends the head before the body has begun, and takes a connection of its own, so that no request of
- * this kind, which could not be repeated, meets one that the instance is closing.
+ * *`. It sends the head before the body has begun. It takes a connection of its own: a request of this kind
+ * could not be repeated, so it must not meet a connection that the instance is closing.
  */
 export function forwardExactly(exchange: Exchange, admission: Admission): Forwarding {
   return new ExactForward(exchange, admission)

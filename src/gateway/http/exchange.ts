@@ -19,7 +19,7 @@ import { trailerFields } from './upstream-fields.ts'
 
 /** A request under way to an instance, as the exchange sees it. */
 export interface Forwarding {
-  /** Of the answer nothing has come, and sending the request a second time does what sending it once does. */
+  /** Nothing of the answer has come, and sending the request twice does the same as sending it once. */
   readonly repeatable?: boolean
   abort(reason: Error): void
   pause(): void
@@ -35,14 +35,14 @@ export class ClientGone extends Error {
   override readonly name = 'ClientGone'
 }
 
-/** What is reported of a request whose client went away before it was answered. */
+/** The status in the report on a request whose client went away before it was answered. */
 const clientGoneStatus = 499
 
 /**
- * One request from its head to the end of its answer: it finds the destination, asks for an admission, has
- * the request forwarded and answers the client. The admission is given back and the report made once.
+ * One request from its head to the end of its answer. It finds the destination, asks for an admission, has
+ * the request forwarded and answers the client. It gives the admission back once, and reports once.
  *
- * It is also what the balancer is asked with, so that the signal is only made for requests that have to wait.
+ * It is also the `Ask` for the balancer, so that a signal is only made for requests that have to wait.
  */
 export class Exchange implements Ask, Ongoing, Watched {
   readonly kind = 'request'
@@ -59,7 +59,7 @@ export class Exchange implements Ask, Ongoing, Watched {
   #aborting: AbortController | undefined
   #forward: Forward | undefined
   #admission: Admission | undefined
-  /** The instance or its host ends: what happens to the request now says nothing of the application. */
+  /** Set when the instance or its host ends: a failure from then on says nothing of the application. */
   #ends: EndReason | undefined
   #askedAgain = false
   #unlisten: (() => void) | undefined
@@ -126,13 +126,13 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** `requestId` stands in the instance's log, and then on our error page too. */
+  /** `requestId` is in the instance's log, and from now on also on the gateway's error page. */
   forwarded(requestId: string): void {
     this.#requestId = requestId
     this.#forwardedAtMs = performance.now()
   }
 
-  /** An answer before the answer. */
+  /** Passes on an informational answer, which comes before the final one. */
   inform(status: number, fields: readonly string[]): void {
     if (this.#over) return
     this.#informed += 1
@@ -166,7 +166,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** The answer was given in another protocol, which the forwarding speaks with the client by itself. */
+  /** The protocol was switched, and the forwarding speaks the new one with the client by itself. */
   switched(status: number): void {
     this.isTunnel = true
     this.#headAtMs = performance.now()
@@ -193,8 +193,8 @@ export class Exchange implements Ask, Ongoing, Watched {
   }
 
   /**
-   * Runs a step that no `try` of ours is around, such as an event of a socket: what it throws ends this
-   * request and not the process. `fault`: an instance's bytes are to blame.
+   * Runs a step that has no `try` around it, such as an event of a socket. What it throws ends this request
+   * and not the process. `fault`: an instance's bytes are to blame.
    */
   attempt(step: () => void, fault?: UpstreamFault): void {
     try {
@@ -205,7 +205,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Told by what forwards: no answer can be had, or no more of it. */
+  /** Called by the forwarding when no answer can be had, or no more of it. */
   upstreamFailed(fault: UpstreamFault, error: unknown): void {
     if (this.#over) return
     const reason = error instanceof Error ? error : new Error('the instance failed')
@@ -215,7 +215,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.failWith(failureOfFault(fault, this.#ends))
   }
 
-  /** Answers with a page where that is still possible. */
+  /** Answers with a page if that is still possible. */
   failWith(error: unknown): void {
     if (this.#over) return
     const failure =
@@ -246,7 +246,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.#forwarding?.goAway?.()
   }
 
-  /** The client takes nothing of what waits for it. */
+  /** Called when the client takes nothing of what waits for it. */
   stuck(): void {
     if (this.#over) return
     this.client.breakOff()
@@ -262,7 +262,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.#unlisten?.()
     this.#admission?.done()
     this.parts.observer?.request(this.#report())
-    // The client's stream may outlive this by far: Node keeps those of HTTP/2 in a table that is freed late.
+    // The client's stream may outlive this: Node keeps streams of HTTP/2 in a table that is freed late.
     this.#unlisten = undefined
     this.#admission = undefined
     this.#forwarding = undefined
@@ -281,7 +281,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Only where the instance or its host ended: a request that ends an application would end the next too. */
+  /** Only if the instance or its host ended: a request that ends an application would end the next too. */
   #mayAskAgain(fault: UpstreamFault): boolean {
     if (this.#ends === undefined || this.#askedAgain || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true
@@ -311,7 +311,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       if (why === 'close') this.goAway()
       else this.upstreamFailed(UpstreamFault.Reset, new Error(`the instance is ${why}`))
     })
-    // It was gone already, and that may have been dealt with.
+    // The instance was gone already, and the listener may have dealt with that.
     if (this.#admission !== result) return unlisten()
     this.#unlisten = unlisten
     try {

@@ -14,6 +14,6 @@ export interface FrontParts {
   readonly limits: HttpLimits
   readonly pools: UpstreamPools
   readonly sweep: Sweep
-  /** A fault of the gateway itself; the client was answered 500. */
+  /** Called on a fault of the gateway itself; the client was answered 500. */
   readonly onError: (error: unknown) => void
 }

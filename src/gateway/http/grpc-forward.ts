@@ -61,7 +61,7 @@ class GrpcForward implements Forwarding {
       ':path': request.target,
       ':scheme': 'http',
       ':authority': request.authority,
-      // It says that trailers are understood; gRPC servers insist on it.
+      // This field says that trailers are understood; gRPC servers insist on it.
       te: 'trailers',
       ...groupedFields(fields.slice(2)),
     }
@@ -98,7 +98,7 @@ class GrpcForward implements Forwarding {
     if (this.#over || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#over = true
     this.#exchange.end(this.#trailers)
-    // An answer may end before its request: the rest of that is not wanted.
+    // An answer may end before its request: the rest of the request is not wanted.
     this.#body?.destroy()
     if (!stream.writableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
     this.#release()

@@ -6,16 +6,16 @@ import type { UpstreamAddress } from './upstream-address.ts'
 
 type SessionResult = ClientHttp2Session | Error
 
-/** Until the instance has said how many streams it takes at once. */
+/** The most streams over one connection, also before the instance has said how many it takes at once. */
 const presumedStreams = 100
 /**
- * A field that the client says twice is passed on as it is; Node's types know the option of servers alone.
+ * Passes on a field that the client says twice as it is. Node's types know this option for servers alone.
  */
 const fieldsAsTheyCome: object = { strictSingleValueFields: false }
-/** Several connections where one does not take enough streams. */
+/** The most connections to one port. A second one is made if the first does not take enough streams. */
 const maxSessions = 64
 
-/** HTTP/2 without TLS to one port of one boot, known to be spoken: what gRPC servers listen for. */
+/** HTTP/2 without TLS to one port of one boot, with prior knowledge: what gRPC servers listen for. */
 export class GrpcSessions {
   readonly #address: UpstreamAddress
   readonly #limits: HttpLimits
@@ -36,7 +36,8 @@ export class GrpcSessions {
   }
 
   /**
-   * Calls back with a session on which one more stream may be opened; `release` says that the stream is over.
+   * Calls back with a session on which one more stream may be opened. The caller says by `release` that the
+   * stream is over.
    */
   take(fresh: boolean, done: (result: SessionResult) => void): void {
     const session = this.#roomy()

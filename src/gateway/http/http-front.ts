@@ -20,33 +20,32 @@ export interface HttpFrontDeps {
   readonly routes: Routes
   readonly traffic: Traffic
   readonly observer?: RequestObserver
-  /** Public port P is reached on P + offset; clients see the latter. */
+  /** Public port P is reached on P + offset; clients see the sum. */
   readonly portOffset: number
   /** Answers carry `Server-Timing` with the parts of their latency. */
   readonly serverTiming?: boolean
-  /**
-   * Whether what this peer says in `Forwarded` and `X-Forwarded-*` is believed and added to. Default: nobody.
-   */
+  /** Whether `Forwarded` and `X-Forwarded-*` of this peer are believed and added to. Default: of nobody. */
   readonly trustsPeer?: (address: string) => boolean
   readonly limits?: Partial<HttpLimits>
-  /** A fault of the gateway itself, for its log; the client is answered 500. */
+  /** Called for the log on a fault of the gateway itself; the client is answered 500. */
   readonly onError?: (error: unknown) => void
 }
 
 /**
- * Speaks HTTP on connections that somebody else accepted and, where `secure`, decrypted. It owns every
- * connection it was given: it closes it, and no error of it reaches the giver.
+ * Speaks HTTP on connections that its caller accepted and, if `secure`, decrypted. It owns every connection
+ * that it was given: it closes the connection, and no error of it reaches the caller.
  */
 export interface HttpFront {
   serveHttp1(socket: Socket | TLSSocket, on: Arrival): ConnectionUse
-  /** After ALPN `h2`. */
+  /** For connections that agreed on `h2` by ALPN. */
   serveHttp2(socket: TLSSocket, on: Arrival): ConnectionUse
   /**
-   * Closes the idle upstream connections of that boot, and those in use once they are no longer: it is over,
-   * or its lease is given back. Repeats are harmless; a later admission of the same boot connects anew.
+   * Closes the idle upstream connections of that boot at once, and those in use when they are released: the
+   * boot is over, or its lease is given back. Repeats are harmless; a later admission of the same boot
+   * connects again.
    */
   forget(instanceUuid: string, boot: number): void
-  /** Takes no more requests, lets those under way end for `graceMs`, then closes everything. */
+  /** Takes no more requests, lets those in flight go on for `graceMs`, then closes everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly connectionCount: number
 }
@@ -91,7 +90,7 @@ export function createHttpFront(deps: HttpFrontDeps): HttpFront {
       http2.close()
       parts.pools.close()
       parts.sweep.close()
-      // What was destroyed says so in a later turn.
+      // Destroyed connections report their end in a later turn.
       await new Promise((resolve) => setImmediate(resolve))
     },
     get connectionCount() {

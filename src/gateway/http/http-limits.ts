@@ -1,56 +1,60 @@
-/**
- * Bounds on what clients and instances may cost the gateway. All of them can be given otherwise, which tests
- * do.
- */
+/** Bounds on what clients and instances may cost the gateway. Tests give other values. */
 export interface HttpLimits {
-  /** Of a request's head as a whole: more is answered with 431. */
+  /** The size of a request's head as a whole: more is answered with 431. */
   readonly maxHeaderBytes: number
   readonly maxHeaderCount: number
   readonly maxTargetBytes: number
   /**
-   * For the complete head, counted from the accepted connection or from the first byte of a later request.
+   * The time for the complete head, counted from the accepted connection or from the first byte of a later
+   * request.
    */
   readonly headerMs: number
-  /** Without a byte of a request's body while we could take some. */
+  /** The time without a byte of a request's body while the gateway could take some. */
   readonly requestBodyIdleMs: number
-  /** For a client that takes nothing of what is ready for it. */
+  /** The time in which a client takes nothing of what is ready for it. */
   readonly clientStallMs: number
-  /** Between two requests of a connection. */
+  /** The time between two requests of a connection. */
   readonly keepAliveMs: number
   readonly maxRequestsPerConnection: number
   /** Requests of HTTP/1.1 that were sent before the answers to earlier ones; browsers send none. */
   readonly maxPipelined: number
   readonly maxConcurrentStreams: number
-  /** Streams that a client reset before their answer, within `resetWindowMs`: the connection is ended. */
+  /**
+   * Streams that a client reset before their answer, within `resetWindowMs`. With more, the connection is
+   * ended.
+   */
   readonly maxResets: number
   readonly resetWindowMs: number
   /**
-   * What is held of a body that nobody takes. All streams of a connection may have as much at once: Node
+   * How much is held of a body that nobody takes. All streams of a connection may hold as much at once: Node
    * gives the window of the connection back as bytes arrive, and that of the stream as they are taken.
    */
   readonly streamWindowBytes: number
-  /** Of bytes on their way: it bounds nothing that is held. */
+  /** The window for bytes on their way; it bounds nothing that is held. */
   readonly connectionWindowBytes: number
-  /** Until an instance answers with a head. Long polling is legitimate, so it is long. */
+  /** The time until an instance answers with a head. It is long because long polling is legitimate. */
   readonly responseHeaderMs: number
-  /** Between two bytes of an instance's answer: an event stream without a comment line in an hour is dead. */
+  /**
+   * The time between two bytes of an instance's answer. An event stream without a comment line in an hour is
+   * dead.
+   */
   readonly responseIdleMs: number
   readonly maxResponseHeaderBytes: number
-  /** Of 1xx answers before the final one. */
+  /** The number of 1xx answers before the final one. */
   readonly maxInformational: number
-  /** Without a byte in either direction. */
+  /** The time without a byte in either direction. */
   readonly webSocketIdleMs: number
-  /** Between our close frame and the end of a WebSocket's connection. */
+  /** The time between the gateway's close frame and the end of a WebSocket's connection. */
   readonly webSocketCloseMs: number
   readonly connectMs: number
-  /** For an instance that was just started, until its port accepts connections. */
+  /** The time for an instance that was just started, until its port accepts connections. */
   readonly freshConnectMs: number
   readonly maxConnectionsPerBoot: number
   readonly maxIdleConnectionsPerBoot: number
   /** Shorter than the five seconds after which common servers close idle connections. */
   readonly upstreamIdleMs: number
   /**
-   * What is read on of a body that nobody wants, so that the client sees the answer before the connection
+   * How long a body that nobody wants is read on, so that the client sees the answer before the connection
    * ends.
    */
   readonly lingerMs: number

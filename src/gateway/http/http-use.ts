@@ -11,7 +11,7 @@ export class HttpUse implements ConnectionUse {
   constructor(
     connection: ClientConnection,
     options: {
-      /** Of answers that are over for us: the client has not taken all of them. */
+      /** Whether the client has not yet taken all of the answers that are over for the gateway. */
       readonly hasUnsent: () => boolean
       readonly end: (standing: Standing) => void
     },

@@ -16,7 +16,7 @@ import { forwardPlain } from './plain-forward.ts'
 import { readRequestHead } from './request-head.ts'
 import { webSocketForward } from './websocket-forward.ts'
 
-/** Answers on connections that are given to it one by one; it listens nowhere. */
+/** Answers on connections that are given to it one by one; it does not listen itself. */
 export class Http1Server {
   readonly #parts: FrontParts
   readonly #server: Server
@@ -29,7 +29,7 @@ export class Http1Server {
     this.#server = createServer({
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.headerMs,
-      // A body may take as long as it moves.
+      // A body may take any time as long as it moves.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(1_000, limits.headerMs / 4),
       keepAliveTimeout: limits.keepAliveMs,
@@ -37,7 +37,7 @@ export class Http1Server {
       insecureHTTPParser: false,
       shouldUpgradeCallback: wantsWebSocket,
     })
-    // Node would leave out what is beyond; we count, and refuse.
+    // Node would leave out the fields beyond its limit; the gateway counts them, and refuses.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#request(request, response))
     this.#server.on('checkContinue', (request, response) => this.#request(request, response))
@@ -47,7 +47,8 @@ export class Http1Server {
       this.#refuse(socket, 405, 'CONNECT is not offered here.'),
     )
     this.#server.on('clientError', (error, socket) => this.#clientError(error, socket))
-    // Its watch over slow heads begins with this event, which a server that does not listen has to be told.
+    // Node's watch over slow heads begins with this event, which does not come from a server that does not
+    // listen.
     this.#server.emit('listening')
   }
 
@@ -72,8 +73,8 @@ export class Http1Server {
   }
 
   /**
-   * Ends what is idle; the others end with the answer under way. To be repeated, for those whose answer had
-   * begun.
+   * Ends idle connections; the others end with the answer under way. The caller repeats it, for connections
+   * whose answer had begun.
    */
   drain(): void {
     this.#closing = true
@@ -102,7 +103,7 @@ export class Http1Server {
 
   #upgrade(request: IncomingMessage, socket: Duplex): void {
     const connection = this.#connections.get(socket)
-    // Node no longer listens to it.
+    // Node no longer listens to the errors of this socket.
     socket.on('error', () => socket.destroy())
     if (connection === undefined) socket.destroy()
     else
@@ -132,7 +133,7 @@ export class Http1Server {
       const exact = head.bodyBytes === undefined || head.expectsContinue || head.target === '*'
       exchange.run(head, webSocket ? webSocketForward(side) : exact ? forwardExactly : forwardPlain)
     } catch (error) {
-      // Where the next request begins is not to be trusted any more.
+      // It is no longer certain where the next request begins.
       connection.failed = true
       response.shouldKeepAlive = false
       exchange.failWith(error)
@@ -150,7 +151,7 @@ export class Http1Server {
     }
     const first = connection?.ongoing.first
     if (first === undefined) return this.#refuse(socket, status, message)
-    // What follows the broken one is cut off with it; so is an answer that has begun.
+    // What follows the broken request is cut off with it, and so is an answer that has begun.
     if (!first.clientFailed(status, message)) socket.destroy()
     else socket.end()
   }
@@ -174,7 +175,7 @@ interface Received {
 }
 
 /**
- * An upgrade is taken only where its request can have no body, and only to WebSocket: anything else is
+ * Whether an upgrade is taken: only if its request can have no body, and only to WebSocket. Anything else is
  * ordinary HTTP.
  */
 function wantsWebSocket(request: IncomingMessage): boolean {

@@ -6,8 +6,8 @@ import type { ClientConnection } from './client-connection.ts'
 import type { UpgradableSide } from './websocket-forward.ts'
 
 /**
- * A body up to this size goes out in one string with its head, which is cheaper than two pieces; every byte
- * is one letter.
+ * A body up to this size goes out in one string with its head, which is cheaper than two pieces. Each byte
+ * becomes one character.
  */
 const maxMergedBytes = 4_096
 
@@ -17,7 +17,7 @@ function flushSide(side: Http1Side): void {
   side.flush()
 }
 
-/** A client of HTTP/1.1. What belongs together in one packet is collected until the end of the turn. */
+/** A client of HTTP/1.1. What belongs in one packet is collected until the end of the turn. */
 export class Http1Side implements UpgradableSide {
   readonly connection: ClientConnection
   readonly upgradeStatus = 101
@@ -25,7 +25,7 @@ export class Http1Side implements UpgradableSide {
   readonly #request: IncomingMessage
   readonly #lingerMs: number
   headGiven = false
-  /** Not yet handed to the response: the whole body, perhaps. */
+  /** A chunk that was not yet handed to the response: perhaps the whole body. */
   #held: Buffer | undefined
   #flushed = false
 
@@ -39,7 +39,7 @@ export class Http1Side implements UpgradableSide {
     this.#response = options.response
     this.connection = options.connection
     this.#lingerMs = options.lingerMs
-    // The connection's end is told by the connection.
+    // The connection itself reports its end.
     this.#response.on('error', ignore)
   }
 
@@ -132,9 +132,9 @@ export class Http1Side implements UpgradableSide {
   }
 
   /**
-   * Closing while the client still sends would reset the connection, perhaps before it has read our answer.
-   * So the rest is read and thrown away for a while, and then the connection ends: what follows in it can not
-   * be told from the body.
+   * Closing while the client still sends would reset the connection, perhaps before the client has read the
+   * answer. So the rest is read and thrown away for a while. Then the connection ends, because what follows
+   * can not be told from the body.
    */
   #linger(): void {
     this.flush()
@@ -151,7 +151,7 @@ export class Http1Side implements UpgradableSide {
   }
 }
 
-/** Of a request that asked for an upgrade, and may be denied it in ordinary HTTP. */
+/** The response to a request that asked for an upgrade, which may be refused in ordinary HTTP. */
 export function upgradeResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false

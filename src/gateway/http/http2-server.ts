@@ -33,9 +33,9 @@ export class Http2Server {
     const { limits } = this.#parts
     const session = performServerHandshake(socket, {
       maxHeaderListPairs: limits.maxHeaderCount + pseudoHeaders,
-      // Opening streams and resetting them at once costs a client nothing, and us a request each.
+      // Opening streams and resetting them at once costs a client nothing, and the gateway a request each.
       streamResetBurst: limits.maxResets,
-      // A field that is said twice is as good as in HTTP/1.1; what matters is checked by us.
+      // A repeated field is as good as in HTTP/1.1; the gateway checks the fields that matter.
       strictSingleValueFields: false,
       streamResetRate: Math.ceil((limits.maxResets * 1_000) / limits.resetWindowMs),
       settings: {
@@ -56,7 +56,7 @@ export class Http2Server {
     session.setTimeout(limits.keepAliveMs, () => {
       if (connection.ongoing.size === 0) session.close()
     })
-    // A head that does not come, or never ends, is no stream that anybody would look after.
+    // Until a complete head has come there is no stream whose time is limited.
     const first = setTimeout(() => {
       if (streams === 0) session.destroy()
     }, limits.headerMs)

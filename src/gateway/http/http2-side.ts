@@ -52,8 +52,7 @@ export class Http2Side implements UpgradableSide {
     this.headGiven = true
     if (!this.#usable()) return
     this.#sendsTrailers = this.#grpc || fields.includes('trailer')
-    // As a list they are written as they stand; as an object Node would copy them, and we would have to group
-    // them.
+    // Node writes a list as it is. An object would have to be grouped here, and Node would copy it.
     this.#stream.respond([':status', String(status), ...fields], { waitForTrailers: this.#sendsTrailers })
     this.#bodyless = this.#stream.writableEnded
     if (this.#sendsTrailers) {
@@ -78,13 +77,13 @@ export class Http2Side implements UpgradableSide {
     const stream = this.#stream
     if (!stream.destroyed && !this.#bodyless) stream.end()
     if (stream.readableEnded) return
-    // What is left of the request is not wanted; without this the stream would wait for it.
+    // The rest of the request is not wanted; without this the stream would wait for it.
     if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
     else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
   }
 
   breakOff(): void {
-    // Closing with a code would end the body as if it were complete, and only then say the code.
+    // Closing with a code would end the body as if it were complete, and send the code only afterwards.
     this.#stream.destroy(new Error('the answer is broken off'))
   }
 

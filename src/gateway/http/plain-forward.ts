@@ -11,7 +11,7 @@ import { faultOf, unspeakable } from './upstream-fault.ts'
 import type { UpstreamConnection, UpstreamPool } from './upstream-pool.ts'
 
 /**
- * Forwards a request without a body, or with one whose length is known, on a connection that others use
+ * Forwards a request without a body, or with a body of known length, on a connection that other requests use
  * before and after.
  */
 export function forwardPlain(exchange: Exchange, admission: Admission): Forwarding {
@@ -20,7 +20,7 @@ export function forwardPlain(exchange: Exchange, admission: Admission): Forwardi
   return forward
 }
 
-/** Sending one of these twice does what sending it once does. */
+/** Methods with which sending a request twice does the same as sending it once. */
 const repeatable: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
 const retryPauseMs = 20
@@ -36,7 +36,7 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
   watching: Watched['watching']
   #retried = false
   #retrying: NodeJS.Timeout | undefined
-  /** Something of the answer has come: nothing is tried again. */
+  /** Something of the answer has come: the request is not sent again. */
   #answered = false
   #aborted: Error | undefined
 
@@ -95,7 +95,7 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     const { body } = this.#options
     if (body instanceof BodyRelay) body.destroy()
     if (this.#controller !== undefined) this.#controller.abort(reason)
-    // Still connecting: what is dispatched there ends with it.
+    // While it still connects, the dispatched request ends with the connection.
     else this.#release(false)
   }
 
@@ -158,8 +158,8 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
   }
 
   /**
-   * On a connection that was used before the instance may just have closed it; one that was just started may
-   * not be ready.
+   * The instance may just have closed a connection that was used before. An instance that was just started
+   * may not be ready.
    */
   #mayRetry(used: boolean): boolean {
     if (!this.repeatable) return false

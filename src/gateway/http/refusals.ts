@@ -14,10 +14,11 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
       return busy('Too many requests wait for the application to start.', refusal.retryAfterMs)
     case 'timed-out':
       return busy('The application did not start in time.', refusal.retryAfterMs)
-    // Its message is its owner's: it may end with what the application printed, or name files of a volume.
+    // The message is for the owner only: it may end with what the application printed, or name files of a
+    // volume.
     case 'wake-failed':
       return busy(couldNotStart(refusal.failure), refusal.retryAfterMs)
-    // Its message names hosts.
+    // The message names hosts.
     case 'host-away':
       return busy('The host of the application does not answer.', refusal.retryAfterMs)
     case 'aborted':
@@ -26,7 +27,7 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
   }
 }
 
-/** What anybody may know of why an application could not be started. */
+/** What anybody may know about why an application could not be started. */
 const publicReasons: Readonly<Record<HostFailure, string>> = {
   [HostFailure.ImageUnavailable]: 'its image is not available',
   [HostFailure.ImageUnusable]: 'its image can not run',
@@ -38,7 +39,7 @@ const publicReasons: Readonly<Record<HostFailure, string>> = {
   [HostFailure.UnknownInstance]: 'it is gone',
 }
 
-/** A host may be newer than this gateway, and have reasons of its own. */
+/** A host may be newer than this gateway and have reasons that are unknown here. */
 function couldNotStart(failure: HostFailure | undefined): string {
   const reason: string | undefined = failure === undefined ? undefined : publicReasons[failure]
   return `The application could not be started${reason === undefined ? '' : `: ${reason}`}.`

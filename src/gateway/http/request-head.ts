@@ -1,18 +1,18 @@
 import { HttpFailure } from './http-failure.ts'
 import type { HttpLimits } from './http-limits.ts'
 
-/** What of a request's head decides where it goes, and how its body is delimited. */
+/** The parts of a request's head that decide where the request goes, and how its body is delimited. */
 export interface RequestHead {
   readonly method: string
   /** Origin form: a path with its query, or `*`. */
   readonly target: string
-  /** The one Host, as it was sent; with its port, if any. */
+  /** The only Host, as it was sent; with its port, if any. */
   readonly authority: string
-  /** The same for looking up: lower case, no port, no final dot. */
+  /** The authority as it is looked up: lower case, no port, no final dot. */
   readonly host: string
   /** Without pseudo headers; names as sent. */
   readonly fields: readonly string[]
-  /** Zero: there is none. Absent: it ends when it ends. */
+  /** Zero: there is no body. Undefined: the length is not known before the body ends. */
   readonly bodyBytes: number | undefined
   readonly expectsContinue: boolean
   readonly webSocket: boolean
@@ -23,14 +23,17 @@ export interface RequestHead {
   readonly connectionNames: ReadonlySet<string> | undefined
 }
 
-/** Before it is known to be valid, in the form of either protocol. */
+/** A head before it is known to be valid, in the form of either protocol. */
 export interface ReceivedHead {
   readonly method: string
   readonly target: string
   readonly fields: readonly string[]
-  /** Of HTTP/2; absent otherwise. */
+  /** The authority of HTTP/2; undefined in HTTP/1.1. */
   readonly authority: string | undefined
-  /** Of HTTP/2: the stream was not ended with its head. Absent in HTTP/1.1, where fields say so. */
+  /**
+   * In HTTP/2: the stream did not end with its head. Undefined in HTTP/1.1, where the fields say whether
+   * there is a body.
+   */
   readonly hasBody: boolean | undefined
   readonly webSocket: boolean
 }
@@ -90,7 +93,7 @@ function readFields(fields: readonly string[]): FoundFields {
   return found
 }
 
-/** The length comes first, because it spares most names the look at their letters. */
+/** The length is compared first, because it spares most names the look at their letters. */
 function readField(found: FoundFields, name: string, value: string): void {
   switch (name.length) {
     case 4:
@@ -143,7 +146,7 @@ function bodyBytesOf(found: FoundFields, hasBody: boolean | undefined): number |
   if (contentLength !== undefined && !digits.test(contentLength))
     throw badRequest('Content-Length is no number.')
   if (transferEncoding !== undefined) {
-    // Two ways to say where a body ends are how requests are smuggled; HTTP/2 has its own.
+    // Requests are smuggled by two ways to say where a body ends. HTTP/2 has a way of its own.
     if (contentLength !== undefined || hasBody !== undefined) {
       throw badRequest('Transfer-Encoding can not stand beside another length.')
     }
@@ -163,7 +166,7 @@ function expectsContinue(expect: string | undefined): boolean {
   return true
 }
 
-/** Not grpc-web, which is ordinary HTTP. */
+/** Does not include grpc-web, which is ordinary HTTP. */
 function isGrpc(contentType: string): boolean {
   return contentType.startsWith('application/grpc') && /^application\/grpc(?:$|[+; ])/.test(contentType)
 }
@@ -172,8 +175,8 @@ const visible = /^[\x21\x22\x24-\x7e\x80-\xff]+$/
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
- * The authority of an absolute target rules over Host, as RFC 9112 has it; what the instance gets says it
- * once.
+ * The authority of an absolute target takes precedence over Host (RFC 9112). The instance gets only one of
+ * them.
  */
 function splitTarget(received: string, host: string | undefined): { target: string; authority: string } {
   if (!visible.test(received)) throw badRequest('The address is not valid.')

@@ -3,21 +3,21 @@ import type { StartKind } from '../../domain/instance/start-report.ts'
 export const HttpProtocol = { Http1: 'http/1.1', Http2: 'h2', WebSocket: 'websocket', Grpc: 'grpc' } as const
 export type HttpProtocol = (typeof HttpProtocol)[keyof typeof HttpProtocol]
 
-/** What is told of every request when it is over, for the metrics. */
+/** What is reported of every request when it is over, for the metrics. */
 export interface RequestReport {
-  /** Absent where no service was found. */
+  /** Absent if no service was found. */
   readonly serviceUuid: string | undefined
   readonly instanceUuid: string | undefined
   readonly method: string
-  /** What the client was answered; 499 where it went away before. */
+  /** The status that the client was answered; 499 if it went away before. */
   readonly status: number
   readonly protocol: HttpProtocol
   readonly totalUs: number
   readonly queuedUs: number
   readonly wake: { readonly kind: StartKind; readonly wakeUs: number } | undefined
-  /** From passing the request on to the instance's head; absent where none came. */
+  /** From passing the request on to the instance's head; absent if no head came. */
   readonly upstreamUs: number | undefined
-  /** An instance's misbehaviour, for which 502 or 504 was answered or an answer broken off. */
+  /** An instance's fault, for which 502 or 504 was answered or an answer was broken off. */
   readonly fault: UpstreamFault | undefined
 }
 

@@ -28,7 +28,7 @@ export function findDestination(
   const { serverName, arrival } = connection
   const shaken = serverName === '' || serverName === head.host ? undefined : routes.serviceOf(serverName)
   if (shaken !== undefined && shaken.uuid !== service.uuid) {
-    // The certificate that the client checked was for somebody else; it is to connect anew.
+    // The certificate that the client checked was for another service, so the client has to connect again.
     throw new HttpFailure(421, 'This connection was made for another service.')
   }
   const published = service.ports.find(({ port }) => port === arrival.publicPort)

@@ -1,4 +1,7 @@
-/** The gateway's own word on its connection with the client, or the instance's on that with us. */
+/**
+ * Fields about one connection only: the gateway speaks for its connection with the client, and the
+ * instance's fields are about its connection with the gateway.
+ */
 const dropped: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -17,8 +20,8 @@ export interface AnswerOptions {
 }
 
 /**
- * The end-to-end fields of an instance's answer. A 204 has no length, and a Trailer field stands only beside
- * a body without one.
+ * The end-to-end fields of an instance's answer. A 204 has no length, and a Trailer field is allowed only
+ * with a body without a length.
  */
 export function answerFields(raw: readonly string[], { status, lowerCase }: AnswerOptions): string[] {
   const fields: string[] = []
@@ -57,7 +60,8 @@ function connectionNames(raw: readonly string[]): ReadonlySet<string> | undefine
 }
 
 /**
- * As HTTP/2 takes them. Without a prototype: an instance may call a field `constructor`, or `__proto__`.
+ * Fields in the form that HTTP/2 takes. The object has no prototype: an instance may call a field
+ * `constructor` or `__proto__`.
  */
 export function groupedFields(fields: readonly string[]): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = Object.create(null)
@@ -73,8 +77,8 @@ export function groupedFields(fields: readonly string[]): Record<string, string 
 }
 
 /**
- * From how undici and HTTP/2 give them: lower-case names, repeated ones as arrays. Pseudo headers are left
- * out.
+ * Makes a flat list of fields as undici and HTTP/2 give them: lower-case names, repeated ones as arrays.
+ * Pseudo headers are left out.
  */
 export function flatFields(
   parsed: Readonly<Record<string, string | string[] | number | undefined>>,

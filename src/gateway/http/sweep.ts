@@ -6,7 +6,7 @@ export interface Watched {
   readonly movedAtMs: number
   readonly limitMs: number
   stuck(): void
-  /** Kept by the sweep. */
+  /** The entry that the sweep keeps here. */
   watching: Entry<Watched> | undefined
 }
 

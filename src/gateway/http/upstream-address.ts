@@ -9,8 +9,8 @@ export interface UpstreamAddress {
 
 export interface ConnectOptions {
   /**
-   * It had just been started: its port may not listen yet and packets to it may be lost, so attempts are
-   * repeated.
+   * The instance had just been started. Its port may not listen yet and packets to it may be lost, so
+   * attempts are repeated.
    */
   readonly fresh: boolean
   readonly limits: HttpLimits
@@ -21,21 +21,21 @@ export class ConnectTimeout extends Error {
 }
 
 /**
- * Between a refused connection and the next attempt: an eighth of the time that has gone by, so that at most
- * an eighth is lost. A guest that is starting has better to do than to refuse.
+ * The pause between a refused connection and the next attempt is an eighth of the time that has gone by, so
+ * that at most an eighth is lost. A guest that is starting has better things to do than to refuse.
  */
 const refusedShare = 8
 const refusedPauseMinMs = 4
 const refusedPauseMaxMs = 100
 /**
- * A lost SYN is repeated by the kernel only after a second: a second attempt is quicker. That is rare, as the
- * VM has its device before anybody hears that it runs; a guest that was just woken is slow, and each attempt
- * is work for it before its first answer.
+ * The kernel repeats a lost SYN only after a second, so a second attempt is quicker. A lost SYN is rare, as
+ * the VM has its device before the gateway hears that it runs. A guest that was just woken is slow, and each
+ * attempt is work for it before its first answer.
  */
 const silentPauseMs = 200
 const maxAttemptsUnderWay = 8
 
-/** Calls back exactly once. Returns how to give up, after which it does not. */
+/** Calls back exactly once. Returns a function that gives up; after it, there is no call. */
 export function connectUpstream(
   address: UpstreamAddress,
   options: ConnectOptions,

@@ -26,12 +26,12 @@ export function faultOf(error: unknown): UpstreamFault {
   return message.startsWith('bad ') ? UpstreamFault.Malformed : UpstreamFault.Reset
 }
 
-/** An instance that ends does this to its connections, whatever its application is like. */
+/** Whether an instance that ends causes this fault on its connections, whatever its application is like. */
 export function endsWithInstance(fault: UpstreamFault): boolean {
   return fault === UpstreamFault.Refused || fault === UpstreamFault.Reset
 }
 
-/** `ends`: what is known of the instance's end, where it does. */
+/** `ends`: what is known of the instance's end, if it ends. */
 export function failureOfFault(fault: UpstreamFault, ends: EndReason | undefined): HttpFailure {
   const ended = ends !== undefined && endsWithInstance(fault)
   return new HttpFailure(
@@ -67,7 +67,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** What the client sent can not be said upstream: it is the one to blame. */
+/** If what the client sent can not be passed on, the client is to blame. */
 export function unspeakable(error: unknown): HttpFailure | undefined {
   const blamed = error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
   return blamed ? new HttpFailure(400, 'A header of the request is not valid.') : undefined

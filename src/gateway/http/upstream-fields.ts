@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { ClientConnection } from './client-connection.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Of one connection only, or said anew by us: nothing of these is passed on as it came. */
+/**
+ * Fields about one connection only, and fields that the gateway writes itself. None is passed on as it came.
+ */
 const dropped: ReadonlySet<string> = new Set([
   'host',
   'connection',
@@ -21,7 +23,8 @@ const dropped: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Where the request came from; a client's own word on it is replaced, unless it is a proxy that is trusted.
+ * Fields that say where the request came from. What a client says in them is replaced, unless the client is
+ * a trusted proxy.
  */
 const origins: ReadonlySet<string> = new Set([
   'forwarded',
@@ -35,7 +38,10 @@ const origins: ReadonlySet<string> = new Set([
   'x-real-ip',
 ])
 
-/** What WebSockets over HTTP/2 do without, and their HTTP/1.1 form needs: we say it ourselves. */
+/**
+ * Fields that the HTTP/1.1 form of WebSocket needs and the HTTP/2 form lacks. The gateway writes them
+ * itself.
+ */
 const handshake: ReadonlySet<string> = new Set(['sec-websocket-key', 'sec-websocket-accept'])
 
 const lengths: ReadonlySet<number> = new Set(
@@ -44,7 +50,10 @@ const lengths: ReadonlySet<number> = new Set(
 
 const saneId = /^[\w.~+/=:-]{1,128}$/
 
-/** Of this process, and then of the request: unique as a random one is, for a fraction of its cost. */
+/**
+ * A prefix of this process and then a number of the request: as unique as a random id, for a fraction of its
+ * cost.
+ */
 const idPrefix = randomBytes(9).toString('base64url')
 let idCount = 0
 
@@ -59,8 +68,8 @@ export interface UpstreamFields {
 }
 
 /**
- * The header for the instance but for what delimits the body: the end-to-end fields as they came, then ours.
- * Begins with Host.
+ * The header for the instance, without the fields that delimit the body: the end-to-end fields as they came,
+ * then the gateway's. It begins with Host.
  */
 export function upstreamFields(head: RequestHead, connection: ClientConnection): UpstreamFields {
   const fields = ['Host', head.authority]
@@ -85,7 +94,7 @@ export function upstreamFields(head: RequestHead, connection: ClientConnection):
   return { fields, requestId }
 }
 
-/** Frameworks that turn `-` into `_` would take the one for the other. */
+/** Frameworks that turn `-` into `_` would take one name for the other. */
 function isOrigin(lower: string): boolean {
   return origins.has(lower) || (lower.includes('_') && origins.has(lower.replaceAll('_', '-')))
 }
@@ -102,7 +111,7 @@ const forbiddenTrailers: ReadonlySet<string> = new Set([
   'cache-control',
 ])
 
-/** A trailer may not say what had to be known before the body. */
+/** A trailer may not contain what had to be known before the body. */
 export function trailerFields(raw: readonly string[]): string[] {
   const fields: string[] = []
   for (let index = 0; index < raw.length; index += 2) {

@@ -8,7 +8,7 @@ import type { UpstreamAddress } from './upstream-address.ts'
 /** One HTTP/1.1 connection to an instance, for one request at a time. */
 export interface UpstreamConnection {
   readonly client: Client
-  /** It has carried a request before: the instance may be closing it at this moment. */
+  /** The connection has carried a request before: the instance may be closing it at this moment. */
   used: boolean
 }
 
@@ -19,13 +19,13 @@ export interface UpstreamConnection {
 export class UpstreamPool {
   readonly address: UpstreamAddress
   readonly grpc: GrpcSessions
-  /** Nothing of it has been answered yet. */
+  /** No request over this pool has been answered yet. */
   silent = true
   readonly #limits: HttpLimits
   readonly #idle: UpstreamConnection[] = []
   #open = 0
   #over = false
-  /** It has accepted a connection: from then on a refused one is an error. */
+  /** The instance has accepted a connection: from then on a refused one is an error. */
   #listens = false
 
   constructor(address: UpstreamAddress, limits: HttpLimits) {
@@ -34,7 +34,7 @@ export class UpstreamPool {
     this.grpc = new GrpcSessions({ address, limits, isFresh: (fresh) => fresh && !this.#listens })
   }
 
-  /** Absent: there are too many. `reuse` false asks for a new one. */
+  /** Returns undefined if there are too many. `reuse: false` asks for a new connection. */
   take(options: { readonly fresh: boolean; readonly reuse: boolean }): UpstreamConnection | undefined {
     const idle = options.reuse ? this.#idle.pop() : undefined
     if (idle !== undefined) return idle
@@ -43,7 +43,7 @@ export class UpstreamPool {
     return this.#connect(options.fresh)
   }
 
-  /** `intact`: its answer was complete, so that it may carry another request. */
+  /** `intact`: the answer was complete, so the connection may carry another request. */
   release(connection: UpstreamConnection, options: { readonly intact: boolean }): void {
     connection.used = true
     const keep = options.intact && !this.#over && this.#idle.length < this.#limits.maxIdleConnectionsPerBoot
@@ -60,7 +60,7 @@ export class UpstreamPool {
     })
   }
 
-  /** Those in use end when they are released. */
+  /** Connections in use end when they are released. */
   close(): void {
     this.#over = true
     for (const connection of this.#idle.splice(0)) this.#drop(connection)
@@ -70,7 +70,7 @@ export class UpstreamPool {
   #connect(fresh: boolean): UpstreamConnection {
     const limits = this.#limits
     const client = new Client(originOf(this.address), {
-      // After a lost connection undici may ask again, for a request of which nothing was written yet.
+      // After a lost connection undici may connect again, for a request of which nothing was written yet.
       connect: (_options, callback) => {
         this.connect(fresh, (result) => {
           if (result instanceof Error) callback(result, null)
@@ -81,7 +81,7 @@ export class UpstreamPool {
       keepAliveTimeout: limits.upstreamIdleMs,
       keepAliveMaxTimeout: limits.upstreamIdleMs,
       keepAliveTimeoutThreshold: 1_000,
-      // The sweep looks after both: a timer for each request costs more than all else we do for it.
+      // The sweep watches both times: a timer for each request costs more than everything else done for it.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: limits.maxResponseHeaderBytes,

@@ -14,9 +14,9 @@ import { WebSocketTunnel } from './websocket-tunnel.ts'
 
 /** A client that may be given a WebSocket. */
 export interface UpgradableSide extends ClientSide {
-  /** Tells it that the WebSocket is open, and gives what then goes both ways. */
+  /** Tells the client that the WebSocket is open, and returns the stream that then goes both ways. */
   upgrade(fields: readonly string[]): Duplex
-  /** What `upgrade` answers with. */
+  /** The status with which `upgrade` answers. */
   readonly upgradeStatus: number
 }
 
@@ -32,7 +32,7 @@ class WebSocketForward implements Forwarding {
   #request: ClientRequest | undefined
   #response: IncomingMessage | undefined
   #tunnel: WebSocketTunnel | undefined
-  /** It was told to end while it was still being opened. */
+  /** The WebSocket was told to end while it was still being opened. */
   #leaving = false
   #over = false
 
@@ -119,7 +119,7 @@ class WebSocketForward implements Forwarding {
     if (this.#leaving) this.#tunnel.goAway()
   }
 
-  /** It does not want a WebSocket, and says so in ordinary HTTP. */
+  /** The instance does not want a WebSocket, and says so in ordinary HTTP. */
   #answer(response: IncomingMessage): void {
     this.#response = response
     response.on('error', (error) => this.#fail(error))

@@ -3,11 +3,11 @@ const closeOpcode = 8
 const longestHeaderBytes = 14
 
 /**
- * Follows the frames of one direction of a WebSocket without looking into them: where one ends something else
- * may be said.
+ * Follows the frames of one direction of a WebSocket without looking into them. Where a frame ends, another
+ * frame may be inserted.
  */
 export class WebSocketFrames {
-  /** Its sender has begun to close; after that frame nothing follows. */
+  /** The sender has begun to close; nothing follows its close frame. */
   closing = false
   readonly #header = Buffer.alloc(longestHeaderBytes)
   #headerBytes = 0
@@ -17,7 +17,10 @@ export class WebSocketFrames {
     return this.#headerBytes === 0 && this.#payloadLeft === 0
   }
 
-  /** How many bytes of the chunk were followed: all, or with `stop` those up to the first end of a frame. */
+  /**
+   * Returns how many bytes of the chunk were followed: all, or with `stop` those up to the first end of a
+   * frame.
+   */
   follow(chunk: Buffer, options: { readonly stop: boolean }): number {
     let at = 0
     while (at < chunk.length) {
@@ -53,5 +56,5 @@ export class WebSocketFrames {
   }
 }
 
-/** What a server sends that is going away; without a mask, as servers do. */
+/** What a server that is going away sends; without a mask, as servers do. */
 export const goingAwayFrame = Buffer.from([0x88, 0x02, 0x03, 0xe9])

@@ -6,11 +6,11 @@ export interface TunnelOptions {
   readonly instance: Duplex
   readonly closeMs: number
   readonly onOver: () => void
-  /** Bytes passed; called for every chunk. */
+  /** Called for every chunk of bytes that passed. */
   readonly onMoved: () => void
 }
 
-/** The bytes of a WebSocket, both ways, with back-pressure; each side's end is told to the other. */
+/** Passes the bytes of a WebSocket both ways, with back-pressure, and tells each side's end to the other. */
 export class WebSocketTunnel {
   readonly #client: Duplex
   readonly #instance: Duplex
@@ -20,7 +20,7 @@ export class WebSocketTunnel {
   readonly #fromInstance = new WebSocketFrames()
   readonly #fromClient = new WebSocketFrames()
   #goingAway = false
-  /** Our close frame was sent: nothing of the instance follows. */
+  /** The gateway's close frame was sent: nothing of the instance follows. */
   #saidGoodbye = false
   #lastChance: NodeJS.Timeout | undefined
   #over = false
@@ -49,8 +49,8 @@ export class WebSocketTunnel {
   }
 
   /**
-   * Says 1001 to the client as soon as no frame is under way, and ends when it has answered, or after a
-   * while.
+   * Sends 1001 to the client as soon as no frame is under way, and ends when the client has answered, or
+   * after `closeMs`.
    */
   goAway(): void {
     if (this.#goingAway || this.#over) return
@@ -85,13 +85,13 @@ export class WebSocketTunnel {
 
   #sayGoodbye(): void {
     this.#saidGoodbye = true
-    // It has already said why it closes.
+    // An instance that is closing has already said why.
     if (!this.#fromInstance.closing) this.#client.write(goingAwayFrame)
     this.#instance.resume()
     if (this.#fromClient.closing) this.#client.end()
   }
 
-  /** Shutting down, it may close at once; the client still has to answer our frame. */
+  /** An instance that shuts down may close at once; the client still has to answer the gateway's frame. */
   #instanceEnded(): void {
     if (this.#saidGoodbye && !this.#fromClient.closing) return
     this.#ended(this.#client)

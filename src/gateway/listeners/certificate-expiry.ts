@@ -3,16 +3,18 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Routes } from '../routes.ts'
 import type { MetroCertificate } from './server-contexts.ts'
 
-/** Each takes about 50 µs to read: requests are not to wait for thousands of them. */
+/**
+ * Certificates that are read in one go. Each takes about 50 µs, and requests must not wait for thousands.
+ */
 const readAtOnce = 20
 
 interface Read {
   readonly chain: string
-  /** Undefined: it is no certificate. */
+  /** Undefined if the chain is no certificate. */
   readonly notAfterMs: number | undefined
 }
 
-/** When certificates expire that are in use. Each is read once, and only when somebody wants to know. */
+/** When the certificates in use expire. Each is read once, and only when somebody asks. */
 export class CertificateExpiry {
   readonly #routes: Routes
   readonly #metro: MetroCertificate
@@ -23,7 +25,7 @@ export class CertificateExpiry {
     this.#metro = metro
   }
 
-  /** Of the metro certificate and those of all domains: the earliest. */
+  /** The earliest expiry of the metro certificate and the certificates of all domains. */
   async soonestMs(): Promise<number | undefined> {
     const read = new Map<string, Read>()
     let soonestMs: number | undefined
@@ -56,7 +58,7 @@ function notAfterMsOf(chain: string): number | undefined {
   try {
     return new X509Certificate(chain).validToDate.getTime()
   } catch {
-    // Whoever asks for its name is refused, and that is told.
+    // A client that asks for the certificate's name is refused, and that is logged.
     return undefined
   }
 }

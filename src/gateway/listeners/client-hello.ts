@@ -1,19 +1,19 @@
-/** What of a TLS client's first message decides how it is answered. */
+/** The parts of a TLS client's first message that decide how the client is answered. */
 export interface ClientHello {
-  /** As for looking up: lower case, no final dot. Empty: it names none. */
+  /** The name as it is looked up: lower case, no final dot. Empty if the client names none. */
   readonly serverName: string
-  /** Of ALPN, in the client's order. */
+  /** The protocols of ALPN, in the client's order. */
   readonly protocols: readonly string[]
 }
 
 export type HelloReading =
   | { readonly kind: 'hello'; readonly hello: ClientHello }
-  /** So many bytes, from the first, are needed at least. */
+  /** At least this many bytes, from the first, are needed. */
   | { readonly kind: 'incomplete'; readonly needsBytes: number }
-  /** It is something else, or larger than any client's; TLS itself is to say what is wrong with it. */
+  /** The bytes are something else, or larger than any client's hello. TLS itself is to say what is wrong. */
   | { readonly kind: 'unreadable' }
 
-/** The largest that are seen have about 2 KB, with keys that withstand quantum computers. */
+/** The largest hellos that are seen have about 2 KB, with keys that withstand quantum computers. */
 export const maxHelloBytes = 16_384
 /** A message may be spread over records; no client needs more than two or three. */
 const maxRecords = 16
@@ -26,16 +26,16 @@ const serverNameExtension = 0
 const hostName = 0
 const protocolsExtension = 16
 /**
- * As OpenSSL takes them. A name is looked up label by label: one that fills the message would keep us busy
- * for long.
+ * The bound that OpenSSL has. A name is looked up label by label: a name that fills the message would keep
+ * the gateway busy for long.
  */
 const maxNameBytes = 255
 
 const unreadable: HelloReading = { kind: 'unreadable' }
 
 /**
- * Reads what is there of a connection's first bytes (RFC 8446, 4.1.2 and 5.1). It never throws, and keeps
- * nothing of `bytes`.
+ * Reads the hello from a connection's first bytes, as far as they are there (RFC 8446, 4.1.2 and 5.1). It
+ * never throws, and keeps nothing of `bytes`.
  */
 export function readClientHello(bytes: Buffer): HelloReading {
   const message = messageIn(bytes)
@@ -76,7 +76,7 @@ function messageIn(bytes: Buffer): Buffer | HelloReading {
   return message.subarray(messageHeaderBytes, wanted)
 }
 
-/** Throws `RangeError` where a length leads out of the message, or is none that TLS takes. */
+/** Throws `RangeError` if a length leads out of the message, or is one that TLS does not take. */
 function helloOf(message: Buffer): ClientHello {
   let at = versionAndRandomBytes
   at += 1 + message.readUInt8(at)

@@ -7,11 +7,11 @@ export interface CertificatePem {
   readonly key: string
 }
 
-/** For whom a context is. Sessions are resumed under the very same words only. */
+/** The name for which a context is made. A session is resumed only under exactly the same owner. */
 export interface ContextOwner {
   readonly serviceUuid: string
   readonly fqdn: string
-  /** Absent: the metro domain's. */
+  /** Absent: the certificate of the metro domain. */
   readonly certificateUuid: string | undefined
 }
 
@@ -22,8 +22,9 @@ interface Held {
 }
 
 /**
- * TLS 1.2 only with forward secrecy and authenticated encryption; all of 1.3 is of that kind. They are
- * equally good, so the client's order counts: it knows whether its machine has AES built in.
+ * TLS 1.2 only with forward secrecy and authenticated encryption; all of TLS 1.3 is of that kind. The
+ * ciphers are equally good, so the client's order counts: the client knows whether its machine has AES built
+ * in.
  */
 const ciphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -37,26 +38,28 @@ const ciphers = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':')
 const leastVersion = 'TLSv1.2'
-/** A page's next visit, not the next day's: what was agreed on long ago is not to be relied on. */
+/**
+ * Time for a page's next visit, not for the next day's: what was agreed on long ago is not to be relied on.
+ */
 const sessionSeconds = 3_600
 const ticketKeyBytes = 48
 const secretBytes = 32
 /**
- * Whoever gets hold of the tickets' secret can read what was sent under it; and a session that is resumed
- * again and again ends.
+ * How long a secret of tickets is used. An attacker who gets hold of it can read what was sent under it. A
+ * new secret also ends sessions that are resumed again and again.
  */
 const secretLifeMs = 12 * 3_600_000
 
 export interface ContextCacheOptions {
-  /** Each takes about 40 KB, and half a millisecond to make. */
+  /** Each context takes about 40 KB, and half a millisecond to make. */
   readonly maxContexts: number
   readonly now?: () => number
 }
 
 /**
- * TLS contexts, made when they are first asked for. The one that was not asked for the longest goes when
- * there are too many; sessions survive that, because the key of their tickets follows from the owner and the
- * certificate, and from a secret of this process. They do not survive another certificate, another service of
+ * TLS contexts, made when they are first asked for. When there are too many, the context goes that was not
+ * asked for the longest. Sessions survive that, because the key of their tickets follows from the owner, the
+ * certificate and a secret of this process. Sessions do not survive another certificate, another service of
  * the same name, or half a day.
  */
 export class ContextCache {
@@ -77,7 +80,7 @@ export class ContextCache {
     return this.#held.size
   }
 
-  /** Throws what OpenSSL says of a chain and a key that are of no use. */
+  /** Throws what OpenSSL says if the chain and the key are of no use. */
   get(owner: ContextOwner, pem: CertificatePem): SecureContext {
     this.#renewSecret()
     const id = idOf(owner)
@@ -96,14 +99,14 @@ export class ContextCache {
     return context
   }
 
-  /** What is connected with a context keeps it. */
+  /** Connections that use a dropped context keep it. */
   drop(is: (owner: ContextOwner) => boolean): void {
     for (const [id, { owner }] of this.#held) if (is(owner)) this.#held.delete(id)
   }
 
   /**
-   * A renewed metro certificate is still the same operator's, and its names are not other people's after it:
-   * sessions stay.
+   * The key does not depend on the metro certificate: a renewed one is still the same operator's, and its
+   * names are not other people's after it. So sessions stay.
    */
   #ticketKeys(owner: ContextOwner, { chain }: CertificatePem): Buffer {
     const bound = owner.certificateUuid === undefined ? '' : chain
@@ -112,7 +115,7 @@ export class ContextCache {
 
   #renewSecret(): void {
     const nowMs = this.#now()
-    // A clock that was set back must not keep it for longer.
+    // A clock that was set back must not keep the secret for longer.
     if (Math.abs(nowMs - this.#secretMadeMs) < secretLifeMs) return
     this.#secret = randomBytes(secretBytes)
     this.#secretMadeMs = nowMs
@@ -120,7 +123,7 @@ export class ContextCache {
   }
 }
 
-/** One whose sessions nobody resumes, because nobody else has the key of its tickets. */
+/** A context whose sessions can not be resumed, because nobody else has the key of its tickets. */
 export function contextOfItsOwn(pem: CertificatePem): SecureContext {
   return makeContext(pem, randomBytes(ticketKeyBytes))
 }
@@ -133,7 +136,7 @@ function makeContext({ chain, key }: CertificatePem, ticketKeys: Buffer): Secure
     ciphers,
     ticketKeys,
     sessionTimeout: sessionSeconds,
-    // Nobody needs it, and a client would have us sign for each.
+    // Nobody needs renegotiation, and a client could make the gateway sign for each.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   })
 }

@@ -22,7 +22,7 @@ export type HandshakeOutcome = (typeof HandshakeOutcome)[keyof typeof HandshakeO
 
 export interface HandshakeOptions {
   readonly contexts: ServerContexts
-  /** From the accepted connection to the end of the handshake, the first byte included. */
+  /** The limit from the accepted connection to the end of the handshake, the first byte included. */
   readonly limitMs: number
   /** HTTP is spoken here, so that ALPN chooses its version. */
   readonly http: boolean
@@ -32,7 +32,7 @@ export interface HandshakeOptions {
   readonly onConnection: (socket: TLSSocket) => void
 }
 
-/** Of TLS-ALPN-01 (RFC 8737). Nothing else is ever agreed on under it. */
+/** The protocol of TLS-ALPN-01 (RFC 8737). A connection under it is closed after the handshake. */
 export const challengeProtocol = 'acme-tls/1'
 const httpVersions = ['h2', 'http/1.1'] as const
 /** A fatal alert, `unrecognized_name`, as the bytes of its record: nothing was encrypted yet. */
@@ -40,8 +40,8 @@ const unrecognizedName = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x70])
 const noHello: ClientHello = { serverName: '', protocols: [] }
 
 /**
- * Speaks TLS on a connection from its first byte. What a client asks for is read before TLS begins, because
- * OpenSSL has resumed a session before it says whose name was asked for: so the tickets of one name are of no
+ * Speaks TLS on a connection from its first byte. The client's hello is read before TLS begins, because
+ * OpenSSL resumes a session before it says which name was asked for. So the tickets of one name are of no
  * use for another.
  */
 export function shakeHands(raw: Socket, options: HandshakeOptions): void {
@@ -66,7 +66,7 @@ export function shakeHands(raw: Socket, options: HandshakeOptions): void {
     const answer = answerTo(hello, options)
     if (answer.context === undefined) {
       end(answer.outcome)
-      // It is the client's to close; the limit stands.
+      // The client has to close the connection; the limit stands.
       raw.end(unrecognizedName)
       raw.resume()
       return
@@ -76,20 +76,20 @@ export function shakeHands(raw: Socket, options: HandshakeOptions): void {
       if (answer.challenge) return end(HandshakeOutcome.Challenge) ? socket.destroySoon() : socket.destroy()
       if (!isFor(socket, hello.serverName, options.contexts)) socket.destroy()
       else if (end(socket.isSessionReused() ? HandshakeOutcome.Resumed : HandshakeOutcome.Full)) {
-        // Whose the connection is follows from the name that the certificate was chosen for.
+        // The name for which the certificate was chosen decides which service the connection is for.
         options.onConnection(Object.assign(socket, { servername: hello.serverName }))
       }
     })
   })
 }
 
-/** We read the message apart from OpenSSL, and both have to have read the same. */
+/** The gateway reads the hello apart from OpenSSL, and both must have read the same name. */
 function isFor(socket: TLSSocket, name: string, contexts: ServerContexts): boolean {
   const read: unknown = 'servername' in socket ? socket.servername : undefined
   const theirs = typeof read === 'string' ? plainName(read) : ''
   if (theirs === name) return true
-  // A session of TLS 1.2 keeps the name that it was made with, or none; its ticket says that this is the same
-  // owner's.
+  // A session of TLS 1.2 keeps the name with which it was made, or none. Its ticket says that the owner is
+  // the same.
   return socket.isSessionReused() && (theirs === '' || contexts.areOne(theirs, name))
 }
 
@@ -115,7 +115,10 @@ function answerTo(
 
 type ChooseProtocol = (offer: { readonly protocols: readonly string[] }) => string | undefined
 
-/** Absent: none is agreed on, and the handshake goes on. A chooser that finds none ends it. */
+/**
+ * Returns undefined if no protocol is to be agreed on; the handshake then goes on. A chooser that finds no
+ * protocol ends the handshake.
+ */
 function chooserFor(
   { protocols }: ClientHello,
   challenge: boolean,
@@ -131,8 +134,9 @@ const chooseChallenge: ChooseProtocol = ({ protocols }) =>
 const chooseHttp: ChooseProtocol = ({ protocols }) =>
   httpVersions.find((version) => protocols.includes(version))
 /**
- * Without HTTP the application speaks the protocol, and it is not asked which: a client that offers just one
- * speaks that, and one that offers several would take our guess for the application's word.
+ * Without HTTP the application speaks the protocol, and nobody asks it which. A client that offers just one
+ * protocol speaks that one. A client that offers several would take the gateway's guess for the
+ * application's word.
  */
 const chooseOnly: ChooseProtocol = ({ protocols }) => {
   const [only, ...others] = applicationProtocols(protocols)
@@ -143,14 +147,14 @@ function applicationProtocols(protocols: readonly string[]): readonly string[] {
   return protocols.filter((each) => each !== challengeProtocol)
 }
 
-/** `done` where it succeeds; a connection whose handshake fails is closed. */
+/** Calls `done` if the handshake succeeds. A connection whose handshake fails is closed. */
 function secure(
   raw: Socket,
   secureContext: SecureContext,
   ALPNCallback: ChooseProtocol | undefined,
   done: (socket: TLSSocket) => void,
 ): void {
-  // The callback is Node's, and not in its types of a lone socket.
+  // Node has this callback, but its types for a socket without a server lack it.
   const options: TLSSocketOptions & { readonly ALPNCallback: ChooseProtocol | undefined } = {
     isServer: true,
     secureContext,
@@ -159,10 +163,10 @@ function secure(
   const socket = new TLSSocket(raw, options)
   const destroy = (): void => void socket.destroy()
   socket.on('error', destroy)
-  // What is wrong with a record after the handshake, Node tells servers of its own by this event alone.
+  // Node tells its own servers by this event alone what is wrong with a record after the handshake.
   socket.on('_tlsError', destroy)
   socket.once('secure', () => {
-    // Node's servers say so, and HTTP/2 waits for it.
+    // Node's own servers set this, and HTTP/2 waits for it.
     Object.assign(socket, { secureConnecting: false })
     done(socket)
   })

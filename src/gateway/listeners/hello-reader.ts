@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import { readClientHello } from './client-hello.ts'
 import type { ClientHello } from './client-hello.ts'
 
-/** A piece of one byte takes some hundred: so many are put together before they are needed. */
+/** The most pieces that are kept apart, because a piece of one byte takes some hundred bytes of memory. */
 const maxPieces = 64
 
 /**
- * Looks at the first message of a connection and puts it back, so that TLS reads all of it anew. `done` is
- * called at most once, and not at all where the connection ends before; without a hello where there is none
- * to be read. How long that may take is for the caller to bound; how much is kept is bounded here.
+ * Looks at the first message of a connection and puts it back, so that TLS reads all of it again. `done` is
+ * called at most once, and not at all if the connection ends before. It gets undefined if no hello can be
+ * read. The caller bounds how long that may take; how much is kept is bounded here.
  */
 export function peekHello(socket: Socket, done: (hello: ClientHello | undefined) => void): void {
   const chunks: Buffer[] = []
@@ -17,7 +17,7 @@ export function peekHello(socket: Socket, done: (hello: ClientHello | undefined)
   const take = (chunk: Buffer): void => {
     chunks.push(chunk)
     bytes += chunk.length
-    // Whoever sends byte by byte does not have them looked at byte by byte.
+    // A client that sends byte by byte must not make the gateway look at every byte.
     if (bytes < needsBytes) {
       if (chunks.length === maxPieces) chunks.splice(0, maxPieces, Buffer.concat(chunks))
       return

@@ -1,7 +1,7 @@
 export interface ListenerLimits {
-  /** From the accepted connection to the end of the handshake, the first byte included. */
+  /** The limit from the accepted connection to the end of the handshake, the first byte included. */
   readonly handshakeMs: number
-  /** A port that could not be bound is tried again. */
+  /** The wait before a port that could not be bound is tried again. */
   readonly bindRetryMs: number
 }
 

@@ -9,7 +9,7 @@ import type { ListenerLimits } from './listener-limits.ts'
 import type { ServerContexts } from './server-contexts.ts'
 
 export interface PublicPortOptions {
-  /** Without the offset. */
+  /** The public port, without the offset. */
   readonly port: number
   readonly offset: number
   readonly host: string | undefined
@@ -19,7 +19,7 @@ export interface PublicPortOptions {
   readonly contexts: ServerContexts
   readonly clients: ClientConnections
   readonly limits: ListenerLimits
-  /** Serves it and tells how it is used; undefined where it was closed. */
+  /** Serves the connection and tells how it is used. Returns undefined if it was closed. */
   readonly onConnection: (socket: Socket | TLSSocket) => ConnectionUse | undefined
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
@@ -31,7 +31,7 @@ const backlog = 4_096
 /** Where authorities look for certificates of challenges (RFC 8737, 3). */
 const challengePort = 443
 
-/** One listening port, which binds again until it can. */
+/** One listening port, which tries to bind until it can. */
 export class PublicPort {
   readonly secure: boolean
   readonly http: boolean
@@ -61,7 +61,7 @@ export class PublicPort {
     return this.#server.listening
   }
 
-  /** Connections that it accepted go on. */
+  /** Connections that the port accepted go on. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#retry)

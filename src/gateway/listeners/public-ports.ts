@@ -21,18 +21,18 @@ export interface PublicPortsOptions {
   readonly portOffset: number
   readonly host: string | undefined
   readonly limits: ListenerLimits
-  /** As they are on this machine; whoever publishes one gets no listener. */
+  /** Ports of this machine, with the offset. A service that publishes one gets no listener. */
   readonly withheld: ReadonlySet<number>
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
-  /** `problem` undefined: it listens. */
+  /** `problem` is undefined if the port listens. */
   readonly onBind: (port: number, problem: Error | undefined) => void
 }
 
 const highestPort = 65_535
 /**
- * Open whether or not anybody publishes them: there is a page that says so, and authorities look for
- * challenges there.
+ * Ports that are open whether or not a service publishes them: a page there says if none does, and
+ * authorities look for challenges there.
  */
 const alwaysOpen: readonly PublishedPort[] = [
   { port: 80, destinationPort: 80, handlers: [Handler.Http] },
@@ -120,7 +120,7 @@ export class PublicPorts {
       : http.serveHttp1(socket, { publicPort, secure: true })
   }
 
-  /** Only the name in the handshake tells whose connection it is. */
+  /** Only the name in the handshake tells which service the connection is for. */
   #serveTcp(socket: Socket | TLSSocket, publicPort: number): ConnectionUse | undefined {
     const { routes, tcp } = this.#options
     const name: unknown = 'servername' in socket ? socket.servername : undefined

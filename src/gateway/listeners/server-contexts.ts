@@ -5,22 +5,22 @@ import type { RouteChange, Routes } from '../routes.ts'
 import { ContextCache, contextOfItsOwn } from './context-cache.ts'
 import type { CertificatePem, ContextOwner } from './context-cache.ts'
 
-/** Of the metro domain and everything below it; `current` may be another one at any time. */
+/** The certificate of the metro domain and everything below it. `current` may change at any time. */
 export interface MetroCertificate {
   readonly current: CertificatePem
 }
 
-/** With what a handshake is answered, or why not. */
+/** What a handshake is answered with, or why it is not. */
 export type Shown =
   | { readonly kind: 'context'; readonly context: SecureContext }
   /** The name is served, but its certificate is not there yet, so that no handshake can be honest. */
   | { readonly kind: 'pending' }
-  /** What was uploaded or issued is of no use to TLS. */
+  /** The certificate that was uploaded or issued is of no use to TLS. */
   | { readonly kind: 'unusable' }
 
 /**
- * A certificate that TLS can not use, told once for each. `why` is OpenSSL's, and names neither key nor
- * chain.
+ * A certificate that TLS can not use. Each is told once. `why` is OpenSSL's message, which names neither key
+ * nor chain.
  */
 export interface UnusableCertificate {
   readonly certificateUuid: string | undefined
@@ -37,18 +37,18 @@ export interface ServerContextsOptions {
 }
 
 /**
- * Most of the names that are asked for within an hour, on a gateway of the size that is planned for; 40 MB.
+ * Enough for most of the names that are asked for within an hour, on a gateway of the planned size; 40 MB.
  */
 const defaultMaxContexts = 1_000
 const pending: Shown = { kind: 'pending' }
 const unusable: Shown = { kind: 'unusable' }
 
-/** Which certificate a name is answered with. */
+/** Decides with which certificate a name is answered. */
 export class ServerContexts {
   readonly #options: ServerContextsOptions
   readonly #cache: ContextCache
   /**
-   * Chains that were tried in vain, by certificate or token: trying is dear, and telling it again helps
+   * Chains that were tried in vain, by certificate or token. Trying is expensive, and telling it again helps
    * nobody.
    */
   readonly #refused = new Map<string, string>()
@@ -65,17 +65,17 @@ export class ServerContexts {
     return this.#cache.size
   }
 
-  /** Certificates that were asked for and are of no use. */
+  /** The number of certificates that were asked for and are of no use. */
   get unusable(): number {
     return this.#refused.size
   }
 
-  /** `name` in lower case and without final dot; empty where the client names none. */
+  /** `name` is in lower case and without final dot; empty if the client names none. */
   of(name: string): Shown {
     const { routes, metro } = this.#options
     const service = name === '' ? undefined : routes.serviceOf(name)
     const domain = service === undefined ? undefined : domainOf(service, name)
-    // Names that nobody serves get the metro certificate: a person who accepts it reads that there is no
+    // Names that nobody serves get the metro certificate. A person who accepts it reads that there is no
     // service.
     const owner: ContextOwner = {
       serviceUuid: service?.uuid ?? '',
@@ -87,7 +87,7 @@ export class ServerContexts {
     return chain === undefined || key === undefined ? pending : this.#shown(owner, { chain, key })
   }
 
-  /** Undefined: no authority looks for that name now, so that nothing is there for it to see. */
+  /** Returns undefined if no authority looks for that name now, so that there is nothing for it to see. */
   ofChallenge(name: string): SecureContext | undefined {
     for (const challenge of this.#options.routes.challenges()) {
       if (challenge.kind !== ChallengeKind.TlsAlpn01 || challenge.fqdn !== name) continue
@@ -97,7 +97,7 @@ export class ServerContexts {
     return undefined
   }
 
-  /** Whether a session of the one may be one of the other. */
+  /** Whether a session of one name may be resumed under the other. */
   areOne(name: string, other: string): boolean {
     const { routes } = this.#options
     const service = routes.serviceOf(name)
@@ -154,7 +154,7 @@ export class ServerContexts {
   }
 }
 
-/** The service's own word for a name: the name itself, else the longest wildcard. */
+/** The service's own domain for a name: the name itself, else the longest wildcard. */
 function domainOf(service: RouteService, name: string): RouteService['domains'][number] | undefined {
   let found: RouteService['domains'][number] | undefined
   for (const domain of service.domains) {

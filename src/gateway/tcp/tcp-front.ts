@@ -11,16 +11,19 @@ export interface TcpFront {
   /** Passes bytes between the client and an instance; it owns the connection from now on. */
   serve(socket: Socket, to: { readonly service: RouteService; readonly port: number }): ConnectionUse
   readonly connectionCount: number
-  /** Ends everything. */
+  /** Ends all connections. */
   close(): void
 }
 
-/** A client that vanished without a word must not keep an instance awake for ever. */
+/**
+ * How long a client may be quiet before it is probed. A client that vanished without a word must not keep an
+ * instance awake for ever.
+ */
 const clientProbeMs = 60_000
 
 export function createTcpFront(options: {
   readonly traffic: Traffic
-  /** An instance did not accept, for the metrics. */
+  /** Called for the metrics when an instance did not accept a connection. */
   readonly onUpstreamError?: (error: Error) => void
 }): TcpFront {
   const open = new Set<Socket>()
@@ -36,8 +39,8 @@ export function createTcpFront(options: {
         open.delete(socket)
         gone.abort()
       })
-      // A client that has ended its side while it waits may still want the answer to what it said: it is not
-      // taken for gone.
+      // A client that has ended its side while it waits may still want the answer to what it said, so it is
+      // not taken for gone.
       const take = (admission: Admission): void => connectTo(admission, use, options.onUpstreamError)
       const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
       if (!(outcome instanceof Promise)) {

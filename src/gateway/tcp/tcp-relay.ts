@@ -1,28 +1,28 @@
 import type { Socket } from 'node:net'
 import type { Admission } from '../traffic.ts'
 
-/** One side has closed, and the other takes nothing of what is left for it. */
+/** How long the side that is left may take nothing of the last bytes, once the other side has closed. */
 const lastBytesMs = 60_000
 
 /**
- * What a side may leave unread before the other is no longer read from. A socket's own bound is that of one
- * read, so that reading would end and begin again with each.
+ * What a side may leave unread before the other side is paused. A socket's own bound is the size of one
+ * read, so reading would end and begin again with each.
  */
 const maxUnreadBytes = 256 << 10
 
 /**
- * Bytes both ways, each way at the pace of its reader, and each end passed on by itself. Nothing of the
- * client is passed on to an instance that sleeps: then it waits until the instance is awake.
+ * Passes bytes both ways, each way at the pace of its reader, and passes on the end of each side by itself.
+ * Bytes of the client do not reach an instance that sleeps: they wait until it is awake.
  */
 export class TcpRelay {
   readonly #client: Socket
   readonly #upstream: Socket
   readonly #admission: Admission
   #stopListening: () => void = () => undefined
-  /** What the client sent while the instance is being woken; its socket is paused meanwhile. */
+  /** What the client sent while the instance is being woken. The client's socket is paused meanwhile. */
   #held: Buffer[] | undefined
   #endHeld = false
-  /** When a byte passed, in either direction. */
+  /** When the last byte passed, in either direction. */
   movedAtMs = performance.now()
 
   constructor(client: Socket, upstream: Socket, admission: Admission) {
@@ -57,7 +57,7 @@ export class TcpRelay {
     client.resume()
   }
 
-  /** The client may not have read everything yet that was written to it. */
+  /** Called when the instance's side has closed. The client may not have read everything yet. */
   #upstreamClosed(): void {
     this.#stopListening()
     this.#admission.done()
@@ -65,7 +65,10 @@ export class TcpRelay {
     else if (!this.#client.destroyed) this.#limitEnd(this.#client)
   }
 
-  /** Where both sides had ended, the instance may not have read everything yet. */
+  /**
+   * Called when the client's side has closed. If both sides had ended, the instance may not have read
+   * everything yet.
+   */
   #clientClosed(): void {
     const upstream = this.#upstream
     const ended = upstream.readableEnded && (upstream.writableEnded || this.#endHeld)
@@ -73,7 +76,10 @@ export class TcpRelay {
     else upstream.destroy()
   }
 
-  /** What it said to its end is still the client's; else the client is to see that something is missing. */
+  /**
+   * Called when the boot is over. If the instance had ended its side, the client still gets all that was
+   * sent. Otherwise the client has to see that something is missing.
+   */
   #gone(): void {
     if (this.#upstream.readableEnded) this.#upstream.destroy()
     else this.#destroy()
@@ -83,7 +89,7 @@ export class TcpRelay {
     side.setTimeout(lastBytesMs, () => side.destroy())
   }
 
-  /** What one side left for the other, which does not take it. */
+  /** Bytes that one side sent and the other has not taken. */
   get heldBytes(): number {
     const waiting = this.#held?.reduce((sum, { length }) => sum + length, 0) ?? 0
     return waiting + this.#client.writableLength + this.#upstream.writableLength
