@@ -33,8 +33,8 @@ const lookEveryMs = 1_000
  * - Bound of a network: an idle connection of that network. If there is none, the newcomer is refused.
  * - Bound of all: a connection of the network that has most: an idle one, else the one that was silent for
  *   longest. Then of the next networks, as far as they have as many as the newcomer's network. If none of
- *   these has an idle or silent connection: a busy one of the network that has most, if that network still has
- *   as many as the newcomer's afterwards. Otherwise the newcomer is refused.
+ *   these has an idle or silent connection: a busy one of the network that has most, if that network still
+ *   has as many as the newcomer's afterwards. Otherwise the newcomer is refused.
  *
  * So a client with few connections gets in, and keeps them, whatever another has. Networks are compared by
  * the widest network that an address is in, and within it by its parts: many small networks that one hand

@@ -146,7 +146,7 @@ function bodyBytesOf(found: FoundFields, hasBody: boolean | undefined): number |
   if (contentLength !== undefined && !digits.test(contentLength))
     throw badRequest('Content-Length is no number.')
   if (transferEncoding !== undefined) {
-    // Requests are smuggled by two ways to say where a body ends. HTTP/2 has a way of its own.
+    // Two ways to say where a body ends would allow request smuggling. HTTP/2 has a way of its own.
     if (contentLength !== undefined || hasBody !== undefined) {
       throw badRequest('Transfer-Encoding can not stand beside another length.')
     }
