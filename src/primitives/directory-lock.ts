@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `flock`'s own exit status when somebody else holds the lock. */
+/** `flock`'s own exit status when another process holds the lock. */
 const heldByAnother = 1
 
 /** Another process of the same kind works in this directory. */
@@ -17,14 +17,14 @@ export interface DirectoryLock {
 export interface LockHolder {
   /** What the process is, for the message: `agent`. The lock's file is `<holder>.lock`. */
   readonly holder: string
-  /** What the reader of the message can do about another one. */
+  /** What the reader of the message can do about the other process. */
   readonly advice: string
 }
 
 /**
- * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The lock is
- * the kernel's, on a file that stays open here: `flock` takes it on the descriptor that it inherits, and
- * ends. The lock goes with this process, however that dies. No other child inherits it.
+ * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The kernel
+ * holds the lock, on a file that stays open here: `flock` locks the descriptor that it inherits, and ends.
+ * The lock goes with this process, however it dies. No other child inherits the descriptor.
  */
 export function lockDirectory(directory: string, { holder, advice }: LockHolder): DirectoryLock {
   mkdirSync(directory, { recursive: true })

@@ -1,11 +1,14 @@
 export interface FairLimits {
   /** Pieces of work at once, of all users together. */
   readonly size: number
-  /** Of one user; below `size`, so that a user who takes all that one may have leaves some to the others. */
+  /**
+   * Pieces of one user. The number is below `size`, so that a user with all that one may have leaves some to
+   * others.
+   */
   readonly perUser: number
   /**
-   * A piece of work that takes longer goes on, but counts no longer: it waits for something that others need
-   * not wait for. Absent: it counts until its end.
+   * How long a piece of work counts. A longer piece goes on but counts no more: it waits for something that
+   * others need not wait for. Absent: it counts until its end.
    */
   readonly countsForMs?: number
 }
@@ -15,28 +18,30 @@ interface Waiter {
 }
 
 /**
- * Lets a bounded number of pieces of work run at once and shares them fairly: where some wait, the users take
- * turns, and the work of one user keeps its order. So the wait of a user's only piece does not grow with what
- * another user asked for before. Work that need not wait begins within the call.
+ * Lets a bounded number of pieces of work run at once and shares them fairly. If some wait, the users take
+ * turns, and the work of one user keeps its order. So the wait of a user's only piece does not grow with
+ * what another user asked for before. Work that need not wait begins within the call.
  */
 export class FairSemaphore {
   readonly #limits: FairLimits
   readonly #onWaited: (waitedMs: number) => void
   #counted = 0
-  /** How many of each user count; users without any are left out, here and in `#waiting`. */
+  /** How many pieces of each user count. Users without any are left out, here and in `#waiting`. */
   readonly #ofUser = new Map<string, number>()
   /** The user whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiter[]>()
 
-  /** Whoever had to wait is told of when the wait is over; not where it was given up. */
+  /**
+   * `onWaited` is called with the wait of each piece of work that had to wait, but not if the wait was given
+   * up.
+   */
   constructor(limits: FairLimits, onWaited: (waitedMs: number) => void = () => undefined) {
     this.#limits = limits
     this.#onWaited = onWaited
   }
 
   /**
-   * With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the
-   * caller's to end.
+   * An aborted `signal` ends the wait with the signal's reason. The caller has to end work that has begun.
    */
   async run<Result>(userUuid: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (this.#mayBegin(userUuid)) this.#count(userUuid, 1)
@@ -93,7 +98,7 @@ export class FairSemaphore {
     this.#onWaited(performance.now() - sinceMs)
   }
 
-  /** What begins counts at once, so that nobody comes in between. */
+  /** What begins is counted at once, so that nothing else can take its place. */
   #beginNext(): void {
     for (const [userUuid, waiters] of this.#waiting) {
       if (!this.#mayBegin(userUuid)) continue

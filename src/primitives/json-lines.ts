@@ -1,5 +1,5 @@
 /**
- * One line is longer than its reader permits, or no JSON object. What sent it is not to be trusted further.
+ * A line is longer than its reader permits, or is no JSON object. Its sender is not to be trusted further.
  */
 export class LineError extends Error {
   override readonly name = 'LineError'
@@ -9,8 +9,8 @@ const newline = 0x0a
 
 /**
  * Cuts a stream of bytes into lines of JSON. A line is kept only up to `maxBytes`, so a sender without
- * newlines costs no more than that. What the lines mean, and whether they are well-formed, is the caller's to
- * check.
+ * newlines costs no more than that. The caller checks what the lines mean, and whether their fields are
+ * right.
  */
 export class JsonLineReader {
   readonly #maxBytes: number
@@ -20,7 +20,7 @@ export class JsonLineReader {
     this.#maxBytes = options.maxBytes
   }
 
-  /** The objects that are complete with this chunk. Throws `LineError`. */
+  /** Returns the objects that are complete with this chunk. Throws `LineError`. */
   push(chunk: Buffer): readonly object[] {
     const found: object[] = []
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])

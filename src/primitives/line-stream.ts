@@ -4,25 +4,25 @@ import type { Dispatcher } from 'undici'
 import { JsonLineReader } from './json-lines.ts'
 
 /**
- * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it does: for what is
- * told as changes and has to be followed for as long as a process lives.
+ * Reads lines of JSON from an HTTP answer that does not end, and asks again whenever it ends. It is for what
+ * a server sends as changes, which have to be followed for as long as a process lives.
  *
- * One connection at a time. A line is given to `onLine` as it arrives, in order; between two connections
- * lines may be missing or told twice, so what `ask` says (where this reader is) and what the lines mean has
- * to take care of both. The connection is ended, and another made, when nothing arrived for `silenceMs`, when
- * a line is too long or no JSON, and when `onLine` throws.
+ * There is one connection at a time. `onLine` gets each line as it arrives, in order. Between two
+ * connections lines may be missing or repeated, so `ask` has to say where this reader is, and the meaning of
+ * the lines has to allow both. The connection is ended, and another one made, when nothing arrived for
+ * `silenceMs`, when a line is too long or no JSON, and when `onLine` throws.
  */
 export interface LineStreamOptions {
   /** Called before every attempt, so that it can say where its reader is by now. */
   readonly ask: () => LineStreamRequest
   readonly maxLineBytes: number
   /**
-   * More than the sender's beats are apart. It also bounds connecting and the wait for the head of the
-   * answer.
+   * The longest silence, which is more than the time between two beats of the sender. It also bounds
+   * connecting and the wait for the head of the answer.
    */
   readonly silenceMs: number
   readonly onLine: (line: object) => void
-  /** Told of every connection and every loss of one, for logs and health; `why` holds no credential. */
+  /** Called on every connection and every loss of one, for logs and health; `why` holds no credential. */
   readonly onChange?: (change: LineStreamChange) => void
   /** From 0 to 1; for tests. */
   readonly random?: () => number
@@ -62,13 +62,12 @@ export class LineStream {
   readonly #dispatcher: Dispatcher
   #running: Promise<void> = Promise.resolve()
   #connected = false
-  /** A line arrived over this connection: the next attempt is the first of the table again. */
+  /** A line arrived over this connection, so the next wait is the first of the table again. */
   #heard = false
 
   constructor(options: LineStreamOptions) {
     this.#options = options
-    // Silence while lines are awaited is watched here: the library's own timer is for whole seconds and
-    // pauses.
+    // The silence between lines is watched here: the library's own timer counts whole seconds and pauses.
     this.#dispatcher = new Agent({
       connections: 1,
       pipelining: 0,
@@ -83,12 +82,12 @@ export class LineStream {
     return this.#connected
   }
 
-  /** Call it once. It never fails: what goes wrong is told to `onChange` and tried again. */
+  /** Call it once. It never fails: `onChange` hears what goes wrong, and it is tried again. */
   start(): void {
     this.#running = this.#keepReading()
   }
 
-  /** No line is given out after it was called. */
+  /** No line is given out after this was called. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
@@ -135,7 +134,7 @@ export class LineStream {
       }
     } finally {
       clearTimeout(silence)
-      // Also where `onLine` threw: nobody reads the rest.
+      // This is also reached if `onLine` threw: nobody reads the rest.
       ending.abort()
     }
   }
@@ -157,7 +156,7 @@ export class LineStream {
   }
 }
 
-/** Where a name has several addresses, Node's error has a code and no message. */
+/** For a name with several addresses, Node's error has a code and no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ((error as NodeJS.ErrnoException).code ?? error.name)

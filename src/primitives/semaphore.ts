@@ -6,14 +6,13 @@ const never = new AbortController().signal
 export class Semaphore {
   readonly #fair: FairSemaphore
 
-  /** Work that takes longer than `countsForMs` goes on beside the next. Absent: it counts until its end. */
+  /** Work that takes longer than `countsForMs` runs beside the next. Absent: work counts until its end. */
   constructor(size: number, countsForMs?: number) {
     this.#fair = new FairSemaphore({ size, perUser: size, ...(countsForMs !== undefined && { countsForMs }) })
   }
 
   /**
-   * With an aborted `signal` the wait ends and throws the signal's reason; work that has begun is the
-   * caller's to end.
+   * An aborted `signal` ends the wait with the signal's reason. The caller has to end work that has begun.
    */
   async run<Result>(work: () => Promise<Result>, signal: AbortSignal = never): Promise<Result> {
     return await this.#fair.run('everybody', signal, work)
