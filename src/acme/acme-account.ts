@@ -7,10 +7,13 @@ import { shortType } from './authority-problem.ts'
 import type { AuthorityRecord, AuthorityStore } from './authority-store.ts'
 import { IssueError } from './issuer.ts'
 
-/** What an authority gave its customer out of band, so that the account belongs to them (RFC 8555, 7.3.4). */
+/**
+ * The credentials that an authority gave its customer by another way, so that the account belongs to the
+ * customer (RFC 8555, 7.3.4).
+ */
 export interface ExternalAccount {
   readonly keyId: string
-  /** base64url, as authorities hand it out. */
+  /** In base64url, as authorities hand it out. */
   readonly hmacKey: string
 }
 
@@ -18,18 +21,18 @@ export interface AccountOptions {
   readonly directoryUrl: string
   readonly store: AuthorityStore
   readonly externalAccount?: ExternalAccount
-  /** Mail addresses, which the authority writes to. */
+  /** Mail addresses to which the authority writes. */
   readonly contacts?: readonly string[]
 }
 
 /**
- * The platform's account: made with the first request that needs it, its key kept before the authority hears
- * of it.
+ * The platform's account. It is made with the first request that needs it, and its key is kept before the
+ * authority hears of it.
  */
 export interface AcmeAccount {
-  /** Signs with the account's key; where the authority forgot the account it is made again, once. */
+  /** Signs with the account's key. If the authority forgot the account, it is made again, once. */
   post(call: SignedCall): Promise<AcmeAnswer>
-  /** Of the account's key, which challenges are answered with. */
+  /** The thumbprint of the account's key, with which challenges are answered. */
   thumbprint(): Promise<string>
 }
 
@@ -37,7 +40,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   const { directoryUrl, store } = options
   let opened: Promise<AccountSigner> | undefined
 
-  /** One at a time; a failure is not kept. */
+  /** Opens the account once for all callers at the same time; a failure is not kept. */
   function signer(): Promise<AccountSigner> {
     opened ??= open().catch((error: unknown) => {
       opened = undefined
@@ -52,7 +55,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
     return register(record)
   }
 
-  /** The authority answers with the account where it has one with this key already. */
+  /** The authority answers with the existing account if it has one with this key already. */
   async function register(record: AuthorityRecord): Promise<AccountSigner> {
     const { newAccount } = await session.directory()
     const unregistered = await signerOf(record.key, undefined)
@@ -77,7 +80,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   }
 
   async function registerAgain(forgotten: Promise<AccountSigner>): Promise<void> {
-    // Of several that notice it, the first one does it.
+    // If several calls notice it, the first one makes the account again.
     if (opened !== forgotten) return
     const record = await store.find(directoryUrl)
     opened = (record === undefined ? open() : register(record)).catch((error: unknown) => {

@@ -3,12 +3,12 @@ import { readProblem } from './authority-problem.ts'
 import type { ProblemFound } from './authority-problem.ts'
 import type { OrderState } from './issuer.ts'
 
-/** The documents of an authority as we need them. Each reader throws `MalformedDocument`. */
+/** The parts of an authority's documents that are needed here. Each reader throws `MalformedDocument`. */
 export interface Directory {
   readonly newNonce: string
   readonly newAccount: string
   readonly newOrder: string
-  /** RFC 9773. */
+  /** The URL of renewal information (RFC 9773). */
   readonly renewalInfo: string | undefined
   readonly caaIdentities: readonly string[]
   readonly externalAccountRequired: boolean
@@ -42,8 +42,7 @@ export interface RenewalInformation {
 }
 
 /**
- * Something that answers is no authority, or not one of RFC 8555. The message says what is wrong with which
- * document.
+ * What answers is no authority, or not one of RFC 8555. The message says what is wrong with which document.
  */
 export class MalformedDocument extends Error {
   override readonly name = 'MalformedDocument'
@@ -78,7 +77,7 @@ export function readDirectory(body: Buffer): Directory {
 export function readOrder(body: Buffer): Order {
   const fields = fieldsOf(body, 'the order')
   const state = orderStates.find((each) => each === fields['status'])
-  if (state === undefined) throw new MalformedDocument(`the order has no state that there is`)
+  if (state === undefined) throw new MalformedDocument(`the order has an unknown state`)
   const authorizations = listOf(fields['authorizations'], maxAuthorizations).map((each) =>
     urlOf({ authorization: each }, 'authorization'),
   )
@@ -91,7 +90,7 @@ export function readOrder(body: Buffer): Order {
   }
 }
 
-/** Challenges of other kinds, or that are no such, are left out. */
+/** Leaves out challenges of other kinds, and list entries that are no challenges. */
 export function readAuthorization(body: Buffer): Authorization {
   const fields = fieldsOf(body, 'the authorization')
   const identifier = isFields(fields['identifier']) ? fields['identifier'] : {}
@@ -108,7 +107,7 @@ function readChallenge(value: unknown): readonly AuthorizationChallenge[] {
   if (!isFields(value) || !challengeKinds.includes(String(value['type']))) return []
   const { token } = value
   if (typeof token !== 'string' || !tokenPattern.test(token))
-    throw new MalformedDocument('a challenge has a token that is none')
+    throw new MalformedDocument('a challenge has a malformed token')
   return [
     {
       url: urlOf(value, 'url'),
@@ -128,7 +127,7 @@ export function readRenewalInformation(body: Buffer): RenewalInformation {
   return { startMs, endMs }
 }
 
-/** Whatever the body is. */
+/** Finds the problem in the body of an answer. Any body is accepted. */
 export function problemIn(body: Buffer, status: number): ProblemFound {
   try {
     return readProblem(JSON.parse(body.toString()), status)

@@ -2,9 +2,9 @@ import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { IssueError } from './issuer.ts'
 
-/** One exchange with an authority, bounded in size and time. Statuses are the caller's to judge. */
+/** One exchange with an authority, bounded in size and time. The caller judges the status. */
 export interface AcmeHttp {
-  /** The host, for people. */
+  /** The authority's host, for people. */
   readonly authority: string
   readonly directoryUrl: string
   send(call: AcmeCall): Promise<AcmeAnswer>
@@ -14,7 +14,7 @@ export interface AcmeHttp {
 export interface AcmeCall {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly url: string
-  /** Of a signed request. */
+  /** The body of a signed request. */
   readonly body?: string
   readonly accept?: string
   readonly maxBytes?: number
@@ -32,17 +32,20 @@ export interface AcmeAnswer {
 
 export interface AcmeHttpOptions {
   readonly directoryUrl: string
-  /** PEM: what the authority's own TLS is verified with, in place of the roots that Node brings. */
+  /** PEM: verifies the authority's own TLS, in place of the roots that Node brings. */
   readonly ca?: string
   readonly exchangeTimeoutMs?: number
 }
 
-/** Some authorities look at the name first; an order took Let's Encrypt up to some seconds on bad days. */
+/**
+ * Some authorities look at the name before they answer. An order took Let's Encrypt up to some seconds on
+ * bad days.
+ */
 const defaultExchangeTimeoutMs = 30_000
 const connectTimeoutMs = 10_000
 /** An order with a hundred names has some 10 KiB. */
 export const maxDocumentBytes = 65_536
-/** At once, to one authority. */
+/** Connections to one authority at the same time. */
 const connections = 4
 const userAgent = 'roost/0.1 (RFC 8555)'
 
@@ -128,8 +131,8 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
 }
 
 /**
- * In a word, without the address: owners of names read it. Node tells several addresses as an aggregate
- * without a message.
+ * A failure in a word, without the address, because owners of names read it. Node reports a failure at
+ * several addresses as an aggregate without a message.
  */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(', ')

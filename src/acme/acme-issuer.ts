@@ -21,13 +21,13 @@ export interface AcmeIssuerOptions extends AcmeHttpOptions, AccountOptions {
 
 export interface Clock {
   nowMs(): number
-  /** Rejects with the signal's reason. */
+  /** Rejects with the signal's reason if the signal is aborted. */
   wait(ms: number, signal: AbortSignal): Promise<void>
 }
 
 /**
- * How long one call waits in memory; then the caller is told when to come back, and comes with the same
- * order.
+ * How long one call waits in memory. After that the caller is told when to come back, and comes back with
+ * the same order.
  */
 const patienceMs = 120_000
 const firstPollMs = 500
@@ -41,7 +41,7 @@ export interface ClosableIssuer extends Issuer {
   close(): Promise<void>
 }
 
-/** An authority that speaks RFC 8555. Every call may be made at any number of processes at once. */
+/** An authority that speaks RFC 8555. Any number of processes may make each call at the same time. */
 export function createAcmeIssuer(options: AcmeIssuerOptions): ClosableIssuer {
   const clock = options.clock ?? systemClock
   const session = createAcmeSession(createAcmeHttp(options), clock.nowMs)
@@ -79,8 +79,8 @@ async function open(
   const ask = (payload: object) => talk.account.post({ url: newOrder, payload, what: 'the order' })
   const answer = await ask({ identifiers, ...(replaces !== undefined && { replaces }) }).catch(
     (error: unknown) => {
-      // It only asks for a place in the queue: a renewal does not fail because the authority does not know
-      // its predecessor.
+      // `replaces` only asks for a better place in the queue. A renewal must not fail because the authority
+      // does not know the certificate before.
       if (replaces === undefined || !(error instanceof IssueError) || error.kind !== 'failed') throw error
       return ask({ identifiers })
     },
@@ -99,7 +99,7 @@ async function find(talk: Conversation, orderUrl: string): Promise<OpenOrder | u
   }
 }
 
-/** Not there any more, or of an account that we do not have any more. */
+/** The order is not there any more, or belongs to an account that the platform does not have any more. */
 function isGone({ problem }: IssueError): boolean {
   const status = problem?.status ?? 0
   return status === 404 || status === 410 || shortType(problem?.type ?? '') === 'unauthorized'
@@ -141,7 +141,7 @@ async function prove(
   })
 }
 
-/** Once for each challenge: until the authority says that it looks at it, some time may pass. */
+/** Asks once for each challenge: some time may pass until the authority says that it looks at it. */
 async function askToLook(
   { account, session }: Conversation,
   { name, challenges }: Authorization,
@@ -168,7 +168,8 @@ async function finalise(
       throw new IssueError('failed', `${talk.session.authority} has no proof yet for this order`)
     if (order.state === 'processing') return { done: false, answers: [answer] }
     if (refusal !== undefined) throw refusal
-    // A request whose answer was lost has changed the order: it is looked at once more before this counts.
+    // A request whose answer was lost has still changed the order, so the order is read once more before a
+    // refusal counts.
     const asked = await talk.account
       .post({
         url: order.finalize,
@@ -189,7 +190,7 @@ async function download(talk: Conversation, orderUrl: string): Promise<string> {
   const { order } = await readOrderAt(talk, orderUrl)
   if (order.certificate === undefined)
     throw new IssueError('failed', `${session.authority} has not issued this certificate`)
-  // Other chains that it offers, by links, are for clients that nobody has any more.
+  // The authority may offer other chains by links. They are for clients that nobody has any more.
   const { body } = await account.post({
     url: order.certificate,
     payload: undefined,
@@ -209,7 +210,7 @@ function chainOf(text: string, authority: string): string {
       throw new Error(`${blocks.length} certificates`)
     return blocks.map((block) => new X509Certificate(block).toString()).join('')
   } catch (cause) {
-    throw new IssueError('later', `${authority} answered what is no certificate`, { cause })
+    throw new IssueError('later', `${authority} answered with something that is no certificate`, { cause })
   }
 }
 
@@ -241,8 +242,8 @@ async function readAuthorizations(
 }
 
 /**
- * Where the authority looked it says of which name it speaks; the order says the rest, such as what CAA
- * records forbid.
+ * If the authority looked at a name, the authorization says which name and why. The order says the rest,
+ * such as what CAA records forbid.
  */
 async function invalidOrder(talk: Conversation, order: Order, signal: AbortSignal): Promise<IssueError> {
   const { authority } = talk.session
@@ -262,18 +263,19 @@ function failedAuthorization(
   const { authority } = session
   if (problem === undefined)
     return new IssueError('failed', `${authority} has no proof for ${name}: its state is ${state}`)
-  // It looked, and it is over: even where its own trouble was the reason, this order has no other try.
+  // The authority has looked, and this order has no other try, even if the authority's own trouble was the
+  // reason.
   const kind = problem.kind === 'refused' ? 'refused' : 'failed'
   return issueErrorOf({ ...problem, kind }, { authority, what: name })
 }
 
 interface Look {
   readonly done: boolean
-  /** Where `Retry-After` may stand. */
+  /** The answers in which `Retry-After` may be. */
   readonly answers?: readonly AcmeAnswer[]
 }
 
-/** Looks until it is done: as often as the authority says, else more and more seldom. */
+/** Looks until it is done: as often as the authority says, else with growing pauses. */
 async function poll(
   { clock, session }: Conversation,
   { what, signal }: { readonly what: string; readonly signal: AbortSignal },

@@ -9,9 +9,9 @@ import { IssueError } from './issuer.ts'
 import { retryAtMs } from './retry-after.ts'
 
 /**
- * Signed requests to one authority (RFC 8555, 6). Nonces are kept from every answer and used again; a request
- * whose nonce was not taken is repeated with another. Answers of 400 and above come as `IssueError`. Any
- * number of callers at once.
+ * Signed requests to one authority (RFC 8555, 6). Nonces are kept from every answer and used for later
+ * requests. A request whose nonce was refused is repeated with another. Answers of 400 and above are thrown
+ * as `IssueError`. There may be any number of callers at the same time.
  */
 export interface AcmeSession {
   readonly authority: string
@@ -25,28 +25,31 @@ export interface AcmeSession {
 export interface SignedCall {
   readonly url: string
   readonly payload: object | undefined
-  /** For the error: `the order`. */
+  /** What was asked for, for the error: `the order`. */
   readonly what: string
   readonly accept?: string
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** An account's key, and its URL once the authority told it. */
+/** An account's key, and its URL once the authority has said it. */
 export interface AccountSigner {
   readonly key: ReturnType<typeof createPrivateKey>
   readonly publicJwk: JWK
-  /** Of the key (RFC 7638): what ties a challenge to the account. */
+  /** The key's thumbprint (RFC 7638), which ties a challenge to the account. */
   readonly thumbprint: string
   readonly accountUrl: string | undefined
 }
 
 const signatureAlgorithm = 'ES256'
-/** Pebble refuses one in twenty, other authorities those of another of their sites, or old ones. */
+/**
+ * Pebble refuses one nonce in twenty. Other authorities refuse nonces of another of their sites, or old
+ * ones.
+ */
 const maxNonceRepeats = 8
-/** They grow old unused: no more than are in flight at once. */
+/** Unused nonces grow old: no more are kept than are in flight at once. */
 const maxNonces = 8
-/** What stands in a directory changes over months. */
+/** The content of a directory changes over months. */
 const directoryLifeMs = 3_600_000
 
 export async function signerOf(keyPem: string, accountUrl: string | undefined): Promise<AccountSigner> {
@@ -60,7 +63,10 @@ export function createAcmeSession(http: AcmeHttp, nowMs: () => number): AcmeSess
   const nonces: string[] = []
   let known: { readonly directory: Directory; readonly untilMs: number } | undefined
 
-  /** Sends, keeps the nonce, and refuses to go where an authority with TLS would send us without. */
+  /**
+   * Sends the call and keeps the nonce. Refuses a URL without TLS if the authority itself is reached with
+   * TLS.
+   */
   async function send(call: AcmeCall): Promise<AcmeAnswer> {
     if (directoryUrl.startsWith('https:') && !call.url.startsWith('https:'))
       throw new IssueError('later', `${authority} names ${call.url}, which is without TLS`)
@@ -81,7 +87,7 @@ export function createAcmeSession(http: AcmeHttp, nowMs: () => number): AcmeSess
     return read
   }
 
-  /** The youngest first: the others serve a burst, or grow old. */
+  /** Takes the youngest nonce first: the others serve a burst, or grow old. */
   async function takeNonce(signal: AbortSignal | undefined): Promise<string> {
     const { newNonce } = await directory()
     const kept = nonces.pop()
@@ -145,14 +151,14 @@ async function signed(
 }
 
 /**
- * Reads a document. One that is none says that the authority is not itself, which has nothing to do with the
- * name.
+ * Reads a document. A malformed document says that the authority is not itself, which has nothing to do with
+ * the name.
  */
 export function readAnswer<T>(answer: AcmeAnswer, authority: string, read: (body: Buffer) => T): T {
   try {
     return read(answer.body)
   } catch (cause) {
     if (!(cause instanceof MalformedDocument)) throw cause
-    throw new IssueError('later', `${authority} answered what is no ACME: ${cause.message}`, { cause })
+    throw new IssueError('later', `${authority} does not answer as ACME does: ${cause.message}`, { cause })
   }
 }

@@ -2,8 +2,8 @@ import { BlockList, isIPv4 } from 'node:net'
 import { AddressScope } from '../domain/certificate/attempt-report.ts'
 
 /**
- * Of no host, or of the machine's own link: metadata services of clouds are there. From the registries of RFC
- * 6890; 168.63.129.16 is the one that Azure gives its virtual machines.
+ * Addresses of no host, or of the machine's own link, where metadata services of clouds are. From the
+ * registries of RFC 6890; 168.63.129.16 is the one that Azure gives its virtual machines.
  */
 const never = listOf(
   '0.0.0.0/8 168.63.129.16/32 169.254.0.0/16 192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 ' +
@@ -11,23 +11,23 @@ const never = listOf(
 )
 
 /**
- * With the addresses that a translator of the own network gives to the IPv4 internet: what is behind it is
- * not known.
+ * Includes the addresses by which a translator of the own network reaches the IPv4 internet: what is behind
+ * it is not known.
  */
 const internal = listOf(
   '10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 ' +
     '::1/128 64:ff9b::/96 64:ff9b:1::/48 fc00::/7',
 )
 
-/** Of an address as DNS told it. */
+/** The scope of an address that DNS gave. */
 export function scopeOf(address: string): AddressScope {
   const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-  // The loopback's /128 lies in the range of the old compatible addresses.
+  // The loopback's /128 lies in the range of the old IPv4-compatible addresses.
   if (address !== '::1' && never[family].check(address, family)) return AddressScope.Never
   return internal[family].check(address, family) ? AddressScope.Internal : AddressScope.Public
 }
 
-/** Apart, because Node takes every IPv4 address for one of `::ffff:0:0/96`, too. */
+/** The lists are apart, because Node counts every IPv4 address as one of `::ffff:0:0/96`, too. */
 function listOf(networks: string): Readonly<Record<'ipv4' | 'ipv6', BlockList>> {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const network of networks.split(' ')) {

@@ -2,18 +2,18 @@ import { IssueError } from './issuer.ts'
 import type { AuthorityProblem } from './issuer.ts'
 
 const errorPrefix = 'urn:ietf:params:acme:error:'
-/** They are kept in rows and told to people; what is longer helps nobody. */
+/** Details are kept in rows and shown to people; a longer text helps nobody. */
 const maxDetailLength = 1_000
 const maxTypeLength = 200
-/** Of an order for several names: enough to see what is wrong with them. */
+/** For an order of several names: enough to see what is wrong with them. */
 const maxSubproblems = 10
-/** Control characters, separators, and what turns the direction of writing. */
+/** Control characters, separators, and characters that change the direction of writing. */
 const unprintable = /[\p{C}\p{Z}]+/gu
 
 /**
- * What becomes of an attempt for each problem that RFC 8555 (6.7), RFC 9773 and their registry name.
- * `failed`: something about the name or what we sent is wrong now and may be right at another time. `later`:
- * it has nothing to do with the name. `refused`: it stays so, whoever asks how often.
+ * The consequence of each problem that RFC 8555 (6.7), RFC 9773 and their registry name. `failed`: something
+ * about the name or the request is wrong now and may be right at another time. `later`: the problem has
+ * nothing to do with the name. `refused`: the answer stays the same, however often one asks.
  */
 const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
   accountDoesNotExist: 'failed',
@@ -21,7 +21,7 @@ const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
   alreadyRevoked: 'failed',
   autoRenewalCanceled: 'failed',
   badCSR: 'failed',
-  // Repeated at once with another nonce; here after many of them.
+  // A bad nonce is repeated at once with another; it comes here only after many repeats.
   badNonce: 'later',
   badPublicKey: 'failed',
   badRevocationReason: 'failed',
@@ -45,12 +45,12 @@ const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
   userActionRequired: 'failed',
 }
 
-/** Answers without a problem that we know; everything else of 400 and above is `failed`. */
+/** For answers without a known problem. Every other status of 400 and above is `failed`. */
 function kindOfStatus(status: number | undefined): IssueError['kind'] {
   return status !== undefined && (status === 429 || status === 408 || status >= 500) ? 'later' : 'failed'
 }
 
-/** Without the prefix that all have: `rateLimited`. */
+/** The type without the prefix that all have: `rateLimited`. */
 export function shortType(type: string): string {
   return type.startsWith(errorPrefix) ? type.slice(errorPrefix.length) : type
 }
@@ -59,7 +59,7 @@ export interface ProblemFound extends AuthorityProblem {
   readonly kind: IssueError['kind']
 }
 
-/** Reads a problem document (RFC 7807), or what came in its place. Never throws. */
+/** Reads a problem document (RFC 7807), or anything that came in its place. Never throws. */
 export function readProblem(value: unknown, status?: number): ProblemFound {
   const record = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   const type = printable(record['type'], maxTypeLength) || 'about:blank'
@@ -77,7 +77,7 @@ export function readProblem(value: unknown, status?: number): ProblemFound {
   }
 }
 
-/** Of several names, one that is refused for good decides. */
+/** If one of several names is refused for good, that decides. */
 function kindOf(type: string, subproblems: readonly ProblemFound[], status: number | undefined) {
   if (subproblems.some((each) => each.kind === 'refused')) return 'refused'
   const known = shortType(type)
@@ -85,7 +85,7 @@ function kindOf(type: string, subproblems: readonly ProblemFound[], status: numb
   return kind ?? kindOfStatus(status)
 }
 
-/** `compound` says nothing; the problem inside does. */
+/** `compound` itself says nothing, so the type of a problem inside it is taken. */
 function deciding(type: string, subproblems: readonly ProblemFound[]): string {
   if (shortType(type) !== 'compound') return type
   return (subproblems.find((each) => each.kind === 'refused') ?? subproblems[0])?.type ?? type
@@ -108,7 +108,7 @@ export function issueErrorOf(
   })
 }
 
-/** What others wrote, fit to be kept and shown; empty where it is no text. */
+/** Text that others wrote, made fit to be kept and shown; empty if it is no text. */
 export function printable(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? value.replace(unprintable, ' ').trim().slice(0, maxLength) : ''
 }

@@ -1,26 +1,26 @@
 /**
- * Where it is kept how the platform is known to authorities, one account for each directory, and the local
- * authority itself, in place of an account. Several processes use it at once. Keys are PEM; whoever
- * implements it sees to it that they are not readable where they lie.
+ * Keeps how authorities know the platform: one account for each directory. For the local authority it keeps
+ * the authority itself in place of an account. Several processes use it at once. Keys are PEM; an
+ * implementation must make them unreadable where they are stored.
  */
 export interface AuthorityStore {
   find(directory: string): Promise<AuthorityRecord | undefined>
   /**
-   * Keeps the record where there is none, or where the one there is still `replaced`; answers what is kept
-   * then. So of several that make one at once, all go on with the same.
+   * Keeps the record if there is none, or if the present one is still `replaced`. Returns the record that is
+   * kept afterwards. So if several make one at once, all go on with the same record.
    */
   keep(directory: string, record: AuthorityRecord, replaced?: AuthorityRecord): Promise<AuthorityRecord>
   /**
-   * Under which URL the authority knows the account with this key; nothing happens where another key is kept
-   * by now.
+   * Keeps the URL under which the authority knows the account with this key. Does nothing if another key is
+   * kept by now.
    */
   noteAccountUrl(directory: string, record: AuthorityRecord, accountUrl: string): Promise<void>
 }
 
 export interface AuthorityRecord {
   readonly key: string
-  /** Absent until the authority answered. */
+  /** Absent until the authority has answered. */
   readonly accountUrl?: string
-  /** Of the local authority: its own certificate. */
+  /** The local authority's own certificate. */
   readonly chain?: string
 }

@@ -2,16 +2,16 @@ import { webcrypto } from 'node:crypto'
 import { cryptoKeysOf, keyAlgorithm, loadX509, makeKey } from '../x509/key-pair.ts'
 
 /**
- * The private key of a certificate that is about to be ordered, PEM. It has to be kept before the order is
- * finalised.
+ * Makes the private key of a certificate that is about to be ordered, in PEM. The key has to be kept before
+ * the order is finalised.
  */
 export function makeCertificateKey(): string {
   return makeKey()
 }
 
 /**
- * What an order is finalised with, DER: the names, and the public half of a key from `makeCertificateKey`.
- * Two of the same key differ in their signature alone.
+ * The signing request that finalises an order, in DER: the names, and the public half of a key from
+ * `makeCertificateKey`. Two requests with the same key differ only in their signature.
  */
 export async function makeSigningRequest(key: string, names: readonly string[]): Promise<Buffer> {
   const x509 = await loadX509()

@@ -3,13 +3,13 @@ import { cryptoKeysOf, keyAlgorithm, loadX509, makeKey } from '../x509/key-pair.
 import type { KeyPairPem } from '../x509/key-pair.ts'
 
 const acmeIdentifierOid = '1.3.6.1.5.5.7.1.31'
-/** An OCTET STRING of 32 bytes, in DER: the digest follows. */
+/** The header of an OCTET STRING of 32 bytes, in DER; the digest follows it. */
 const digestHeader = Buffer.from([0x04, 0x20])
 const dayMs = 86_400_000
 /** Longer than an attempt lasts. */
 const lifeMs = 30 * dayMs
 
-/** What a handshake with `acme-tls/1` for the name has to be answered with (RFC 8737, 3). */
+/** The certificate for the answer to a handshake with `acme-tls/1` for the name (RFC 8737, 3). */
 export async function makeChallengeCertificate(
   challenge: { readonly name: string; readonly keyAuthorization: string },
   nowMs: number,

@@ -7,11 +7,14 @@ import { checkPort } from './port-check.ts'
 import { checkWeb } from './web-check.ts'
 import type { WebPorts } from './web-check.ts'
 
-/** Looks at a name from here, as an authority would, so that its owner can be told what is wrong with it. */
+/**
+ * Looks at a name from this machine, as an authority would, so that its owner can be told what is wrong with
+ * it.
+ */
 export interface Diagnosis {
   /**
    * Takes a bounded time, whatever is asked, and fails only with the reason of the signal. Without a
-   * challenge the web is only asked for a connection.
+   * challenge it only tests whether the web ports take a connection.
    */
   look(question: DiagnosisQuestion, signal: AbortSignal): Promise<NameSeen>
 }
@@ -19,30 +22,30 @@ export interface Diagnosis {
 export interface DiagnosisQuestion {
   /** Lower case, without a final dot. */
   readonly fqdn: string
-  /** Of kind HTTP-01. */
+  /** The challenge of kind HTTP-01. */
   readonly challenge?: { readonly token: string; readonly keyAuthorization: string }
 }
 
 export type NameSeen = Required<Pick<AttemptReport, 'name' | 'dns' | 'caa' | 'web' | 'tls'>>
 
 export interface DiagnosisOptions {
-  /** A DNS server, `address:port`; the machine's where absent. */
+  /** A DNS server, `address:port`. Absent: the machine's DNS servers. */
   readonly resolver?: string
-  /** Those that the world reaches the gateway at: 80 and 443 unless told. */
+  /** The ports at which the world reaches the gateway. Absent: 80 and 443. */
   readonly ports?: WebPorts
   /**
-   * Whether private addresses are connected to, too. False unless told: users choose where their names lead,
-   * and in the operator's network others listen.
+   * Whether it connects to private addresses, too. Default: false, because users choose where their names
+   * lead, and other services listen in the operator's network.
    */
   readonly asksPrivate?: boolean
-  /** What an address is; a test has nothing but loopback addresses. */
+  /** Says what an address is. Tests give their own, because they have nothing but loopback addresses. */
   readonly scopeOf?: (address: string) => AddressScope
 }
 
 const webPorts: WebPorts = { httpPort: 80, tlsPort: 443 }
-/** All of it together: the authority is waited for as well. */
+/** The limit of a whole look: the caller waits for the authority as well. */
 const lookTimeoutMs = 20_000
-/** Of each family; a validator asks one or two. */
+/** Addresses of each family that are asked; a validator asks one or two. */
 const maxAsked = 2
 
 export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
@@ -103,8 +106,8 @@ async function lookAtAddresses(
           signal,
         })
   /**
-   * Nothing is sent to addresses that nobody's site can have, nor to private ones unless the operator wants
-   * it.
+   * Sends nothing to addresses that nobody's site can have. Sends to private addresses only if the operator
+   * wants it.
    */
   const whereAllowed = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
     const scope = scopeOf(address)

@@ -1,38 +1,37 @@
 import type { ChallengeKind } from '../domain/service/route-feed.ts'
 
 /**
- * An authority that issues certificates, as ACME (RFC 8555) has it: an order for names, a proof of control
- * for each, a signing request, a chain. Every call may be repeated. All fail with `IssueError`; what a caller
- * has to remember between calls is the order's URL, so nothing is lost with a process. A signal that is
- * aborted ends a call with its reason.
+ * An authority that issues certificates, in the steps of ACME (RFC 8555): an order for names, a proof of
+ * control for each, a signing request, a chain. Every call may be repeated. All calls fail with
+ * `IssueError`. Between calls a caller has to remember only the order's URL, so nothing is lost with a
+ * process. An aborted signal ends a call with its reason.
  */
 export interface Issuer {
-  /** In a few words, for people: the directory's host, or `the local authority`. */
+  /** A few words for people: the directory's host, or `the local authority`. */
   readonly name: string
   /**
-   * A new order for these names. `replaces` is the certificate that it renews, where the authority wants to
-   * know.
+   * Makes a new order for these names. `replacesChain` is the certificate that it renews, for authorities
+   * that want to know.
    */
   open(names: readonly string[], options: { readonly replacesChain?: string }): Promise<OpenOrder>
-  /** Undefined where the authority does not have it any more: then a new one has to be made. */
+  /** Returns undefined if the authority does not have the order any more: then a new one has to be made. */
   find(orderUrl: string): Promise<OpenOrder | undefined>
   /**
-   * The challenges are shown: asks the authority to look, and resolves when the order is ready to be
-   * finalised.
+   * Called when the challenges are shown. Asks the authority to look, and resolves when the order is ready
+   * to be finalised.
    */
   prove(order: OpenOrder, kind: ChallengeKind, signal: AbortSignal): Promise<void>
   /** Resolves when the certificate is there. `csr` is DER. */
   finalise(orderUrl: string, csr: Buffer, signal: AbortSignal): Promise<void>
   /**
-   * PEM, the certificate first. `csr` is the one that the order was finalised with: the local authority keeps
+   * Returns PEM, the certificate first. `csr` is the one that finalised the order: the local authority keeps
    * nothing.
    */
   download(orderUrl: string, csr: Buffer): Promise<string>
-  /** When the authority would like the renewal (RFC 9773); undefined where it does not say. */
+  /** When the authority would like the renewal (RFC 9773); undefined if it does not say. */
   renewalWindow(chain: string): Promise<RenewalWindow | undefined>
   /**
-   * One of these has to be named in CAA records, where a name has some; empty where the authority does not
-   * ask for them.
+   * If a name has CAA records, they have to name one of these. Empty if the authority does not demand that.
    */
   caaIdentities(): Promise<readonly string[]>
 }
@@ -42,7 +41,7 @@ export type OrderState = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid
 export interface OpenOrder {
   readonly url: string
   readonly state: OrderState
-  /** Of names that are not proved yet; empty where nothing is to be shown. */
+  /** The challenges of names that are not proved yet; empty if nothing has to be shown. */
   readonly challenges: readonly Challenge[]
 }
 
@@ -61,18 +60,20 @@ export interface RenewalWindow {
 }
 
 /**
- * `failed`: this attempt is over, another may do. `later`: the authority is away or wants to be left alone
- * until `retryAtMs`; the attempt goes on. `refused`: it will never issue this.
+ * The failure of a call. `failed`: this attempt is over, another may succeed. `later`: the authority is
+ * away, or wants no requests until `retryAtMs`; the attempt goes on. `refused`: the authority will never
+ * issue this.
  */
 export class IssueError extends Error {
   override readonly name = 'IssueError'
   readonly kind: 'failed' | 'later' | 'refused'
   readonly retryAtMs: number | undefined
   /**
-   * Not the authority puts it off, but the platform, so that the authority's limits are left to all users.
+   * The platform puts the attempt off, not the authority, so that the authority's limits are left to all
+   * users.
    */
   readonly isPaced: boolean
-  /** As the authority wrote it (RFC 7807), bounded; undefined where it said nothing. */
+  /** The problem as the authority wrote it (RFC 7807), bounded; undefined if the authority said nothing. */
   readonly problem: AuthorityProblem | undefined
   constructor(
     kind: IssueError['kind'],

@@ -6,17 +6,20 @@ import type { AuthorityRecord, AuthorityStore } from './authority-store.ts'
 import { IssueError } from './issuer.ts'
 import type { Issuer, OpenOrder } from './issuer.ts'
 
-/** Stands in place of a directory's URL. */
+/** The name that is used in place of a directory's URL. */
 export const localDirectory = 'local'
 
 const dayMs = 86_400_000
-/** As long as those of Let's Encrypt, so that renewals are nothing special anywhere. */
+/** The same as Let's Encrypt's certificates, so that renewals are the same everywhere. */
 const leafDays = 90
-/** Clocks of clients may be a little behind. */
+/** Certificates begin this much earlier, because clocks of clients may be a little behind. */
 const backDatedMs = 3_600_000
-/** An order that nobody finalised is not there any more. */
+/** An order that nobody finalised in this time is gone. */
 const orderLifeMs = 7 * dayMs
-/** A root so near its end is replaced; it has to be trusted anew, so that is put off as long as it serves. */
+/**
+ * A root this near its end is replaced. People have to trust the new root by hand, so the old one is kept as
+ * long as it serves.
+ */
 const rootSparedMs = leafDays * dayMs
 
 export interface LocalIssuerOptions {
@@ -25,9 +28,10 @@ export interface LocalIssuerOptions {
 }
 
 /**
- * An authority of the installation's own, for any name; it asks for no proof, so who trusts its root trusts
- * whoever runs this installation with every site there is. It keeps nothing but itself: an order's URL says
- * what was ordered, and a download repeated gives a certificate with the same serial number and times.
+ * An authority of the installation's own, for any name. It asks for no proof, so a client that trusts its
+ * root trusts the operator of this installation with every site there is. It keeps nothing but itself: an
+ * order's URL says what was ordered, and a repeated download gives a certificate with the same serial number
+ * and times.
  */
 export function createLocalIssuer({ store, nowMs = Date.now }: LocalIssuerOptions): Issuer {
   return {
@@ -60,13 +64,13 @@ export function createLocalIssuer({ store, nowMs = Date.now }: LocalIssuerOption
 }
 
 /**
- * The authority itself, made where it is not there yet. Several processes may ask at once and get the same
- * one.
+ * The authority itself, which is made if it does not exist. Several processes may ask at once and get the
+ * same one.
  */
 export async function ensureLocalAuthority(store: AuthorityStore, nowMs: number): Promise<KeyPairPem> {
   const kept = await store.find(localDirectory)
   if (kept && endsAtMs(kept) - nowMs > rootSparedMs) return pairOf(kept)
-  // Roots of several installations may stand in one list.
+  // Roots of several installations may be in one list, so their names differ.
   const commonName = `Roost authority for custom domains ${randomBytes(3).toString('hex')}`
   return pairOf(await store.keep(localDirectory, await makeRoot({ commonName }, nowMs), kept))
 }
@@ -90,7 +94,7 @@ interface LocalOrder {
 const subjectAlternativeNameOid = '2.5.29.17'
 const scheme = 'local:'
 const serialBytes = 15
-/** Positive, and without a leading zero. */
+/** Makes the number positive and without a leading zero. */
 const serialPrefix = '52'
 
 function openOrder(url: string): OpenOrder {
@@ -101,7 +105,7 @@ function orderUrlOf(order: LocalOrder): string {
   return scheme + Buffer.from(JSON.stringify(order)).toString('base64url')
 }
 
-/** Undefined for one of another issuer, which was configured before. */
+/** Returns undefined for an order of another issuer, which was configured before. */
 function readOrderUrl(url: string): LocalOrder | undefined {
   if (!url.startsWith(scheme)) return undefined
   return JSON.parse(Buffer.from(url.slice(scheme.length), 'base64url').toString()) as LocalOrder
@@ -113,7 +117,10 @@ function orderOf(url: string): LocalOrder {
   return order
 }
 
-/** The public key of a signing request that is signed with it and for the names of the order. */
+/**
+ * The public key of a signing request. The request must be signed with that key and be for the names of the
+ * order.
+ */
 async function requestedKey(csr: Buffer, { names }: LocalOrder): Promise<webcrypto.CryptoKey> {
   const x509 = await loadX509()
   try {
@@ -123,7 +130,7 @@ async function requestedKey(csr: Buffer, { names }: LocalOrder): Promise<webcryp
     const isOfOrder = wanted.length === names.length && wanted.every((each) => names.includes(each.value))
     if (isOfOrder && (await request.verify(webcrypto))) return await request.publicKey.export(webcrypto)
   } catch (cause) {
-    throw new IssueError('failed', 'the local authority can not read this request', { cause })
+    throw new IssueError('failed', 'the local authority can not read the signing request', { cause })
   }
-  throw new IssueError('failed', 'the local authority was asked for other names than were ordered')
+  throw new IssueError('failed', 'the names in the signing request are not those of the order')
 }

@@ -3,11 +3,11 @@ import { LookupFailure } from '../domain/certificate/attempt-report.ts'
 import type { CaaRecord, CaaSeen, DnsSeen, LookupSeen } from '../domain/certificate/attempt-report.ts'
 import { printable } from './authority-problem.ts'
 
-/** Questions to DNS, for one look at a name. None rejects. */
+/** Questions to DNS, for one look at a name. No call rejects. */
 export interface NameLookups {
   addresses(name: string): Promise<DnsSeen>
   caa(name: string): Promise<CaaSeen>
-  /** Ends what is under way; it counts as unanswered. */
+  /** Ends the questions under way, which count as unanswered. */
   cancel(): void
 }
 
@@ -16,11 +16,11 @@ const tries = 2
 const maxAddresses = 8
 const maxAliases = 8
 const maxCaaRecords = 20
-/** Labels that are asked about; what is above them in a longer name stays unknown. */
+/** The most labels that are asked about. In a longer name, what is above them stays unknown. */
 const maxCaaClimb = 20
 const maxTextLength = 200
 
-/** By a server at `address:port`, or those of the machine. */
+/** Asks a server at `address:port`, or the machine's servers. */
 export function openNameLookups(server?: string): NameLookups {
   const resolver = new Resolver({ timeout: questionTimeoutMs, tries })
   if (server !== undefined) resolver.setServers([server])
@@ -58,7 +58,7 @@ async function aliases(resolver: Resolver, name: string): Promise<readonly strin
   return found
 }
 
-/** From the name up to its last label: the first that has records counts (RFC 8659, 3). */
+/** Asks from the name up to its last label. The first name that has records counts (RFC 8659, 3). */
 async function climb(resolver: Resolver, name: string): Promise<CaaSeen> {
   const labels = name.split('.')
   for (let skipped = 0; skipped < Math.min(labels.length, maxCaaClimb); skipped++) {
@@ -75,7 +75,9 @@ async function climb(resolver: Resolver, name: string): Promise<CaaSeen> {
   return unasked === '' ? { records: [] } : { at: unasked, records: [], failure: LookupFailure.Other }
 }
 
-/** Node tells a record as an object with the tag as a property's name, beside the type of the record. */
+/**
+ * Node returns a record as an object that has the tag as a property's name, beside the type of the record.
+ */
 function caaRecordsOf(record: object & { readonly critical: number }): readonly CaaRecord[] {
   const { critical, type: _, ...tags } = record as typeof record & { readonly type?: string }
   return Object.entries(tags).map(([tag, value]) => ({

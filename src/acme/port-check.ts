@@ -3,7 +3,7 @@ import { PortState } from '../domain/certificate/attempt-report.ts'
 
 export const connectTimeoutMs = 3_000
 
-/** Whether something takes a connection; nothing is sent. Never rejects. */
+/** Tests whether something accepts a connection; nothing is sent. Never rejects. */
 export async function checkPort(address: string, port: number, signal: AbortSignal): Promise<PortState> {
   if (signal.aborted) return PortState.NotAsked
   return new Promise((resolve) => {
@@ -30,7 +30,7 @@ const closedStates: Readonly<Record<string, PortState>> = {
   EPERM: PortState.Unreachable,
 }
 
-/** Undefined for an error that comes only after there was a connection. */
+/** Returns undefined for an error that comes only after a connection was made. */
 export function closedStateOf(error: unknown): PortState | undefined {
   return closedStates[(error as NodeJS.ErrnoException).code ?? '']
 }

@@ -6,12 +6,12 @@ import { IssueError } from './issuer.ts'
 import type { RenewalWindow } from './issuer.ts'
 import { retryAtMs } from './retry-after.ts'
 
-/** As RFC 9773, 4.3 has them: what is to be assumed, and what is reasonable. */
+/** The values of RFC 9773, 4.3: what to assume without a `Retry-After`, and what is reasonable. */
 const askAgainDefaultMs = 6 * 3_600_000
 const askAgainLeastMs = 60_000
 const askAgainMostMs = 86_400_000
 
-/** Undefined where the authority has no renewal information, or none of this certificate. */
+/** Returns undefined if the authority has no renewal information, or none about this certificate. */
 export async function askRenewalWindow(
   session: AcmeSession,
   chain: string,
@@ -35,8 +35,8 @@ export async function askRenewalWindow(
 }
 
 /**
- * How RFC 9773, 4.1 names a certificate: its issuer's key, and its serial number. Undefined where it does not
- * say the first.
+ * The name of a certificate by RFC 9773, 4.1: its issuer's key, and its serial number. Returns undefined if
+ * the certificate does not name its issuer's key.
  */
 export async function certificateIdentifier(chain: string): Promise<string | undefined> {
   const x509 = await loadX509()
@@ -48,7 +48,7 @@ export async function certificateIdentifier(chain: string): Promise<string | und
     .join('.')
 }
 
-/** The number's bytes as DER has them: one that would read as negative has a zero before it. */
+/** The number's bytes in DER: a zero goes before bytes that would read as a negative number. */
 function withSign(hex: string): string {
   const even = hex.length % 2 === 0 ? hex : `0${hex}`
   return /^[89a-f]/i.test(even) ? `00${even}` : even

@@ -3,8 +3,8 @@ import { longestDelayMs } from '../domain/certificate/schedule.ts'
 const digits = /^\d{1,10}$/
 
 /**
- * When to come again, by a `Retry-After` of seconds or a date (RFC 9110, 10.2.3); undefined where it is
- * absent or neither.
+ * When to ask again, by a `Retry-After` of seconds or a date (RFC 9110, 10.2.3); undefined if the header is
+ * absent or neither of these.
  */
 export function retryAtMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined

@@ -2,24 +2,24 @@ import { Resolver } from 'node:dns/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * The texts of a name's TXT records; empty where it has none or is not there, undefined where DNS did not
- * say.
+ * Returns the texts of a name's TXT records: empty if the name has none or does not exist, undefined if DNS
+ * did not say.
  */
 export type TextLookup = (name: string) => Promise<readonly string[] | undefined>
 
-/** Who asked for something waits for the answer. */
+/** The caller waits for the answer, so the time is short. */
 export const textLookupLimitMs = 3_000
 const questionTimeoutMs = 1_000
 const tries = 2
 
-/** Looks at a server at `address:port`, or those of the machine. Takes a bounded time and never rejects. */
+/** Asks a server at `address:port`, or the machine's servers. Takes a bounded time and never rejects. */
 export function createTextLookup(server?: string): TextLookup {
   return async (name) => {
     const resolver = new Resolver({ timeout: questionTimeoutMs, tries })
     if (server !== undefined) resolver.setServers([server])
     const answered = new AbortController()
     try {
-      // Several servers of a machine are asked one after the other, each so often.
+      // The resolver asks several servers of a machine one after the other, each `tries` times.
       return await Promise.race([
         textsOf(resolver, name),
         wait(textLookupLimitMs, undefined, { signal: answered.signal, ref: false }),

@@ -7,21 +7,21 @@ import { printable } from './authority-problem.ts'
 import { closedStateOf, connectTimeoutMs } from './port-check.ts'
 
 /**
- * Asks for a challenge's answer as an authority would, at one address of the name. The name and its addresses
- * are a user's choice, and what is behind an address may not be theirs, so that:
+ * Asks for a challenge's answer as an authority would, at one address of the name. A user chooses the name
+ * and its addresses, and what is behind an address may not be the user's. So these rules hold:
  *
- * - what is asked for is the challenge's own path, and only a redirect of the very address that is asked
- *   changes it;
- * - a redirect leads nowhere but to names, on the ports of the web, and into private networks only where the
- *   operator allows it and the name leads there itself, and then only to the challenge's own path;
- * - the address that was judged is the one that is connected to: nothing is looked up in between;
- * - a status and some characters of the body are kept only where every answer came from that address and it
- *   is public. Of all others one word is kept: whether it was what the challenge expects.
+ * - The path that is asked for is the challenge's own. Only a redirect from the address in question changes
+ *   it.
+ * - A redirect leads only to names, and only on the web ports. It leads into private networks only if the
+ *   operator allows it and the name itself leads there, and then only to the challenge's own path.
+ * - The address that was judged is the one that is connected to: nothing is looked up in between.
+ * - A status and some characters of the body are kept only if every answer came from that address and it is
+ *   public. Of all other answers one word is kept: whether it was what the challenge expects.
  */
 export interface WebQuestion {
   readonly fqdn: string
   readonly address: string
-  /** All that the name leads to. */
+  /** All addresses to which the name leads. */
   readonly ownAddresses: readonly string[]
   readonly token: string
   readonly keyAuthorization: string
@@ -39,7 +39,7 @@ export interface WebPorts {
 
 const maxRedirects = 5
 const answerTimeoutMs = 4_000
-/** A key authorization has some hundred. */
+/** A key authorization has some hundred bytes. */
 const maxBodyBytes = 4_096
 const maxHeaderBytes = 8_192
 const maxExcerptLength = 100
@@ -55,7 +55,7 @@ export async function checkWeb(question: WebQuestion): Promise<WebSeen> {
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
-    // Authorities do not mind the certificate, either: it is what they are about to give.
+    // Authorities do not check the certificate, either: it is what they are about to give.
     connect: { timeout: connectTimeoutMs, rejectUnauthorized: false },
   })
   try {
@@ -75,7 +75,7 @@ async function follow(agent: Agent, question: WebQuestion): Promise<WebSeen> {
   const scope = question.scopeOf(address)
   const base = { address, scope }
   let hop: Hop = { url: new URL(`http://${fqdn}${challengePath(question)}`), address }
-  // Of other addresses, and of those inside, nothing but the verdict is told.
+  // Of other addresses, and of private ones, nothing but the verdict is told.
   let isTold = scope === AddressScope.Public
   for (let redirects = 0; ; redirects++) {
     const seen = await ask(agent, hop, question)
@@ -163,7 +163,7 @@ async function nextHop(
   return address === undefined ? RedirectStop.Internal : { url, address }
 }
 
-/** A port that is written out has to be the one that is asked for the scheme. */
+/** A port that is written out has to be the one that belongs to the scheme. */
 function isWebPort({ protocol, port }: URL, { httpPort, tlsPort }: WebPorts): boolean {
   if (protocol === 'http:') return port === '' || port === String(httpPort)
   return protocol === 'https:' && (port === '' || port === String(tlsPort))
