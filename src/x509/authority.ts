@@ -5,7 +5,10 @@ import type { KeyPairPem } from './key-pair.ts'
 const dayMs = 86_400_000
 /** People trust a root by hand, so it has to last. */
 const rootDays = 3_650
-/** A clock that is set right after the first start must not invalidate what was issued. */
+/**
+ * Certificates begin this much earlier: a clock that is set right after the first start must not invalidate
+ * what was issued.
+ */
 export const backDatedMs = dayMs
 const serialBytes = 15
 /** Serial numbers are positive and have no leading zero. */
@@ -15,11 +18,13 @@ const nameConstraintsOid = '2.5.29.30'
 
 export interface RootOptions {
   readonly commonName: string
-  /** The names that it may vouch for, as the value of NameConstraints in DER; absent, any. */
+  /**
+   * The names that the authority may vouch for, as the value of NameConstraints in DER. Absent: any name.
+   */
   readonly nameConstraints?: Buffer
 }
 
-/** Makes an authority that issues certificates itself, without others between. */
+/** Makes an authority that issues certificates directly, without intermediate authorities. */
 export async function makeRoot(options: RootOptions, nowMs: number): Promise<KeyPairPem> {
   const x509 = await loadX509()
   const key = makeKey()
@@ -46,13 +51,13 @@ export async function makeRoot(options: RootOptions, nowMs: number): Promise<Key
 }
 
 export interface LeafOptions {
-  /** The names that count; the subject, which is bounded to 64 characters, has none of them. */
+  /** The names that count. The subject, which is bounded to 64 characters, has none of them. */
   readonly names: readonly string[]
   readonly publicKey: webcrypto.CryptoKey
   readonly notBeforeMs: number
-  /** It ends with the authority where that ends earlier. */
+  /** The certificate ends with the authority if that ends earlier. */
   readonly notAfterMs: number
-  /** Hexadecimal, beginning with 01 to 7f; random where absent. */
+  /** Hexadecimal, beginning with 01 to 7f. Absent: a random one. */
   readonly serialNumber?: string
 }
 

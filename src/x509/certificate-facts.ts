@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 
-/** What of a certificate's content its owner is shown. */
+/** The parts of a certificate's content that its owner is shown. */
 export interface CertificateFacts {
   /**
-   * As in RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`; empty where the names stand beside the subject
-   * alone.
+   * In the form of RFC 4514, such as `CN=R11,O=Let's Encrypt,C=US`; empty if the certificate has only
+   * alternative names.
    */
   readonly subject: string
   readonly issuer: string
@@ -17,7 +17,7 @@ export interface CertificateFacts {
 /** A subject can be as large as its certificate, and is shown in lists. */
 const maxNameLength = 1_024
 
-/** Of the first certificate of a chain in PEM. Throws where it is none. */
+/** The facts of the first certificate of a chain in PEM. Throws if it is no certificate. */
 export function certificateFacts(chain: string): CertificateFacts {
   return factsOf(new X509Certificate(chain))
 }
@@ -33,8 +33,8 @@ export function factsOf(certificate: X509Certificate): CertificateFacts {
 }
 
 /**
- * Node has a line for each part, the widest first; special characters are escaped already. Undefined where
- * there is none.
+ * The text of a name. Node gives a line for each part, the widest first, with special characters escaped
+ * already; it gives undefined if there is no name.
  */
 export function nameText(lines: string | undefined): string {
   const text = (lines ?? '').split('\n').toReversed().join(',')

@@ -11,34 +11,35 @@ import { readPrivateKey } from './private-key.ts'
 import type { PrivateKeyFlaw } from './private-key.ts'
 
 /**
- * Of one chain, root and strangers among them: real ones have two or three, bundles of an authority some
- * more.
+ * The most certificates of one chain, including the root and ones that do not belong there. Real chains have
+ * two or three, bundles of an authority some more.
  */
 export const maxChainCertificates = 10
 
 /**
- * Why something can not be a certificate of a server. No text of the upload is in it but names of
+ * Why something can not be a certificate of a server. Of the upload's text it contains only names of
  * certificates.
  */
 export type UploadFlaw =
   | PrivateKeyFlaw
   | { readonly kind: 'chain-not-pem'; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
-  /** Something other than certificates. */
+  /** The text holds something other than certificates. */
   | { readonly kind: 'chain-holds'; readonly label: string }
   | { readonly kind: 'too-many'; readonly count: number }
-  /** Counted from 1. */
+  /** `number` counts from 1. */
   | { readonly kind: 'unreadable'; readonly number: number }
-  /** Of another certificate; `subject` is that of the first one of the chain. */
+  /** The key is that of another certificate; `subject` is that of the first certificate of the chain. */
   | { readonly kind: 'other-key'; readonly subject: string }
-  /** It is an authority's, and not one that signed itself and serves alone. */
+  /** The certificate is an authority's, and does not sign itself and serve alone. */
   | { readonly kind: 'authority'; readonly subject: string }
   | { readonly kind: 'not-for-servers'; readonly subject: string }
-  /** The names that it has are others. */
+  /** The certificate has other names. */
   | { readonly kind: 'other-name'; readonly names: readonly string[]; readonly more: number }
   | { readonly kind: 'expired'; readonly subject: string; readonly at: Date }
   | { readonly kind: 'not-yet-valid'; readonly subject: string; readonly at: Date }
   /**
-   * The chain has a gap, or no upper end. `url` is where the certificate says that its issuer's can be had.
+   * The chain has a gap, or no upper end. `url` is where, according to the certificate, its issuer's
+   * certificate is.
    */
   | {
       readonly kind: 'issuer-missing'
@@ -46,9 +47,11 @@ export type UploadFlaw =
       readonly issuer: string
       readonly url: string | undefined
     }
-  /** Whoever finds another certificate with the same hash has its signature; browsers refuse it. */
+  /**
+   * An attacker who finds another certificate with the same hash has its signature, too; browsers refuse it.
+   */
   | { readonly kind: 'weak-signature'; readonly subject: string; readonly algorithm: string }
-  /** TLS does not take it; the reason is OpenSSL's. */
+  /** TLS does not accept it; the reason is OpenSSL's. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 export interface CertificateUpload {
@@ -58,8 +61,8 @@ export interface CertificateUpload {
   readonly pkey: string
   readonly nowMs: number
   /**
-   * Chains, PEM, of certificates of that issuer (as facts have it) that are known already: what an upload
-   * leaves out may be there.
+   * The known chains, in PEM, of certificates of that issuer (named as in `CertificateFacts`). What an
+   * upload leaves out may be there.
    */
   readonly chainsOf: (issuer: string) => Promise<readonly string[]>
 }
@@ -68,7 +71,7 @@ export type UploadOutcome =
   | { readonly ok: false; readonly flaw: UploadFlaw }
   | {
       readonly ok: true
-      /** PEM, from the certificate itself to the one below the root. */
+      /** PEM, from the certificate itself to the last one below the root. */
       readonly chain: string
       /** PEM. */
       readonly keyPem: string
@@ -77,16 +80,16 @@ export type UploadOutcome =
 
 const serverUse = '1.3.6.1.5.5.7.3.1'
 const anyUse = '2.5.29.37.0'
-/** In OpenSSL's names, such as `sha1WithRSAEncryption` and `ecdsa-with-SHA1`. */
+/** Matches OpenSSL's names, such as `sha1WithRSAEncryption` and `ecdsa-with-SHA1`. */
 const weakHash = /sha-?1(?!\d)|md[245]/i
-/** As many of its names as tell the owner which certificate it is. */
+/** The most names that are shown: enough to tell the owner which certificate it is. */
 const shownNames = 5
 const maxShownUrl = 256
 
 /**
  * Reads what somebody wants to serve a domain with, and refuses what browsers would refuse. The order of the
- * certificates does not matter, the root is left out, and so is what leads nowhere where the way to a root is
- * found without it.
+ * certificates does not matter. The root is left out, and so are certificates that do not lead to a root, if
+ * there is a way to a root without them.
  */
 export async function readCertificateUpload(upload: CertificateUpload): Promise<UploadOutcome> {
   const { nowMs } = upload
@@ -94,7 +97,7 @@ export async function readCertificateUpload(upload: CertificateUpload): Promise<
   if ('flaw' in given) return refused(given.flaw)
   const key = readPrivateKey(upload.pkey)
   if ('flaw' in key) return refused(key.flaw)
-  // A renewal may have the key of the one before, and stand behind it in the same file.
+  // A renewal may have the key of the certificate before, and stand after it in the same file.
   const own = given.certificates.filter((one) => key.matches(one))
   const flaws = await Promise.all(own.map((one) => leafFlaw(one, given.certificates, upload)))
   const leaf = own[Math.max(0, flaws.indexOf(undefined))]
@@ -146,7 +149,8 @@ function readChain(text: string): { readonly certificates: readonly X509Certific
 function readCertificate(pem: string): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(pem)
-    // Read now: a key that OpenSSL can not read is found here and not in the middle of a chain.
+    // The key is read now, so that one that OpenSSL can not read is found here and not in the middle of a
+    // chain.
     return certificate.publicKey && certificate
   } catch {
     return undefined
@@ -176,9 +180,10 @@ async function leafFlaw(
 }
 
 /**
- * `openssl req -x509` makes an authority's certificate when it is not told otherwise, and people serve with
- * it: one that signed itself, issued none of the others and may sign handshakes. Who trusts it takes it for
- * the server's. Its own renewal with the same key, which it seems to have issued, signed itself too.
+ * Whether an authority's certificate is used as a server's. `openssl req -x509` makes such a certificate
+ * unless it is told otherwise, and people serve with it: it signed itself, issued none of the others and may
+ * sign handshakes. Clients that trust it accept it as the server's. Its own renewal with the same key seems
+ * to be issued by it, but has signed itself, too.
  */
 async function servesAlone(leaf: X509Certificate, given: readonly X509Certificate[]): Promise<boolean> {
   if (!isIssuedBy(leaf, leaf)) return false
@@ -186,7 +191,9 @@ async function servesAlone(leaf: X509Certificate, given: readonly X509Certificat
   return maySignHandshakes(leaf)
 }
 
-/** The subject's common name counts where there are no other names, as it did before these were invented. */
+/**
+ * The subject's common name counts only if there are no other names, as it did before these were invented.
+ */
 function covers(leaf: X509Certificate, name: string): boolean {
   return leaf.checkHost(name, { subject: 'default', wildcards: true, partialWildcards: false }) !== undefined
 }
@@ -213,9 +220,9 @@ function validityFlaw(certificate: X509Certificate, nowMs: number): UploadFlaw {
 }
 
 /**
- * A chain that ends below an unknown root is one of a private authority, or has lost its upper part. The
- * latter it is where the last one says where its issuer can be had, as those of public authorities do, and
- * where certificates are left that fit nowhere.
+ * Completes the path to a root. A chain that ends below an unknown root belongs to a private authority, or
+ * has lost its upper part. It has lost its upper part if the last certificate says where its issuer's can be
+ * had, as public authorities do, or if some certificates fit nowhere.
  */
 async function completePath(
   leaf: X509Certificate,
@@ -229,7 +236,7 @@ async function completePath(
     return 'flaw' in read ? [] : read.certificates
   })
   const completed = issuerPath(leaf, [...given, ...known], nowMs)
-  // Where a chain that was accepted ends, this one may end too: roots are not kept.
+  // A chain may end where an accepted chain ended: roots are not kept.
   if (completed.isComplete || isAmong(known, completed.certificates.at(-1)!)) return completed
   const last = path.certificates.at(-1)!
   const url = issuerUrl(last)
@@ -249,8 +256,8 @@ function issuerUrl({ infoAccess }: X509Certificate): string | undefined {
 }
 
 /**
- * What a gateway will do with it: of what else could be wrong, such as the key of an issuer, OpenSSL knows
- * best.
+ * What a gateway will do with the chain. OpenSSL knows best what else could be wrong, such as the key of an
+ * issuer.
  */
 function tlsRefusal(chain: string, key: KeyObject): string | undefined {
   try {

@@ -1,18 +1,18 @@
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 
-/** From a certificate upwards, each issued by the one behind it. */
+/** The path from a certificate upwards. Each certificate is issued by the one after it. */
 export interface IssuerPath {
-  /** The root is left out: who trusts it has it. */
+  /** The root is left out: clients that trust it have it. */
   readonly certificates: readonly X509Certificate[]
-  /** It leads to a root that was among the certificates, or to one of the public authorities'. */
+  /** The path leads to a root that was among the certificates, or to one of the public authorities. */
   readonly isComplete: boolean
 }
 
 /**
- * Finds the way from `leaf` through the others, in whatever order these are; every link is checked by its
- * signature. Where one has several issuers, as with cross-signed roots, the first one that is valid now is
- * taken.
+ * Finds the path from `leaf` through the others, in whatever order they are. Every link is checked by its
+ * signature. If a certificate has several issuers, as with cross-signed roots, the first one that is valid
+ * now is taken.
  */
 export function issuerPath(
   leaf: X509Certificate,
@@ -27,7 +27,8 @@ export function issuerPath(
     }
     const issuers = others.filter((other) => other.ca && !path.includes(other) && isIssuedBy(last, other))
     const valid = issuers.find((issuer) => isValidAt(issuer, nowMs))
-    // Above what browsers know an expired issuer serves nobody; elsewhere the owner has to hear of it.
+    // Above an authority that browsers know, an expired issuer is of no use. Elsewhere the owner has to hear
+    // of it.
     const next = valid ?? (isKnown(last) ? undefined : issuers[0])
     if (next === undefined) return { certificates: path, isComplete: path.some(isKnown) }
     path.push(next)
@@ -50,7 +51,7 @@ export function isValidAt({ validFromDate, validToDate }: X509Certificate, nowMs
 
 let knownRoots: ReadonlyMap<string, readonly X509Certificate[]> | undefined
 
-/** Issued by an authority that Mozilla's list, which Node brings along, has. */
+/** Whether the issuer is in Mozilla's list of authorities, which Node brings along. */
 function isKnown(certificate: X509Certificate): boolean {
   knownRoots ??= Map.groupBy(
     rootCertificates.map((pem) => new X509Certificate(pem)),

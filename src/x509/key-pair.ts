@@ -1,27 +1,29 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { webcrypto } from 'node:crypto'
 
-/** A certificate, with those that lead to its issuer, and its private key; both PEM. */
+/** A certificate with those that lead to its issuer, and its private key; both in PEM. */
 export interface KeyPairPem {
   readonly chain: string
   readonly key: string
 }
 
-/** A chain and a key do not go together, or are not what they should be. */
+/** A chain and a key do not belong together, or are not what they should be. */
 export class UnusableCertificate extends Error {
   override readonly name = 'UnusableCertificate'
 }
 
-/** Of every key that is made here: what all clients take, and the quickest to sign with. */
+/**
+ * The algorithm of every key that is made here: all clients accept it, and it is the quickest to sign with.
+ */
 export const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
-/** A private key in PEM. */
+/** Makes a private key in PEM. */
 export function makeKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: keyAlgorithm.namedCurve })
   return privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
 }
 
-/** One that `makeKey` made, for the certificate library, which speaks WebCrypto. */
+/** Converts a key of `makeKey` for the certificate library, which uses WebCrypto. */
 export function cryptoKeysOf(key: string): webcrypto.CryptoKeyPair {
   return {
     privateKey: createPrivateKey(key).toCryptoKey(keyAlgorithm, false, ['sign']),
@@ -30,21 +32,21 @@ export function cryptoKeysOf(key: string): webcrypto.CryptoKeyPair {
 }
 
 /**
- * The first certificate of the chain. Throws `UnusableCertificate` where something is no PEM, or the key is
- * another's.
+ * The first certificate of the chain. Throws `UnusableCertificate` if something is no PEM, or if the key is
+ * that of another certificate.
  */
 export function certificateOf({ chain, key }: KeyPairPem): X509Certificate {
   try {
     const certificate = new X509Certificate(chain)
     if (certificate.checkPrivateKey(createPrivateKey(key))) return certificate
   } catch (cause) {
-    // The reason is OpenSSL's own, and names neither key nor file.
+    // The reason is OpenSSL's own, and contains neither key nor file name.
     throw new UnusableCertificate('it is no certificate and private key in PEM', { cause })
   }
   throw new UnusableCertificate('the private key is not that of the certificate')
 }
 
-/** Loaded only where something is issued. The library needs the polyfill to be there before it. */
+/** The library is loaded only when something is issued. It needs the polyfill to be loaded before it. */
 export async function loadX509() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

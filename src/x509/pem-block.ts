@@ -1,22 +1,23 @@
 /**
- * One piece between the lines that begin and end it. What stands around pieces says nothing (RFC 7468, 2).
+ * One piece of PEM between the lines that begin and end it. Text around the pieces has no meaning (RFC 7468,
+ * 2).
  */
 export interface PemBlock {
   /** Such as `CERTIFICATE`. */
   readonly label: string
-  /** With the two lines. */
+  /** The piece, including these two lines. */
   readonly text: string
 }
 
 export type PemOutcome =
   | { readonly ok: true; readonly blocks: readonly PemBlock[] }
-  /** Nothing begins, a piece does not end, or the ends of its lines are written as two characters. */
+  /** No piece begins, a piece does not end, or the ends of its lines are written as two characters. */
   | { readonly ok: false; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
 
 const begin = /^-----BEGIN ([A-Z0-9 ]{1,64})-----$/
 const end = /^-----END ([A-Z0-9 ]{1,64})-----$/
 
-/** Takes time in proportion to the text, whatever it holds. */
+/** Takes time in proportion to the length of the text, whatever the text holds. */
 export function pemBlocks(text: string): PemOutcome {
   const blocks: PemBlock[] = []
   let open: { readonly label: string; readonly lines: string[] } | undefined

@@ -2,18 +2,18 @@ import { createPrivateKey, randomBytes, sign, verify } from 'node:crypto'
 import type { KeyObject, X509Certificate } from 'node:crypto'
 import { pemBlocks } from './pem-block.ts'
 
-/** What browsers and the authorities' rules ask of RSA. */
+/** The least that browsers and the authorities' rules demand of RSA. */
 export const minRsaBits = 2_048
-/** A handshake with 8192 bits takes the gateway ten times as long as with these, and it serves others too. */
+/** A handshake with 8192 bits takes the gateway ten times as long, and the gateway also serves others. */
 export const maxRsaBits = 4_096
-/** By OpenSSL's names: P-256, P-384 and P-521. */
+/** OpenSSL's names of P-256, P-384 and P-521. */
 const curves: ReadonlySet<string> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
 
-/** Nothing of the key is in it. */
+/** What is wrong with a private key. It contains nothing of the key. */
 export type PrivateKeyFlaw =
   | { readonly kind: 'key-not-pem'; readonly flaw: 'no-pem' | 'unfinished' | 'escaped-lines' }
   | { readonly kind: 'key-encrypted' }
-  /** Something other than one private key. */
+  /** The text holds something other than one private key. */
   | { readonly kind: 'key-holds'; readonly labels: readonly string[] }
   | { readonly kind: 'key-unreadable' }
   /** Such as `ed25519`. */
@@ -23,9 +23,9 @@ export type PrivateKeyFlaw =
 
 export interface PrivateKey {
   readonly privateKey: KeyObject
-  /** PKCS #8. */
+  /** The key as PKCS #8. */
   readonly pem: string
-  /** Whether what this key signs is believed by who reads that certificate. */
+  /** Whether a client that has that certificate accepts what this key signs. */
   matches(certificate: X509Certificate): boolean
 }
 
@@ -33,7 +33,7 @@ const keyLabels: ReadonlySet<string> = new Set(['PRIVATE KEY', 'RSA PRIVATE KEY'
 /** OpenSSL writes the curve in front of the key. */
 const parametersLabel = 'EC PARAMETERS'
 const encryptedLabel = 'ENCRYPTED PRIVATE KEY'
-/** In the older form of RFC 1421 the label stays as it is. */
+/** The older form of RFC 1421 keeps the label and adds this header. */
 const encryptedHeader = /^Proc-Type: *4 *, *ENCRYPTED/m
 const probeBytes = 32
 
@@ -60,7 +60,7 @@ export function readPrivateKey(text: string): PrivateKey | { readonly flaw: Priv
   }
 }
 
-/** The reason of a failure is dropped: nothing of a key is ever told. */
+/** The reason of a failure is dropped, because no part of a key may ever be shown. */
 function parsed(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem)
@@ -80,7 +80,10 @@ function kindFlaw({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Priva
   return bits < minRsaBits || bits > maxRsaBits ? { kind: 'key-bits', bits } : undefined
 }
 
-/** The public halves are compared first; that the private half belongs to it too, only a signature shows. */
+/**
+ * The public halves are compared first. Only a signature shows that the private half belongs to the
+ * certificate, too.
+ */
 function isPair(privateKey: KeyObject, certificate: X509Certificate): boolean {
   try {
     if (!certificate.checkPrivateKey(privateKey)) return false
