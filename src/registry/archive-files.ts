@@ -4,14 +4,14 @@ import { join, normalize } from 'node:path'
 import type { Readable } from 'node:stream'
 import { extract } from 'tar-stream'
 
-/** The files of an image that was saved to disk, be it as a directory or within one archive. */
+/** The files of an image that was saved to disk, as a directory or within one archive. */
 export interface ArchiveFiles {
-  /** Undefined where there is no such file. */
+  /** Returns undefined if there is no such file. */
   size(name: string): Promise<number | undefined>
   stream(name: string): Readable
 }
 
-/** Opens a directory or an uncompressed tar archive. Throws where it is neither. */
+/** Opens a directory or an uncompressed tar archive. Throws if it is neither. */
 export async function openArchiveFiles(path: string): Promise<ArchiveFiles> {
   const found = await stat(path)
   return found.isDirectory() ? directoryFiles(path) : await tarFiles(path)
@@ -41,7 +41,7 @@ async function tarFiles(path: string): Promise<ArchiveFiles> {
     size: async (name) => member(name)?.size,
     stream(name) {
       const { start, size } = member(name) ?? { start: 0, size: 0 }
-      // `end` is inclusive, so nothing at all is a start behind the end.
+      // `end` is inclusive, so an empty member has its start behind its end.
       return createReadStream(path, { start, end: start + size - 1 })
     },
   }
@@ -57,10 +57,12 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-/** The offset of a member is that of its header. */
+/** The offset that the reader gives for a member is that of its header. */
 const tarHeaderBytes = 512
 
-/** Where each file's content is in the archive. Old archives of Docker name a repeated layer by a link. */
+/**
+ * Finds where each file's content is in the archive. Old archives of Docker name a repeated layer by a link.
+ */
 async function indexOf(path: string): Promise<ReadonlyMap<string, Member>> {
   const members = new Map<string, Member>()
   const reader = extract()

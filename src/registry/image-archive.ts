@@ -8,9 +8,9 @@ import { digestOf } from './verified-stream.ts'
 
 /** Images that were saved to disk: an OCI layout (directory or archive) or what `docker save` writes. */
 export interface ImageArchive {
-  /** As the archive names them; empty strings where it does not. */
+  /** The names in the archive; empty strings for images without a name. */
   readonly names: readonly string[]
-  /** One image, for linux/amd64; the name may be left out where there is only one. */
+  /** Reads one image, for linux/amd64. The name may be left out if there is only one image. */
   image(name?: string): Promise<ArchivedImage>
 }
 
@@ -119,7 +119,7 @@ function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
 }
 
-/** Docker saves layers as they are unpacked and without a manifest, so one is written for them here. */
+/** Docker saves layers unpacked and without a manifest, so a manifest is written for them here. */
 async function dockerImage(files: ArchiveFiles, entry: DockerEntry): Promise<ArchivedImage> {
   const config = await readFile(files, entry.config)
   if (!config) throw new ImageArchiveError(`${entry.config} is missing in the archive`)

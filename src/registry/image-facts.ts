@@ -9,22 +9,25 @@ import type { RegistryClient, RegistryImage } from './registry-client.ts'
 export interface ImageFacts {
   readonly sizeBytes: number
   readonly hasInitrd: boolean
-  /** Entrypoint and command as one line, where the image has any. */
+  /** Entrypoint and command as one line; absent if the image has neither. */
   readonly args?: string
-  /** Some of `args` are the entrypoint's. */
+  /** Whether some of `args` are the entrypoint's. */
   readonly hasEntrypoint: boolean
   readonly kernelArgs?: string
   readonly labels: Readonly<Record<string, string>>
 }
 
 export interface ImageFactsCache {
-  /** Throws RegistryError, or MalformedImageError where it is no image that could run. */
+  /** Throws RegistryError, or MalformedImageError if it is no image that could run. */
   of(repository: string, digest: string, signal?: AbortSignal): Promise<ImageFacts>
 }
 
-/** Images of a busy installation; beyond that the longest known is read again when it is asked for. */
+/**
+ * The images of a busy installation. Beyond that number, the image that has been known longest is dropped,
+ * and read again when it is asked for.
+ */
 const maxCached = 2_000
-/** Labels are kept in memory and go into answers. */
+/** Labels are kept in memory and go into answers, so their size is bounded. */
 const maxLabelBytes = 65_536
 
 export function createImageFactsCache(client: RegistryClient): ImageFactsCache {

@@ -13,10 +13,10 @@ import { MalformedImageError } from './oci-manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
-/** What is asked of the listing. All that is given must match; of several lookups, one must. */
+/** What is asked of the listing. All given fields must match; of several lookups, one must. */
 export interface ImageQuery {
   readonly userName: string
-  /** The user's own name, `official`, or either with `/<app>`. Absent: all that the user may read. */
+  /** The user's own name, `official`, or either with `/<app>`. Absent: everything that the user may read. */
   readonly namespace?: string
   readonly tagged?: boolean
   readonly lookups?: readonly ImageLookup[]
@@ -32,28 +32,31 @@ export interface ImageLookup {
 export interface ListedImage extends ImageFacts {
   /** `hello@sha256:…` */
   readonly digest: string
-  /** `hello:latest`, sorted. Empty where no tag stands for the image any more. */
+  /** `hello:latest`, sorted. Empty if no tag stands for the image any more. */
   readonly tags: readonly string[]
 }
 
 export interface ImageListing {
   /**
-   * What the registry holds now: tags are asked for each time, so a push that has returned is seen. Sorted by
-   * `digest`, which no push changes: whoever reads the list in parts goes on behind an image although that
-   * was deleted, or lost its tag, meanwhile. Content that could not run (for other platforms, not an image)
-   * is left out, and so is what is damaged on the registry's disk. Throws RegistryError where the registry
-   * does not answer.
+   * Lists what the registry holds now. Tags are asked for each time, so a push that has returned is seen.
+   * The list is sorted by `digest`, which no push changes. So a caller who reads the list in parts can go on
+   * after an image, even if that image was deleted, or lost its tag, meanwhile. Content that could not run
+   * (for other platforms, not an image) is left out, and so is what is damaged on the registry's disk.
+   * Throws RegistryError if the registry does not answer.
    */
   list(query: ImageQuery, signal?: AbortSignal): Promise<readonly ListedImage[]>
 }
 
-/** Tags that one answer looks at; more are cut, and asked for by namespace `<user>/<app>`. */
+/**
+ * The most tags that one answer looks at. Further tags are cut; a query with the namespace `<user>/<app>`
+ * finds them.
+ */
 export const maxListedTags = 2_000
 /** Requests to the registry at a time, for one answer. */
 const concurrency = 12
-/** Of damaged images that were told of; those found after that many are told of each time. */
+/** The most damaged images that are remembered as reported. Further ones are reported each time. */
 const maxToldDamages = 1_000
-/** The registry's answer where what it has stored is not what its digest says. */
+/** The registry's answer if what it has stored does not have its digest. */
 const internalErrorStatus = 500
 
 interface Found {
@@ -66,11 +69,12 @@ export interface ImageListingDeps {
   readonly client: RegistryClient
   readonly facts?: ImageFactsCache
   /**
-   * References of images that are in use, as the host knows them (`ann/app@sha256:…`): the registry can not
-   * list what has lost its tag. Without it only tagged images and those looked up by digest are found.
+   * References of images that are in use, as the host knows them (`ann/app@sha256:…`). The registry can not
+   * list images that have lost their tag, so without this only tagged images and those looked up by digest
+   * are found.
    */
   readonly inUse?: (userName: string) => Promise<readonly string[]>
-  /** Told once of each image that is left out because the registry can not give it. */
+  /** Called once for each image that is left out because the registry can not give it. */
   readonly onDamaged?: (image: string, error: RegistryError) => void
 }
 
@@ -88,7 +92,7 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
     await inParallel(tags.flat().slice(0, maxListedTags), async ({ repository, tag }) => {
       const read = () => client.digestOf(repository, tag, signal)
       const digest = await unlessDamaged(`${repository}:${tag}`, read)
-      // A tag that was deleted meanwhile, or whose image is damaged.
+      // The tag was deleted meanwhile, or its image is damaged.
       if (digest === undefined) return
       const key = `${repository}@${digest}`
       const image = found.get(key) ?? { repository, digest, tags: [] }
@@ -98,7 +102,7 @@ export function createImageListing(deps: ImageListingDeps): ImageListing {
     return [...found.values()]
   }
 
-  /** Images that no tag may stand for: those looked up by digest, and those in use. */
+  /** Finds images that may have no tag: those looked up by digest, and those in use. */
   async function untagged(query: ImageQuery, repositories: readonly string[], signal?: AbortSignal) {
     const lookedUp = (query.lookups ?? []).flatMap(({ digest }) => {
       if (digest === undefined) return []
@@ -159,7 +163,7 @@ async function repositoriesFor(
   return lists.flat()
 }
 
-/** The repository that a lookup is about; undefined where it names none. */
+/** The repositories that a lookup names; undefined if it names none. */
 function lookedUpRepositories(lookup: ImageLookup): readonly string[] | undefined {
   const texts = [lookup.digest, lookup.tag].filter((text) => text !== undefined && !isImageDigest(text))
   if (texts.length === 0) return undefined
@@ -198,7 +202,7 @@ async function describe(
     return [{ ...known, digest: publicImageReference({ repository, digest }), tags: names }]
   } catch (error) {
     if (error instanceof MalformedImageError) return []
-    // Deleted meanwhile: the rest of the list is still true.
+    // The image was deleted meanwhile: the rest of the list is still true.
     if (error instanceof RegistryError && error.failure === RegistryFailure.NotFound) return []
     throw error
   }
@@ -207,8 +211,8 @@ async function describe(
 type UnlessDamaged = <T>(image: string, read: () => Promise<T>) => Promise<T | undefined>
 
 /**
- * One damaged image takes nobody's list away: what `read` finds, or undefined where the registry's copy is
- * broken.
+ * Returns what `read` finds, or undefined if the registry's copy is broken: one damaged image must not take
+ * a whole list away.
  */
 function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamaged {
   const told = new Set<string>()
@@ -224,7 +228,9 @@ function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamage
   }
 }
 
-/** Found by us, or by the registry. A registry that is overloaded or not there at all answers otherwise. */
+/**
+ * The damage was found here, or by the registry. A registry that is overloaded or down fails in another way.
+ */
 function isDamaged(error: unknown): error is RegistryError {
   if (!(error instanceof RegistryError)) return false
   return error.failure === RegistryFailure.Corrupt || error.status === internalErrorStatus

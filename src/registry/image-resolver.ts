@@ -18,13 +18,13 @@ export type ResolvedImage =
       readonly publicReference: string
       readonly facts: ImageFacts
     }
-  /** Not there, or not this user's: the two look the same. */
+  /** The image is not there, or not this user's: the two look the same. */
   | { readonly kind: 'unknown' }
-  /** There, but nothing that could run; `reason` is a sentence for the user. */
+  /** The image is there but can not run; `reason` is a sentence for the user. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 export interface ImageResolver {
-  /** What a reference stands for at this moment. Throws RegistryError where the registry does not answer. */
+  /** Finds what a reference stands for now. Throws RegistryError if the registry does not answer. */
   resolve(userName: string, reference: string, signal?: AbortSignal): Promise<ResolvedImage>
 }
 
@@ -54,7 +54,7 @@ export function createImageResolver(
   }
 }
 
-/** Official images are everybody's; all others belong to the user that they are named after. */
+/** Official images are for everybody; all others belong to the user after whom they are named. */
 export function mayRead(userName: string, repository: string): boolean {
   const namespace = namespaceOf(repository)
   return namespace === officialNamespace || (namespace === userName && userName !== '')

@@ -9,9 +9,9 @@ import { userTokens } from './user-tokens.ts'
 export interface ImportImageInput {
   /** An OCI layout, as directory or archive, or an archive of `docker save`. */
   readonly path: string
-  /** Which image of the archive, where it has several. */
+  /** The name of the image in the archive, if the archive has several. */
   readonly imageInArchive?: string
-  /** `<user>/<app>[:<tag>]`; an official image for administrators. */
+  /** `<user>/<app>[:<tag>]`, or an official image if the user is an administrator. */
   readonly name: string
   readonly registryUrl: string
   /** The API's `/registry/token`. */
@@ -27,8 +27,8 @@ export interface ImportedImage {
 }
 
 /**
- * Puts an image from disk into the registry under a name. What is there already is not sent again. Throws
- * ImageArchiveError, RegistryError (`denied` where the name is not the user's).
+ * Puts an image from disk into the registry under a name. What the registry has already is not sent again.
+ * Throws ImageArchiveError, or RegistryError (`denied` if the name is not the user's).
  */
 export async function importImage(input: ImportImageInput): Promise<ImportedImage> {
   const host = new URL(input.registryUrl).host
@@ -46,7 +46,7 @@ export async function importImage(input: ImportImageInput): Promise<ImportedImag
   return { reference: `${repository}:${tag}`, digest: image.manifest.digest }
 }
 
-/** Blobs first, so that the tag never stands for an image that is not whole. */
+/** Pushes the blobs first, so that the tag never stands for an incomplete image. */
 export async function pushArchivedImage(
   upload: RegistryUpload,
   image: ArchivedImage,

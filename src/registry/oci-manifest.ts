@@ -1,6 +1,6 @@
 /**
  * The documents of an image as OCI and Docker define them, read from bytes whose digest has been verified.
- * What is read is checked for its form: they are written by whoever pushed.
+ * Their form is checked, because any user who pushes writes them.
  */
 
 export const manifestMediaTypes = [
@@ -12,8 +12,8 @@ export const indexMediaTypes = [
   'application/vnd.docker.distribution.manifest.list.v2+json',
 ] as const
 /**
- * What is accepted of the registry; without the indexes it would choose a platform for us, and another
- * digest.
+ * The types that are accepted from the registry. Without the index types the registry itself would choose a
+ * platform, and return another digest.
  */
 export const acceptedMediaTypes = [...manifestMediaTypes, ...indexMediaTypes].join(', ')
 
@@ -104,7 +104,7 @@ export function parseImageConfig(bytes: Buffer): ImageConfig {
   }
 }
 
-/** Kernels of the user's own are published for the monitors they were made for; all of these run on ours. */
+/** Users' own kernels are published for the monitors for which they were made; all of these run here. */
 const acceptedSystems = ['linux', 'kraftcloud', 'qemu', 'fc', '']
 const acceptedArchitectures = new Set(['amd64', 'x86_64', ''])
 
@@ -113,7 +113,7 @@ export function runsHere(platform: { readonly os: string; readonly architecture:
 }
 
 /**
- * The entry of an index that this platform runs: linux/amd64 before anything else; undefined where there is
+ * The entry of an index that this platform runs, linux/amd64 before anything else; undefined if there is
  * none.
  */
 export function chooseEntry(index: ImageIndex): Descriptor | undefined {

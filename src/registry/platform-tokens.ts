@@ -3,17 +3,17 @@ import { RegistryAction } from './registry-scope.ts'
 import { issuePlatformToken } from './token-issuer.ts'
 import type { RegistryTokenIssuer } from './token-issuer.ts'
 
-/** Well below the lifetime of a token, so that one that is handed out lasts for a request. */
+/** How long a token is handed out again. That is well below its lifetime, so that it lasts for a request. */
 const reusedMs = 120_000
 /**
- * Repositories whose tokens are remembered; beyond that they are signed anew, which costs a fraction of a
- * millisecond.
+ * Repositories whose tokens are remembered. Beyond that number tokens are signed again, which costs a
+ * fraction of a millisecond.
  */
 const maxRemembered = 1_000
 
 /**
- * Tokens for a part of the platform that holds the signing key: the API reads by them, the stack seeds by
- * them.
+ * Tokens for a part of the platform that holds the signing key: the API reads with them, the stack seeds
+ * with them.
  */
 export function platformTokens(
   issuer: RegistryTokenIssuer,

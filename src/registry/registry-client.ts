@@ -14,24 +14,28 @@ import type { RegistryHttp } from './registry-http.ts'
 import { listRepositories, listTags } from './registry-lists.ts'
 import { digestOf, verified, verifyDigest } from './verified-stream.ts'
 
-/** Reads images of one registry. Everything is verified against its digest before it is returned or ends. */
+/**
+ * Reads images of one registry. Content is verified against its digest before it is returned or its stream
+ * ends.
+ */
 export interface RegistryClient {
-  /** The digest that a tag or digest stands for now; undefined where it is unknown. Never cached. */
+  /** The digest that a tag or digest stands for now; undefined if it is unknown. Never cached. */
   digestOf(repository: string, tagOrDigest: string, signal?: AbortSignal): Promise<string | undefined>
   /**
-   * The image of a digest for this platform, through an index where it is one. Throws where it is not there.
+   * The image of a digest for this platform. If the digest is that of an index, an image of the index is
+   * chosen. Throws if there is none.
    */
   image(repository: string, digest: string, signal?: AbortSignal): Promise<RegistryImage>
-  /** A blob as a stream that throws at its end unless it is what its descriptor says. */
+  /** A blob as a stream, which throws at its end unless the blob is what its descriptor says. */
   blob(repository: string, descriptor: Descriptor, signal?: AbortSignal): AsyncIterable<Buffer>
-  /** At most `maxTags` tags; none where the repository is unknown. */
+  /** At most `maxTags` tags; none if the repository is unknown. */
   tags(repository: string, signal?: AbortSignal): Promise<readonly string[]>
   /** The repositories below `<namespace>/`, at most `maxRepositories`. */
   repositories(namespace: string, signal?: AbortSignal): Promise<readonly string[]>
 }
 
 export interface RegistryImage {
-  /** What was asked for: of the index, where it is one. */
+  /** The digest that was asked for, be it that of an index. */
   readonly digest: string
   readonly manifest: ImageManifest
   readonly config: ImageConfig
@@ -125,7 +129,7 @@ async function expectFound(response: Awaited<ReturnType<RegistryHttp['send']>>, 
   throw new RegistryError(RegistryFailure.NotFound, `${what} is not in the registry`)
 }
 
-/** For registries that do not name the digest of what they answer. */
+/** For registries that do not name the digest of their answer. */
 async function digestByContent(
   http: RegistryHttp,
   what: { repository: string; tag: string; signal: AbortSignal | undefined },

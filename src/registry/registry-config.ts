@@ -8,7 +8,7 @@ export interface RegistryConfigInput {
   readonly address: string
   /** Where clients get tokens: the API's `/registry/token`, as they reach it. */
   readonly realm: string
-  /** PEM, the certificate of the signing key. */
+  /** The file with the certificate of the signing key, in PEM. */
   readonly certificateFile: string
   readonly logLevel?: 'error' | 'warn' | 'info' | 'debug'
 }
@@ -22,8 +22,8 @@ export function registryConfig(input: RegistryConfigInput): string {
       version: 0.1,
       log: { level: input.logLevel ?? 'warn', accesslog: { disabled: true } },
       storage: {
-        // No cache of descriptors: it would tell of blobs that the registry's owner has deleted, and a push
-        // would leave them out.
+        // There is no cache of descriptors: it would report blobs that the registry's owner has deleted, and
+        // a push would leave them out.
         delete: { enabled: true },
         filesystem: { rootdirectory: input.storageDirectory },
         maintenance: { uploadpurging: { enabled: true, age: '24h', interval: '6h', dryrun: false } },

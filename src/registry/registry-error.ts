@@ -1,14 +1,12 @@
-/** Why the registry did not give what was asked. */
+/** Why the registry did not give what was asked for. */
 export const RegistryFailure = {
-  /** It is not there, or these credentials do not show it. */
+  /** The thing is not there, or these credentials do not show it. */
   NotFound: 'not-found',
   /** The registry refuses the token. */
   Denied: 'denied',
   /** The registry does not answer, or answers with an error of its own: another attempt may succeed. */
   Unavailable: 'unavailable',
-  /**
-   * What came is not what its digest says, is malformed, or is over a limit: another attempt will not help.
-   */
+  /** What came does not have its digest, is malformed, or is over a limit: another attempt will not help. */
   Corrupt: 'corrupt',
 } as const
 export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFailure]
@@ -16,7 +14,7 @@ export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFail
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
   readonly failure: RegistryFailure
-  /** What the registry answered, where it did. */
+  /** The status that the registry answered, if it answered. */
   readonly status: number | undefined
   constructor(
     failure: RegistryFailure,

@@ -3,13 +3,14 @@ import type { Dispatcher } from 'undici'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
 /**
- * Gives a token for one repository (or `registryCatalog`); a fresh one each time, or one that is still valid.
+ * Gives a token for one repository (or `registryCatalog`): a new one each time, or one that is still valid.
  */
 export type RegistryTokenSource = (repository: string) => Promise<string>
 
 export interface RegistryHttp {
   /**
-   * Sends one request. Resolves for every answer below 500 but 401 and 403; the caller must consume the body.
+   * Sends one request. Resolves for every answer below 500 except 401, 403 and 429; the caller must consume
+   * the body.
    */
   send(call: RegistryCall): Promise<Dispatcher.ResponseData>
   close(): Promise<void>
@@ -18,10 +19,11 @@ export interface RegistryHttp {
 export interface RegistryCall {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH'
   /**
-   * Below the registry's base address, with a leading slash; or an absolute address that the registry gave.
+   * A path below the registry's base address, with a leading slash; or an absolute address that the registry
+   * gave.
    */
   readonly path: string
-  /** Whose token is sent. */
+  /** The repository whose token is sent. */
   readonly repository: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Dispatcher.DispatchOptions['body']
@@ -29,12 +31,12 @@ export interface RegistryCall {
 }
 
 const connectTimeoutMs = 5_000
-/** To the first byte of an answer; a registry hashes what was uploaded before it answers. */
+/** The time to the first byte of an answer. A registry hashes what was uploaded before it answers. */
 const headersTimeoutMs = 60_000
-/** Between two pieces of a body. */
+/** The time between two pieces of a body. */
 const bodyTimeoutMs = 30_000
 const maxConnections = 16
-/** Registries keep blobs elsewhere and send the client there, once. */
+/** Registries may keep blobs elsewhere and redirect the client there, once. */
 const maxRedirects = 2
 
 export function createRegistryHttp(options: {
@@ -60,8 +62,8 @@ export function createRegistryHttp(options: {
   }
 
   async function sendTo(url: URL, call: RegistryCall): Promise<Dispatcher.ResponseData> {
-    // Another origin is where blobs are kept: the address itself permits to read them, and our token is not
-    // its business.
+    // Blobs may be kept at another origin. The address itself permits reading them, and the token is not
+    // meant for that origin.
     const authorization =
       url.origin === base.origin ? { authorization: `Bearer ${await tokenFor(call.repository)}` } : {}
     try {
@@ -119,7 +121,7 @@ async function refuseFailures(
   return response
 }
 
-/** More than this of an unwanted body is not read to save the connection. */
+/** The most that is read of an unwanted body to save the connection. */
 const maxDiscardedBytes = 65_536
 
 export async function discard(response: Dispatcher.ResponseData): Promise<void> {
@@ -144,7 +146,7 @@ export async function readBody(
   return Buffer.concat(chunks, size)
 }
 
-/** The body piece by piece; a connection that breaks is the registry being unavailable. */
+/** The body piece by piece. A connection that breaks counts as an unavailable registry. */
 export async function* readChunks(response: Dispatcher.ResponseData): AsyncGenerator<Buffer> {
   try {
     const chunks: AsyncIterable<Buffer> = response.body

@@ -3,12 +3,12 @@ import type { RegistryHttp } from './registry-http.ts'
 import { registryCatalog } from './token-issuer.ts'
 
 const maxListPageBytes = 1024 * 1024
-/** Of one repository; a list of more is cut. */
+/** The most tags of one repository; a longer list is cut. */
 export const maxTags = 1_000
-/** Of one namespace; a list of more is cut. */
+/** The most repositories of one namespace; a longer list is cut. */
 export const maxRepositories = 500
 const listPageSize = 100
-/** Ends a registry that pages for ever. */
+/** Ends the reading of a registry that pages for ever. */
 const maxListPages = 20
 
 export async function listTags(
@@ -28,8 +28,8 @@ export async function listRepositories(
 ): Promise<readonly string[]> {
   const prefix = `${namespace}/`
   const names = await readList(http, {
-    // The registry orders `/` before all other characters, so those of a namespace follow directly on its
-    // bare name.
+    // The registry orders `/` before all other characters, so the repositories of a namespace follow
+    // directly after its bare name.
     path: `/v2/_catalog?n=${listPageSize}&last=${encodeURIComponent(namespace)}`,
     repository: registryCatalog,
     key: 'repositories',
@@ -77,7 +77,7 @@ function listOf(bytes: Buffer, key: string): readonly string[] {
   return Array.isArray(list) ? list.filter((item): item is string => typeof item === 'string') : []
 }
 
-/** `</v2/_catalog?last=x&n=100>; rel="next"` */
+/** The address in a header such as `</v2/_catalog?last=x&n=100>; rel="next"`. */
 function nextPage(link: string | string[] | undefined): string | undefined {
   return /<([^>]+)>;\s*rel="?next"?/.exec(Array.isArray(link) ? link.join(',') : (link ?? ''))?.[1]
 }

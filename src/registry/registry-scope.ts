@@ -12,7 +12,7 @@ export interface RegistryScope {
   readonly actions: readonly string[]
 }
 
-/** Who asks; absent where nobody logged in. */
+/** The user who asks; absent if nobody logged in. */
 export interface RegistryUser {
   readonly name: string
   readonly admin: boolean
@@ -23,8 +23,8 @@ export const maxScopes = 16
 const maxScopeLength = 512
 
 /**
- * Reads `repository:<name>:pull,push`; several may stand in one parameter, apart by blanks. Nonsense is left
- * out.
+ * Reads `repository:<name>:pull,push`. One parameter may hold several scopes, separated by blanks. Malformed
+ * scopes are left out.
  */
 export function parseScopes(parameters: readonly string[]): readonly RegistryScope[] {
   return parameters
@@ -35,7 +35,7 @@ export function parseScopes(parameters: readonly string[]): readonly RegistrySco
 }
 
 function parseScope(text: string): readonly RegistryScope[] {
-  // The name may hold a colon (a registry's port), the type and the actions can not.
+  // The name may hold a colon (a registry's port); the type and the actions can not.
   const match = /^([a-z]+(?:\([a-z]+\))?):(.+):([a-z*,]+)$/.exec(text)
   if (!match) return []
   const [, type = '', name = '', actions = ''] = match
@@ -43,9 +43,9 @@ function parseScope(text: string): readonly RegistryScope[] {
 }
 
 /**
- * The part of a wish that is granted: a user does everything with `<user>/...` and reads `official/...`, an
- * administrator also writes `official/...`, and who is not logged in reads `official/...`. A scope of which
- * nothing is granted stays with no actions, as the token protocol wants it.
+ * The part of a requested scope that is granted. A user may do everything with `<user>/...` and read
+ * `official/...`. An administrator may also write `official/...`. A client without a login may read
+ * `official/...`. A scope of which nothing is granted stays without actions, as the token protocol demands.
  */
 export function grantScope(scope: RegistryScope, user: RegistryUser | undefined): RegistryScope {
   const permitted = permittedActions(scope, user)
@@ -57,15 +57,15 @@ const boundedPrefix = 'bounded-'
 
 /**
  * The same scope for a registry that has an owner (`src/registry/owner`). The registry itself does not know
- * such actions and refuses them; the owner, before it, knows them and counts what is pushed. So a user's
- * token can not push past the owner.
+ * these actions and refuses them. The owner in front of it knows them, and counts what is pushed. So a
+ * user's token can not push past the owner.
  */
 export function boundedScope(scope: RegistryScope): RegistryScope {
   const bounded = (action: string) => (action === RegistryAction.Pull ? action : `${boundedPrefix}${action}`)
   return { ...scope, actions: scope.actions.map(bounded) }
 }
 
-/** What `boundedScope` was made from. A scope of the platform's own tokens stays as it is. */
+/** The scope from which `boundedScope` was made. A scope of the platform's own tokens stays as it is. */
 export function unboundedScope(scope: RegistryScope): RegistryScope {
   const plain = (action: string) =>
     action.startsWith(boundedPrefix) ? action.slice(boundedPrefix.length) : action

@@ -3,7 +3,7 @@ import { RegistryError, RegistryFailure } from './registry-error.ts'
 import { discard, readBody } from './registry-http.ts'
 import type { RegistryHttp } from './registry-http.ts'
 
-/** Writes images to a registry: blobs first, then the manifest that names them. Repeats are free. */
+/** Writes images to a registry: blobs first, then the manifest that names them. Calls may be repeated. */
 export interface RegistryUpload {
   hasBlob(repository: string, digest: string): Promise<boolean>
   /** Sends a blob unless it is there. The registry verifies the digest. */
@@ -20,7 +20,7 @@ export interface RegistryUpload {
   ): Promise<void>
 }
 
-/** As much of the registry's complaint as is read. */
+/** The most that is read of the registry's complaint. */
 const maxComplaintBytes = 16_384
 
 export function createRegistryUpload(http: RegistryHttp): RegistryUpload {

@@ -2,19 +2,19 @@ import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
 /**
- * The key that signs registry tokens, and the certificate by which the registry knows it. The registry is
- * given the certificate as its `rootcertbundle`; every token carries it again (`x5c`), so no key identifiers
+ * The key that signs registry tokens, and the certificate by which the registry knows the key. The registry
+ * gets the certificate as its `rootcertbundle`. Every token carries it, too (`x5c`), so no key identifiers
  * need to agree.
  */
 export interface RegistrySigningKey {
   readonly key: KeyObject
-  /** The certificate, DER in base64, as a JWT's `x5c` wants it. */
+  /** The certificate, DER in base64, as in a JWT's `x5c`. */
   readonly certificate: string
 }
 
 /**
- * The registry refuses tokens once the certificate has expired; a data directory is not expected to live
- * longer.
+ * The registry refuses tokens once the certificate has expired. A data directory is not expected to live
+ * longer than this.
  */
 const certificateLifetimeDays = 7300
 const dayMs = 86_400_000
@@ -24,8 +24,8 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 export async function generateRegistrySigningKey(
   nowMs: number,
 ): Promise<{ key: string; certificate: string }> {
-  // Both are loaded only where a key is made. The certificate library needs the polyfill to be there before
-  // it.
+  // Both libraries are loaded only when a key is made. The certificate library needs the polyfill to be
+  // loaded before it.
   await import('reflect-metadata')
   const { X509CertificateGenerator } = await import('@peculiar/x509')
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
@@ -33,7 +33,8 @@ export async function generateRegistrySigningKey(
     {
       serialNumber: '01',
       name: 'CN=Roost registry tokens',
-      // A day back, so that a clock that is set right after the first start does not invalidate it.
+      // It begins a day earlier, so that a clock that is set right after the first start does not invalidate
+      // it.
       notBefore: new Date(nowMs - dayMs),
       notAfter: new Date(nowMs + certificateLifetimeDays * dayMs),
       signingAlgorithm: algorithm,

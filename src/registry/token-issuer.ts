@@ -6,15 +6,15 @@ import type { RegistryScope, RegistryUser } from './registry-scope.ts'
 import type { RegistrySigningKey } from './signing-key.ts'
 
 /**
- * A push of a large image asks for a new token when this one expires; a revoked user token lives on for as
- * long.
+ * A push of a large image asks for a new token when this one expires. If a user's token is revoked, registry
+ * tokens made from it stay valid for up to this long.
  */
 const tokenLifetimeSeconds = 300
 /** The registry and the API may be on machines whose clocks differ a little. */
 const clockToleranceSeconds = 30
 
 export interface RegistryTokenIssuer {
-  /** A signed token for exactly these scopes, whoever asks: the caller has decided that they are granted. */
+  /** Makes a signed token for exactly these scopes: the caller has decided that they are granted. */
   issue(subject: string, access: readonly RegistryScope[]): Promise<IssuedToken>
 }
 
@@ -47,8 +47,8 @@ export function createRegistryTokenIssuer(
 }
 
 /**
- * A token with which the platform itself reads or writes one repository: agents pull by it, the API lists by
- * it. `registryCatalog` in place of a repository permits to list all repositories.
+ * A token with which the platform itself reads or writes one repository: agents pull with it, the API lists
+ * with it. `registryCatalog` in place of a repository permits listing all repositories.
  */
 export async function issuePlatformToken(
   issuer: RegistryTokenIssuer,
@@ -63,10 +63,10 @@ export async function issuePlatformToken(
   return issued.token
 }
 
-/** Not the name of any repository. */
+/** Stands for the list of all repositories. No repository can have this name. */
 export const registryCatalog = '*catalog*'
 
-/** What `GET /registry/token` is asked: the parts of the request that matter. */
+/** The parts of a `GET /registry/token` request that matter. */
 export interface TokenRequest {
   readonly authorization: string | undefined
   readonly service: string | undefined
@@ -81,8 +81,8 @@ export type TokenAnswer =
   | { readonly status: 400 | 401; readonly message: string }
 
 /**
- * Finds the user for what stands in the Basic header: the name, and as password either a token as the API
- * takes it or only its secret. Undefined where they do not fit.
+ * Finds the user for the credentials of the Basic header: the name, and as password either a token as the
+ * API accepts it or only its secret. Undefined if the two do not belong together.
  */
 export type AuthenticateRegistryUser = (credentials: {
   readonly user: string
@@ -91,14 +91,14 @@ export type AuthenticateRegistryUser = (credentials: {
 
 /**
  * Answers a token request of the registry protocol. A request without credentials gets what everybody may
- * have; wrong credentials are refused even where none were needed, so that `docker login` tells.
+ * have. Wrong credentials are refused even if none were needed, so that `docker login` reports them.
  */
 export async function answerTokenRequest(
   request: TokenRequest,
   deps: {
     readonly issuer: RegistryTokenIssuer
     readonly authenticate: AuthenticateRegistryUser
-    /** Users push by the registry's owner alone. */
+    /** Whether users can push only through the registry's owner. */
     readonly bounded?: boolean
   },
 ): Promise<TokenAnswer> {

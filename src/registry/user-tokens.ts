@@ -7,7 +7,7 @@ import type { RegistryTokenSource } from './registry-http.ts'
 const requestTimeoutMs = 10_000
 const maxAnswerBytes = 65_536
 
-/** Tokens for the registry in exchange for a user's own token, as any client of the registry gets them. */
+/** Gets registry tokens in exchange for a user's own token, as any client of the registry does. */
 export function userTokens(options: {
   readonly tokenUrl: string
   readonly token: string

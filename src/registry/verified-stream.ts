@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
 /**
- * Passes a blob on and throws at its end unless it is as long as announced and has the digest it was asked
- * by. It stops at the first byte too many. A reader must not trust what it got before the end was reached.
+ * Passes a blob on. Throws at its end unless the blob has the announced length and the digest that was asked
+ * for. Stops at the first byte too many. A reader must not trust what it got before the end was reached.
  */
 export async function* verified(
   chunks: AsyncIterable<Buffer>,

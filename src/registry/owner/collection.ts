@@ -8,7 +8,7 @@ import type { FoundRepository, Inventory } from './storage-inventory.ts'
 import { digestOfHex } from './storage-layout.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
-/** How old something has to be that nothing needs. */
+/** How old unneeded things have to be before they are deleted. */
 export interface CollectionAges {
   /** Blobs without a manifest, and manifests without a tag: a push writes the tag last. */
   readonly unreachedMs: number
@@ -21,7 +21,7 @@ export interface CollectionDeps {
   readonly guard: DigestGuard
   readonly references: ManifestReferences
   /**
-   * How long a manifest that is about to be deleted can not be found before it goes: longer than a create
+   * How long a manifest is hidden before it is deleted. That is longer than the creation of an instance
    * takes.
    */
   readonly leavingMs: number
@@ -30,17 +30,19 @@ export interface CollectionDeps {
   readonly nowMs: () => number
 }
 
-/** The registry looks for `link`. A revision that has this file instead is about to be deleted. */
+/**
+ * The registry looks for `link`. A revision with this file in its place is hidden and about to be deleted.
+ */
 const leavingName = 'leaving'
 
 /**
- * Deletes what nothing needs: uploads that were given up, manifests that neither a tag nor an index nor an
- * instance (`inUse`, as `<repository>@<digest>`) leads to, layers that no manifest of their repository needs,
+ * Deletes what nothing needs: uploads that were given up; manifests to which no tag, no index and no
+ * instance (`inUse`, as `<repository>@<digest>`) leads; layers that no manifest of their repository needs;
  * and blobs that no repository has.
  *
- * One call takes away one layer of that: what only a manifest needed goes with the next inventory. So
- * everything that a manifest needs is there for as long as the manifest is, whoever tags it meanwhile.
- * Returns whether anything was deleted.
+ * One call deletes one level of that: what only a deleted manifest needed goes with the next inventory. So
+ * everything that a manifest needs is there for as long as the manifest is, even if a push tags the manifest
+ * meanwhile. Returns whether anything was deleted.
  */
 export async function collect(
   deps: CollectionDeps,
@@ -54,7 +56,7 @@ export async function collect(
     deleted += await one.collect(inUse)
     for (const digest of one.left) linked.add(digest)
   }
-  // Without any repository the storage is not the one that it was, and nothing says what its blobs are for.
+  // Without any repository the storage is not the one that it was, and nothing says which blobs are needed.
   if (inventory.repositories.length > 0) deleted += await collectBlobs(deps, linked)
   return deleted > 0
 }
@@ -63,7 +65,7 @@ class RepositoryCollection {
   readonly #deps: CollectionDeps
   readonly #found: FoundRepository
   readonly #ages: CollectionAges
-  /** Blobs that the repository still has. */
+  /** The digests of the blobs that the repository still has. */
   readonly left: Set<string>
 
   constructor(deps: CollectionDeps, found: FoundRepository) {
@@ -95,7 +97,7 @@ class RepositoryCollection {
   }
 
   /**
-   * Those of every manifest that was there when the inventory was taken stay, also where that manifest goes
+   * Deletes unneeded layers. The layers of every manifest in the inventory stay, even if that manifest goes
    * now.
    */
   async #collectLayers(): Promise<number> {
@@ -140,7 +142,10 @@ class RepositoryCollection {
     return deleted
   }
 
-  /** What tags and instances lead to, what is young, and what the indexes among these name. */
+  /**
+   * The manifests to which tags and instances lead, the young ones, and those that the indexes among these
+   * name.
+   */
   async #keptRevisions(inUse: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const { layout, guard, references } = this.#deps
     const { name, revisions, tags } = this.#found
@@ -161,7 +166,7 @@ class RepositoryCollection {
     return kept
   }
 
-  /** Somebody needs it after all, or has pushed it anew. */
+  /** Shows a hidden manifest again, because something needs it after all or a push has brought it again. */
   async #restore(digest: string, files: { readonly link: string; readonly leaving: string }): Promise<void> {
     const release = await this.#deps.guard.hold([digest])
     try {
@@ -173,8 +178,8 @@ class RepositoryCollection {
   }
 
   /**
-   * Their age protects a push that is under way. These were part of an image, so nothing has to be waited
-   * for.
+   * Makes the layers of a deleted manifest old at once. The age of a layer protects a push that is under
+   * way, but these layers were part of an image, so there is nothing to wait for.
    */
   async #releaseLayers(digest: string, leavingSinceMs: number): Promise<void> {
     for (const layer of await this.#deps.references.of(digest)) {
@@ -184,7 +189,7 @@ class RepositoryCollection {
     }
   }
 
-  /** Tags remember every digest they stood for, which nobody asks for. */
+  /** Deletes the digests for which tags stood before. Tags remember them, but nobody asks for them. */
   async #forgetPastTags(): Promise<void> {
     for (const [tag, current] of this.#found.tags) {
       const directory = path.join(this.#deps.layout.tag(this.#found.name, tag), 'index', 'sha256')
@@ -200,7 +205,7 @@ class RepositoryCollection {
     const done = await this.#deps.guard.delete(digest, async () => void (await removeTree(directory)))
     if (!done) return 0
     const { layers, revisions } = this.#found
-    // A manifest may be in both places; the inventory that follows says what is left.
+    // A manifest may be in both places; the next inventory says what is left.
     if (!(layers.has(digest) && revisions.has(digest))) this.left.delete(digest)
     return 1
   }
@@ -210,7 +215,7 @@ class RepositoryCollection {
   }
 }
 
-/** Of a blob that no repository has. Whoever pushes it at this moment has named it. */
+/** Deletes blobs that no repository has. A push that brings one at this moment has named it in the guard. */
 async function collectBlobs(deps: CollectionDeps, linked: ReadonlySet<string>): Promise<number> {
   const { layout, guard } = deps
   let deleted = 0
@@ -225,14 +230,14 @@ async function collectBlobs(deps: CollectionDeps, linked: ReadonlySet<string>): 
   return deleted
 }
 
-/** When a file was written, or wanted last; 0 where there is none. */
+/** When a file was last written or wanted; 0 if it does not exist. */
 async function changedMs(file: string): Promise<number> {
   return Math.floor((await unlessGone(stat(file)))?.mtimeMs ?? 0)
 }
 
 const removeTries = 3
 
-/** False where the registry writes there at this moment; the next collection comes by. */
+/** Returns false if the registry writes there at this moment; the next collection tries again. */
 async function removeTree(directory: string): Promise<boolean> {
   try {
     await rm(directory, { recursive: true, force: true, maxRetries: removeTries })

@@ -1,14 +1,14 @@
 import { Transform } from 'node:stream'
 
 interface Admission {
-  /** The quick answer; false where `admit` has to look more closely. */
+  /** The quick answer; false if `admit` has to look more closely. */
   readonly fits: (bytes: number) => boolean
   readonly admit: (bytes: number) => Promise<void>
 }
 
 /**
- * Passes a body on, each piece once it was admitted; a piece that is refused ends the body with what `admit`
- * threw.
+ * Passes a body on, each piece once it was admitted. If a piece is refused, the body ends with the error of
+ * `admit`.
  */
 export function countedBody(admission: Admission): Transform {
   return new Transform({

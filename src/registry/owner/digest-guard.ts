@@ -1,22 +1,22 @@
 /**
- * Keeps a collection away from what is being written. A write names the digests that it needs: they are not
- * deleted by a collection that runs at that moment. A write waits while one of them is being deleted, and
- * then finds it gone.
+ * Keeps a collection away from what is being written. A write names the digests that it needs, and a
+ * collection that runs at that moment does not delete them. A write waits while one of its digests is being
+ * deleted, and then finds it gone.
  */
 export class DigestGuard {
   /** How many writes under way need a digest. */
   readonly #held = new Map<string, number>()
-  /** Those that were named since the collection began, although their write has ended. */
+  /** The digests that were named since the collection began, even if their write has ended. */
   #named = new Set<string>()
   readonly #deletions = new Map<string, Promise<void>>()
 
-  /** Returns what is called once when the write has ended. */
+  /** Returns a function that is called once, when the write has ended. */
   async hold(digests: readonly string[]): Promise<() => void> {
     for (const digest of digests) {
       this.#named.add(digest)
       this.#held.set(digest, (this.#held.get(digest) ?? 0) + 1)
     }
-    // Once named, no further deletion of them begins.
+    // Once digests are named, no further deletion of them begins.
     for (const digest of digests) await this.#deletions.get(digest)
     return () => {
       for (const digest of digests) {
@@ -27,7 +27,9 @@ export class DigestGuard {
     }
   }
 
-  /** A collection begins to look: whatever is named from here on it leaves alone. */
+  /**
+   * Called when a collection begins to look. The collection spares every digest that is named from here on.
+   */
   beginCollection(): void {
     this.#named = new Set(this.#held.keys())
   }
@@ -36,7 +38,7 @@ export class DigestGuard {
     return this.#named.has(digest)
   }
 
-  /** Does the work unless somebody needs the digest; says whether it was done. */
+  /** Does the work unless a write needs the digest. Returns whether the work was done. */
   async delete(digest: string, work: () => Promise<void>): Promise<boolean> {
     if (this.#named.has(digest)) return false
     const deletion = work()

@@ -1,11 +1,11 @@
 import { diskReserveBytes } from '../../domain/host/disk-reserve.ts'
 import type { DiskSize } from '../../domain/host/disk-reserve.ts'
 
-/** How old a look at the disk may be. What passes meanwhile is counted. */
+/** How old a look at the disk may be. Bytes that pass after the look are counted. */
 const looksEveryMs = 1_000
 
 /**
- * The room on the registry's disk that pushes may still take, all users together, whatever the quotas
+ * The room on the registry's disk that pushes of all users together may still take, whatever the quotas
  * promise.
  */
 export class DiskRoom {
@@ -21,16 +21,16 @@ export class DiskRoom {
     this.#nowMs = options.nowMs
   }
 
-  /** Before the first `take` of a request. */
+  /** Called before the first `take` of a request. */
   async look(): Promise<void> {
     if (this.#nowMs() - this.#lookedMs < looksEveryMs) return
     await (this.#looking ??= this.#lookNow().finally(() => (this.#looking = undefined)))
   }
 
-  /** Whether so much may be written; then it counts as written. */
+  /** Whether this many bytes may be written. If so, they count as written. */
   take(bytes: number): boolean {
-    // A long push looks again on its way, without waiting for it. A look that fails leaves the last one,
-    // which only shrinks.
+    // During a long push this looks again without waiting. If the look fails, the last one still counts, and
+    // the room that it found only shrinks.
     void this.look().catch(() => undefined)
     if (bytes > this.#leftBytes - this.#sinceLook) return false
     this.#sinceLook += bytes

@@ -6,8 +6,9 @@ import { directoriesIn, readLink, unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
 /**
- * Deletes by tag, or by digest with every tag that stands for it. Only tags are taken away here. What they
- * led to goes with the next collection, whatever its age, unless another image or an instance still needs it.
+ * Deletes by tag, or by digest together with every tag that stands for it. Only tags are deleted here. What
+ * they led to goes with the next collection, whatever its age, unless another image or an instance still
+ * needs it.
  */
 export class ImageDeletions {
   readonly #layout: StorageLayout
@@ -18,13 +19,15 @@ export class ImageDeletions {
     this.#onDeleted = onDeleted
   }
 
-  /** The digest that a tag stands for now; undefined for a digest, and where there is no such tag. */
+  /**
+   * The digest that a tag stands for now. Undefined if `reference` is a digest, or if there is no such tag.
+   */
   async currentOf(repository: string, reference: string): Promise<string | undefined> {
     if (isImageDigest(reference)) return undefined
     return await readLink(path.join(this.#layout.tag(repository, reference), 'current', 'link'))
   }
 
-  /** Throws `RegistryRefusal` where there is no such image. */
+  /** Throws `RegistryRefusal` if there is no such image. */
   async delete(repository: string, reference: string): Promise<void> {
     const isDigest = isImageDigest(reference)
     const digest = isDigest ? reference : await this.currentOf(repository, reference)
@@ -38,7 +41,7 @@ export class ImageDeletions {
     this.#onDeleted()
   }
 
-  /** When a manifest was needed last, as far as is known. */
+  /** Notes when a manifest was last needed, as far as is known. */
   async setWanted(repository: string, digest: string, atMs: number): Promise<void> {
     const at = new Date(atMs)
     await unlessGone(utimes(path.join(this.#layout.revision(repository, digest), 'link'), at, at))

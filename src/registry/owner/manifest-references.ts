@@ -8,15 +8,15 @@ const digests = /sha256:[0-9a-f]{64}/g
 const maxRemembered = 20_000
 
 /**
- * Every digest that stands anywhere in a manifest or an index. That may be more than it needs, and never
- * less.
+ * Every digest that appears anywhere in a manifest or an index. That may be more than the manifest needs,
+ * but never less.
  */
 export function referencesIn(manifest: Buffer): readonly string[] {
   const text = manifest.toString('utf8')
   return [...new Set([...(text.match(digests) ?? []), ...(withoutEscapes(text).match(digests) ?? [])])]
 }
 
-/** JSON may write a letter as a number. */
+/** JSON may write a letter as an escape with its number. */
 function withoutEscapes(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text))
@@ -34,7 +34,7 @@ export class ManifestReferences {
     this.#layout = layout
   }
 
-  /** Of a manifest that is not there any more, nothing. */
+  /** Returns nothing for a manifest that does not exist any more. */
   async of(digest: string): Promise<readonly string[]> {
     const known = this.#remembered.get(digest)
     if (known !== undefined) return known

@@ -2,24 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { RegistryRefusal } from './registry-refusal.ts'
 
-/** docker sends five layers side by side and skopeo six, so five pushes of one user at once do not notice. */
+/**
+ * docker sends five layers side by side and skopeo six, so a user with five pushes at once stays below this.
+ */
 export const maxRequestsPerUser = 32
-/** Of clients, each a descriptor of ours, and mostly one more to the registry. */
+/** The most connections of clients. Each takes a descriptor here, and mostly one more to the registry. */
 const defaultMaxConnections = 2_048
 
 /**
- * What is under way at the owner of the registry, so that no user takes it all with requests that take for
- * ever. A user has so many requests at most. A request is under way until it is answered and has been sent,
- * or its connection is closed. Connections are bounded as well: where all are taken, the one that has been
- * without a user's request for longest is closed for the newcomer. They are not bounded by address, since all
- * users may come from one: the owner listens on the loopback, mostly behind a proxy.
+ * What is under way at the owner of the registry. It is bounded, so that no user takes everything with
+ * requests that never end. A user has at most `maxRequestsPerUser` requests. A request is under way until it
+ * is answered and has been sent, or its connection is closed. Connections are bounded as well: when all are
+ * taken, the connection that has been without a user's request for longest is closed for the newcomer. There
+ * is no bound by address, since all users may come from one: the owner listens on the loopback, mostly
+ * behind a proxy.
  */
 export class OpenRequests {
   readonly #maxConnections: number
   readonly #byUser = new Map<string, number>()
-  /** Without a user's request, in the order in which they came to be so. */
+  /** Connections without a user's request, in the order in which they came to be so. */
   readonly #spare = new Set<Socket>()
-  /** How many requests of users each has under way. */
+  /** How many requests of users each connection has under way. */
   readonly #used = new Map<Socket, number>()
 
   constructor(maxConnections = defaultMaxConnections) {
@@ -39,11 +42,11 @@ export class OpenRequests {
     if (!socket.destroyed) this.#spare.add(socket)
   }
 
-  /** Throws a refusal where the user has too many. */
+  /** Throws a refusal if the user has too many requests. */
   begin(user: string, request: IncomingMessage, response: ServerResponse): void {
     const count = this.#byUser.get(user) ?? 0
     if (count >= maxRequestsPerUser) throw tooMany(user)
-    // Its end may have come already, and would not be told again.
+    // The end may have come already, and would not be reported again.
     if (request.closed || response.closed || request.socket.destroyed) return
     this.#byUser.set(user, count + 1)
     this.#use(request.socket, 1)

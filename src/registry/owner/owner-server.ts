@@ -9,26 +9,27 @@ import { parseRegistryRequest } from './registry-request.ts'
 import { discardRest } from './unread-body.ts'
 
 export interface OwnerServerDeps extends PushHandlersDeps {
-  /** Told of what no client can be blamed for. */
+  /** Called on errors for which no client can be blamed. */
   readonly onError: (error: unknown) => void
-  /** Of clients; absent: what suits real users. */
+  /** The most connections of clients; absent: a number that suits real users. */
   readonly maxConnections?: number | undefined
 }
 
 const headersTimeoutMs = 10_000
 /**
- * Between two pieces of a body. The registry may need minutes to read a large blob again before it answers.
+ * The time between two pieces of a body. The registry may need minutes to read a large blob again before it
+ * answers.
  */
 const idleTimeoutMs = 300_000
-/** How often connections are looked at whose request has no end of its head. */
+/** How often the server looks for connections whose request has no complete head. */
 const headersCheckMs = 5_000
-/** Asked of a client that has too many requests under way. */
+/** How long a client that has too many requests under way is asked to wait. */
 const retryAfterSeconds = '5'
 
 /**
  * The registry as users reach it. Reads go through as they are. Writes go through with a token of the
  * platform, after the user's own token was found to permit them and what they bring was found to fit. The
- * caller lets it listen, and closes it.
+ * caller makes the server listen, and closes it.
  */
 export function createOwnerServer(deps: OwnerServerDeps): Server {
   const handlers = new PushHandlers(deps)
@@ -36,7 +37,7 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answered = await answerTo(request, response)
-    // Who has gone, or has got half of an answer, can not be told anything.
+    // A client that has gone, or has got half of an answer, can not be told anything.
     if (request.destroyed && 'text' in answered) return
     if (!request.complete && !request.destroyed) discardRest(request, response)
     response.writeHead(answered.status, answered.headers)
@@ -62,7 +63,7 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
     answer(request, response).catch(deps.onError)
   })
   server.on('connection', (socket) => open.connected(socket))
-  // A push of one layer may take hours; what counts is that it goes on.
+  // A push of one layer may take hours; what matters is that it goes on.
   server.requestTimeout = 0
   server.headersTimeout = headersTimeoutMs
   server.timeout = idleTimeoutMs

@@ -24,7 +24,7 @@ export interface PushHandlersDeps {
   readonly layout: StorageLayout
   readonly guard: DigestGuard
   readonly deletions: ImageDeletions
-  /** When something is wanted again, its age begins anew. */
+  /** The clock. The age of something that is wanted again starts at its time. */
   readonly nowMs: () => number
 }
 
@@ -37,7 +37,9 @@ type Write = Exclude<RegistryRequest, { kind: 'read' | 'other' }>
 
 /** Distribution itself refuses larger manifests. */
 const maxManifestBytes = 4 * 1024 * 1024
-/** What a new upload may make besides itself: the directories of its repository, and the link of its blob. */
+/**
+ * What a new upload may create besides itself: the directories of its repository, and the link of its blob.
+ */
 const entriesOfNewRepository = 16
 /** A piece of an upload leaves the state of its digest behind. */
 const entriesOfPiece = 2
@@ -61,7 +63,7 @@ export class PushHandlers {
       call.kind === 'cancel' || call.kind === 'delete-manifest' ? RegistryAction.Delete : RegistryAction.Push
     const { authorization } = request.headers
     const token = await this.#deps.permissions.permit(authorization, { repository: call.repository, action })
-    // Nothing of the body is read: the registry refuses the token, and says where a client gets a better one.
+    // The body is not read: the registry refuses the token, and says where a client gets a better one.
     if (token === undefined) return await this.#pass(request, {})
     return await this.#write(call, request, { authorization: `Bearer ${token}` })
   }
@@ -74,7 +76,10 @@ export class PushHandlers {
     return await this.#pass(request, headers)
   }
 
-  /** Who pushes and asks for a blob leaves it out where it is there, so from then on it is part of a push. */
+  /**
+   * A client that may push leaves a blob out if it asks for the blob and the blob is there. So from then on
+   * the blob is part of a push.
+   */
   async #read(call: Of<'read'>, request: IncomingMessage): Promise<Answer> {
     const { repository, blob } = call
     if (request.method !== 'HEAD' || repository === undefined || blob === undefined)
@@ -115,7 +120,7 @@ export class PushHandlers {
     }
   }
 
-  /** A piece of an upload, or its end, which may bring a last piece. */
+  /** Takes a piece of an upload, or its end, which may bring a last piece. */
   async #send(
     call: Of<'send'> | Of<'commit'>,
     request: IncomingMessage,
@@ -147,7 +152,7 @@ export class PushHandlers {
     }
   }
 
-  /** What was announced is counted already. */
+  /** Counts a body as it passes. Bytes that were announced are counted already. */
   #counted(
     account: PushAccount,
     upload: string,
@@ -185,7 +190,8 @@ export class PushHandlers {
       const answer = await this.#pass(request, { ...headers, 'content-length': bytes.length }, bytes)
       if (answer.status !== 201) return answer
       account.storage.addBlob(digest, bytes.length)
-      // An instance may be made of it at this very moment, so its time without a tag begins now.
+      // An instance may be made of the image before at this very moment, so its time without a tag begins
+      // now.
       if (before !== undefined && before !== digest)
         await this.#deps.deletions.setWanted(repository, before, this.#deps.nowMs())
       return answer
@@ -203,16 +209,14 @@ export class PushHandlers {
     await this.#deps.ledger.admit(account, count * entryBytes, () => account.storage.addEntries(count))
   }
 
-  /**
-   * An upload that was refused can not be completed; what came of it would only be in the way of smaller
-   * ones.
-   */
+  /** An upload that was refused can not be completed; its bytes would only take the room of smaller ones. */
   async #discard(account: PushAccount, { repository, upload }: Of<'send'> | Of<'commit'>): Promise<void> {
-    // Others that still send to it write on, and what they write has to be counted until they end.
+    // Other requests that still send to the upload write on, and their bytes have to be counted until they
+    // end.
     if (account.storage.sendersOf(upload) > 1) return
     const directory = this.#deps.layout.upload(repository, upload)
-    // The registry writes a last file when it notices that the push is over. What is left is found by the
-    // next inventory.
+    // The registry writes a last file when it notices that the push is over. The next inventory finds what
+    // is left.
     await rm(directory, { recursive: true, force: true, maxRetries: discardTries }).catch(() => undefined)
     account.storage.dropUpload(upload)
   }
@@ -225,8 +229,8 @@ export class PushHandlers {
     const answer = await this.#deps.upstream.send({
       method: request.method ?? 'GET',
       path: request.url ?? '/',
-      // Without its body a request must not announce one: the registry would wait for it, in what comes next
-      // on this connection.
+      // A request without a body must not announce one: the registry would take what comes next on this
+      // connection for the body.
       headers: {
         ...passedHeaders(request.headers),
         ...(body === undefined ? { 'content-length': '0' } : {}),
@@ -241,7 +245,7 @@ export class PushHandlers {
 async function readManifest(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  // Otherwise a refusal would close the connection, and nobody could read it.
+  // Without this a refusal would close the connection, and nobody could read it.
   const chunksOf = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   for await (const chunk of chunksOf) {
     size += chunk.length

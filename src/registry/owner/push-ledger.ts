@@ -5,7 +5,7 @@ import { StorageAccount } from './storage-account.ts'
 import type { Inventory } from './storage-inventory.ts'
 
 export interface PushLedgerDeps {
-  /** The quota `registry_mb` of a user; undefined where there is no such user. */
+  /** The quota `registry_mb` of a user; undefined if there is no such user. */
   readonly quotaMb: (user: string) => Promise<number | undefined>
   /** Resolves after an inventory that began after this call. */
   readonly inventory: () => Promise<void>
@@ -18,7 +18,7 @@ const pressedShare = 0.8
 /** How long a quota that was read counts. */
 const quotaKeptMs = 2_000
 
-/** One user's pushes: what is held, and what may be. */
+/** One user's pushes: what is held, and what may be held. */
 export interface PushAccount {
   readonly user: string
   readonly storage: StorageAccount
@@ -40,7 +40,7 @@ export class PushLedger {
     this.#deps = deps
   }
 
-  /** Before anything of a request is admitted. Throws where the quota can not be read. */
+  /** Called before anything of a request is admitted. Throws if the quota can not be read. */
   async open(repository: string): Promise<PushAccount> {
     const account = this.#account(namespaceOf(repository))
     await this.#deps.room.look()
@@ -54,7 +54,7 @@ export class PushLedger {
     return account
   }
 
-  /** Counts by `add` what `bytes` more of the user take, if they fit now. */
+  /** If `bytes` more of the user fit now, counts them by `add` and returns true. */
   fits(account: PushAccount, bytes: number, add: () => void): boolean {
     if (bytes > 0 && account.storage.usedBytes + bytes > account.boundBytes) return false
     if (!this.#deps.room.take(bytes)) return false
@@ -63,8 +63,8 @@ export class PushLedger {
   }
 
   /**
-   * The same, but looks at the storage before it refuses, because that may have shrunk. Throws
-   * `RegistryRefusal` where they do not fit.
+   * Does the same, but looks at the storage before it refuses, because that may have shrunk. Throws
+   * `RegistryRefusal` if the bytes do not fit.
    */
   async admit(account: PushAccount, bytes: number, add: () => void): Promise<void> {
     if (this.fits(account, bytes, add)) return
@@ -73,7 +73,7 @@ export class PushLedger {
     throw this.#refusal(account, bytes)
   }
 
-  /** An inventory begins: what is counted from here on stands beside what it finds. */
+  /** Called when an inventory begins. What is counted from here on is added to what the inventory finds. */
   beginInventory(): void {
     this.#takesInventory = true
     for (const { storage } of this.#accounts.values()) storage.beginInventory()
@@ -85,12 +85,12 @@ export class PushLedger {
     for (const [user, { storage }] of this.#accounts) storage.endInventory(holdings.get(user))
   }
 
-  /** Everybody who holds something, or did. */
+  /** The bytes of every user who holds something, or did. */
   usage(): ReadonlyMap<string, number> {
     return new Map([...this.#accounts].map(([user, { storage }]) => [user, storage.usedBytes]))
   }
 
-  /** Near the quota, or beyond it. */
+  /** Whether a user is near the quota, or beyond it. */
   isPressed(user: string): boolean {
     const account = this.#accounts.get(user)
     if (account === undefined || account.readMs === Number.NEGATIVE_INFINITY) return false

@@ -7,15 +7,18 @@ import type { RegistrySigningKey } from '../signing-key.ts'
 import type { RegistryTokenIssuer } from '../token-issuer.ts'
 
 /**
- * Knows the tokens of requests, and turns one into the token with which the registry itself may be written.
+ * Knows the tokens of requests, and exchanges one for a token with which the registry itself may be written.
  */
 export interface PushPermissions {
-  /** Whose token it is, empty for one that was given without a login. Undefined where it is not valid. */
+  /**
+   * The user whose token it is; empty for a token that was given without a login. Undefined if it is not
+   * valid.
+   */
   userOf(authorization: string | undefined): Promise<string | undefined>
   /**
-   * A token that the registry takes, with the rights of the one in `authorization`. Undefined where that is
-   * not valid, or does not permit `action` on the repository: the registry then refuses the request by
-   * itself.
+   * A token that the registry accepts, with the rights of the token in `authorization`. Undefined if that
+   * token is not valid, or does not permit `action` on the repository: the registry then refuses the request
+   * by itself.
    */
   permit(
     authorization: string | undefined,
@@ -23,11 +26,11 @@ export interface PushPermissions {
   ): Promise<string | undefined>
 }
 
-/** As much as the registry itself forgives. */
+/** The same tolerance as the registry's own. */
 const clockToleranceSeconds = 60
-/** Well below the lifetime of a token. */
+/** How long an exchanged token is used: well below its lifetime. */
 const reusedMs = 120_000
-/** Tokens whose signature is known; a push sends the same one with every request. */
+/** Tokens whose signature was verified; a push sends the same one with every request. */
 const maxRemembered = 1_000
 const maxTokenLength = 16_384
 
@@ -61,7 +64,7 @@ export function createPushPermissions(
         requiredClaims: ['exp'],
       })
       const known: Known = {
-        // The platform alone signs tokens, so the claim is what it put there.
+        // Only the platform signs tokens, so the claim is what the platform put there.
         access: ((payload['access'] ?? []) as readonly RegistryScope[]).map(unboundedScope),
         subject: payload.sub ?? '',
         expiresMs: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000,

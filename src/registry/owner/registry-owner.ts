@@ -15,21 +15,24 @@ import type { CollectionTimes } from './storage-upkeep.ts'
 import { createUpstream } from './upstream.ts'
 
 export interface RegistryOwnerDeps {
-  /** The registry itself, as nobody else writes to it. */
+  /** The registry itself, to which nobody else writes. */
   readonly registryUrl: string
   readonly storageDirectory: string
   readonly key: RegistrySigningKey
-  /** The quota `registry_mb` of a user; undefined where there is no such user. */
+  /** The quota `registry_mb` of a user; undefined if there is no such user. */
   readonly quotaMb: (user: string) => Promise<number | undefined>
-  /** Told what each user holds, in bytes, whenever that has changed. Who is not named holds nothing. */
+  /**
+   * Called with what each user holds, in bytes, whenever that has changed. A user who is not named holds
+   * nothing.
+   */
   readonly recordUsage: (usage: ReadonlyMap<string, number>) => Promise<void>
-  /** That of the storage. */
+  /** The size and the free room of the storage's disk. */
   readonly disk: () => Promise<DiskSize>
-  /** What instances run, as `<repository>@<digest>`. */
+  /** The images that instances run, as `<repository>@<digest>`. */
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
-  /** Of the collection; absent: those that suit real users. */
+  /** The times of the collection; absent: times that suit real users. */
   readonly times?: Partial<CollectionTimes>
-  /** Of clients; absent: what suits real users. */
+  /** The most connections of clients; absent: a number that suits real users. */
   readonly maxConnections?: number
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>
@@ -37,9 +40,9 @@ export interface RegistryOwnerDeps {
 }
 
 export interface RegistryOwner {
-  /** To be let listen after `start`. */
+  /** The caller makes the server listen after `start`. */
   readonly server: Server
-  /** Finds out what everybody holds. */
+  /** Finds out what every user holds. */
   start(): Promise<void>
   /** Deletes what nothing needs. Resolves when that is done, for what there was at the call. */
   collect(): Promise<void>
@@ -49,9 +52,9 @@ export interface RegistryOwner {
 const recordEveryMs = 2_000
 
 /**
- * Stands before the registry: users push and pull by it, and it alone may write to the storage. It counts
- * what each user holds, and refuses what would pass the quota, and deletes what nothing needs. Why it is so:
- * docs/decisions/0022.
+ * Stands in front of the registry: users push and pull through it, and it alone may write to the storage. It
+ * counts what each user holds, refuses what would exceed the quota, and deletes what nothing needs. The
+ * reasons are in docs/decisions/0022.
  */
 export function createRegistryOwner(deps: RegistryOwnerDeps): RegistryOwner {
   const { nowMs, onError, delay, imagesInUse, times } = deps

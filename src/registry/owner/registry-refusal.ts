@@ -9,7 +9,7 @@ const statuses = {
   UNSUPPORTED: 405,
 } as const
 
-/** The owner of the registry does not do what a request asks. The message is for the person who pushes. */
+/** A request that the owner of the registry refuses. The message is for the person who pushes. */
 export class RegistryRefusal extends Error {
   override readonly name = 'RegistryRefusal'
   readonly code: keyof typeof statuses
@@ -23,7 +23,7 @@ export class RegistryRefusal extends Error {
     return statuses[this.code]
   }
 
-  /** In the registry's own form, so that clients print the sentence. */
+  /** The error in the registry's own form, so that clients print the sentence. */
   get body(): string {
     return `${JSON.stringify({ errors: [{ code: this.code, message: this.message }] })}\n`
   }

@@ -2,7 +2,7 @@ import { isImageDigest, isImageTag, isRepositoryName } from '../../domain/image/
 
 /** What a request asks of the registry, as far as its owner has to know it. */
 export type RegistryRequest =
-  /** Writes nothing. */
+  /** A request that writes nothing. */
   | { readonly kind: 'read'; readonly repository?: string; readonly blob?: string }
   | { readonly kind: 'start-upload'; readonly repository: string; readonly mount?: string }
   | { readonly kind: 'send'; readonly repository: string; readonly upload: string }
@@ -10,15 +10,15 @@ export type RegistryRequest =
   | { readonly kind: 'cancel'; readonly repository: string; readonly upload: string }
   | { readonly kind: 'put-manifest'; readonly repository: string; readonly reference: string }
   | { readonly kind: 'delete-manifest'; readonly repository: string; readonly reference: string }
-  /** Nothing that the owner lets through. */
+  /** A request that the owner does not let through. */
   | { readonly kind: 'other' }
 
 const uploadPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const other: RegistryRequest = { kind: 'other' }
 
 /**
- * Reads method and target of a request. Only names that the registry itself permits are recognised, so that
- * they can be parts of paths.
+ * Reads the method and target of a request. Only names that the registry itself permits are recognised, so
+ * that they can be parts of paths.
  */
 export function parseRegistryRequest(method: string, target: string): RegistryRequest {
   const [pathname = '', ...queries] = target.split('?')

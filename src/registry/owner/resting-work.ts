@@ -5,13 +5,14 @@ export interface RestingWorkDeps {
   readonly delay: (ms: number) => Promise<void>
 }
 
-/** The work may take this share of the time, so that a large storage is not read all day. */
+/**
+ * A rest lasts this many times as long as the work before it, so that a large storage is not read all day.
+ */
 const restFactor = 10
 const shortestRestMs = 1_000
 
 /**
- * Runs one piece of work at a time, on demand and now and then, with a rest between two that grows with what
- * one takes.
+ * Runs one piece of work at a time, on demand. Between two runs it rests, for longer if a run takes longer.
  */
 export class RestingWork {
   readonly #deps: RestingWorkDeps
@@ -24,8 +25,8 @@ export class RestingWork {
   }
 
   /**
-   * Resolves when a run that began after this call has ended, well or not. Who comes while it is waited for
-   * joins.
+   * Resolves when a run that began after this call has ended, even if it failed. Calls that come before that
+   * run begins share it.
    */
   fresh(): Promise<void> {
     return (this.#next ??= this.#running.then(async () => {

@@ -1,18 +1,18 @@
 import type { Holdings } from './storage-inventory.ts'
 
 /**
- * What a file or a directory takes on disk besides its content. Without it a push of tags alone would be
- * free.
+ * What a file or a directory takes on disk besides its content. Without it a push of tags alone would cost
+ * nothing.
  */
 const entryBytes = 4_096
 
 interface OpenUpload {
   bytes: number
-  /** Requests that send to it at this moment. */
+  /** Requests that send to the upload at this moment. */
   active: number
 }
 
-/** What came while an inventory was taken: it may be in that, or not. */
+/** What came while an inventory was taken. The inventory may contain it or not. */
 interface Meanwhile {
   readonly blobs: Map<string, number>
   readonly uploads: Set<string>
@@ -20,9 +20,9 @@ interface Meanwhile {
 }
 
 /**
- * What one user holds in the registry. It starts from an inventory of the storage, adds what passes, and
- * gives nothing back by itself: what was deleted is found gone by the next inventory. So it may say too much
- * for a while, and never too little.
+ * What one user holds in the registry. The count starts from an inventory of the storage and adds what
+ * passes. It subtracts nothing by itself: the next inventory finds what was deleted. So it may be too high
+ * for a while, and never too low.
  */
 export class StorageAccount {
   #blobs = new Map<string, number>()
@@ -48,7 +48,7 @@ export class StorageAccount {
     if (this.#meanwhile !== undefined) this.#meanwhile.entries += count
   }
 
-  /** Returns what is called once when the request has ended. */
+  /** Returns a function that is called once, when the request has ended. */
   beginSending(uuid: string): () => void {
     const upload = this.#upload(uuid)
     upload.active++
@@ -57,12 +57,14 @@ export class StorageAccount {
     }
   }
 
-  /** Bytes that pass to an upload; a negative number gives back what was announced and did not come. */
+  /**
+   * Counts bytes that pass to an upload. A negative number gives back what was announced and did not come.
+   */
   addToUpload(uuid: string, bytes: number): void {
     this.#upload(uuid).bytes += bytes
   }
 
-  /** An upload has become a blob. */
+  /** Called when an upload has become a blob. */
   commit(uuid: string, digest: string): void {
     this.addBlob(digest, this.#uploads.get(uuid)?.bytes ?? 0)
     this.#uploads.delete(uuid)
@@ -82,7 +84,7 @@ export class StorageAccount {
     this.#meanwhile = { blobs: new Map(), uploads: new Set(active), entries: 0 }
   }
 
-  /** What was counted since `beginInventory` stands beside what was found. */
+  /** Takes over what was found, and adds what was counted since `beginInventory`. */
   endInventory(found: Holdings | undefined): void {
     const meanwhile = this.#meanwhile
     this.#meanwhile = undefined

@@ -4,20 +4,20 @@ import { isImageDigest, isRepositoryName, namespaceOf } from '../../domain/image
 import { digestOfHex } from './storage-layout.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
-/** One repository as it lies on disk. */
+/** One repository as it is on disk. */
 export interface FoundRepository {
   readonly name: string
   /** Digests of the blobs and of the manifests that the repository has. */
   readonly layers: ReadonlySet<string>
   readonly revisions: ReadonlySet<string>
   readonly tags: ReadonlyMap<string, string>
-  /** Bytes that came so far, by the upload's UUID. */
+  /** The bytes that came so far, by the upload's UUID. */
   readonly uploads: ReadonlyMap<string, number>
-  /** Files and directories. */
+  /** The number of files and directories. */
   readonly entries: number
 }
 
-/** What the repositories of one user hold together; a blob counts once, in however many of them it is. */
+/** What the repositories of one user hold together. A blob counts once, however many of them have it. */
 export interface Holdings {
   readonly blobs: ReadonlyMap<string, number>
   readonly uploads: ReadonlyMap<string, number>
@@ -29,7 +29,7 @@ export interface Inventory {
   readonly holdings: ReadonlyMap<string, Holdings>
 }
 
-/** Of `_layers`, `_manifests`, `_uploads` and the directories between. */
+/** The entries of `_layers`, `_manifests`, `_uploads` and the directories between. */
 const entriesOfRepository = 8
 /** A directory and its `link`. */
 export const entriesOfLink = 2
@@ -39,7 +39,8 @@ export const entriesOfTag = 8
 export const entriesOfUpload = 6
 
 /**
- * Reads the whole storage. What vanishes meanwhile is left out, and what comes meanwhile may be in it or not.
+ * Reads the whole storage. What vanishes meanwhile is left out, and what comes meanwhile may be included or
+ * not.
  */
 export async function takeInventory(layout: StorageLayout): Promise<Inventory> {
   const repositories: FoundRepository[] = []
@@ -47,14 +48,15 @@ export async function takeInventory(layout: StorageLayout): Promise<Inventory> {
   return { repositories, holdings: await holdingsOf(layout, repositories) }
 }
 
-/** The size of a blob on disk; undefined where there is none. */
+/** The size of a blob on disk; undefined if it is not there. */
 export async function blobSize(layout: StorageLayout, digest: string): Promise<number | undefined> {
   return await sizeOf(path.join(layout.blob(digest), 'data'))
 }
 
 async function* repositoryNames(layout: StorageLayout, prefix = ''): AsyncGenerator<string> {
   const names = await directoriesIn(prefix === '' ? layout.repositories : layout.repository(prefix))
-  // A name is parts of the path, none of which begins with what marks the registry's own directories.
+  // A name consists of parts of the path. No part begins with `_`, which marks the registry's own
+  // directories.
   if (isRepositoryName(prefix) && names.some((name) => name.startsWith('_'))) yield prefix
   for (const name of names) {
     if (!name.startsWith('_')) yield* repositoryNames(layout, prefix === '' ? name : `${prefix}/${name}`)
@@ -106,7 +108,7 @@ async function holdingsOf(
   return holdings
 }
 
-/** The digest in a link of the registry; undefined where there is none. */
+/** The digest in a link of the registry; undefined if there is none. */
 export async function readLink(file: string): Promise<string | undefined> {
   const text = await unlessGone(readFile(file, 'utf8'))
   return text !== undefined && isImageDigest(text.trim()) ? text.trim() : undefined

@@ -1,8 +1,8 @@
 import path from 'node:path'
 
 /**
- * Where distribution 2.8 keeps what it stores. A blob lies once for everybody in `blobs`. A repository has it
- * by a small file `link` under `_layers`, or under `_manifests/revisions` where it is a manifest.
+ * Where distribution 2.8 keeps what it stores. A blob is stored once for everybody in `blobs`. A repository
+ * has it by a small file `link` under `_layers`, or under `_manifests/revisions` if it is a manifest.
  * `tags/<tag>/current/link` holds the digest that a tag stands for.
  */
 export interface StorageLayout {
@@ -18,7 +18,7 @@ export interface StorageLayout {
 }
 
 const algorithm = 'sha256'
-/** Blobs lie in directories by the first byte of their digest. */
+/** Blobs are in directories named by the first byte of their digest. */
 const fanOutDigits = 2
 
 export function storageLayout(directory: string): StorageLayout {

@@ -8,13 +8,13 @@ import type { RestingWorkDeps } from './resting-work.ts'
 import { takeInventory } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
-/** How long what nothing needs is kept, and how carefully it goes. */
+/** How long unneeded things are kept, and how long they are hidden before they are deleted. */
 export interface CollectionTimes {
   readonly usual: CollectionAges
-  /** Of a user who is near the quota: longer than any push of today takes, shorter than the day. */
+  /** For a user who is near the quota: longer than any push takes today, but shorter than usual. */
   readonly pressed: CollectionAges
   readonly leavingMs: number
-  /** After a start: what an owner before sent on is done by then. */
+  /** The wait after a start: the requests that an earlier owner sent on are done by then. */
   readonly firstMs: number
 }
 
@@ -22,9 +22,9 @@ export interface StorageUpkeepDeps extends Omit<RestingWorkDeps, 'work'> {
   readonly layout: StorageLayout
   readonly guard: DigestGuard
   readonly ledger: () => PushLedger
-  /** What instances run, as `<repository>@<digest>`. */
+  /** The images that instances run, as `<repository>@<digest>`. */
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
-  /** Absent: those that suit real users. */
+  /** Absent: times that suit real users. */
   readonly times?: Partial<CollectionTimes> | undefined
 }
 
@@ -35,7 +35,7 @@ const defaultTimes: CollectionTimes = {
   leavingMs: 60_000,
   firstMs: 60_000,
 }
-/** What one collection leaves for the next one: an index, its manifests, their layers. */
+/** Each collection leaves one level for the next: an index, its manifests, their layers. */
 const maxRounds = 4
 const everyMs = 600_000
 const marginMs = 1_000
@@ -49,7 +49,7 @@ export class StorageUpkeep {
   readonly #work: RestingWork
   readonly #references: ManifestReferences
   readonly #timers: NodeJS.Timeout[] = []
-  /** Of the last deletion. */
+  /** The timer of the look that follows the last deletion. */
   #followUp: NodeJS.Timeout | undefined
   #collectsFromMs = Number.POSITIVE_INFINITY
 
@@ -60,7 +60,7 @@ export class StorageUpkeep {
     this.#references = new ManifestReferences(deps.layout)
   }
 
-  /** Resolves when the storage was looked at for the first time; throws where that is not possible. */
+  /** Resolves when the storage was looked at for the first time; throws if that is not possible. */
   async start(): Promise<void> {
     await this.#look()
     this.#collectsFromMs = this.#deps.nowMs() + this.#times.firstMs
@@ -77,7 +77,7 @@ export class StorageUpkeep {
 
   afterDeletion(): void {
     void this.#work.fresh()
-    // What was found unneeded then can not be found by anybody any more, and goes now.
+    // By then nobody can find any more what the look before found unneeded, so it is deleted.
     clearTimeout(this.#followUp)
     this.#followUp = setTimeout(() => void this.#work.fresh(), this.#times.leavingMs + marginMs)
   }

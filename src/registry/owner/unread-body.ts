@@ -6,13 +6,13 @@ const lingerMs = 5_000
 export const maxDiscardedBytes = 64 * 1_048_576
 
 /**
- * For an answer that is given before its client has sent the whole request; called before its head is
- * written. A connection that is closed while its client sends takes the answer away: the kernel answers what
- * still comes with a reset, and a client such as Go's then tells of a broken pipe, although the answer has
- * arrived. Node closes it at once where the client asked for that (`Connection: close`, as docker and some
- * versions of skopeo do). So the connection stays open until the client closes it or has sent everything.
- * What comes is thrown away. What is beyond the bound is not read and waits at the client, which may read the
- * answer meanwhile.
+ * Keeps the connection open for an answer that is given before its client has sent the whole request. It is
+ * called before the head of the answer is written. Closing the connection while the client sends would take
+ * the answer away: the kernel answers what still comes with a reset, and a client such as Go's then reports
+ * a broken pipe, although the answer has arrived. Node closes the connection at once if the client asked for
+ * that (`Connection: close`, as docker and some versions of skopeo do). So the connection stays open until
+ * the client closes it or has sent everything. What comes is thrown away. Bytes beyond the bound are not
+ * read and wait at the client, which may read the answer meanwhile.
  */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request

@@ -14,8 +14,8 @@ export interface UpstreamCall {
 
 export interface Upstream {
   /**
-   * Resolves with the head of the answer; rejects with what broke the body, or with a refusal where the
-   * registry does not answer.
+   * Resolves with the head of the answer. Rejects with the refusal that broke the body, or with a refusal if
+   * the registry does not answer.
    */
   send(call: UpstreamCall): Promise<IncomingMessage>
   close(): void
@@ -23,7 +23,7 @@ export interface Upstream {
 
 /** Requests to the registry at a time; further ones wait. */
 const maxSockets = 512
-/** The registry reads a blob of several GB again before it answers, if it was started anew meanwhile. */
+/** The registry reads a blob of several GB again before it answers, if it was restarted meanwhile. */
 const silenceLimitMs = 300_000
 
 export function createUpstream(url: string): Upstream {
@@ -44,7 +44,7 @@ export function createUpstream(url: string): Upstream {
       if (body === undefined || Buffer.isBuffer(body)) {
         sent.end(body)
       } else {
-        // The registry may answer before it has read everything; then the answer counts and not the broken
+        // The registry may answer before it has read everything. Then the answer counts, and not the broken
         // pipe.
         pipeline(body, sent).catch((error: unknown) => {
           answered.reject(error)
@@ -62,7 +62,7 @@ export function createUpstream(url: string): Upstream {
   }
 }
 
-/** These say something of one connection and not of the request. */
+/** Headers about one connection and not about the request. */
 const ofConnection = new Set([
   'connection',
   'expect',
