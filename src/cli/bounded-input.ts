@@ -3,8 +3,8 @@ import process from 'node:process'
 import { CliFailure } from './cli-failure.ts'
 
 /**
- * The text of a file, or of standard input for `-`. Throws `CliFailure` where it can not be read or is
- * larger.
+ * The text of a file, or of standard input for `-`. Throws `CliFailure` if it can not be read or is larger
+ * than `maxBytes`.
  */
 export async function readBounded(file: string, maxBytes: number): Promise<string> {
   const name = inputName(file)

@@ -12,17 +12,15 @@ import type { DoctorReport } from '../launch/doctor/doctor.ts'
 export interface CliDeps {
   /** Standard output: what was asked for, and nothing else. */
   readonly write: (text: string) => void
-  /** Standard error: what a person should know besides. */
+  /** Standard error: what else a person should know. */
   readonly note: (text: string) => void
-  /**
-   * Connects for the time of `work` and closes afterwards. Throws `CliFailure` where there is no database.
-   */
+  /** Connects for the time of `work` and closes afterwards. Throws `CliFailure` if there is no database. */
   readonly withDatabase: <T>(work: (database: Database) => Promise<T>) => Promise<T>
-  /** Connects to the workflows for the time of `work`. Throws `CliFailure` where no stack is known. */
+  /** Connects to the workflows for the time of `work`. Throws `CliFailure` if no stack is known. */
   readonly withControl: <T>(work: (control: CliControl) => Promise<T>) => Promise<T>
   /**
-   * What the instance's host says of it; undefined where it does not know it, and a text where it does not
-   * answer.
+   * What the instance's host says about it. Undefined if the host does not know it; a text if the host does
+   * not answer.
    */
   readonly readHostLease: (
     database: Database,
@@ -33,27 +31,27 @@ export interface CliDeps {
   readonly domainProof: {
     /** Whether a proof is asked for before a domain is taken. */
     readonly isAsked: boolean
-    /** Throws `CliFailure` where the installation's key can not be read. */
+    /** Throws `CliFailure` if the installation's key can not be read. */
     readonly tokens: () => Promise<ProofTokens>
     readonly textsOf: TextLookup
   }
   readonly doctor: () => Promise<DoctorReport>
-  /** `file` is absent where the metro domain's certificate is the operator's own. */
+  /** `file` is absent if the metro domain's certificate is the operator's own. */
   readonly authority: {
     readonly file: string | undefined
     readonly metroDomain: string
-    /** Makes it where it is not there yet. Throws `CliFailure` where it can not be read. */
+    /** Makes the authority if it does not exist yet. Throws `CliFailure` if it can not be read. */
     readonly customDomains: () => Promise<CustomDomainsAuthority>
   }
 }
 
 /**
- * Where certificates of custom domains come from: the local authority, by its root in PEM, or another one's
- * directory.
+ * The source of certificates of custom domains: the local authority with its root in PEM, or the directory
+ * of another one.
  */
 export type CustomDomainsAuthority = { readonly certificate: string } | { readonly directory: string }
 
-/** Of the workflows, what a command asks for. */
+/** The calls to workflows that commands need. */
 export interface CliControl {
   readonly instances: Pick<InstanceControl, 'drainUntilMs' | 'hostGone'>
   readonly volumes: Pick<VolumeControl, 'repair' | 'hostGone'>
@@ -63,24 +61,25 @@ export interface CliControl {
 
 /** The stack's registry. */
 export interface ImageStore {
-  /** Puts an image from disk under a name. Throws `CliFailure` where that is not possible. */
+  /** Puts an image from disk under a name. Throws `CliFailure` if that is not possible. */
   store(image: ImageToStore): Promise<StoredImage>
 }
 
 export interface ImageToStore {
   /** An OCI layout, as directory or archive, or what `docker save` writes. */
   readonly path: string
-  /** Which image of it, where it holds several. */
+  /** The name of the image in it, if it holds several. */
   readonly imageInArchive?: string
   readonly name: string
   /**
-   * Whose rights count: the stack's administrator, or the user whose token is in the file or the environment.
+   * The rights that count: those of the stack's administrator, or of the user whose token is in the file or
+   * the environment.
    */
   readonly as: 'administrator' | { readonly tokenFile?: string }
 }
 
 export interface StoredImage {
-  /** As the API shows it. */
+  /** The name in the form that the API shows. */
   readonly reference: string
   readonly digest: string
 }

@@ -1,5 +1,5 @@
 /**
- * What a command was asked for can not be done. The message is for the person at the terminal; the exit code
+ * A command can not do what it was asked for. The message is for the person at the terminal; the exit code
  * is 1.
  */
 export class CliFailure extends Error {

@@ -4,7 +4,8 @@ import { migrate } from '../db/schema/migrate.ts'
 import { CliFailure } from './cli-failure.ts'
 
 /**
- * One command's connection; a new database gets its schema, so that users can be made before the first start.
+ * One command's connection. A new database gets its schema, so that users can be made before the first
+ * start.
  */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url, applicationName: 'roost command', poolSize: 2 })
@@ -21,7 +22,7 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
   }
 }
 
-/** Without the password. */
+/** The place of the database, without the password. */
 function placeOf(url: string): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`

@@ -4,7 +4,7 @@ export interface OutputOptions {
   readonly json?: true
 }
 
-/** Writes what a command found: as JSON where asked for, else as text. */
+/** Writes what a command found: as JSON if asked for, else as text. */
 export function answer(
   deps: Pick<CliDeps, 'write'>,
   options: OutputOptions,

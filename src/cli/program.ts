@@ -14,15 +14,15 @@ import { addUserCommands } from './account/user-commands.ts'
 import { addVolumeCommands } from './volume/commands.ts'
 
 /**
- * Runs `roost <args>` and answers its exit code. Refusals and mistakes in the arguments are written for the
- * person at the terminal; what else goes wrong is thrown, because it is a defect.
+ * Runs `roost <args>` and returns its exit code. Refusals and mistakes in the arguments are written for the
+ * person at the terminal. Any other error is thrown, because it is a defect.
  */
 export async function runCli(args: readonly string[], deps: CliDeps): Promise<ExitCode> {
   try {
     await createProgram(deps).parseAsync([...args], { from: 'user' })
     return ExitCode.Done
   } catch (error) {
-    // Help and version come as errors with exit code 0; commander has written what there is to say.
+    // Help and version come as errors with exit code 0. Commander has written everything already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Done : ExitCode.Usage
     if (!(error instanceof CliFailure)) throw error
     deps.note(`roost: ${error.message}\n`)

@@ -3,7 +3,9 @@ import path from 'node:path'
 import { addressesFileName } from '../launch/stack-plan.ts'
 import { CliFailure } from './cli-failure.ts'
 
-/** Where a stack's services are: as the settings say or, for embedded ones, as the stack left it. */
+/**
+ * Where a stack's services are. The settings say it or, for embedded services, the stack has recorded it.
+ */
 export interface StackAddressSettings {
   readonly dataDir: string
   readonly apiUrl: string
@@ -24,7 +26,10 @@ export async function findRegistryUrl(settings: StackAddressSettings): Promise<s
   return settings.registryUrl ?? (await readAddress(settings, 'registryUrl', 'ROOST_REGISTRY_URL'))
 }
 
-/** A stack on this machine left its own; for a registry elsewhere the settings say where the API is. */
+/**
+ * A stack on this machine has recorded its API's address. For a registry elsewhere the settings say where
+ * the API is.
+ */
 export async function findApiUrl(settings: StackAddressSettings): Promise<string> {
   if (settings.registryUrl !== undefined) return settings.apiUrl
   return readAddress(settings, 'apiUrl', 'ROOST_REGISTRY_URL')

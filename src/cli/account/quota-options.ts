@@ -22,12 +22,12 @@ const limitTexts: Readonly<Record<keyof QuotaLimits, string>> = {
   maxMemoryMb: 'most memory of an instance, MiB',
   minVcpus: 'fewest virtual CPUs of an instance',
   maxVcpus: 'most virtual CPUs of an instance',
-  minVolumeMb: 'least size of a volume, MiB',
-  maxVolumeMb: 'most size of a volume, MiB',
-  minAutoscaleSize: 'least size of an autoscale configuration',
-  maxAutoscaleSize: 'most size of an autoscale configuration',
+  minVolumeMb: 'smallest size of a volume, MiB',
+  maxVolumeMb: 'largest size of a volume, MiB',
+  minAutoscaleSize: 'smallest size of an autoscale configuration',
+  maxAutoscaleSize: 'largest size of an autoscale configuration',
 }
-/** As commander hands them over: only those that were given. */
+/** The options as commander hands them over: only those that were given. */
 export type QuotaOptions = Partial<QuotaAmounts> & Partial<QuotaLimits>
 
 /** Adds one option per quota, with its default in the help. */
@@ -47,7 +47,7 @@ export function quotasOf(options: QuotaOptions): {
   return { hard: pick(options, hardTexts), limits: pick(options, limitTexts) }
 }
 
-/** A least that is above its most would admit nothing. */
+/** A minimum above its maximum would admit nothing. */
 export function requireOrderedLimits(limits: QuotaLimits): void {
   const pairs = [
     ['minMemoryMb', 'maxMemoryMb'],
@@ -70,7 +70,7 @@ function flagOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** Not 0: clients divide by what an account may hold. */
+/** 0 is refused, because clients divide by what an account may hold. */
 function positiveInteger(text: string): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || value < quotaRange.min || value > quotaRange.max) {

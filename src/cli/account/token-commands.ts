@@ -13,14 +13,14 @@ export function addTokenCommands(program: Command, deps: CliDeps): void {
   token
     .command('create <user>')
     .description('create a token and print it, once: only its hash is kept')
-    .option('--label <text>', 'what it is for', '')
-    .option('--developer', 'also sees the inner times of a start')
+    .option('--label <text>', 'what the token is for', '')
+    .option('--developer', 'let its user also see the inner times of a start')
     .option('--json', 'answer in JSON')
     .action((user: string, options: CreateOptions) => create(deps, user, options))
   token
     .command('list')
     .description('list tokens, without their secrets')
-    .option('--user <name>', 'only those of one user')
+    .option('--user <name>', 'only tokens of this user')
     .option('--json', 'answer in JSON')
     .action((options: ListOptions) => list(deps, options))
   token

@@ -20,7 +20,7 @@ export function addAutoscaleExplainCommand(autoscale: Command, deps: CliDeps): v
     .description(
       'say of a service (name or UUID) how it is scaled, what was done and why, and what comes next',
     )
-    .option('--user <name>', 'whose, where several users have one of that name')
+    .option('--user <name>', 'the user whose service it is, if several have one of that name')
     .option('--json', 'answer in JSON')
     .action((wanted: string, options: OfUser) => explain(deps, wanted, options))
 }
@@ -34,7 +34,7 @@ async function explain(deps: CliDeps, wanted: string, { user, ...options }: OfUs
   })
 }
 
-/** Without an answer the rows are told all the same. */
+/** Without an answer the recorded rows are shown all the same. */
 async function readSeen(deps: CliDeps, serviceUuid: string): Promise<SeenAutoscale | undefined> {
   try {
     return await deps.withControl((control) => control.autoscales.seen(serviceUuid))

@@ -10,17 +10,17 @@ import { explainSituation } from '../../domain/autoscale/situation.ts'
 import type { AutoscaleView } from '../../domain/autoscale/watch.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
 
-/** All that `roost autoscale explain` tells of a service. */
+/** Everything that `roost autoscale explain` says about a service. */
 export interface AutoscaleFacts extends Explanation, Pick<OwnedAutoscale, 'serviceUuid' | 'serviceName'> {
   readonly configuration: OwnedAutoscale['configuration']
   readonly size: number
   readonly target: number | null
   readonly members: readonly ExplainedMember[]
-  /** Names of clones that are given back and still there. */
+  /** Names of clones that were given back and are still there. */
   readonly leaving: readonly string[]
   /** What the watch saw last. */
   readonly view?: AutoscaleView
-  /** The newest first. */
+  /** The decisions, the newest first. */
   readonly decisions: readonly { readonly at: string; readonly what: string }[]
 }
 
@@ -29,11 +29,11 @@ export interface ExplainedMember extends Pick<
   'uuid' | 'name' | 'isMaster' | 'nodeId' | 'state'
 > {
   readonly standing: Standing
-  /** Why it is to be replaced. */
+  /** Why the member is to be replaced. */
   readonly failure?: string
 }
 
-/** More are in the database. */
+/** The most decisions that are shown; the database has more. */
 const toldDecisions = 10
 
 export async function autoscaleFacts(

@@ -1,6 +1,6 @@
 import { CliFailure } from '../cli-failure.ts'
 
-/** What was asked for of all instances together, from that moment on. */
+/** The load that was asked of all instances together, from that moment on. */
 export interface LoadPoint {
   readonly atMs: number
   readonly load: number
@@ -13,8 +13,8 @@ export const maxLoad = 1_000_000_000
 export const maxSimulatedSeconds = 86_400
 
 /**
- * Reads `seconds,load` lines; a first line of words, empty lines and what follows a `#` are passed over.
- * Throws `CliFailure` with the line, what stands there and what it may be.
+ * Reads `seconds,load` lines. A first line of words, empty lines and text after a `#` are skipped. Throws
+ * `CliFailure` with the line, its content and what is permitted.
  */
 export function parseLoad(text: string, name: string): readonly [LoadPoint, ...LoadPoint[]] {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/)
@@ -62,7 +62,7 @@ function parseNumber(
   throw new CliFailure(`${where}: ${what} must be a number from 0 to ${max}: '${shown(text)}' is not`)
 }
 
-/** Of a line that may be anything. */
+/** The beginning of a line that may be anything. */
 function shown(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 40)}...`
 }

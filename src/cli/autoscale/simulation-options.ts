@@ -11,7 +11,7 @@ import { CliFailure } from '../cli-failure.ts'
 import type { OutputOptions } from '../output.ts'
 import { maxLoad, maxLoadBytes, maxSimulatedSeconds, parseLoad } from './recorded-load.ts'
 
-/** As commander hands them over. */
+/** The options as commander hands them over. */
 export interface SimulateOptions extends OutputOptions {
   readonly config: string
   readonly load?: string
@@ -31,15 +31,15 @@ export interface SimulateOptions extends OutputOptions {
   readonly every: number
 }
 
-/** What is simulated, and in what the load is given. */
+/** What is simulated, and the metric in which the load is given. */
 export interface Simulation {
   readonly settings: SimulationSettings
   readonly metric: AutoscaleMetric
 }
 
 /**
- * A second of a service of one instance takes microseconds; this is for the seconds that all instances can
- * have.
+ * The most simulated seconds, summed over all instances that may exist. One second of a service of one
+ * instance takes microseconds.
  */
 export const maxInstanceSeconds = 20_000_000
 
@@ -48,12 +48,12 @@ const metrics = Object.values(AutoscaleMetric)
 
 export function addSimulationOptions(command: Command): Command {
   return command
-    .requiredOption('--config <file>', 'configuration in JSON as the API takes it; - for standard input')
-    .option('--load <file>', 'recorded load, lines of seconds,load; - for standard input')
+    .requiredOption('--config <file>', 'configuration in JSON as the API accepts it; - for standard input')
+    .option('--load <file>', 'recorded load as lines of seconds,load; - for standard input')
     .option('--curve <shape>', `load that is made up: ${shapes.join(', ')}`, oneOf(shapes))
     .option(
       '--metric <metric>',
-      `what the load is of: ${metrics.join(', ')} (the first policy's)`,
+      `metric of the load: ${metrics.join(', ')} (default: the first policy's)`,
       oneOf(metrics),
     )
     .option(
@@ -62,16 +62,28 @@ export function addSimulationOptions(command: Command): Command {
       addCapacity,
     )
     .option('--vcpus <number>', 'virtual CPUs of an instance', wholeFrom(1, 64), 1)
-    .option('--low <load>', 'least load of a curve (a fifth of an instance)', numberFrom(0, maxLoad))
-    .option('--high <load>', 'most load of a curve (half of what max_size serves)', numberFrom(0, maxLoad))
+    .option(
+      '--low <load>',
+      'least load of a curve (default: a fifth of what an instance serves)',
+      numberFrom(0, maxLoad),
+    )
+    .option(
+      '--high <load>',
+      'most load of a curve (default: half of what max_size serves)',
+      numberFrom(0, maxLoad),
+    )
     .option('--period <seconds>', 'length of a curve', wholeFrom(1, maxSimulatedSeconds), 300)
-    .option('--duration <seconds>', 'end (of the curve, or of the load)', numberFrom(1, maxSimulatedSeconds))
-    .option('--noise <percent>', 'by how much a curve differs from second to second', numberFrom(0, 100), 0)
-    .option('--seed <number>', 'of what is left to chance', wholeFrom(0, 2_147_483_647), 1)
-    .option('--boot-time <ms>', 'until an instance serves', wholeFrom(0, 600_000), 1_500)
-    .option('--failing <number>', 'so many clones do not start, the first ones', wholeFrom(0, 1_000), 0)
-    .option('--quota <number>', 'most instances, those included that drain', wholeFrom(1, 1_000_000))
-    .option('--every <seconds>', 'a line at least so often', wholeFrom(1, maxSimulatedSeconds), 10)
+    .option(
+      '--duration <seconds>',
+      'end of it all (default: end of the curve or load)',
+      numberFrom(1, maxSimulatedSeconds),
+    )
+    .option('--noise <percent>', 'how much a curve differs from second to second', numberFrom(0, 100), 0)
+    .option('--seed <number>', 'seed of everything random', wholeFrom(0, 2_147_483_647), 1)
+    .option('--boot-time <ms>', 'time until an instance serves', wholeFrom(0, 600_000), 1_500)
+    .option('--failing <number>', 'how many clones do not start, from the first on', wholeFrom(0, 1_000), 0)
+    .option('--quota <number>', 'most instances, including draining ones', wholeFrom(1, 1_000_000))
+    .option('--every <seconds>', 'longest time between two lines', wholeFrom(1, maxSimulatedSeconds), 10)
     .option('--json', 'answer in JSON')
 }
 

@@ -4,7 +4,7 @@ import type { SimulationReport } from '../../domain/autoscale/simulation-report.
 import { table } from '../output.ts'
 import type { Simulation } from './simulation-options.ts'
 
-/** A moment that is worth a line: something is done, or it is time for one. */
+/** Whether a moment is worth a line: something was done, or the time for a line has come. */
 export function isTold({ atMs, outcome }: SimulatedMoment, everySeconds: number): boolean {
   return outcome !== undefined || atMs % (everySeconds * 1_000) === 0
 }
@@ -22,7 +22,7 @@ export function momentsTable(
     String(moment.size),
     String(moment.warm),
     String(moment.needed),
-    // The same again would hide what is new.
+    // A repeated sentence would hide what is new.
     words[index] === words[index - 1] ? '' : String(words[index]),
   ])
   return table([head, ...rows])
@@ -38,7 +38,7 @@ function secondOf(atMs: number): string {
   return `second ${atMs / 1_000}`
 }
 
-/** What it came to, in sentences. */
+/** What the simulation came to, in sentences. */
 export function reportText(report: SimulationReport, { metric, settings }: Simulation): string {
   const { smallestSize, largestSize, instanceSeconds, spareInstanceSeconds, missingInstanceSeconds } = report
   const capacity = amountOf(metric, settings.capacities[metric])

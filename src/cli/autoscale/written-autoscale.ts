@@ -8,15 +8,15 @@ import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import { inputName, readBounded } from '../bounded-input.ts'
 import { CliFailure } from '../cli-failure.ts'
 
-/** So many instances can be simulated. */
+/** The most instances that can be simulated. */
 export const maxSimulatedSize = 1_000
 
 const parse = requestParser(createAutoscale)
 
 /**
- * A configuration as it is sent to the API to create it, from a file or standard input. Which service it is
- * for does not matter, and its master may be left out. Throws `CliFailure` with everything that is wrong, in
- * the API's words.
+ * Reads a configuration from a file or standard input, in the form in which it is sent to the API to create
+ * it. It does not matter for which service it is, and its master may be left out. Throws `CliFailure` with
+ * everything that is wrong, in the API's words.
  */
 export async function readWrittenAutoscale(file: string): Promise<AutoscaleConfiguration> {
   const name = inputName(file)
@@ -44,7 +44,7 @@ function bodyOf(text: string, name: string): object {
   throw new CliFailure(`${name} must be one JSON object: a configuration as the API takes it`)
 }
 
-/** As in local scope, where the path says which service it is. */
+/** Reads the configuration as in local scope, where the path says which service it is for. */
 function configurationOf(written: object): AutoscaleConfiguration {
   const { uuid: _uuid, name: _name, ...given } = written as Readonly<Record<string, unknown>>
   const body = { master: { name: 'master' }, ...given }

@@ -9,10 +9,10 @@ export function addCaCommand(program: Command, deps: CliDeps): void {
   program
     .command('ca')
     .description('print the root certificate of the local authority, for clients to trust')
-    .option('--path', 'only say in which file it is')
+    .option('--path', 'only print the name of its file')
     .option(
       '--custom-domains',
-      'the root of the other one, which custom domains have their certificates from',
+      'print the root of the other authority, which issues certificates of custom domains',
     )
     .option('--json', 'answer in JSON')
     .action((options: CaOptions) =>
@@ -29,7 +29,7 @@ async function ca(deps: CliDeps, options: CaOptions): Promise<void> {
   const { file, metroDomain } = deps.authority
   if (file === undefined) {
     throw new CliFailure(
-      'the certificate of the metro domain comes from ROOST_METRO_CERT_FILE; whoever issued it has to be trusted',
+      'the certificate of the metro domain comes from ROOST_METRO_CERT_FILE; clients have to trust its issuer',
     )
   }
   const certificate = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -58,8 +58,8 @@ async function customDomainsRoot(deps: CliDeps, options: CaOptions): Promise<voi
   answer(deps, options, { json: found, text: found.certificate.trimEnd() })
 }
 
-const whatTrustMeans = `Who trusts it lets whoever runs this installation, or gets hold of its database and secret key, pretend to be any site
-there is, not only those that are served here: so trust it on machines of your own alone.
+const whatTrustMeans = `A machine that trusts this root lets anybody who runs this installation, or has its database and secret key, pretend to be any site
+there is, not only those that are served here. So trust it only on machines of your own.
 `
 
 function unreadable(file: string, error: NodeJS.ErrnoException): string {
@@ -75,6 +75,6 @@ function howToTrust(metroDomain: string, file: string): string {
   Debian, Ubuntu   npx roost ca | sudo tee ${debian} > /dev/null && sudo update-ca-certificates
   browsers         have a list of their own: Firefox under Settings, Certificates, Authorities; Chrome at chrome://certificate-manager
   Node             NODE_EXTRA_CA_CERTS=${file}
-It can vouch for no other site. Custom domains have their certificates from another one: roost ca --custom-domains
+It can vouch for no other site. Certificates of custom domains come from another authority: roost ca --custom-domains
 `
 }

@@ -19,7 +19,7 @@ export function addCertCommands(program: Command, deps: CliDeps): void {
   cert
     .command('list')
     .description('list certificates, uploaded and requested')
-    .option('--user <name>', 'only those of this user')
+    .option('--user <name>', 'only certificates of this user')
     .option('--json', 'answer in JSON')
     .action((options: OfUser) => list(deps, options))
   cert
@@ -27,13 +27,15 @@ export function addCertCommands(program: Command, deps: CliDeps): void {
     .description(
       'say of a certificate (name, UUID or domain) how it stands, what was tried and seen, and what to do',
     )
-    .option('--user <name>', 'whose, where several users have one of that name')
+    .option('--user <name>', 'the user whose certificate it is, if several have one of that name')
     .option('--json', 'answer in JSON')
     .action((wanted: string, options: OfUser) => explain(deps, wanted, options))
   cert
     .command('retry <certificate>')
-    .description('try at once what waits for its next attempt, or was given up (name, UUID or domain)')
-    .option('--user <name>', 'whose, where several users have one of that name')
+    .description(
+      'try again at once for a certificate (name, UUID or domain) that waits for its next attempt or was given up',
+    )
+    .option('--user <name>', 'the user whose certificate it is, if several have one of that name')
     .option('--json', 'answer in JSON')
     .action((wanted: string, options: OfUser) => retry(deps, wanted, options))
 }
@@ -87,7 +89,7 @@ async function retry(deps: CliDeps, wanted: string, { user, ...options }: OfUser
 
 function requireTriable({ name, origin, state, attempt }: OwnedCertificate): void {
   if (origin === CertificateOrigin.Uploaded) {
-    throw new CliFailure(`certificate '${name}' was uploaded: who brought it has to bring the next one, too`)
+    throw new CliFailure(`certificate '${name}' was uploaded: its user has to upload the next one, too`)
   }
   if (state === CertificateState.Valid && attempt === 0) {
     throw new CliFailure(

@@ -12,14 +12,14 @@ export function addDomainCommands(program: Command, deps: CliDeps): void {
   domain
     .command('proof <domain>')
     .description('say which TXT record proves a custom domain for a user, and whether DNS has it')
-    .requiredOption('--user <name>', 'whose it is to be')
+    .requiredOption('--user <name>', 'the user who is to have the domain')
     .option('--json', 'answer in JSON')
     .action((name: string, options: ProofOptions) => proof(deps, name, options))
 }
 
 type ProofOptions = OutputOptions & { readonly user: string }
 
-/** One of them is enough. */
+/** A TXT record that proves the domain. One such record is enough. */
 interface ShownRecord {
   readonly record: string
   readonly seen: 'yes' | 'no' | 'no answer'

@@ -10,7 +10,7 @@ import { newCertificateLife } from '../../domain/certificate/lifecycle.ts'
 import { CertificateOrigin } from '../../domain/service/handler.ts'
 
 export interface CertificateExplanation extends Explanation {
-  /** The newest first. */
+  /** The attempts, the newest first. */
   readonly attempts: readonly ExplainedAttempt[]
 }
 
@@ -45,7 +45,7 @@ export function explanationOf(
   return { ...explanation, attempts: attempts.map(explainOne) }
 }
 
-/** What a process of another release wrote may say more, or less, than is known here. */
+/** The report may be from a process of another release, and say more or less than is known here. */
 function explainOne({ number, startedAt, endedAt, report }: CertificateAttemptRow): ExplainedAttempt {
   const known = report as AttemptReport
   const { authority, outcome, failure, problem } = known

@@ -19,7 +19,7 @@ export function addNodeCommands(program: Command, deps: CliDeps): void {
   node
     .command('release <id>')
     .description(
-      'let the next host that joins under this id have it, with its instances: for one set up anew',
+      'let the next host that joins under this id take over its instances, for a host that was set up again',
     )
     .option('--json', 'answer in JSON')
     .action((id: string, options: OutputOptions) => release(deps, id, options))
@@ -66,7 +66,7 @@ function stateOf({ released, live }: NodeOverview): string {
 
 async function release(deps: CliDeps, id: string, options: OutputOptions): Promise<void> {
   requireDone(id, await deps.withDatabase((database) => releaseNode(database, id)))
-  const text = `host ${id} released: the next one that joins with the join token under this id is it`
+  const text = `host ${id} released: the next host that joins under this id with the join token takes over its instances`
   answer(deps, options, { json: { id, released: true }, text })
 }
 
@@ -75,11 +75,17 @@ async function remove(deps: CliDeps, id: string, options: OutputOptions): Promis
   answer(deps, options, { json: { id, removed: true }, text: `host ${id} removed` })
 }
 
-/** How long their workflows may take to delete the rows of what nobody cleans up any more. */
+/**
+ * How long workflows may take to delete the rows of deleted instances and volumes that no host cleans up any
+ * more.
+ */
 const goneLimitMs = 30_000
 const goneLookMs = 500
 
-/** A host that is removed does not come back: what is deleted there need not wait for it. */
+/**
+ * Removes a host. It does not come back, so instances and volumes that are being deleted need not wait for
+ * it.
+ */
 async function removeWithWhatIsDeleted(deps: CliDeps, database: Database, id: string): Promise<NodeChange> {
   const untilMs = Date.now() + goneLimitMs
   for (;;) {
@@ -103,7 +109,7 @@ function refusalText(id: string, refusal: NodeRefusal): string {
   const texts = {
     unknown: `there is no host '${id}'; \`roost node list\` shows their ids`,
     live: `host '${id}' was heard of within the last ${nodeSilentAfterMs / 1_000} s: stop its agent first`,
-    'has-instances': `host '${id}' has instances: delete them first, or set the host up anew and \`roost node release ${id}\``,
+    'has-instances': `host '${id}' has instances: delete them first, or set the host up again and \`roost node release ${id}\``,
     'has-volumes': `host '${id}' has volumes: delete them first, or bring the host back with them: \`roost node release ${id}\``,
   }
   return texts[refusal]

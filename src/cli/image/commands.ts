@@ -14,7 +14,7 @@ export function addImageCommands(program: Command, deps: CliDeps): void {
       'put an image from disk into the registry of the stack on this machine, as its administrator',
     )
     .addHelpText('after', `${sourceHelp}\n<name> is official/<app>[:<tag>] or admin/<app>[:<tag>].`)
-    .option('--image <name>', 'which image of the source, where it holds several')
+    .option('--image <name>', 'the image in the source, if there are several')
     .option('--json', 'answer in JSON')
     .action((path: string, name: string, options: ImportOptions) =>
       store(deps, { path, name, as: 'administrator', ...imageOf(options) }, options),
@@ -27,7 +27,7 @@ export function addImageCommands(program: Command, deps: CliDeps): void {
       `${sourceHelp}\n<name> is <user>/<app>[:<tag>]. Without --token-file the token is read from UKC_TOKEN.`,
     )
     .option('--token-file <path>', "file with the user's token")
-    .option('--image <name>', 'which image of the source, where it holds several')
+    .option('--image <name>', 'the image in the source, if there are several')
     .option('--json', 'answer in JSON')
     .action((path: string, name: string, options: PushOptions) => {
       const { tokenFile } = options

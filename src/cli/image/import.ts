@@ -7,14 +7,14 @@ import { CliFailure } from '../cli-failure.ts'
 import type { ImageStore, ImageToStore } from '../cli-deps.ts'
 
 export interface ImageStoreOptions {
-  /** Where the services are; throws `CliFailure` where no stack is known. */
+  /** Where the services are. Throws `CliFailure` if no stack is known. */
   readonly addresses: () => Promise<{ readonly registryUrl: string; readonly apiUrl: string }>
   readonly administratorTokenFile: string
-  /** From the environment. */
+  /** The token from the environment. */
   readonly userToken: string | undefined
 }
 
-/** Pushes over the registry's own protocol, with a token that the API gives for the user's. */
+/** Pushes by the registry's own protocol, with a token that the API gives in exchange for the user's. */
 export function createImageStore(options: ImageStoreOptions): ImageStore {
   return {
     async store(image) {
@@ -37,7 +37,7 @@ async function tokenFor(as: ImageToStore['as'], options: ImageStoreOptions): Pro
   const file = as === 'administrator' ? options.administratorTokenFile : as.tokenFile
   if (file === undefined) {
     if (options.userToken !== undefined) return options.userToken
-    throw new CliFailure('whose image is it? Give --token-file, or the token in UKC_TOKEN')
+    throw new CliFailure('the user of the image is not known: give --token-file, or the token in UKC_TOKEN')
   }
   try {
     return (await readFile(file, 'utf8')).trim()

@@ -25,7 +25,7 @@ export function addExplainCommand(program: Command, deps: CliDeps): void {
     .description(
       'say why an instance (name or UUID) is awake or asleep, or what a volume is doing, and what comes next',
     )
-    .option('--user <name>', 'whose, where several users have one of that name')
+    .option('--user <name>', 'the user whose object it is, if several have one of that name')
     .option('--json', 'answer in JSON')
     .action((wanted: string, options: ExplainOptions) => explainOne(deps, wanted, options))
 }
@@ -72,7 +72,7 @@ async function explainInstance(
   }
   const explanation = explain(facts, typeof host === 'string' ? undefined : host, Date.now())
   const volume = row.volumeUuid === null ? undefined : await findVolume(database, row.volumeUuid)
-  // One that is well is no part of any answer to the question why.
+  // A volume that is well is no part of any answer to the question why.
   const troubled =
     volume === undefined || volume.phase === VolumePhase.Ready ? undefined : explanationOf(volume)
   answer(deps, options, {
@@ -84,7 +84,7 @@ async function explainInstance(
   })
 }
 
-/** Only its workflow knows. Without an answer the explanation is that much shorter. */
+/** Only the instance's workflow knows the time. Without an answer the explanation leaves it out. */
 async function readDrainUntil(deps: CliDeps, uuid: string): Promise<number | undefined> {
   return deps.withControl((control) => control.instances.drainUntilMs(uuid)).catch(() => undefined)
 }

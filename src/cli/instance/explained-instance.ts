@@ -2,7 +2,7 @@ import { scaleToZeroOf } from '../../db/instance/row.ts'
 import type { InstanceRow } from '../../db/instance/row.ts'
 import type { ExplainedInstance } from '../../domain/instance/explanation.ts'
 
-/** What is recorded of an instance, as its explanation wants it. */
+/** What is recorded about an instance, in the form that its explanation needs. */
 export function factsOf(row: InstanceRow): ExplainedInstance {
   const { name, nodeId, state, boot, stopReason, exitCode, snapshotUuid, failure } = row
   const known = {

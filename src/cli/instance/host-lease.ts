@@ -2,12 +2,12 @@ import type { NodesDeps } from '../../db/host/hosts.ts'
 import { findNode } from '../../db/host/hosts.ts'
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 
-/** A host answers from memory. */
+/** A host answers from memory, so the time is short. */
 const answerLimitMs = 3_000
 
 /**
- * What an instance's host says of it; undefined where the host does not know it, as before its first start. A
- * text says why there is no answer.
+ * What an instance's host says about it. Undefined if the host does not know it, as before its first start.
+ * A text says why there is no answer.
  */
 export async function readHostLease(
   deps: NodesDeps,

@@ -17,14 +17,14 @@ export function addVolumeCommands(program: Command, deps: CliDeps): void {
   const volume = program.command('volume').description('volumes')
   volume
     .command('list')
-    .description('list volumes, those included that are being deleted')
-    .option('--user <name>', 'only those of this user')
+    .description('list volumes, including those that are being deleted')
+    .option('--user <name>', 'only volumes of this user')
     .option('--json', 'answer in JSON')
     .action((options: OfUser) => list(deps, options))
   volume
     .command('repair <volume>')
-    .description('have its host check all of a volume (name or UUID) and mend it, or try again to make it')
-    .option('--user <name>', 'whose volume, where several users have one of that name')
+    .description('let the host check a whole volume (name or UUID) and mend it, or try again to make it')
+    .option('--user <name>', 'the user whose volume it is, if several have one of that name')
     .option('--json', 'answer in JSON')
     .action((wanted: string, options: OfUser) => repair(deps, wanted, options))
 }

@@ -7,7 +7,7 @@ import { VolumeUse } from '../../domain/volume/state.ts'
 import type { Explanation } from '../../domain/instance/explanation.ts'
 import { CliFailure } from '../cli-failure.ts'
 
-/** Undefined where there is none; throws where several users have one of that name. */
+/** Returns undefined if there is no such volume. Throws if several users have one of that name. */
 export async function findVolume(
   database: Database,
   wanted: string,
