@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
 import { SettingError } from './setting-formats.ts'
 
-/** Who has no such file yet reads where it comes from. */
+/** Tells an operator without such a file where it comes from. */
 const madeByPrepare = 'the first start of Roost makes it, or src/bin/prepare.ts'
 
 /**
- * The text of a file that a setting names. Throws `SettingError` where it can not be read, or has nothing in
- * it.
+ * The text of a file that a setting names. Throws `SettingError` if the file can not be read or is empty.
  */
 export async function readSettingFile(
   setting: string,
@@ -39,7 +38,7 @@ export async function readSecretKey(file: string): Promise<Uint8Array> {
   }
 }
 
-/** What a host joins with. */
+/** The token with which a host joins. */
 export async function readJoinToken(file: string): Promise<string> {
   return readSettingFile('ROOST_JOIN_TOKEN_FILE', file, joinTokenAdvice)
 }
@@ -55,7 +54,7 @@ export function required(setting: string, value: string | undefined): string {
 }
 
 /**
- * Reads what a part of Roost starts with. A setting that it can not start with ends the process with one
+ * Reads the settings with which a part of Roost starts. If one is not usable, the process ends with one
  * line.
  */
 export async function startWith<T>(part: string, read: () => T | Promise<T>): Promise<T> {

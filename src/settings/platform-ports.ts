@@ -15,8 +15,8 @@ type PlatformSettings = Pick<
 >
 
 /**
- * Ports of this machine that the platform's own parts listen on. No service gets them, not even while a part
- * is away: it could not come back, and its clients would speak to somebody's application.
+ * Ports of this machine on which the platform's own parts listen. No service gets them, not even while a
+ * part is away: the part could not come back, and its clients would speak to somebody's application.
  */
 export function platformPorts(settings: PlatformSettings): ReadonlySet<number> {
   const { apiPort, temporalUiPort, agentPort, workerMetricsPort, gatewayMetricsPort } = settings

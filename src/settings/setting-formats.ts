@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
 import path from 'node:path'
 
-/** How the text of a setting is read. Each takes the variable's name for the error it throws. */
+/**
+ * How the text of a setting is read. Each function takes the variable's name for the error that it throws.
+ */
 
 /** A setting has a value that is not permitted. The message names the variable and says what is. */
 export class SettingError extends Error {
@@ -14,7 +16,7 @@ export const accelerations = ['auto', 'kvm', 'tcg'] as const
 
 const highestPort = 65_535
 
-/** Relative to where the process was started. */
+/** The path is relative to the directory in which the process was started. */
 export function asPath(text: string): string {
   return path.resolve(text)
 }
@@ -32,7 +34,7 @@ export function asHost(text: string, name: string): string {
 const domainPattern =
   /^(?=.{1,190}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Short enough that a label and `*.` still fit before it. A final dot says nothing more. */
+/** A domain is short enough that a label and `*.` still fit before it. A final dot has no meaning. */
 export function asDomain(text: string, name: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '')
   if (!domainPattern.test(domain))
@@ -48,7 +50,7 @@ export function asPort(text: string, name: string): number {
   return port
 }
 
-/** Public ports are 1 to 65535, so an offset above that leaves none. */
+/** Public ports are 1 to 65535. The offset has to leave room for port 443. */
 export function asPortOffset(text: string, name: string): number {
   const offset = Number(text)
   if (!/^\d+$/.test(text) || offset > highestPort - 443) {
@@ -58,7 +60,8 @@ export function asPortOffset(text: string, name: string): number {
 }
 
 /**
- * A bound that is given as a rate or a number of things: at least one, since none would switch the part off.
+ * A bound that is given as a rate or a number of things. It is at least one, since none would switch the
+ * part off.
  */
 export function asCount(text: string, name: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) {
@@ -76,7 +79,7 @@ export function asBandwidth(text: string, name: string): number {
   return Number(text)
 }
 
-/** Of something that may be nothing. */
+/** A number of things that may be zero. */
 export function asAmount(text: string, name: string): number {
   if (!/^\d{1,9}$/.test(text)) {
     throw new SettingError(`${name} is '${text}'; it has to be a whole number, 0 to 999999999`)
@@ -109,31 +112,29 @@ export function asUrl(text: string, name: string): string {
   return text.replace(/\/$/, '')
 }
 
-/** Of a server whose word is taken for who somebody is: nobody on the way may change it. */
+/** The URL of a server that is trusted to say who somebody is: nobody on the way may change its answers. */
 export function asSecureUrl(text: string, name: string): string {
   if (!URL.canParse(text) || new URL(text).protocol !== 'https:')
     throw new SettingError(`${name} is '${text}'; it has to be a URL such as https://host/directory`)
   return text
 }
 
-/** As authorities hand them out, in base64url. The value is not repeated in the error. */
+/** A key in base64url, as authorities hand it out. The value is not repeated in the error. */
 export function asMacKey(text: string, name: string): string {
   if (!/^[\w-]{16,}={0,2}$/.test(text)) throw new SettingError(`${name} has to be a key in base64url`)
   return text
 }
 
-/** One or several, with commas between. */
+/** One or several addresses, with commas between. */
 export function asMailAddresses(text: string, name: string): readonly string[] {
   const addresses = text.split(',').map((address) => address.trim())
-  // Others are not taken: what follows a question mark would be headers of the mail (RFC 8555, 7.3).
+  // Other forms are refused: text after a question mark would become headers of the mail (RFC 8555, 7.3).
   if (!addresses.every((address) => /^[^\s@?,;:]+@[^\s@?,;:]+$/.test(address)))
     throw new SettingError(`${name} is '${text}'; it has to be a mail address, or several with commas`)
   return addresses
 }
 
-/**
- * An IP address, with a port where it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`.
- */
+/** An IP address, with a port if it is not the usual one: `10.0.0.2`, `10.0.0.2:5353`, `[fd00::2]:5353`. */
 export function asNameServer(text: string, name: string): string {
   const [, v6, v4, port = '53'] = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d+))?$/i.exec(text) ?? []
   const address = v6 ?? v4 ?? text

@@ -18,7 +18,7 @@ Set-up reads \`ROOST_CACHE_DIR\` and \`TEMPORAL_CLI_PATH\`, a Temporal CLI to us
 `
 }
 
-/** Plain values are set as code; sentences are left as they are. */
+/** Plain values are written as code; sentences are left as they are. */
 function asCode(text: string): string {
   return /^[\w.-]+$/.test(text) && text !== 'embedded' ? `\`${text}\`` : text
 }

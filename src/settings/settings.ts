@@ -16,15 +16,15 @@ import * as read from './setting-formats.ts'
 export interface Machine {
   readonly homeDirectory: string
   readonly checkoutDirectory: string
-  /** Ports below 1024 may be bound. */
+  /** Whether ports below 1024 may be bound. */
   readonly lowPorts: boolean
-  /** Virtual machines get network devices of the host, whose packets it can filter. */
+  /** Whether virtual machines get network devices of the host, whose packets the host can filter. */
   readonly networkDevices: boolean
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings that other defaults are derived from. */
+/** The settings from which other defaults are derived. */
 interface Base {
   readonly machine: Machine
   readonly dataDir: string
@@ -66,7 +66,7 @@ function optional<T>(
 
 const hourMs = 3_600_000
 
-/** Browsers open some six per name, but many people may stand behind one address. */
+/** Browsers open some six connections per name, but many people may be behind one address. */
 const defaultConnectionsPerSource = 1_000
 
 const dataDir = setting(
@@ -123,27 +123,28 @@ export const settingsTable = {
   }),
   databaseUrl: setting('DATABASE_URL', optional(read.asUrl), undefined, {
     defaultText: 'embedded',
-    meaning: 'PostgreSQL. Set: the stack starts none of its own.',
+    meaning: 'Address of PostgreSQL. If it is set, the stack starts none of its own.',
   }),
   temporalAddress: setting('TEMPORAL_ADDRESS', optional(read.asText), undefined, {
     defaultText: 'embedded',
-    meaning: 'Temporal, `host:port`. Set: the stack starts none of its own.',
+    meaning: 'Address of Temporal, `host:port`. If it is set, the stack starts none of its own.',
   }),
   temporalNamespace: setting('TEMPORAL_NAMESPACE', read.asText, 'roost', {
     meaning: 'Namespace in Temporal.',
   }),
   registryUrl: setting('ROOST_REGISTRY_URL', optional(read.asUrl), undefined, {
     defaultText: 'embedded',
-    meaning: 'OCI registry, `http://host:port`. Set: the stack starts none of its own.',
+    meaning:
+      'Address of an OCI registry, `http://host:port`. If it is set, the stack starts none of its own.',
   }),
   registryBounded: setting('ROOST_REGISTRY_BOUNDED', read.asSwitch, false, {
     defaultText: 'on for the embedded one, else off',
     meaning:
-      "Whether users push by the registry's owner alone, which bounds what they keep there (`on`, `off`).",
+      "Whether users can push only through the registry's owner, which bounds what they keep there (`on`, `off`).",
   }),
   registryOwnerPort: setting('ROOST_REGISTRY_OWNER_PORT', read.asPort, 7074, {
     defaultText: '7074; the stack chooses a free one',
-    meaning: "Port of the registry's owner, by which users push and pull, on 127.0.0.1.",
+    meaning: "Port of the registry's owner, through which users push and pull, on 127.0.0.1.",
   }),
   requestsPerSecond: setting('ROOST_REQUESTS_PER_SECOND', read.asCount, defaultRequestsPerSecond, {
     meaning:
@@ -178,7 +179,7 @@ export const settingsTable = {
   }),
   secretKeyFile: setting('ROOST_SECRET_KEY_FILE', read.asPath, secretKey.of, {
     defaultText: secretKey.text,
-    meaning: '32 bytes in base64; encrypt environment variables and private keys at rest.',
+    meaning: 'A key of 32 bytes in base64. It encrypts environment variables and private keys at rest.',
   }),
   registryKeyFile: setting('ROOST_REGISTRY_KEY_FILE', read.asPath, registryKey.of, {
     defaultText: registryKey.text,
@@ -186,14 +187,14 @@ export const settingsTable = {
   }),
   registryCertFile: setting('ROOST_REGISTRY_CERT_FILE', read.asPath, registryCert.of, {
     defaultText: registryCert.text,
-    meaning: 'Its certificate, which the registry trusts (PEM).',
+    meaning: 'Certificate of the key in `ROOST_REGISTRY_KEY_FILE`, which the registry trusts (PEM).',
   }),
   vmm: setting('ROOST_VMM', read.choice(read.vmmKinds), 'auto', {
     meaning:
       '`auto` and `qemu` run real virtual machines, `fake` pretends to (for load tests of the control plane).',
   }),
   accel: setting('ROOST_ACCEL', read.choice(read.accelerations), 'auto', {
-    meaning: '`auto` uses KVM where a probe shows that it works, else emulation (`tcg`).',
+    meaning: '`auto` uses KVM if a probe shows that it works, else emulation (`tcg`).',
   }),
   vmSubnet: setting('ROOST_VM_SUBNET', read.asSubnet, (base) => subnetOf(base.dataDir), {
     defaultText: 'a /16 of 10.64.0.0/10 derived from the data directory',
@@ -201,16 +202,16 @@ export const settingsTable = {
   }),
   vmEgress: setting('ROOST_VM_EGRESS', read.asSwitch, (base) => base.machine.networkDevices, {
     defaultText: 'on as root, else off',
-    meaning: 'Whether instances reach the outside (`on`, `off`). They never do where the agent is not root.',
+    meaning: 'Whether instances reach the outside (`on`, `off`). They never do if the agent is not root.',
   }),
   vmBandwidthMbit: setting('ROOST_VM_BANDWIDTH_MBIT', optional(read.asBandwidth), undefined, {
     defaultText: 'no bound',
     meaning:
-      'What one instance may send and what it may be sent, in Mbit/s each, from 1 to 100000. Only where the agent is root.',
+      'What one instance may send, and what it may receive, in Mbit/s each, from 1 to 100000. Only if the agent is root.',
   }),
   sleepsPerMinute: setting('ROOST_SLEEPS_PER_MINUTE', read.asAmount, defaultSleepsPerMinute, {
     meaning:
-      'How often a minute the instances of one user may fall asleep on a host, for each of its processors. Beyond that they stay awake for longer. No wake waits for it.',
+      'How often a minute the instances of one user may fall asleep on a host, for each of its processors. Beyond that they stay awake for longer. A wake never waits for this.',
   }),
   memoryReserveMb: setting('ROOST_MEMORY_RESERVE_MB', read.asAmount, 1_024, {
     meaning:
@@ -218,10 +219,10 @@ export const settingsTable = {
   }),
   memoryOvercommit: setting('ROOST_MEMORY_OVERCOMMIT', read.asFactor, 1, {
     meaning:
-      'How much memory the host promises to instances that run, in proportion to what it has without the reserve. Above 1, instances that all use what they asked for are ended for want of memory.',
+      'How much memory the host promises to instances that run, in proportion to what it has without the reserve. Above 1, some instances are ended for lack of memory if all use what they asked for.',
   }),
   logLevel: setting('ROOST_LOG_LEVEL', read.choice(read.logLevels), 'info', {
-    meaning: 'Least level that is logged.',
+    meaning: 'Lowest level that is logged.',
   }),
   workerMetricsPort: setting('ROOST_WORKER_METRICS_PORT', read.asPort, 7072, {
     defaultText: '7072; the stack chooses a free one',
@@ -243,17 +244,17 @@ export const settingsTable = {
   }),
   connectionsPerSource: setting('ROOST_CONNECTIONS_PER_SOURCE', read.asCount, defaultConnectionsPerSource, {
     meaning:
-      'Connections that one client address may have open at a gateway; a block of /64 counts as one IPv6 address, one of /56 as 4, one of /48 as 16.',
+      'Connections that one client address may have open at a gateway; a /64 of IPv6 counts as one address, a /56 as 4, a /48 as 16.',
   }),
   gatewayConnections: setting('ROOST_GATEWAY_CONNECTIONS', optional(read.asCount), undefined, {
     defaultText: 'half of the files that the gateway may open, at most 50000',
     meaning:
-      'Connections that all clients together may have open at a gateway. Where that is reached, the idlest is closed for a new one.',
+      'Connections that all clients together may have open at a gateway. At this number, the idlest is closed for a new one.',
   }),
   gatewayHeldMb: setting('ROOST_GATEWAY_HELD_MB', optional(read.asCount), undefined, {
     defaultText: 'a quarter of the memory',
     meaning:
-      'Megabytes that a gateway holds at most of what its clients and instances do not take. One client address has a quarter of it, and 256 at most.',
+      'The most data, in MiB, that a gateway holds because its clients and instances do not take it. One client address may have a quarter of that, and at most 256.',
   }),
   serverTiming: setting('ROOST_SERVER_TIMING', read.asSwitch, false, {
     defaultText: 'off',
@@ -267,48 +268,50 @@ export const settingsTable = {
   }),
   metroKeyFile: setting('ROOST_METRO_KEY_FILE', optional(read.asPath), undefined, {
     defaultText: 'a local authority issues it',
-    meaning: 'Its private key (PEM). Set both or neither.',
+    meaning: 'Private key of the certificate in `ROOST_METRO_CERT_FILE` (PEM). Set both or neither.',
   }),
   gatewayMetricsPort: setting('ROOST_GATEWAY_METRICS_PORT', read.asPort, 7073, {
     defaultText: '7073; the stack chooses a free one',
-    meaning: 'The same of the gateway.',
+    meaning: 'Port of `/healthz`, `/readyz` and `/metrics` of the gateway, on 127.0.0.1.',
   }),
   acmeDirectoryUrl: setting('ROOST_ACME_DIRECTORY_URL', optional(read.asSecureUrl), undefined, {
     defaultText: 'a local authority issues them',
     meaning:
-      'Directory of the ACME authority that certificates of custom domains come from, such as `https://acme-v02.api.letsencrypt.org/directory`. Who sets it agrees to its terms of service.',
+      'Directory of the ACME authority that issues certificates of custom domains, such as `https://acme-v02.api.letsencrypt.org/directory`. By setting it, you agree to the terms of service of the authority.',
   }),
   acmeCaFile: setting('ROOST_ACME_CA_FILE', optional(read.asPath), undefined, {
     defaultText: 'the roots that Node brings',
-    meaning: 'Root certificate that the TLS of the directory itself is verified with (PEM).',
+    meaning: 'Root certificate with which the TLS of the directory itself is verified (PEM).',
   }),
   acmeEabKid: setting('ROOST_ACME_EAB_KID', optional(read.asText), undefined, {
     defaultText: 'none',
-    meaning: 'Key id of an external account, where the authority asks for one.',
+    meaning: 'Key id of an external account, if the authority asks for one.',
   }),
   acmeEabHmacKey: setting('ROOST_ACME_EAB_HMAC_KEY', optional(read.asMacKey), undefined, {
     defaultText: 'none',
-    meaning: 'Its key, in base64url. Set both or neither; used once, when the account is made.',
+    meaning:
+      'Key of the external account, in base64url. Set it and `ROOST_ACME_EAB_KID`, or neither; they are used once, when the account is made.',
   }),
   acmeContact: setting('ROOST_ACME_CONTACT', optional(read.asMailAddresses), undefined, {
     defaultText: 'none',
     meaning:
-      'Mail address that the authority may write to, or several with commas; told when the account is made.',
+      'Mail address to which the authority may write, or several with commas. The authority gets it when the account is made.',
   }),
   acmeOrders: setting('ROOST_ACME_ORDERS', read.asCount, defaultOrderPace.orders, {
     meaning:
-      'Orders for certificates that the authority takes from this installation in the time of `ROOST_ACME_ORDERS_HOURS`. A user has a quarter of them for new certificates and as many for renewals, more where there are fewer than four users; all new certificates together leave a quarter to renewals.',
+      'Orders for certificates that the authority takes from this installation in the time of `ROOST_ACME_ORDERS_HOURS`. A user has a quarter of them for new certificates and as many for renewals, more if there are fewer than four users; all new certificates together leave a quarter to renewals.',
   }),
   acmeOrdersHours: setting('ROOST_ACME_ORDERS_HOURS', read.asCount, defaultOrderPace.windowMs / hourMs, {
-    meaning: 'The hours in which the authority counts them.',
+    meaning: 'The number of hours over which the authority counts `ROOST_ACME_ORDERS`.',
   }),
   acmeNameOrders: setting('ROOST_ACME_NAME_ORDERS', read.asCount, defaultOrderPace.nameOrders, {
-    meaning: "Orders for one name in an hour; Let's Encrypt stops looking at a name after so many failures.",
+    meaning:
+      "Orders for one name in an hour; Let's Encrypt stops looking at a name after this many failures.",
   }),
   acmeResolver: setting('ROOST_ACME_RESOLVER', optional(read.asNameServer), undefined, {
-    defaultText: 'those of the machine',
+    defaultText: 'the DNS servers of the machine',
     meaning:
-      'DNS server that the platform looks names up with when it finds out why a certificate does not come, or whose a domain is: an IP address, with a port where it is not 53. Set it where names lead elsewhere inside than outside.',
+      'DNS server with which the platform looks up names to find out why a certificate does not come, or whose a domain is: an IP address, with a port if that is not 53. Set it if names lead elsewhere inside your network than outside.',
   }),
   domainProof: setting(
     'ROOST_DOMAIN_PROOF',
@@ -322,7 +325,7 @@ export const settingsTable = {
   diagnosisPrivate: setting('ROOST_DIAGNOSIS_PRIVATE', read.asSwitch, false, {
     defaultText: 'off',
     meaning:
-      'Whether the platform connects to private addresses, too, when it finds out why a certificate does not come (`on`, `off`). Users choose where their names lead: set it only where the gateway itself has such an address.',
+      'Whether the platform connects to private addresses, too, when it finds out why a certificate does not come (`on`, `off`). Users choose where their names lead: set it only if the gateway itself has such an address.',
   }),
 } as const
 
@@ -358,12 +361,15 @@ function readOne<T>(one: Setting<T>, env: Environment, base: Base): T {
   return text === undefined || text === '' ? one.fallback(base) : one.parse(text, one.name)
 }
 
-/** Names below `localhost` lead clients to their own machine, so nobody else has reason to be let in. */
+/** Names below `localhost` lead clients to their own machine, so there is no reason to let in others. */
 function gatewayHostOf({ metroDomain }: Base): string | undefined {
   return /(^|\.)localhost$/.test(metroDomain) ? '127.0.0.1' : undefined
 }
 
-/** Stacks side by side on one host must not meet: the second octet, 64 to 127, follows from the directory. */
+/**
+ * Stacks side by side on one host must not share a network, so the second octet, 64 to 127, follows from the
+ * directory.
+ */
 function subnetOf(directory: string): string {
   const octet = createHash('sha256').update(directory).digest().readUInt8(0) % 64
   return `10.${64 + octet}.0.0/16`
