@@ -30,18 +30,18 @@ export interface Drivers {
   readonly images: Images
   readonly volumes: Volumes
   readonly disk: DiskAdmission & { add(promise: DiskPromise): void }
-  /** Lets go of what goes on in the background. */
+  /** Ends what goes on in the background. */
   readonly close: () => Promise<void>
   readonly network: (subnet: string) => ConnectedNetwork
 }
 
 export interface ConnectedNetwork {
   readonly network: Network
-  /** Absent where instances have no private network. */
+  /** Absent if instances have no private network. */
   readonly dns?: PrivateDns
 }
 
-/** Pretended VMs cost nothing: enough for any load test. */
+/** The memory of a fake host. Fake VMs cost nothing, so this is enough for any load test. */
 const fakeMemoryMb = 16 * 1024 * 1024
 
 export async function openDrivers(
@@ -96,10 +96,7 @@ export async function openDrivers(
   }
 }
 
-/**
- * Pretended volumes are in memory, as pretended VMs are: what an agent before this one had made counts as
- * there.
- */
+/** Fake volumes are in memory, as fake VMs are. A volume that an earlier agent had made counts as there. */
 class PretendedVolumes extends FakeVolumes {
   override async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
     await this.make({ uuid: hold.uuid, sizeMb: 0 }, signal)
@@ -120,7 +117,7 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
   return await openQemuVmm({
     instancesDirectory: join(settings.agentDir, 'instances'),
     guestDirectory: requireInstalled(installed, 'guestDirectory'),
-    // The verdict on KVM is the machine's, not this agent's.
+    // The verdict on KVM is about the machine, not about this agent.
     cacheDirectory: settings.cacheDir,
     templateDirectory: join(settings.agentDir, 'templates'),
     acceleration: settings.accel,
@@ -164,8 +161,8 @@ async function chooseNetwork(
 }
 
 /**
- * Whom we ask for names that are not ours: the host's own server, also one on its loopback; it is asked from
- * the host.
+ * The server that is asked for names outside the platform: the host's own, even one on its loopback, since
+ * the questions are sent from the host.
  */
 async function hostNameserver(): Promise<string | undefined> {
   const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')

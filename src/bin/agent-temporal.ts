@@ -10,16 +10,22 @@ export interface TemporalAddress {
   readonly namespace: string
 }
 
-/** A call without a deadline would wait for ever where nobody answers. */
+/** The deadline of a signal: without it a call would wait for ever if nobody answers. */
 const signalDeadlineMs = 5_000
-/** Between attempts to reach Temporal; it comes up in seconds. */
+/** The wait between attempts to reach Temporal, which comes up in seconds. */
 const connectRetryMs = 500
 /** Stops must get through while many starts are under way: a start in progress is one slot. */
 const activitiesAtOnce = 500
-/** What an activity under way gets to end once the agent stops; the VMs themselves are ended meanwhile. */
+/**
+ * The time that an activity under way gets to end once the agent stops. The VMs themselves are ended
+ * meanwhile.
+ */
 const shutdownGrace = '1s'
 
-/** Signals `hostEvent` and `volumeEvent`; the connection is made with the first one and mends itself. */
+/**
+ * Sends the signals `hostEvent` and `volumeEvent`. The connection is made with the first signal, and made
+ * again when it is lost.
+ */
 export function createHostEvents(place: TemporalAddress): {
   readonly events: HostEvents
   readonly volumeEvents: VolumeEvents
@@ -50,10 +56,16 @@ export function createHostEvents(place: TemporalAddress): {
   }
 }
 
-/** A connection that is just being made can not be cut short; the halt does not wait for it. */
+/**
+ * How long a stop waits: a connection that is just being made can not be cut short, and the halt does not
+ * wait for it.
+ */
 const stopLimitMs = 2_500
 
-/** The worker of the task queue `node-<id>`: there as soon as Temporal is, and again after it was away. */
+/**
+ * The worker of the task queue `node-<id>`. It runs as soon as Temporal is there, and again after it was
+ * away.
+ */
 export class NodeWorker {
   readonly #place: TemporalAddress
   readonly #nodeId: string
@@ -73,7 +85,7 @@ export class NodeWorker {
     this.#nodeId = options.nodeId
     this.#activities = options.activities
     this.#log = options.log
-    // The agent itself decides what a signal means: it ends the VMs first.
+    // The agent itself decides what a process signal means: it ends the VMs first.
     Runtime.install({
       shutdownSignals: [],
       logger: new DefaultLogger('ERROR', (entry) => {

@@ -32,7 +32,10 @@ import { createHostEvents, NodeWorker } from './agent-temporal.ts'
 import { readJoinToken, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** Ends and first sockets are told as they happen; this finds what could not be recorded then. */
+/**
+ * Ends of VMs and first sockets are reported as they happen. This check finds what could not be recorded
+ * then.
+ */
 const checkIntervalMs = 15_000
 const imageCollectIntervalMs = 600_000
 const version = '0.1.0'
@@ -72,7 +75,7 @@ const metrics = new AgentMetrics(entries, {
   memory: () => drivers.vmm.memory(),
 })
 const toldImages = new ToldImages({ images: drivers.images, log })
-/** Room for volumes, as told last. */
+/** Room for volumes, in MiB, as it was last reported. */
 let knownVolumeMb = 0
 /** What is still missing before the agent takes work. */
 let notReady: string | undefined = 'the API has not assigned a network yet'
@@ -185,7 +188,7 @@ log.info({ port: settings.agentPort, accelerator: drivers.vmm.accelerator }, 'th
 
 const lostBoots = new LostBoots({ agent, events: hostEvents.events, log, nowMs: Date.now })
 const garbage = new GarbageSweep({ agent, ports, list: listInstances })
-// Whoever asks for an instance that is lost should not have to wait for the first sweep.
+// A request for an instance that is lost should not have to wait for the first sweep.
 void garbage.sweep().catch((error: unknown) => {
   log.warn({ err: error }, 'the instances of this host could not be listed yet')
 })
@@ -223,7 +226,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-/** What was known last, where the disk does not say it now. */
+/** The room for volumes, in MiB. If the disk does not tell it now, the last known value counts. */
 async function volumeMb(): Promise<number> {
   try {
     knownVolumeMb = (await drivers.volumes.room()).totalMb
@@ -233,14 +236,14 @@ async function volumeMb(): Promise<number> {
   return knownVolumeMb
 }
 
-/** Whoever has the list tells of what it has and this host has not. */
+/** Lists the instances that this host should have, and reports the boots that it has lost. */
 async function listInstances(): Promise<readonly NodeInstance[]> {
   const listed = await api.instances()
   await lostBoots.tell(listed)
   return listed
 }
 
-/** The platform halts: every VM ends, and how it did is told by the next agent. */
+/** The platform halts: every VM ends, and the next agent reports how it ended. */
 async function halt(): Promise<void> {
   log.info({}, 'halting')
   await haltMarker.set(Date.now())

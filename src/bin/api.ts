@@ -32,9 +32,9 @@ import { platformPorts } from '../settings/platform-ports.ts'
 import { readSecretKey, readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** What is under way at a stop gets this long; waits are answered at once. */
+/** How long requests under way at a stop may take; requests that wait for a state are answered at once. */
 const closeGraceMs = 5_000
-/** Deletions that every reader of the feed has long heard of. */
+/** How often old deletions are forgotten, which every reader of the feed has long heard of. */
 const forgetGoneEveryMs = 600_000
 
 const { settings, databaseUrl, registryUrl, files } = await startWith('API', readConfiguration)

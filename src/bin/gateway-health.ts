@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { Registry } from 'prom-client'
 
-/** `/healthz`, `/readyz` and `/metrics`, for this machine alone. */
+/** Answers `/healthz`, `/readyz` and `/metrics`, to this machine alone. */
 export function createHealthServer(options: {
   readonly registry: Registry
-  /** Why nothing can be served yet; undefined where it can. */
+  /** Why nothing can be served yet; undefined if everything can. */
   readonly notReady: () => string | undefined
 }): Server {
   return createServer((request, response) => {

@@ -3,11 +3,11 @@ import { connectionsFor, heldBytesFor, heldLimits } from '../gateway/clients/cli
 import type { ClientLimits } from '../gateway/clients/client-limits.ts'
 import { machineMemoryBytes } from './machine-memory.ts'
 
-/** Of a kernel that does not tell: what most set at least. */
+/** The number for a kernel that does not tell: the least that most systems set. */
 const commonOpenFiles = 4_096
 const mebibyte = 1 << 20
 
-/** What clients may have of this process: as the settings say, else what it can bear. */
+/** What clients may take of this process: as the settings say, else as much as the process can bear. */
 export async function clientRoom(settings: {
   readonly connectionsPerSource: number
   readonly gatewayConnections: number | undefined
@@ -25,8 +25,8 @@ export async function clientRoom(settings: {
 }
 
 /**
- * From `/proc/self/limits`: Node raises the soft limit to the hard one when it starts, so the first number
- * counts.
+ * Reads the number from `/proc/self/limits`. Node raises the soft limit to the hard one when it starts, so
+ * the first number counts.
  */
 export function openFilesOf(limits: string): number {
   const [, files] = /^Max open files +(\d+|unlimited)/m.exec(limits) ?? []

@@ -7,11 +7,11 @@ import type { BuiltInApi } from '../gateway/built-in-api.ts'
 import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { Settings } from '../settings/settings.ts'
 
-/** The table of routes with what keeps it: the file from the last time, and the feed. */
+/** The table of routes with its sources: the file from the last run, and the feed. */
 export interface KeptRoutes {
   readonly table: RouteTable
   readonly feed: Pick<FeedClient, 'connected'>
-  /** Since the API last said anything; before its first word, since the start. */
+  /** The time since the API last said anything; before its first line, since the start. */
   readonly ageMs: number
   /** Begins to ask the API. */
   follow(): void
@@ -20,7 +20,7 @@ export interface KeptRoutes {
 
 export async function openRoutes(options: {
   readonly settings: Settings
-  /** What the API lets a gateway in with. */
+  /** The token with which a gateway may ask the API. */
   readonly token: string
   readonly api: BuiltInApi | undefined
   readonly log: Logger
@@ -58,7 +58,7 @@ export async function openRoutes(options: {
 
 const tokenRefused = 401
 
-/** A loss is told once, however often it is tried again. */
+/** Logs a loss once, however often the connection is tried again. */
 function changesTold(log: Logger): (change: LineStreamChange) => void {
   let told: string | undefined
   return (change) => {

@@ -12,7 +12,9 @@ import { platformPorts } from '../settings/platform-ports.ts'
 import { readSettingFile, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** What is under way at a stop; WebSockets and TCP connections have no end of their own. */
+/**
+ * How long requests under way at a stop may take. WebSockets and TCP connections have no end of their own.
+ */
 const closeGraceMs = 1_000
 
 const settings = await startWith('gateway', () => readSettings(process.env))
@@ -55,7 +57,7 @@ const gateway = createGateway({
   serverTiming: settings.serverTiming,
   clientLimits: await clientRoom(settings),
 })
-// With the last routes at once: the API may be away for long.
+// The gateway starts with the last routes at once: the API may be away for long.
 gateway.start()
 
 const health = createHealthServer({

@@ -9,9 +9,9 @@ import type { Settings } from '../settings/settings.ts'
 
 export interface ConfiguredIssuer {
   readonly issuer: Issuer
-  /** What orders are kept under: the directory's URL, or `local`. */
+  /** The name under which orders are kept: the directory's URL, or `local`. */
   readonly directory: string
-  /** Absent where it has no limits. */
+  /** Absent if the authority has no limits. */
   readonly pace?: OrderPace
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ const hourMs = 3_600_000
 const caAdvice = 'name the file with the root certificate of the authority, in PEM'
 
 /**
- * The authority that the settings name. Throws `SettingError`. Nothing is asked of it before it is needed.
+ * The authority that the settings name. Throws `SettingError`. It is not asked anything before it is needed.
  */
 export async function configuredIssuer(settings: Settings, store: AuthorityStore): Promise<ConfiguredIssuer> {
   const { acmeDirectoryUrl: directoryUrl, acmeContact: contacts } = settings
@@ -49,5 +49,7 @@ export async function configuredIssuer(settings: Settings, store: AuthorityStore
 function externalAccountOf({ acmeEabKid: keyId, acmeEabHmacKey: hmacKey }: Settings) {
   if (keyId !== undefined && hmacKey !== undefined) return { keyId, hmacKey }
   if (keyId === undefined && hmacKey === undefined) return undefined
-  throw new SettingError('of ROOST_ACME_EAB_KID and ROOST_ACME_EAB_HMAC_KEY one is missing')
+  throw new SettingError(
+    'one of ROOST_ACME_EAB_KID and ROOST_ACME_EAB_HMAC_KEY is missing: set both or neither',
+  )
 }

@@ -4,20 +4,20 @@ import type { WorkerOptions } from '@temporalio/worker'
 import type { Logger } from 'pino'
 import type { TemporalAddress } from '../control/temporal-control.ts'
 
-/** Between attempts to reach Temporal, or after it was lost. */
+/** The wait between attempts to reach Temporal, or after it was lost. */
 const reconnectMs = 500
 
 export interface KeptWorkerOptions {
   readonly place: TemporalAddress
   readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>
   readonly log: Logger
-  /** Called whenever it begins to take work, with the time before which it had none. */
+  /** Called whenever the worker begins to take work, with the time before which it had none. */
   readonly onStart?: (sinceMs: number) => void
-  /** Called when it stops, and nothing new begins here any more: to end what would last. */
+  /** Called when the worker stops and nothing new begins here any more, to end work that would last. */
   readonly onStop?: () => void
 }
 
-/** A worker of one task queue: there as soon as Temporal is, and again after it was away. */
+/** A worker of one task queue. It runs as soon as Temporal is there, and again after it was away. */
 export class KeptWorker {
   readonly #options: KeptWorkerOptions
   readonly #stopping = new AbortController()
@@ -37,8 +37,8 @@ export class KeptWorker {
   }
 
   /**
-   * It takes nothing new from here on; resolves when what runs is over, or was cut off after the time that it
-   * has.
+   * Takes nothing new from here on. Resolves when the running work is over, or was cut off after its grace
+   * time.
    */
   async stop(): Promise<void> {
     this.#stopping.abort()

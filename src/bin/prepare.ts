@@ -9,9 +9,9 @@ import { required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
 /**
- * What the embedded stack does between its services and its parts, for an installation on real ones: keys,
- * the registry's configuration, the schema, the first user, Temporal's namespace. Run it before the parts;
- * repeating it changes nothing.
+ * Does for an installation on real services what the embedded stack does between its services and its parts:
+ * keys, the registry's configuration, the schema, the first user, Temporal's namespace. Run it before the
+ * parts; repeating it changes nothing.
  */
 const { settings, databaseUrl, temporalAddress } = await startWith('preparation', () => {
   const given = readSettings(process.env)

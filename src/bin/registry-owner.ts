@@ -12,7 +12,7 @@ import { readRegistrySigningKey } from '../registry/signing-key.ts'
 import { readSettingFile, required, startWith } from '../settings/part-settings.ts'
 import { readSettings } from '../settings/settings.ts'
 
-/** It asks one short question per push, and writes one row per user who pushes. */
+/** The process asks one short question per push, and writes one row per user who pushes. */
 const poolSize = 4
 
 const { settings, databaseUrl, registryUrl, key } = await startWith(
@@ -35,7 +35,7 @@ const owner = createRegistryOwner({
   disk: async () => await diskSizeAt(storageDirectory),
   nowMs: Date.now,
   delay: async (ms) => await delay(ms, undefined, { ref: false }),
-  onError: (error) => log.warn({ err: error }, 'something of the registry could not be done'),
+  onError: (error) => log.warn({ err: error }, 'work on the registry failed'),
 })
 await owner.start()
 owner.server.listen(settings.registryOwnerPort, '127.0.0.1')

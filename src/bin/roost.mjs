@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npx roost` runs on whatever Node the machine has (20 or newer). The program itself is TypeScript, which
-// Node 24 runs as it is, so this hands over to the Node 24 that set-up brought.
+// `npx roost` runs on any Node of the machine (20 or newer). The program itself is TypeScript, which only
+// Node 24 runs as it is, so this starts the Node 24 that set-up brought.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'

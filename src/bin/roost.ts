@@ -100,7 +100,7 @@ async function readKey({ secretKeyFile }: Settings): Promise<Uint8Array> {
   return parseSecretKey(text)
 }
 
-/** Made here where nobody needed it before: people trust a root before they use what it issues. */
+/** The root is made here if nobody needed it before: people trust a root before they use what it issues. */
 async function customDomainsAuthority(settings: Settings): Promise<CustomDomainsAuthority> {
   const { acmeDirectoryUrl: directory } = settings
   if (directory !== undefined) return { directory }
@@ -111,10 +111,10 @@ async function customDomainsAuthority(settings: Settings): Promise<CustomDomains
   })
 }
 
-/** What this machine's agent has on disk, and what of it no row knows. */
+/** What this machine's agent has on disk, and which of it has no row. */
 async function findVolumesOnDisk(settings: Settings): Promise<VolumesFound | undefined> {
   const directory = path.join(settings.agentDir, 'volumes')
-  // The disk first: a volume that is made meanwhile has its row before.
+  // The disk is read first: a volume that is made meanwhile has its row before.
   const found = await surveyVolumes(directory)
   if (found === undefined) return undefined
   const known = await knownVolumes(settings).catch(() => undefined)
@@ -124,7 +124,7 @@ async function findVolumesOnDisk(settings: Settings): Promise<VolumesFound | und
 
 async function knownVolumes(settings: Settings): Promise<ReadonlySet<string>> {
   const url = await findDatabaseUrl(settings)
-  // Without the migrations of other commands: this one changes nothing.
+  // This command changes nothing, so it does not run migrations as other commands do.
   const database = await openDatabase({ url, applicationName: 'roost doctor', poolSize: 1 })
   try {
     await database.check()
@@ -140,7 +140,7 @@ async function probeJail(): Promise<readonly string[]> {
   return await findJailGaps(facts, await readGuestAssets(requireInstalled(installed, 'guestDirectory')))
 }
 
-/** The same probe that an agent makes at its start, with the same memory of its verdict. */
+/** The same probe that an agent makes at its start. It shares the agent's record of the verdict. */
 async function probeKvm(
   cacheDirectory: string,
 ): Promise<{ readonly usable: boolean; readonly reason: string }> {

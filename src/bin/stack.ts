@@ -81,14 +81,14 @@ async function runStack(settings: Settings, group: PlatformGroup | undefined): P
 const noGroup =
   'the parts of the stack have no control group of their own: docs/operations.md says when they have one, and what to set where they have none'
 
-/** Whoever called sudo to start the stack. */
+/** The user who called sudo to start the stack. */
 function personBehind(env: NodeJS.ProcessEnv): readonly number[] {
   const uid = Number(env['SUDO_UID'])
   return Number.isInteger(uid) && uid > 0 ? [uid] : []
 }
 
 /**
- * Without the samples the stack is of use all the same, and a registry of somebody else's may not take our
+ * The stack is of use without the samples, too, and a registry of somebody else may not accept this stack's
  * tokens.
  */
 async function seed(settings: Settings, registryUrl: string, log: Logger): Promise<void> {
@@ -107,7 +107,7 @@ interface Interruption {
   readonly stopped: Promise<void>
 }
 
-/** The first signal stops everything; a second one changes nothing, because the first is bounded in time. */
+/** The first signal stops everything. A second one changes nothing, because the stop is bounded in time. */
 function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Interruption {
   const { promise, resolve } = Promise.withResolvers<void>()
   const interruption: Interruption = { now: false, stopped: promise }
@@ -122,7 +122,7 @@ function stopOnSignal(supervisor: Supervisor, { log, quieten }: StackLog): Inter
   return interruption
 }
 
-/** Errors whose message says all there is; the rest are defects and show where they come from. */
+/** Errors whose message says everything. Other errors are defects and show where they come from. */
 const explained = [
   SettingError,
   DirectoryInUse,

@@ -1,6 +1,6 @@
 import { runUnpackProcess } from '../host/images/unpack-process.ts'
 import { leavePlatformGroup } from '../launch/parts/platform-group.ts'
 
-// While it is root still.
+// The process leaves the group while it still is root.
 leavePlatformGroup()
 await runUnpackProcess()

@@ -9,38 +9,44 @@ import { autoscaleTaskQueue } from '../domain/autoscale/settings.ts'
 import { controlTaskQueue } from '../domain/instance/host-work.ts'
 import { KeptWorker } from './kept-worker.ts'
 
-/** What runs when the worker is told to stop gets this long; then Temporal gives it to the next worker. */
+/**
+ * How long running work gets when the worker is told to stop. After that Temporal gives it to the next
+ * worker.
+ */
 const shutdownGrace = '2s'
 const shutdownForce = '3s'
-/** A worker that was killed leaves tasks on its own queue; after this they go to whoever is there. */
+/** A worker that was killed leaves tasks on its own queue. After this time they go to any other worker. */
 const stickyTimeout = '3s'
-/** A workflow's state in memory: some 100 KB each. The others are replayed when they are needed. */
+/** Workflows whose state stays in memory, some 100 KB each. The others are replayed when they are needed. */
 const cachedWorkflows = 500
-/** One write to PostgreSQL each; more would only wait for a connection of its pool. */
+/** Each is one write to PostgreSQL; more would only wait for a connection of the pool. */
 const localActivitiesAtOnce = 40
 /**
- * Steps of certificates: they wait for authorities. Some thousand that are asked for at once must not crowd
+ * Steps of certificates, which wait for authorities. Some thousand that are asked for at once must not crowd
  * out states.
  */
 const activitiesAtOnce = 20
-/** What the SDK warns of where a worker has activities alone, as that of watches is meant to. */
+/** The SDK's warning about a worker with activities alone, which the worker of watches is meant to be. */
 const noWorkflows = 'No workflows registered, not polling for workflow tasks'
 /**
- * A watch per autoscaled service, for as long as there is nothing to do: a promise and a heartbeat now and
- * then.
+ * One watch per autoscaled service lasts as long as there is nothing to do. It costs a promise and a
+ * heartbeat now and then.
  */
 const watchesAtOnce = 5_000
-/** Not by its timeout, but as often as they come: the observer knows how many there may be. */
+/**
+ * Heartbeats are sent as often as they come, and not by their timeout: the observer knows how many there may
+ * be.
+ */
 const heartbeatsApart = '4s'
-/** Watches last; a poll is only held open for one that is new or over. */
+/** Watches last, so a poll is only held open for watches that are new or over. */
 const watchPollers = { type: 'autoscaling', minimum: 1, maximum: 5 } as const
 
 export interface ControlWorkerOptions {
   readonly place: TemporalAddress
   readonly activities: ControlActivities & CertificateActivities
-  /** Absent: other workers do it. */
+  /** Absent: other workers watch the services. */
   readonly autoscale?: Autoscaling
-  /** Made at set-up; absent: the workflows are bundled now, which costs more than a second. */
+  /** The bundle that set-up made. Absent: the workflows are bundled now, which costs more than a second. */
   readonly workflowBundle?: string
   readonly log: Logger
   /** Where the SDK serves its Prometheus metrics. */
@@ -49,15 +55,15 @@ export interface ControlWorkerOptions {
 
 export interface Autoscaling {
   readonly activities: AutoscaleActivities
-  /** Called whenever work is taken: those who watched before may be gone. */
+  /** Called whenever work is taken: the workers that watched before may be gone. */
   readonly begin?: (sinceMs: number) => void
-  /** Has all watches fail at once. Called when no new one begins here any more. */
+  /** Makes all watches fail at once. Called when no new one begins here any more. */
   readonly end: () => void
 }
 
 /**
- * The workers of the task queues `control` and `autoscale`: there as soon as Temporal is, and again after it
- * was away.
+ * The workers of the task queues `control` and `autoscale`. They run as soon as Temporal is there, and again
+ * after it was away.
  */
 export class ControlWorker {
   readonly #workers: readonly KeptWorker[]
@@ -65,7 +71,7 @@ export class ControlWorker {
   constructor(options: ControlWorkerOptions) {
     const { place, log, autoscale } = options
     Runtime.install({
-      // The process decides itself what a signal means.
+      // The process itself decides what a signal means.
       shutdownSignals: [],
       logger: new DefaultLogger('WARN', ({ meta, message }) => {
         if (message !== noWorkflows) log.warn({ ...meta }, message)
@@ -107,7 +113,8 @@ function controlWorker({ activities, workflowBundle }: ControlWorkerOptions) {
 }
 
 /**
- * Of the task queue `autoscale`. When it stops, its watches fail at once, so that another worker takes them.
+ * The worker of the task queue `autoscale`. When it stops, its watches fail at once, so that another worker
+ * takes them.
  */
 export function autoscaleWorker({
   place,

@@ -29,7 +29,7 @@ import { ControlWorker } from './worker-temporal.ts'
 
 /** Connections to PostgreSQL: writes of states are short, so a few carry hundreds per second. */
 const poolSize = 10
-/** Whatever still runs after this is repeated by the next worker. */
+/** How long a stop may take. The next worker repeats what still runs then. */
 const stopLimitMs = 4_500
 
 const { settings, databaseUrl, secretKey } = await startWith('worker', readConfiguration)
@@ -125,7 +125,7 @@ async function readConfiguration() {
   }
 }
 
-/** What a worker watched that was killed. */
+/** Calls in the watches of a worker that was killed. */
 function callIn(sinceMs: number): void {
   const { signal } = stopping
   void callInWatches({
