@@ -75,7 +75,7 @@ async function follow(agent: Agent, question: WebQuestion): Promise<WebSeen> {
   const scope = question.scopeOf(address)
   const base = { address, scope }
   let hop: Hop = { url: new URL(`http://${fqdn}${challengePath(question)}`), address }
-  // Of other addresses, and of private ones, nothing but the verdict is told.
+  // Nothing but the verdict is told about other addresses, and about private ones.
   let isTold = scope === AddressScope.Public
   for (let redirects = 0; ; redirects++) {
     const seen = await ask(agent, hop, question)

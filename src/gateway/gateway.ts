@@ -28,7 +28,7 @@ export interface GatewayLog {
 }
 
 export interface GatewayOptions {
-  /** They include the API's service if `api` is given. */
+  /** The routes, including the API's service if `api` is given. */
   readonly routes: Routes
   /**
    * The time since the source of the routes last said anything. Absent: the routes are fixed and do not age.

@@ -41,7 +41,7 @@ export class RouteTable implements Routes, RouteSink {
   readonly #instances = new Map<string, RouteInstance>()
   readonly #nodes = new Map<string, RouteNode>()
   readonly #certificates = new Map<string, RouteCertificate>()
-  /** By token. */
+  /** Challenges by token. */
   readonly #challenges = new Map<string, RouteChallenge>()
   /** UUIDs of services by domain; wildcards keep their `*.`. */
   readonly #hosts = new Map<string, string>()

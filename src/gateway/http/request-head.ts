@@ -10,7 +10,7 @@ export interface RequestHead {
   readonly authority: string
   /** The authority as it is looked up: lower case, no port, no final dot. */
   readonly host: string
-  /** Without pseudo headers; names as sent. */
+  /** The fields without pseudo headers; names as they were sent. */
   readonly fields: readonly string[]
   /** Zero: there is no body. Undefined: the length is not known before the body ends. */
   readonly bodyBytes: number | undefined
