@@ -44,7 +44,7 @@ describe('a host', function () {
   }
 
   describe('that is silent', () => {
-    it('has who is new wait until it has answered again, and lets what is under way go on', async () => {
+    it('makes new traffic wait until it has answered again, and lets what is in flight go on', async () => {
       given()
       const held = await one.admission()
       held.onEnd(() => assert.fail('it goes on'))
@@ -57,7 +57,7 @@ describe('a host', function () {
       held.done()
     })
 
-    it('refuses them with the reason when it stays away', async () => {
+    it('has new traffic refused with the reason when it stays away', async () => {
       given()
       await one.admission()
       await silence(leaseValidMs, GatewayLeasePhase.Unsure)
@@ -67,7 +67,7 @@ describe('a host', function () {
       assert(!refusal.admitted && refusal.reason === 'host-away' && refusal.retryAfterMs > 0)
     })
 
-    it('has a connection that was slept through wait for it, and ends it when it stays away', async () => {
+    it('makes a connection that was slept through wait, and has it ended when it stays away', async () => {
       host.answer = () => asleepSoon
       given()
       const quiet = await one.admission({ kind: 'connection' })
@@ -84,7 +84,7 @@ describe('a host', function () {
   })
 
   describe('without an agent', () => {
-    it('has what runs served on, also when nothing passed for a while, and who would wake another wait', async () => {
+    it('has its running instances served on, even after a quiet time, and makes traffic for a sleeper wait', async () => {
       host.answer = ({ instance }) => (instance === 'a' ? { returnAfterMs: 20 } : {})
       given()
       const held = await one.admission()
@@ -159,7 +159,7 @@ describe('a host', function () {
       return told
     }
 
-    it('has what is under way ended, once', async () => {
+    it('has what is in flight ended, once', async () => {
       assert.deepEqual(await lost(false), ['lost'])
       isThere = true
       host.mute = false
@@ -168,7 +168,7 @@ describe('a host', function () {
       again.onEnd(() => assert.fail('the same boot runs on'))
     })
 
-    it('and one whose agent alone hangs has not', async () => {
+    it('keeps what is in flight if only its agent hangs', async () => {
       assert.deepEqual(await lost(true), [])
     })
   })
@@ -185,7 +185,7 @@ describe('a host', function () {
       await until('it is known to be away', () => isRefused(), { limitMs })
     }
 
-    it('lets in again what the next host that joins under its id opens', async () => {
+    it('lets traffic in again to what the next host under its id opens', async () => {
       await released()
       next = await GatewayHost.start('another secret')
       next.answer = () => ({ boot: 2, memoryBoot: 2 })
@@ -198,14 +198,14 @@ describe('a host', function () {
       admission.done()
     })
 
-    it('lets in again when that is the same one at the same place', async () => {
+    it('lets traffic in again when the same host joins at the same address', async () => {
       await released()
       one.join(host)
       await until('it lets in', () => !isRefused(), { limitMs })
       assert((await one.admission()).admitted)
     })
 
-    it('tells the next one what it is believed to have, so that this can be denied', async () => {
+    it('tells the next host what it is believed to have opened, so that the host can deny it', async () => {
       await released()
       next = await GatewayHost.start('another secret')
       one.join(next)

@@ -47,13 +47,13 @@ describe('what a host says of its instances', function () {
       return quiet
     }
 
-    it('asks again when the instance speaks by itself', async () => {
+    it('the gateway asks again when the instance speaks by itself', async () => {
       const quiet = await slept()
       quiet.touch()
       assert((await host.next('open', 2)).epoch > 0)
     })
 
-    it('keeps the lease while bytes pass, and gives it back once they do not', async () => {
+    it('the gateway keeps the lease while bytes pass, and gives it back once they do not', async () => {
       host.answer = () => ({ returnAfterMs: 1_000, quietConnectionsSleep: true })
       given()
       const quiet = await one.admission({ kind: 'connection' })
@@ -65,7 +65,7 @@ describe('what a host says of its instances', function () {
       assert((await host.next('idle')).quietMs >= 1_000)
     })
 
-    it('wakes it although others who waited for it have left', async () => {
+    it('the connection wakes it although others that waited for it have left', async () => {
       const quiet = await slept()
       host.answer = () => undefined
       const leaving = new AbortController()
@@ -81,7 +81,7 @@ describe('what a host says of its instances', function () {
       assert.equal(host.all('withdraw').length, 0)
     })
 
-    it('is not woken for a connection that the hard limit has no room for beside that', async () => {
+    it('it is not woken for a second connection if the hard limit has no room for both', async () => {
       host.answer = () => asleepSoon
       given({ softLimit: 1, hardLimit: 2 })
       const quiet = [await one.admission({ kind: 'connection' }), await one.admission({ kind: 'connection' })]
@@ -93,13 +93,13 @@ describe('what a host says of its instances', function () {
       assert((await one.admit({ kind: 'connection' })).admitted)
     })
 
-    it('is not kept waiting for longer than a new connection would be', async () => {
+    it('the connection does not wait for longer than a new one would', async () => {
       const quiet = await slept({ maxWaitMs: 1_000 })
       host.answer = () => undefined
       assert.equal(await quiet.awaken(), false)
     })
 
-    it('does not stand any more when the instance could not be woken', async () => {
+    it('the connection does not stand any more when the instance could not be woken', async () => {
       const quiet = await slept()
       const message = 'no memory'
       host.answer = ({ instance, epoch }) =>
@@ -107,7 +107,7 @@ describe('what a host says of its instances', function () {
       assert.equal(await quiet.awaken(), false)
     })
 
-    it('ends when its memory is lost, whether or not its client speaks', async () => {
+    it('the connection ends when the memory is lost, whether or not its client speaks', async () => {
       const quiet = await slept()
       const ended = new Promise((resolve) => quiet.onEnd(resolve))
       host.answer = () => ({ boot: 2, memoryBoot: 2 })
@@ -147,7 +147,7 @@ describe('what a host says of its instances', function () {
     assert.deepEqual(told, ['close', 'gone'])
   })
 
-  it('tells at once whoever listens when it is over already', async () => {
+  it('tells a listener at once when the boot is over already', async () => {
     given()
     const held = await one.admission()
     const gone = new Promise((resolve) => held.onEnd(resolve))
@@ -160,7 +160,7 @@ describe('what a host says of its instances', function () {
     assert.equal(told, 'gone')
   })
 
-  it('keeps the listener that came second when the first stops listening', async () => {
+  it('keeps the second listener when the first stops listening', async () => {
     given()
     const held = await one.admission()
     const stop = held.onEnd(() => assert.fail('it was replaced'))
@@ -170,7 +170,7 @@ describe('what a host says of its instances', function () {
     assert.equal(await gone, 'gone')
   })
 
-  it('asks again for a port that was published after the lease was given, whoever else comes and goes', async () => {
+  it('asks again for a port that was published after the lease was given, whatever else comes and goes', async () => {
     given()
     const first = await one.admission()
     host.answer = () => undefined
@@ -213,7 +213,7 @@ describe('what a host says of its instances', function () {
     assert.deepEqual(one.refused, ['no-instance'])
   })
 
-  it('does not ask a host again for somebody who has left', async () => {
+  it('does not ask a host again for a client that has left', async () => {
     host.answer = ({ instance, epoch }) =>
       ({ kind: 'refused', instance, epoch, reason: 'stopped', message: 'no', retryAfterMs: 9_000 }) as const
     given({}, { unsettledPollMs: 60_000, unsettledMs: 60_000 })
@@ -242,14 +242,14 @@ describe('what a host says of its instances', function () {
       )
     }
 
-    /** What the gateway says before it has noticed is lost with the connection. */
+    /** What the gateway sends before it has noticed the loss is lost with the connection. */
     async function lose(): Promise<void> {
       host.drop()
-      // It connects again after 50 ms, so a look now and then could miss it.
+      // The gateway connects again after 50 ms, so a look now and then could miss the gap.
       while (one.balancer.hosts.connected > 0) await setImmediate()
     }
 
-    it('tells who waits while it is woken, and what they became', async () => {
+    it('tells how many wait during a wake, and what became of them', async () => {
       host.answer = () => undefined
       given()
       const waiting = [one.admission(), one.admission({ kind: 'connection' })]
@@ -264,7 +264,7 @@ describe('what a host says of its instances', function () {
       assert.partialDeepStrictEqual(await load(({ handledMore }) => handledMore > 0), over)
     })
 
-    it('tells after something was finished whether more was, so that it stands for one interval only', async () => {
+    it('tells after a finished request that no more was finished, so that the number is for one interval only', async () => {
       given()
       const admission = await one.admission()
       admission.done()
@@ -275,7 +275,7 @@ describe('what a host says of its instances', function () {
       assert.partialDeepStrictEqual(finished().slice(0, 2), [finishedOne, { ...finishedOne, handledMore: 0 }])
     })
 
-    it('tells how much was in flight in the mean, until that stays as it is', async () => {
+    it('tells how much was in flight on average, until that does not change any more', async () => {
       given()
       const held = [await one.admission(), await one.admission({ kind: 'connection' })]
       const first = await load(({ inFlight }) => inFlight > 0)
@@ -308,7 +308,7 @@ describe('what a host says of its instances', function () {
       assert.partialDeepStrictEqual(await load(({ queued }) => queued === 0), none)
     })
 
-    it('tells a host that was lost what there is, and what ended meanwhile', async () => {
+    it('tells a host that was lost what is in flight, and what ended meanwhile', async () => {
       given()
       const held = await one.admission({ kind: 'connection' })
       await load(({ connections }) => connections === 1)

@@ -81,7 +81,7 @@ describe('the balancer', function () {
       )
     })
 
-    it('makes use of one that begins to run later, and of one that runs again', async () => {
+    it('makes use of an instance that begins to run later, and of one that runs again', async () => {
       const one = given([['a', 'running'], ['b', 'starting']], { softLimit: 100 }) // prettier-ignore
       assert.equal(await taken(one, 3), 'aaa')
       for (const run of [1, 2]) {
@@ -95,7 +95,7 @@ describe('the balancer', function () {
       }
     })
 
-    it('asks one that may sleep once, and then only above the soft limit of the others', async () => {
+    it('asks an instance that may sleep once, and then only above the soft limit of the others', async () => {
       host.answer = ({ instance }) => (instance === 'b' ? { returnAfterMs: 20 } : {})
       const one = given(three, { softLimit: 3 })
       await one.admission()
@@ -125,7 +125,7 @@ describe('the balancer', function () {
     assert((await one.admit()).admitted)
   })
 
-  it('lets as many wait for a wake as what is woken takes, and refuses others at once', async () => {
+  it('lets as many wait for a wake as the woken instances take, and refuses others at once', async () => {
     host.answer = ({ instance }) => (instance === 'a' ? {} : undefined)
     const one = given([['a', 'running'], ['b', 'standby']], { hardLimit: 1 }) // prettier-ignore
     await one.admission()
@@ -138,7 +138,7 @@ describe('the balancer', function () {
     assert(outcome.admitted && outcome.instanceUuid === 'b')
   })
 
-  it('lets as many wait above the soft limit as the hard one leaves room for', async () => {
+  it('lets as many wait above the soft limit as the hard limit leaves room for', async () => {
     host.answer = () => undefined
     const one = given([['a', 'standby'], ['b', 'stopped']], { softLimit: 1, hardLimit: 3 }) // prettier-ignore
     const waiting = [one.admit(), one.admit(), one.admit()]
@@ -149,7 +149,7 @@ describe('the balancer', function () {
     assert((await Promise.all(waiting)).every(({ admitted }) => admitted))
   })
 
-  it('gives whoever waits for a wake an instance that gets free earlier', async () => {
+  it('gives a request that waits for a wake an instance that gets free earlier', async () => {
     host.answer = ({ instance }) => (instance === 'a' ? {} : undefined)
     const one = given([['a', 'running'], ['b', 'standby']]) // prettier-ignore
     const first = await one.admission()
@@ -185,7 +185,7 @@ describe('the balancer', function () {
     assert((await host.next('open', 2)).epoch > idle.epoch)
   })
 
-  it('tells a host that it lost and found again what it holds, and goes on with that', async () => {
+  it('tells a host what it holds after a lost connection, and goes on with that', async () => {
     const one = given([['a', 'running']])
     const held = await one.admission()
     host.drop()
@@ -198,7 +198,7 @@ describe('the balancer', function () {
     assert.equal(host.all('open').length, 1)
   })
 
-  it('keeps a lease while its host is not there, and gives it back once the hello that told of it is answered', async () => {
+  it('keeps a lease while its host is not there, and gives it back once the hello that named it is answered', async () => {
     host.answer = () => ({ returnAfterMs: 50 })
     const one = given([['a', 'running']])
     const held = await one.admission()
@@ -234,7 +234,7 @@ describe('the balancer', function () {
     assert.equal(ended, undefined)
   })
 
-  it('takes an instance that leaves the routes out at once', async () => {
+  it('stops using an instance at once when it leaves the routes', async () => {
     const one = given([['a', 'running']])
     await one.admission()
     one.tell([])
@@ -253,14 +253,14 @@ describe('the balancer', function () {
     assert.equal(asked, 3)
   })
 
-  it('takes the word of a host that goes on denying it', async () => {
+  it('believes a host that goes on denying what the routes tell', async () => {
     host.answer = denial
     const one = given([['a', 'standby']], {}, { unsettledPollMs: 5, unsettledMs: 30 })
     const refusal = await one.admit()
     assert(!refusal.admitted && refusal.reason === 'no-instance')
   })
 
-  it('bounds who waits by number and by time', async () => {
+  it('bounds the queue by number and by time', async () => {
     host.answer = () => undefined
     const one = given([['a', 'standby']], {}, { maxQueuedPerService: 1, maxWaitMs: 20 })
     const first = one.admit()
@@ -271,7 +271,7 @@ describe('the balancer', function () {
     await host.next('withdraw')
   })
 
-  it('leaves room to wait for another user where one has all that wait for sleepers', async () => {
+  it('leaves room in the queue for another user if one has everything that waits for sleepers', async () => {
     host.answer = () => undefined
     const one = given([['a', 'standby']], { userUuid: 'storming' }, { maxQueued: 10 })
     const other = { ...one.service, uuid: 'service-2', userUuid: 'other' }
@@ -295,7 +295,7 @@ describe('the balancer', function () {
     assert.equal((await one.admission({ service: other })).instanceUuid, 'b')
   })
 
-  it('reports to the host what is under way, waits and was finished', async () => {
+  it('reports to the host what is in flight, what waits and what was finished', async () => {
     const one = given([['a', 'running']])
     const first = await one.admission()
     await one.admission()

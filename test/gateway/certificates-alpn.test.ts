@@ -70,7 +70,7 @@ describe('the proof over TLS that a name leads here', function () {
       assert.equal(seen.client.getProtocol(), version)
       assert.equal(seen.agreed, protocol)
       assert.equal(seen.fingerprint, fingerprintOf(proof))
-      // Half open otherwise, as the client of the tests is.
+      // The tests' client stays half open unless it ends its side, too.
       seen.client.on('end', () => seen.client.end())
       await closed(seen.client)
       assert.equal(await all.metric('roost_gateway_handshakes_total{outcome="challenge"}'), 1)
@@ -85,7 +85,7 @@ describe('the proof over TLS that a name leads here', function () {
     assert.equal(seen.fingerprint, fingerprintOf(proof))
   })
 
-  it('is not resumed: whoever looks again sees the certificate again', async () => {
+  it('is not resumed: an authority that looks again sees the certificate again', async () => {
     all.tell(challenge())
     const first = all.client(443, { ...asAuthority, maxVersion: 'TLSv1.2' })
     const [session] = (await once(first, 'session')) as [Buffer]
@@ -129,7 +129,7 @@ describe('the proof over TLS that a name leads here', function () {
     other.client.destroy()
   })
 
-  it('fails by itself where its certificate is of no use', async () => {
+  it('fails alone if its certificate is of no use', async () => {
     all.tell(challenge({ chain: 'none' }), issued(proof))
     assert.match((await shake(asAuthority)).outcome, /no application protocol/)
     assert.equal((await shake({ servername: testHost })).outcome, 'secure')

@@ -81,7 +81,7 @@ describe('the certificates of the gateway', function () {
     })
   }
 
-  it('are shown with no older version than TLS 1.2, and in it with no cipher that is not of forward secrecy and authenticated', async () => {
+  it('are shown with TLS 1.2 or newer, and in TLS 1.2 only with authenticated ciphers of forward secrecy', async () => {
     all.tell(certificate('c', await namedCertificate({ name: pendingHost, key: 'rsa' })))
     const old: ConnectionOptions[] = [
       { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
@@ -161,7 +161,7 @@ describe('the certificates of the gateway', function () {
       assert.match((await shake(pendingHost, { ...of, session })).outcome, /unrecognized name/)
     })
 
-    it(`have no session of one name resumed for another’s, be the certificate the same, in ${version}`, async () => {
+    it(`have no session of one name resumed for another, even with the same certificate, in ${version}`, async () => {
       all.tell(other({ domains: [{ fqdn: 'b.test' }, { fqdn: 'c.test', certificateUuid: 'c' }] }))
       all.tell(certificate('c', first))
       const metro = await sessionOf(testHost, of)
@@ -172,7 +172,7 @@ describe('the certificates of the gateway', function () {
       assert.equal((await shake('c.test', { ...of, session: custom })).resumed, false)
     })
 
-    it(`have no session resumed that was made with whoever had the name before, in ${version}`, async () => {
+    it(`have no session resumed that was made with the service that had the name before, in ${version}`, async () => {
       all.tell(other({ domains: [{ fqdn: 'moved.test' }] }))
       const session = await sessionOf('moved.test', of)
       assert.equal((await shake('moved.test', { ...of, session })).resumed, true)
@@ -183,7 +183,7 @@ describe('the certificates of the gateway', function () {
     })
   }
 
-  it('fail for their own names alone where they are of no use, are told once, and used as soon as they are mended', async () => {
+  it('fail only for their own names if they are of no use, are reported once, and are used as soon as they are mended', async () => {
     const broken: readonly CertificatePem[] = [
       { chain: 'none', key: first.key },
       { chain: first.chain, key: 'none' },
@@ -224,7 +224,7 @@ describe('the certificates of the gateway', function () {
     assert.equal((await shake('b.test')).fingerprint, fingerprintOf(first))
   })
 
-  it('tell when the first of those that names have expires', async () => {
+  it('tell when the first certificate in use expires', async () => {
     const expiry = async () => all.metric('roost_gateway_certificate_expiry_timestamp_seconds')
     const atSeconds = (ms: number): number => Math.floor(ms / 1_000)
     const soonMs = Date.now() + dayMs / 2
@@ -250,7 +250,7 @@ describe('the certificates of the gateway', function () {
     client.destroy()
   })
 
-  it('leave it to TLS to refuse what is no TLS, and forget who leaves before', async () => {
+  it('leave it to TLS to refuse what is no TLS, and forget a client that leaves before', async () => {
     const client = all.plainClient(443)
     client.write('GET / HTTP/1.1\r\n\r\n')
     await closed(client)

@@ -43,7 +43,7 @@ describe('the proof over HTTP that a name leads here', function () {
     all.tell({ kind: 'service', service: { ...all.service, ports } })
   }
 
-  it('is the key authorization as plain text that nobody keeps', async () => {
+  it('is the key authorization as plain text that no cache keeps', async () => {
     all.tell(challenge())
     const answer = await ask(pendingHost)
     assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
@@ -99,7 +99,7 @@ describe('the proof over HTTP that a name leads here', function () {
     assert.match(await ask(pendingHost, path, { port: 8000 }), /\r\napp$/)
   })
 
-  it('is none where the challenge is one of TLS', async () => {
+  it('is not given if the challenge is one of TLS', async () => {
     all.tell(challenge({ kind: 'tls-alpn-01' }))
     assert.match(await ask(pendingHost), /^HTTP\/1\.1 404 /)
   })

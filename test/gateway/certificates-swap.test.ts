@@ -7,9 +7,9 @@ import { PublicGateway, closed, pendingHost } from '../support/public-gateway.ts
 
 const limitMs = 60_000
 const swaps = 40
-/** Of each client between two swaps, so that none is without handshakes under way. */
+/** Handshakes of each client between two swaps, so that every swap meets handshakes under way. */
 const handshakesPerSwap = 2
-/** One of each kind that there is: which TLS, and with or without the session of last time. */
+/** One client of each kind: each version of TLS, with and without the session of last time. */
 const clients = [
   { version: 'TLSv1.2', keepsSession: false },
   { version: 'TLSv1.2', keepsSession: true },
@@ -47,8 +47,8 @@ describe('certificates that are swapped while clients shake hands', function () 
   }
 
   /**
-   * Rejects where the handshake fails. Of a resumed session, the certificate is that of the handshake which
-   * it was made in.
+   * Rejects if the handshake fails. The certificate of a resumed session is that of the handshake in which
+   * the session was made.
    */
   async function shake(over: ConnectionOptions, from?: Session): Promise<Seen> {
     const client = all.client(443, {
@@ -77,7 +77,7 @@ describe('certificates that are swapped while clients shake hands', function () 
       while (!over) {
         const servedBefore = served.length
         const one = await shake({ minVersion: version, maxVersion: version }, session)
-        // Another may have come meanwhile, but none that was gone before the handshake began is shown.
+        // Another may have come meanwhile, but one that was gone before the handshake is not shown.
         assert(served.slice(servedBefore - 1).includes(one.serial), `number ${servedBefore} was swapped`)
         if (keepsSession) session = one.session
         seen.push(one)
@@ -91,7 +91,7 @@ describe('certificates that are swapped while clients shake hands', function () 
           await swap()
           more = Promise.withResolvers()
           wanted = seen.length + clients.length * handshakesPerSwap
-          // A client that fails says why, instead of leaving us waiting.
+          // A client that fails says why, instead of leaving the test waiting.
           await Promise.race([more.promise, loads])
         }
       } finally {

@@ -125,7 +125,7 @@ describe('connections of clients', () => {
     assert.equal(open('2001:db8:1::1'), 'open')
   })
 
-  it('of a source that has all it may have make room for its next one where one of them is idle', () => {
+  it('of a source at its bound make room for its next one if one of them is idle', () => {
     scene = new Scene({ connectionsPerSource: 3 })
     scene.open('busy', '1.0.0.1', Standing.Busy)
     scene.open('silent', '1.0.0.1', Standing.Lasting)
@@ -151,7 +151,7 @@ describe('connections of clients', () => {
     assert.equal(scene.clients.all, 5)
   })
 
-  it('that move count as busy, and busy ones go only for whoever has fewer', () => {
+  it('that move count as busy, and busy ones are closed only for a source that has fewer', () => {
     scene = new Scene({ connections: 3 })
     scene.open('moving', '1.0.0.1', Standing.Lasting, 500)
     scene.open('asked', '1.0.0.1', Standing.Busy, 100)
@@ -164,7 +164,7 @@ describe('connections of clients', () => {
     assert.equal(scene.open('fourth', '1.0.0.4', Standing.Busy), 'connections')
   })
 
-  it('of whoever has few stay, idle as they are, while another one asks for more and more', () => {
+  it('of a source with few stay, although idle, while another source asks for more and more', () => {
     scene = new Scene({ connections: 10 })
     scene.open('few', '1.0.0.1', Standing.Idle, 600_000)
     for (let index = 0; index < 9; index++) scene.open(`own ${index}`, '1.0.0.2', Standing.Busy)
@@ -196,7 +196,7 @@ describe('connections of clients', () => {
     assert.equal(scene.clients.all, 1)
   })
 
-  it('during their handshake are as idle as their age', () => {
+  it('during their handshake count as idle since they were accepted', () => {
     scene = new Scene({ connections: 1 })
     const socket = new FakeSocket('1.0.0.1')
     scene.clients.take(socket as unknown as ClientSocket)

@@ -20,7 +20,7 @@ async function helloOf(over: ConnectionOptions): Promise<Buffer> {
   return hello
 }
 
-/** The same message in records of so many bytes. */
+/** The same message in records of the given size. */
 function inRecords(hello: Buffer, recordBytes: number): Buffer {
   const message = hello.subarray(5)
   const pieces: Buffer[] = []
@@ -88,7 +88,7 @@ describe('the first message of a TLS client', () => {
     }
   })
 
-  it('is not read where it is something else, too large, or in too many pieces', () => {
+  it('is not read if it is something else, too large, or in too many pieces', () => {
     const large = Buffer.from([0x16, 3, 1, 0, 4, 1, 0, 0, 0])
     large.writeUIntBE(maxHelloBytes, 6, 3)
     for (const bytes of [
@@ -103,7 +103,7 @@ describe('the first message of a TLS client', () => {
       assert.deepEqual(readClientHello(bytes), { kind: 'unreadable' })
   })
 
-  it('is not read where its name is longer than any, so that nobody looks it up', () => {
+  it('is not read if its name is longer than any valid one, so that nobody looks it up', () => {
     const longest = `${'a.'.repeat(127)}x`
     const whole = { kind: 'hello', hello: { serverName: longest, protocols: [] } }
     assert.deepEqual(readClientHello(helloFor(longest)), whole)

@@ -54,7 +54,7 @@ describe('a host that asks for the counts', function () {
     assert.deepEqual(await asked(), [])
   })
 
-  it('hears everything by a report where it knows nothing yet', async () => {
+  it('hears everything in a report if it knows nothing yet', async () => {
     await given()
     await one.admission()
     const load = { instance: 'a', connections: 0, requests: 1, queued: 0, handledMore: 0 }
@@ -79,7 +79,7 @@ describe('a host that asks for the counts', function () {
 })
 
 describe('what a report tells after the counts were told', () => {
-  it('is what was finished in its whole interval, and what of it was told already', async () => {
+  it('is what was finished in its whole interval, and how much of it was told already', async () => {
     const host = await GatewayHost.start()
     const one = new BalanceScene(host, { softLimit: 10 }, { loadReportMs: 200 })
     try {
@@ -97,7 +97,8 @@ describe('what a report tells after the counts were told', () => {
       const sum = (of: (each: ReturnType<typeof told>[number]) => number) =>
         told().reduce((total, each) => total + of(each), 0)
       const rated = (each: object) => ('inFlight' in each ? 1 : 0)
-      // Whether the report was before the question or after it: once in the books, and once in the rates.
+      // The report may come before or after the question: a finished request counts once in the sum, and
+      // once in the rates.
       const inRates = (each: ReturnType<typeof told>[number]) =>
         rated(each) * (each.handledMore + ('handledTold' in each ? Number(each.handledTold) : 0))
       await until('a report tells of it', () => sum(inRates) > 0, { limitMs })

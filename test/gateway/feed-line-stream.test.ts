@@ -9,7 +9,7 @@ import type { LineStreamChange, LineStreamOptions } from '../../src/primitives/l
 import { until } from '../support/until.ts'
 
 const limitMs = 20_000
-/** Long enough that a slow machine does not make a silence of it. */
+/** Long enough that a slow machine is not taken for a silent server. */
 const patientMs = 30_000
 
 describe('a stream of lines that is read for ever', () => {
@@ -125,7 +125,7 @@ describe('a stream of lines that is read for ever', () => {
     })
   }
 
-  it('gives up a connection whose line its reader does not take, and goes on with the next', async () => {
+  it('gives up a connection when its reader refuses a line, and goes on with the next one', async () => {
     answers.push((_, response) => response.write(jsonLine({ n: 1 }) + jsonLine({ n: 2 })))
     read({
       onLine(line) {

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 const checkout = path.resolve(import.meta.dirname, '../..')
 const limitMs = 40_000
 const token = 'the-token-of-the-gateway'
-/** No port that is open anyway. */
+/** A port that is not open anyway. */
 const ownPort = 1_443
 const service: RouteLine = {
   kind: 'service',
@@ -111,7 +111,7 @@ describe('the process of the gateway', function () {
     const response = await fetch(`http://127.0.0.1:${ports.metrics}${at}`).catch(() => undefined)
     return response && { status: response.status, text: await response.text() }
   }
-  /** As a client that trusts the root and nothing else. */
+  /** Asks as a client that trusts the root and nothing else. */
   async function ask(name: string, port: number, at: string): Promise<{ status: number; text: string }> {
     const ca = readFileSync(path.join(directory, 'gateway/metro/roost.localhost/authority.crt'))
     const host = `${name}:${port + offset}`
@@ -141,7 +141,7 @@ describe('the process of the gateway', function () {
     const metrics = (await health('/metrics'))?.text ?? ''
     assert.match(metrics, /process_cpu/)
     assert.match(metrics, /roost_gateway_request_duration_seconds/)
-    // The last word of the API came after the start, which is what counts before it.
+    // The last line of the API came after the start, from which the age counts before the first line.
     assert(Number(/^roost_gateway_routes_age_seconds (.+)$/m.exec(metrics)?.[1]) < performance.now() / 1_000)
   })
 

@@ -32,7 +32,7 @@ describe('the public ports of the gateway', function () {
     return all.metro
   }
 
-  /** As the API tells of one that was issued. */
+  /** Tells of a new certificate as the API does once it was issued. */
   async function issue(name: string): Promise<string> {
     const { chain, key } = await makeAuthority(name, Date.now())
     all.tell({
@@ -92,7 +92,7 @@ describe('the public ports of the gateway', function () {
     other.destroy()
   })
 
-  it('takes a port as soon as whoever had it lets go of it', async () => {
+  it('takes a port as soon as its holder lets go of it', async () => {
     all = await PublicGateway.start({ listenerLimits: { bindRetryMs: 20 } })
     const holder = createServer().listen(otherPort + all.portOffset, '127.0.0.1')
     await once(holder, 'listening')

@@ -8,13 +8,14 @@ import { TcpRelay } from '../../src/gateway/tcp/tcp-relay.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
 
 /**
- * Two of them are more than a pipe takes that nobody reads from, one is less than its writer may hold back.
+ * A pipe that nobody reads from takes less than two of these. One of them is less than its writer may hold
+ * back.
  */
 const words = 'w'.repeat(40_000)
 const lastWord = 'l'.repeat(10_000)
 const lastWords = words + words + lastWord
 
-/** So that the last of them waits in the relay, and what ended the stream has been seen there. */
+/** Ends the stream such that the last words wait in the relay, which has seen the end by then. */
 async function sayLastWords(stream: Duplex): Promise<void> {
   stream.write(words)
   await setImmediate()
@@ -82,7 +83,7 @@ describe('the relay between a client and an instance', () => {
     assert.equal(await text(application), lastWords)
   })
 
-  it('wakes for the end of a client that is gone then, where the instance had ended its own side', async () => {
+  it('wakes the instance for the end of a client that then goes, if the instance had ended its own side', async () => {
     const scene = new Scene()
     scene.application.end()
     scene.client.resume()
@@ -132,7 +133,7 @@ describe('the relay between a client and an instance', () => {
     assert.equal(await text(scene.client), 'goodbye')
   })
 
-  it('passes on what a client said, and its end, when the instance it waits for is awake', async () => {
+  it('passes on what a client said, and its end, when the awaited instance is awake', async () => {
     const scene = new Scene()
     scene.asleep = true
     scene.client.end('wake up')

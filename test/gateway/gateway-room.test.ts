@@ -8,7 +8,7 @@ import { PublicGateway, closed, tcpPort } from '../support/public-gateway.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 10_000
-/** One source has all there is, and another one comes. */
+/** One source has all connections, and another source comes. */
 const crowd = '127.0.0.2'
 const newcomer = '127.0.0.3'
 const get = `GET / HTTP/1.1\r\nHost: ${testHost}\r\n\r\n`
@@ -80,7 +80,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.equal(await closedFor('idle'), 1)
   })
 
-  it('closes what is silent only where nothing is idle, and the longest silent first', async () => {
+  it('closes silent connections only if none is idle, and the longest silent first', async () => {
     await start(3)
     const silent: TLSSocket[] = []
     for (let index = 0; index < 2; index++) {
@@ -124,7 +124,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.equal(await closedFor('silent'), 1)
   })
 
-  it('ends no request for the source that made it, and one for a source that has fewer', async () => {
+  it('ends no request to make room for its own source, but one for a source that has fewer', async () => {
     await start(2, true)
     const busy = [await asks(from(crowd), 1), await asks(from(crowd), 2)]
     await closed(from(crowd))
@@ -137,7 +137,7 @@ describe('a gateway whose connections are all in use', function () {
     assert.deepEqual([await closedFor('busy'), await refused()], [1, 2])
   })
 
-  it('ends those that leave most unread where all together leave too much, whatever they speak', async () => {
+  it('ends the clients that leave most unread if all together leave too much, whatever their protocol', async () => {
     all = await PublicGateway.start({ clientLimits: { heldBytes: 10_000 } })
     const much = Buffer.alloc(64 << 20)
     all.respond = (socket: Socket) => {
@@ -157,7 +157,7 @@ describe('a gateway whose connections are all in use', function () {
     await asked(modest)
   })
 
-  it('takes a handshake that does not come for an idle connection', async () => {
+  it('counts a handshake that does not come as an idle connection', async () => {
     await start(2)
     const stuck = [all.plainClient(443), all.plainClient(443)]
     await until(

@@ -9,7 +9,7 @@ import { PublicGateway, everything, tcpPort } from '../support/public-gateway.ts
 
 const limitMs = 60_000
 const longBytes = 48 << 20
-/** A prime, so that chunks of any size end elsewhere in it. */
+/** A prime, so that chunks of any size end at another place each time. */
 const patternBytes = 65_521
 
 /** Counts and hashes what arrives, and stops to read again and again for a while. */
@@ -138,7 +138,7 @@ describe('the relay of TCP', function () {
     }
     const client = all.client(tcpPort, { ALPNProtocols: ['h2', 'http/1.1'] })
     await once(client, 'secureConnect')
-    // As clients do: only where HTTP/2 was agreed on, they speak it.
+    // Like other clients, this one speaks HTTP/2 only if that was agreed on.
     assert.notEqual(client.alpnProtocol, 'h2')
     const asked = get({ createConnection: () => client, host: testHost })
     const [response] = (await once(asked, 'response')) as [IncomingMessage]

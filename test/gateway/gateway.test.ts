@@ -19,8 +19,8 @@ const limitMs = 30_000
 const tcpPort = 5432
 const pendingHost = 'pending.test'
 /**
- * All ports stay below those that the system gives to outgoing connections: one of them may be any program's
- * at any time.
+ * All ports stay below those that the system gives to outgoing connections: any program may have one of the
+ * latter at any time.
  */
 const randomOffset = (): number => 10_000 + Math.floor(Math.random() * 17_000)
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -183,9 +183,9 @@ describe('the gateway', function () {
   })
 
   /**
-   * The gateway has given back every lease that it had; resolves with how many those were. On a busy machine
-   * a connection is quiet for long enough also before its first byte, so the first lease given back may not
-   * be the last.
+   * Resolves when the gateway has given back every lease that it had, with their number. On a busy machine a
+   * connection may be quiet for long enough even before its first byte, so the first lease that is given back
+   * may not be the last.
    */
   async function untilQuiet(): Promise<number> {
     const given = () => host.all('open').length

@@ -15,7 +15,7 @@ describe('who has to go because of what is held', () => {
       { perSourceBytes, allBytes },
     ).map(({ address, bytes }) => `${address} ${bytes}`)
 
-  it('is nobody while each source holds its budget at most, and all of them that of all', () => {
+  it('is nobody while no source exceeds its budget, and all together not theirs', () => {
     assert.deepEqual(over([], { perSourceBytes: 10, allBytes: 30 }), [])
     const holders = [
       ['1.0.0.1', 6],
@@ -26,7 +26,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over(holders, { perSourceBytes: 10, allBytes: 30 }), [])
   })
 
-  it('are those of a source that hold most, and no more of them than it takes', () => {
+  it('are those of a source that hold most, and no more of them than necessary', () => {
     const holders = [
       ['1.0.0.1', 1],
       ['1.0.0.1', 8],
@@ -37,7 +37,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over(holders, { perSourceBytes: 10 }), ['1.0.0.1 8', '1.0.0.1 7'])
   })
 
-  it('is also one that alone holds more', () => {
+  it('is also a single connection that holds more than the budget', () => {
     const holders = [
       ['1.0.0.1', 11],
       ['1.0.0.1', 10],
@@ -54,7 +54,7 @@ describe('who has to go because of what is held', () => {
     assert.deepEqual(over([...of48, ['2001:db8:1::1', 10]], { perSourceBytes: 10 }), ['2001:db8:0:000::1 10'])
   })
 
-  it('for the budget of all are of the network that holds most then', () => {
+  it('for the budget of all are taken from the network that holds most at that moment', () => {
     const holders = [
       ['1.0.0.1', 9],
       ['1.0.0.2', 6],

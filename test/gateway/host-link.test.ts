@@ -44,7 +44,7 @@ describe('the connection of a gateway to a host', () => {
     return socket
   }
 
-  it('takes back what it said in its hello, also before that is answered', async () => {
+  it('takes back what it said in its hello even before the hello is answered', async () => {
     const accepting = accepted()
     const { promise: welcomed, resolve: back } = Promise.withResolvers<void>()
     link = connect(back)

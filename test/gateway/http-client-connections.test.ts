@@ -64,7 +64,7 @@ describe('a connection of a client', () => {
     assert.match(await readAll(socket), /^HTTP\/1\.1 200 [^]*hello$/)
   })
 
-  it('carries so many requests and no more', async () => {
+  it('carries a bounded number of requests', async () => {
     await started({ maxRequestsPerConnection: 3 })
     const socket = await open()
     socket.write(get.repeat(3))

@@ -8,8 +8,8 @@ const ok = 'HTTP/1.1 200 OK\r\n'
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
 /**
- * Valid HTTP/1.1, all of it; none of it may be said in HTTP/2 as it is, or may be set in an object without
- * care.
+ * Fields that are valid in HTTP/1.1. None of them may be said in HTTP/2 as it is, or be set in an object
+ * without care.
  */
 const fields: readonly string[] = [
   'constructor: x',
@@ -24,7 +24,7 @@ const fields: readonly string[] = [
   'ETag: a\r\nETag: b',
 ]
 
-/** Where in its answer the instance says it; each is valid at least for a field that is ordinary. */
+/** Where in its answer the instance says the field. Each place is valid at least for ordinary fields. */
 const places: Readonly<Record<string, (field: string) => string>> = {
   'its head': (field) => `${ok}${field}\r\nContent-Length: 2\r\n\r\nhi`,
   'early hints': (field) => `HTTP/1.1 103 Early Hints\r\n${field}\r\n\r\n${ok}Content-Length: 2\r\n\r\nhi`,
@@ -39,7 +39,7 @@ const asks: Readonly<Record<string, OutgoingHttpHeaders>> = {
   'a WebSocket': { ':method': 'CONNECT', ':protocol': 'websocket', ':scheme': 'https' },
 }
 
-/** What such an answer does to its own request is its affair: here it is whether anything else goes on. */
+/** Such an answer may break its own request. The tests look whether everything else goes on. */
 describe('an instance that says what HTTP/2 does not allow', () => {
   let front: TestFront
   let upstream: Upstream
@@ -61,7 +61,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
     upstream.close()
   })
 
-  /** Over with the answer, or with how that fails. */
+  /** Resolves when the stream has closed, with an answer or with a failure. */
   async function ask(headers: OutgoingHttpHeaders): Promise<void> {
     const stream = session.request({ ':authority': testHost, ':path': '/', ...headers }, { endStream: false })
     const closed = new Promise((resolve) => stream.on('close', resolve))
@@ -92,7 +92,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
     }
   }
 
-  it('twice, as HTTP/1.1 bears it, is passed on', async () => {
+  it('such as repeated fields, which HTTP/1.1 permits, has them passed on', async () => {
     answer = `${ok}ETag: a\r\nETag: b\r\nConstructor: c\r\nContent-Length: 2\r\n\r\nok`
     const stream = session.request({ ':authority': testHost, ':path': '/' })
     const [head] = (await once(stream, 'response')) as [Record<string, unknown>]
@@ -101,7 +101,7 @@ describe('an instance that says what HTTP/2 does not allow', () => {
     stream.close()
   })
 
-  it('in a trailer what had to be said before the body does not get to the client', async () => {
+  it('in a trailer, and belongs before the body, has it left out', async () => {
     answer = `${ok}Trailer: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\r\nSet-Cookie: a=b\r\n\r\n`
     const got = await exchangeRaw(
       front.plainPort,

@@ -7,7 +7,7 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 
 const ok = 'HTTP/1.1 200 OK\r\n'
 
-/** What it answers with, then the fault that is reported. It closes the connection afterwards. */
+/** The instance's answer, then the fault that is reported. The instance closes the connection afterwards. */
 const answers: readonly (readonly [string, string, UpstreamFault])[] = [
   ['nothing', '', UpstreamFault.Reset],
   ['garbage', '\x00\x01\x02garbage\r\n\r\n', UpstreamFault.Malformed],

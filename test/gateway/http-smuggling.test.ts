@@ -5,7 +5,7 @@ import { Upstream } from '../support/gateway-http-upstream.ts'
 const post = 'POST / HTTP/1.1\r\nHost: app.test\r\n'
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: app.test\r\n\r\n'
 
-/** What is ambiguous, and the statuses that are right for it. The connection ends after each. */
+/** Ambiguous requests, and the statuses that are right for each. The connection ends after each. */
 const refused: readonly (readonly [string, string, RegExp?])[] = [
   ['both lengths', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
   [
@@ -117,7 +117,7 @@ describe('an ambiguous request', () => {
     assert.deepEqual(seen, ['/'])
   })
 
-  it('is framed anew by the gateway: what the instance gets has one length', async () => {
+  it('is framed again by the gateway: what the instance gets has one length', async () => {
     let head = ''
     const raw = await Upstream.raw((socket, text) => {
       head = text

@@ -172,7 +172,7 @@ describe('a connection to an instance', () => {
   describe('of an instance that is ended', () => {
     const post = request.replace('GET', 'POST')
 
-    /** Tells of the end of an instance at each of the first `ends` requests, and answers those after them. */
+    /** Ends the instance at each of the first `ends` requests, and answers the requests after them. */
     async function ending(
       ends: number,
       end: (socket: Socket) => void,
@@ -193,7 +193,7 @@ describe('a connection to an instance', () => {
       setImmediate(() => socket.destroy())
     }
 
-    it('or whose host is lost has it given to another, and else says which of the two it is', async () => {
+    it('or whose host is lost has its request given to another, or else answers that the host was lost', async () => {
       const lose = (): void => front.traffic.tell('lost')
       const seen = await ending(1, lose)
       assert.equal(await get(), '200')
@@ -226,7 +226,7 @@ describe('a connection to an instance', () => {
       })
     }
 
-    it('has a POST given to another where nothing of it was sent', async () => {
+    it('has a POST given to another if nothing of it was sent', async () => {
       const seen = await ending(0, vanish)
       front.traffic.goneAtOnce = 1
       assert.match(await exchangeRaw(front.plainPort, post), /^HTTP\/1\.1 200 /)
@@ -235,7 +235,7 @@ describe('a connection to an instance', () => {
       assert.match(await exchangeRaw(front.plainPort, post), /^HTTP\/1\.1 502 /)
     })
 
-    it('has nothing repeated of which an answer has come', async () => {
+    it('has no request repeated of which an answer has come', async () => {
       const seen = await ending(1, (socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nearly')
         setTimeout(vanish, 50)
@@ -244,7 +244,7 @@ describe('a connection to an instance', () => {
       assert.equal(seen.requests, 1)
     })
 
-    it('has its clients hear what one who comes now hears, where there is no other', async () => {
+    it('gives its clients the answer that a new client gets, if there is no other instance', async () => {
       await ending(1, () => {
         front.traffic.answer = () => ({ admitted: false, reason: 'no-instance' })
         vanish()

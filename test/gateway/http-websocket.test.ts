@@ -51,7 +51,7 @@ describe('a WebSocket through the gateway', () => {
   let front: TestFront
   let upstream: Upstream
   let opened: Duplex[] = []
-  /** Before the instance answers the handshake. */
+  /** Called before the instance answers the handshake. */
   let asked: () => void
 
   beforeEach(async () => {

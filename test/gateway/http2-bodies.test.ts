@@ -57,7 +57,7 @@ describe('bodies of HTTP/2 that nobody takes', function () {
     upstream.close()
   })
 
-  /** Until the gateway takes no more: how much it took. */
+  /** Sends until the gateway takes no more. Returns how much it took. */
   async function upload(streams: number): Promise<number> {
     const uploads = Array.from({ length: streams }, () => new Upload(session))
     const sentBytes = (): number => uploads.reduce((sum, each) => sum + each.sentBytes, 0)
@@ -69,7 +69,7 @@ describe('bodies of HTTP/2 that nobody takes', function () {
     return before
   }
 
-  it('take a bounded part of the gateway’s memory while an instance is woken, as many as a client may send at once', async () => {
+  it('take a bounded part of the gateway’s memory while an instance is woken, even with as many as a client may send at once', async () => {
     let answer: (() => void) | undefined
     const refused = new Promise<void>((resolve) => {
       answer = resolve

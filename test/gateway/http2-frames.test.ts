@@ -36,7 +36,7 @@ describe('a frame of HTTP/2 that has no meaning where it comes', () => {
     upstream.close()
   })
 
-  /** The connection goes on, and no request was made of what came before. */
+  /** Checks that the connection goes on, and that no request was made of what came before. */
   async function ignored(next: number, asked: number): Promise<void> {
     await client.settled()
     assert.equal(front.traffic.asked, asked)

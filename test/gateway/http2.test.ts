@@ -93,7 +93,7 @@ describe('a client of HTTP/2', () => {
     assert.equal(headers['forwarded'], 'for=127.0.0.1;host="app.test";proto=https')
   })
 
-  it('is sent elsewhere with the name of another service than that of its handshake', async () => {
+  it('is sent elsewhere if it names another service than in its handshake', async () => {
     await started()
     upstream = await Upstream.http((_request, response) => void response.end())
     front.traffic.port = upstream.port

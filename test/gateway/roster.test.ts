@@ -34,7 +34,7 @@ describe('a roster', () => {
     assert.deepEqual([namesIn(roster), roster.size], [['b'], 1])
   })
 
-  it('leaves out of a round who left during it, and who came during it', () => {
+  it('leaves out of an iteration the members that leave or come during it', () => {
     const roster = new Roster<Named>()
     const entries = ['a', 'b', 'c', 'd'].map((name) => roster.add(named(name)))
     const met: string[] = []
@@ -48,7 +48,7 @@ describe('a roster', () => {
     assert.deepEqual(namesIn(roster), ['d', 'e'])
   })
 
-  it('lets minor collections free who has left, however long it has been in use', () => {
+  it('lets minor collections free the members that have left, however long it has been in use', () => {
     const grownBytes = growthOf(new Roster<Payload>())
     assert(grownBytes < payloadBytes * payloads * 0.1, `${grownBytes} bytes are kept`)
   })
@@ -65,10 +65,10 @@ interface Payload {
 const payloadBytes = 8_000
 const payloads = 10_000
 const atATime = 64
-/** So many that few are there when one happens. */
+/** Most members come and go between two collections. */
 const betweenCollections = 1_000
 
-/** What is kept of those that have come and gone, as requests do. */
+/** The memory that is kept of members that have come and gone, as requests do. */
 function growthOf(roster: Roster<Payload>): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void

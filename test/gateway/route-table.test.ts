@@ -83,7 +83,7 @@ describe('the table of routes', () => {
     assert.deepEqual([at('a.example'), at('half.example'), at('b.example')], ['a', undefined, 'b'])
   })
 
-  it('takes what a snapshot leaves out for gone, and nothing of another block', () => {
+  it('drops what a snapshot leaves out, but nothing that another block leaves out', () => {
     tell(table, [service('a', 'a.example'), service('b', 'b.example'), instance('i', 'a'), node])
     tell(table, [service('c', 'c.example')])
     assert.deepEqual([at('a.example'), at('b.example'), at('c.example')], ['a', 'b', 'c'])
@@ -122,14 +122,14 @@ describe('the table of routes', () => {
     assert.deepEqual([at('x.example'), at('y.example')], [undefined, 'c'])
   })
 
-  it('does not count as a change what it is told again', () => {
+  it('does not count a repeated entry as a change', () => {
     tell(table, [service('a', 'a.example'), instance('i', 'a')])
     tell(table, [service('a', 'a.example'), instance('i', 'a'), gone('instance', 'nobody')])
     const last = changes.at(-1)!
     assert.deepEqual([last.services.size, last.instances.size], [0, 0])
   })
 
-  it('serves what is built in whatever it is told, under a name that nobody else gets', () => {
+  it('serves a built-in service whatever it is told, under a name that nobody else gets', () => {
     const api = builtInApi({ apiUrl: 'http://127.0.0.1:7070', metroDomain: 'metro.example' })!
     table = new RouteTable({ builtIn: [api.service] })
     assert.equal(at('api.metro.example'), api.service.uuid)
@@ -185,7 +185,7 @@ describe('the table of routes', () => {
       ...Array.from({ length: 1_200 }, (_, index) => instance(`i${index}`, 'a')),
     ]
 
-    it('is what it was, with the revision from which it goes on', async () => {
+    it('is the same as before, with the revision from which it goes on', async () => {
       const revision = await write(all)
       const loaded = await load()
       assert.equal(loaded?.revision, revision)
@@ -222,7 +222,7 @@ describe('the table of routes', () => {
       await kept.close()
     })
 
-    it('counts as none, without a word, where there is no file', async () => {
+    it('counts as none, without a report, if there is no file', async () => {
       assert.equal(await load(), undefined)
       assert.deepEqual(problems, [])
     })
@@ -257,7 +257,7 @@ describe('the table of routes', () => {
       assert.deepEqual([...loaded.services()], [])
     })
 
-    it('is said to be impossible where the directory can not be written', async () => {
+    it('is reported as impossible if the directory can not be written', async () => {
       writeFileSync(directory, 'a file is in the way')
       await write(all)
       assert.match(problems[0] ?? '', /can not be written/)
