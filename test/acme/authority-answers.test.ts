@@ -10,7 +10,7 @@ import type { StubAuthority } from './stub-authority.ts'
 const never = new AbortController().signal
 const csr = Buffer.from('a request')
 const names = ['www.example.test']
-/** What an authority that says nothing is given; no stall of this process is as long. */
+/** The time that a silent authority is given. No stall of this process is as long. */
 const silenceMs = 1_000
 
 describe('what an authority answers', () => {
@@ -18,7 +18,7 @@ describe('what an authority answers', () => {
   let issuer: ClosableIssuer
   let store: ReturnType<typeof createMemoryStore>
   let nowMs: number
-  /** How long was waited, each time. */
+  /** The length of each wait. */
   let waits: number[]
 
   const open = (exchangeTimeoutMs = 30_000) => {
@@ -125,7 +125,7 @@ describe('what an authority answers', () => {
     it('as a date', async () => assert.equal(await limited('Wed, 01 May 2030 13:30:00 GMT')(), 5_400_000))
     it('never in the past', async () => assert.equal(await limited('Wed, 01 May 2020 13:30:00 GMT')(), 0))
     it('never in years', async () => assert.equal(await limited('9999999999')(), 30 * 86_400_000))
-    it('and not where it is neither', async () => assert.ok(Number.isNaN(await limited('soon')())))
+    it('but not if it is neither', async () => assert.ok(Number.isNaN(await limited('soon')())))
   })
 
   describe('that is no answer means later:', () => {
@@ -200,7 +200,7 @@ describe('what an authority answers', () => {
       assert.equal(new Set(used).size, used.length)
     })
 
-    it('again with another nonce where that one was not taken, and not for ever', async () => {
+    it('again with another nonce if one was refused, but not for ever', async () => {
       let refusals = 0
       stub.answers.set('/order', (_request, response) =>
         ++refusals <= 3 ? problem(response, 400, 'badNonce', 'not this one') : false,
@@ -240,7 +240,7 @@ describe('what an authority answers', () => {
       assert.deepEqual(keys[0], keys.at(-1))
     })
 
-    it('to look at a challenge once, however long it does not say that it does', async () => {
+    it('to look at a challenge once, however long it takes to say that it looks', async () => {
       await issuer.open(names, {})
       const states = ['pending', 'pending', 'pending', 'ready']
       stub.answers.set('/order/1', (_request, response) =>
@@ -254,7 +254,7 @@ describe('what an authority answers', () => {
       assert.equal(states.length, 0)
     })
 
-    it('for no proof that it does not offer', async () => {
+    it('for no proof of a kind that it does not offer', async () => {
       await issuer.open(names, {})
       stub.answers.set('/order/1', (_request, response) => json(response, 200, pendingOrder(stub)))
       stub.answers.set('/authz/1', (_request, response) => json(response, 200, authorization(stub, {})))
@@ -264,7 +264,7 @@ describe('what an authority answers', () => {
       assert.match(error.message, /does not offer tls-alpn-01 for www\.example\.test/)
     })
 
-    it('at most as long as one has patience, as often as it says', async () => {
+    it('for a bounded time, as often as it says', async () => {
       await issuer.open(names, {})
       stub.answers.set('/order/1', (_request, response) =>
         json(response.setHeader('retry-after', '7'), 200, { ...pendingOrder(stub), status: 'processing' }),
@@ -286,7 +286,7 @@ describe('what an authority answers', () => {
       assert.equal(Math.max(...waits), 10_000)
     })
 
-    it('no more once the caller has enough, in the middle of an answer as well', async () => {
+    it('no more once the caller gives up, even in the middle of an answer', async () => {
       const { directoryUrl } = stub
       const patient = createAcmeIssuer({ directoryUrl, store: createMemoryStore() })
       await patient.open(names, {})
@@ -321,7 +321,7 @@ describe('what an authority answers', () => {
       assert.equal(finalised(), 1)
     })
 
-    it('that it came too late is none, where the certificate is there', async () => {
+    it('that the request came too late is no failure if the certificate is there', async () => {
       orderIs(['ready', 'processing', 'valid'])
       stub.answers.set('/finalize/1', (_request, response) =>
         problem(response, 403, 'orderNotReady', 'it is done'),
@@ -329,7 +329,7 @@ describe('what an authority answers', () => {
       await issuer.finalise(`${stub.url}/order/1`, csr, never)
     })
 
-    it('is a failure where the order stays as it was', async () => {
+    it('is a failure if the order stays as it was', async () => {
       orderIs(['ready'])
       stub.answers.set('/finalize/1', (_request, response) => problem(response, 400, 'badCSR', 'a weak key'))
       const error = await failure(issuer.finalise(`${stub.url}/order/1`, csr, never))
@@ -337,7 +337,7 @@ describe('what an authority answers', () => {
       assert.match(error.message, /a weak key/)
     })
 
-    it('is not asked for an order without a proof, or one that is given up', async () => {
+    it('is never asked for with an order that has no proof, or was given up', async () => {
       for (const state of ['pending', 'invalid']) {
         orderIs([state])
         stub.answers.set('/authz/1', (_request, response) => json(response, 200, authorization(stub, {})))

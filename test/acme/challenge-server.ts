@@ -5,11 +5,11 @@ import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 
 /** What a gateway does for challenges, and no more. */
 export interface ChallengeServer {
-  /** Token to what is answered. */
+  /** Answers by token. */
   readonly http: Map<string, string>
   /** Paths that were asked for, in order. */
   readonly asked: string[]
-  /** Name to the certificate of its handshake with `acme-tls/1`. */
+  /** Certificates of handshakes with `acme-tls/1`, by name. */
   readonly tls: Map<string, KeyPairPem>
   close(): Promise<void>
 }

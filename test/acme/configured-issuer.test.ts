@@ -52,7 +52,7 @@ describe('the authority that settings name', () => {
     await close()
   })
 
-  it('is none where half of an account is missing, or a file, which is named', async () => {
+  it('is refused if half of an account, or a file, is missing, with the name of the setting', async () => {
     for (const [name, value] of [
       ['ROOST_ACME_EAB_KID', 'kid-1'],
       ['ROOST_ACME_EAB_HMAC_KEY', hmacKey],

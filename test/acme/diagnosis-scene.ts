@@ -22,10 +22,10 @@ export interface WebScene {
   readonly ports: { readonly httpPort: number; readonly tlsPort: number }
   /** What was asked for, as `<address> <host> <path>`. */
   readonly asked: string[]
-  /** By address; 404 where there is none. */
+  /** Answers by address; an address without one answers 404. */
   readonly answers: Map<string, Answer>
   look(fqdn: string, signal?: AbortSignal): Promise<NameSeen>
-  /** The same where the operator allows private addresses. */
+  /** The same look, if the operator allows private addresses. */
   lookInside(fqdn: string): Promise<NameSeen>
   close(): Promise<void>
 }

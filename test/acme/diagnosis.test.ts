@@ -110,7 +110,7 @@ describe('a look at a name', () => {
       assert.equal(web?.excerpt?.length, 100)
     })
 
-    it('tells of a private address one word, whatever is said there, where it may be asked', async () => {
+    it('tells one word of a private address that may be asked, whatever is said there', async () => {
       await leadTo('127.0.0.1')
       const bare = { address: '127.0.0.1', scope: 'internal', state: 'open' }
       scene.answers.set('127.0.0.1', (_request, response) => response.writeHead(500).end('secret'))

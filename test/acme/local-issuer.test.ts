@@ -71,7 +71,7 @@ describe('the local authority', () => {
     assert.equal(new Set(roots.map((root) => root.fingerprint256)).size, 1)
   })
 
-  it('is made anew before its root ends, and until then stays', async () => {
+  it('is made again before its root ends, and stays the same until then', async () => {
     const first = await rootNow()
     nowMs = first.validToDate.getTime() - 91 * dayMs
     assert.equal((await rootNow()).fingerprint256, first.fingerprint256)

@@ -1,6 +1,6 @@
 import type { AuthorityRecord, AuthorityStore } from '../../src/acme/authority-store.ts'
 
-/** In memory; `records` is for looking, and for forgetting. */
+/** A store in memory. Tests read `records`, and delete from it. */
 export interface MemoryStore extends AuthorityStore {
   readonly records: Map<string, AuthorityRecord>
 }

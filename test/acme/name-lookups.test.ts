@@ -39,12 +39,12 @@ describe('questions to DNS', () => {
     })
   })
 
-  it('tell a refusal as what it is not: an answer', async () => {
+  it('do not take a refusal for an answer', async () => {
     answers.set('AAAA www.example.test', refused)
     assert.equal((await lookups.addresses('www.example.test')).aaaa.failure, 'other')
   })
 
-  it('keep no more addresses and aliases than anybody looks at, and follow no circle', async () => {
+  it('keep a bounded number of addresses and aliases, and follow no circle', async () => {
     const name = 'www.example.test'
     answers.set(
       `A ${name}`,
@@ -80,7 +80,7 @@ describe('questions to DNS', () => {
     assert.equal(asked.at(-1), 'CAA test')
   })
 
-  it('are as many as a name has labels, up to a bound, and what is above it is not taken for nothing', async () => {
+  it('are as many as a name has labels, up to a bound, and what is above it counts as unknown', async () => {
     assert.deepEqual(await lookups.caa(`${'a.'.repeat(21)}test`), {
       at: 'a.test',
       records: [],

@@ -47,7 +47,7 @@ describe('a certificate from a real authority', () => {
     return issuer
   }
 
-  /** As a gateway does. */
+  /** Shows challenges as a gateway does. */
   async function show({ challenges }: OpenOrder): Promise<void> {
     for (const challenge of challenges) {
       if (challenge.kind === ChallengeKind.Http01)
@@ -114,7 +114,7 @@ describe('a certificate from a real authority', () => {
     assert.equal(store.records.size, 1)
   })
 
-  it('has several at once do it as well', async () => {
+  it('comes for several orders at once as well', async () => {
     const issuer = issuerOf()
     const names = Array.from({ length: 6 }, (_, index) => `many-${index}.example.test`)
     const issued = await Promise.all(names.map((name) => issue(issuer, [name])))
@@ -130,7 +130,7 @@ describe('a certificate from a real authority', () => {
     assert.match(error.problem?.type ?? '', /unauthorized|incorrectResponse/)
     assert.match(error.message, /wrong\.example\.test/)
     assert.equal((await issuer.find(order.url))?.state, 'invalid')
-    // It is over, however often one asks.
+    // The order is over, however often one asks.
     assert.equal((await failure(issuer.prove(order, 'http-01', never))).kind, 'failed')
   })
 
@@ -159,7 +159,7 @@ describe('a certificate from a real authority', () => {
     assert.equal((await failure(issuerOf().open(['under_score.test'], {}))).kind, 'failed')
   })
 
-  it('comes from nobody whose own TLS is not that of the file', async () => {
+  it('comes only from an authority whose own TLS fits the file', async () => {
     const stranger = issuerOf({ ca: await pebble.root() })
     const error = await failure(stranger.open(['www.example.test'], {}))
     assert.equal(error.kind, 'later')
@@ -175,7 +175,7 @@ describe('a certificate from a real authority', () => {
       await assertTrusted(chain)
     })
 
-    it('comes without a proof where an older one is taken again', async () => {
+    it('comes without a proof if an older proof is used again', async () => {
       const issuer = issuerOf()
       await issue(issuer, ['again.example.test'])
       answers.http.clear()
@@ -233,7 +233,7 @@ describe('an authority with customers', () => {
     assert.equal((await open({ keyId: 'kid-1', hmacKey })).state, 'pending')
   })
 
-  it('takes no other, and what it says does not repeat the key', async () => {
+  it('takes no other account, and its answer does not repeat the key', async () => {
     const wrongKey = `${hmacKey.slice(0, -4)}AAAA`
     for (const account of [undefined, { keyId: 'kid-2', hmacKey }, { keyId: 'kid-1', hmacKey: wrongKey }]) {
       const error = await failure(open(account))

@@ -68,7 +68,7 @@ describe('renewal information', () => {
     })
   })
 
-  it('is asked again neither all the time nor never', async () => {
+  it('is asked for again, neither all the time nor never', async () => {
     for (const [retryAfter, afterMs] of [
       ['0', 60_000],
       ['999999', 24 * hourMs],
@@ -124,7 +124,7 @@ describe('renewal information', () => {
       assert.deepEqual(orders(), [{ identifiers }])
     })
 
-    it('does not fail a renewal: it is ordered without where the authority does not like it', async () => {
+    it('does not fail a renewal: if the authority refuses it, the order is made without it', async () => {
       stub.answers.set('/order', ({ payload }, response) =>
         'replaces' in (payload as object)
           ? problem(response, 409, 'alreadyReplaced', 'that one has a successor')
@@ -134,7 +134,7 @@ describe('renewal information', () => {
       assert.deepEqual(orders(), [{ identifiers, replaces: exampleIdentifier }, { identifiers }])
     })
 
-    it('is not ordered twice where that has nothing to do with it', async () => {
+    it('makes no second order if a failure has nothing to do with it', async () => {
       stub.answers.set('/order', (_request, response) => problem(response, 429, 'rateLimited', 'too many'))
       await assert.rejects(renew(), IssueError)
       assert.equal(orders().length, 1)

@@ -4,17 +4,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * An authority that does what real ones do on bad days. It takes every request as it is, checks no signature,
- * and answers as the test says; where that says nothing, as an authority that issues for whoever asks.
- * Without TLS.
+ * An authority that does what real ones do on bad days. It speaks without TLS, takes every request as it is,
+ * and checks no signature. It answers as the test says; if the test says nothing, it answers like an
+ * authority that issues for everybody.
  */
 export interface StubAuthority {
   readonly url: string
   readonly directoryUrl: string
-  /** By path, such as `/order/1`; one that answers `false` leaves it to the authority. */
+  /** Answers by path, such as `/order/1`. One that returns `false` leaves the answer to the stub. */
   readonly answers: Map<string, StubAnswer>
   readonly requests: StubRequest[]
-  /** Of the directory; what is added here is told, too. */
+  /** The members of the directory. Tests may add some. */
   readonly directory: Record<string, unknown>
   close(): Promise<void>
 }

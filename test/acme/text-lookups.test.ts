@@ -24,7 +24,7 @@ describe('a look at the texts of a name', () => {
     assert.deepEqual((await look())?.toSorted(), [`${'a'.repeat(255)}b`, 'one'].toSorted())
   })
 
-  it('tells that there is none from that DNS did not say', async () => {
+  it('tells an absent text from a DNS that does not say', async () => {
     assert.deepEqual(await look(), [])
     server.answers.set(`TXT ${name}`, noSuchName)
     assert.deepEqual(await look(), [])
