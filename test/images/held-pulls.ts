@@ -45,7 +45,7 @@ export class HeldPulls {
     this.#end()
   }
 
-  /** Those under way fail; later ones do not. */
+  /** Pulls under way fail; later ones do not. */
   fail(error: Error): void {
     this.#end(error)
   }

@@ -40,7 +40,7 @@ while :; do :; done
     return tool
   }
 
-  /** What it noted once it began. */
+  /** What the tool noted once it began. */
   async notes(): Promise<string> {
     const read = async () => await readFile(join(this.#directory, 'notes'), 'utf8').catch(() => undefined)
     return await until('the tool has begun', read, { limitMs: 20_000 })

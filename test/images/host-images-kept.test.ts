@@ -38,7 +38,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls(), 1)
     })
 
-    it('one who gives up does not disturb the others', async () => {
+    it('a caller that gives up does not disturb the others', async () => {
       const images = await host.open()
       const reference = await host.push([{ name: 'patience', content: 'x' }])
       const impatient = new AbortController()
@@ -50,7 +50,7 @@ describe('images that a host keeps', () => {
     })
 
     /** Somebody asks for the image and gives up when the pull has begun. */
-    it('when the last one has given up, what was begun is finished all the same, and kept', async () => {
+    it('a pull that was begun is finished and kept although the last caller has given up', async () => {
       const pulls = new HeldPulls()
       const images = await host.open({ client: pulledBy(host.registry.client, pulls) })
       const reference = await host.push([{ name: 'given-up', content: 'x' }])
@@ -63,7 +63,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 1)
     })
 
-    it('what nobody has asked for during its limit is ended, and leaves nothing', async () => {
+    it('a pull that nobody has asked for within its limit is ended, and leaves nothing', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { unattendedMs: 50 } })
@@ -77,7 +77,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 2)
     })
 
-    it('whoever asks again has all the time that it takes', async () => {
+    it('a pull that is asked for again has all the time that it takes', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { unattendedMs: 1_000 } })
@@ -90,7 +90,7 @@ describe('images that a host keeps', () => {
       assert.equal(pulls.count, 1)
     })
 
-    it('what waited for its turn when the last one gave up is not begun', async () => {
+    it('a pull that waited for its turn when the last caller gave up is not begun', async () => {
       const pulls = new HeldPulls()
       const client = pulledBy(host.registry.client, pulls)
       const images = await host.open({ client, limits: { maxConcurrent: 1 } })
@@ -133,7 +133,7 @@ describe('images that a host keeps', () => {
       assert.deepEqual(await leftovers(host.directory), [])
     })
 
-    it('images are collected when nobody uses them and nobody has for an hour', async () => {
+    it('images are collected when nobody has used them for an hour', async () => {
       let nowMs = Date.now()
       const pinned: ImageUse[] = []
       const images = await host.open({ nowMs: () => nowMs, pinned: () => pinned })
@@ -148,7 +148,7 @@ describe('images that a host keeps', () => {
       assert.deepEqual(await stored(host.directory), [used.digest, recent.digest].toSorted())
     })
 
-    it('what ran until now was used until now, however long ago it was asked for', async () => {
+    it('an image that ran until now was used until now, however long ago it was asked for', async () => {
       let nowMs = Date.now()
       const pinned: ImageUse[] = []
       const images = await host.open({ nowMs: () => nowMs, pinned: () => pinned })

@@ -165,7 +165,7 @@ describe('images of a host', () => {
       const bytes = await readFile(first.rootfsPath)
       await rm(host.directory, { recursive: true })
       await mkdir(host.directory)
-      // Nothing in it is of the time when it was made.
+      // Nothing in the image depends on the time when it was made.
       await delay(1_001 - (Date.now() % 1_000))
       const second = await host.prepareContainer(reference)
       assert.ok(bytes.equals(await readFile(second.rootfsPath)))

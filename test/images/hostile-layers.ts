@@ -38,7 +38,7 @@ export function entries(count: number, of: (index: number) => TarEntry): Buffer 
 
 const honest = tarHeader(entry('honest'))
 
-/** Before the first byte of content; `seed` makes a layer with a digest of its own. */
+/** Empty frames before the first byte of content. `seed` gives the layer a digest of its own. */
 export function emptyFrames(count: number, seed = ''): Buffer {
   const frame = zstdCompressSync(Buffer.alloc(0))
   return Buffer.concat([repeated(frame, count), zstdCompressSync(tarHeader(entry(`content${seed}`)))])
@@ -48,12 +48,12 @@ const deepDirectory = Array.from({ length: 400 }, () => 'd').join('/')
 
 export interface HostileLayers {
   readonly title: string
-  /** From the lowest on. */
+  /** The layers, from the lowest on. */
   readonly layers: () => readonly Buffer[]
   readonly message: RegExp
 }
 
-/** Refused within the bounds that every host has. */
+/** Layers that are refused within the bounds that every host has. */
 export const refusedLayers: readonly HostileLayers[] = [
   {
     title: 'two million empty zstd frames',

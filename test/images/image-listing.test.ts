@@ -114,7 +114,7 @@ describe('listing images', () => {
     assert.deepEqual(await both('ann/app:v2'), [])
   })
 
-  it('a digest is looked up with its name or alone, also when no tag stands for it', async () => {
+  it('a digest is looked up with its name or alone, even if no tag stands for it', async () => {
     const digest = await push('ann/app', undefined, { config: { Labels: { version: 'untagged' } } })
     assert.deepEqual(await names({ lookups: [{ digest: `ann/app@${digest}` }] }), [`ann/app@${digest}`])
     assert.deepEqual(await names({ lookups: [{ digest }] }), [`ann/app@${digest}`])
@@ -212,7 +212,7 @@ describe('listing images', () => {
     }
     assert.deepEqual([...new Set(told)], told)
     assert.ok(told.includes('official/broken:latest'), told.join(', '))
-    // This one the registry gives out; a listing that has not known the image finds that it is another.
+    // The registry gives this content out. A listing that did not know the image sees the wrong digest.
     await writeFile(blobFile(damaged), '{"schemaVersion":2}')
     assert.deepEqual(await names({ userName: 'bob' }), whole)
   })

@@ -30,7 +30,7 @@ describe('the room for images on a host', () => {
     return wanted(`${repository}@${await pushTestImage(host.registry.upload, { repository }, { layers })}`)
   }
 
-  /** Whoever is prepared later was used later. */
+  /** An image that is prepared later was used later. */
   async function open({
     quotaBytes = 16 * 1024 ** 3,
     disk = new DiskRoom(),
@@ -119,7 +119,7 @@ describe('the room for images on a host', () => {
     await assertStored(first, second)
   })
 
-  it('of the whole store is made by what is not in use, first of who holds most', async () => {
+  it('of the whole store is made by deleting unused images, first those of the user who holds most', async () => {
     const { prepare } = await open({ maxStoreBytes: 2_100_000 })
     const bobs = await image(bobUuid)
     const [first, second, third] = await Promise.all([image(), image(), image()])
@@ -140,7 +140,7 @@ describe('the room for images on a host', () => {
     await assertFails(images.prepare(await image()), 'HostFull', /images that are in use take 1 MiB/)
   })
 
-  it('is nobody’s for official images, which go last', async () => {
+  it('is charged to nobody for official images, which go last', async () => {
     const { prepare } = await open({ quotaBytes: 900_000, maxStoreBytes: 2_000_000 })
     const official = [await officialImage(), await officialImage()]
     await prepare(...official)
@@ -183,7 +183,7 @@ describe('the room for images on a host', () => {
     assert.ok(ann >= 2 * contentBytes && ann < 2.4 * contentBytes, `${ann}`)
   })
 
-  it('is asked of the disk that all share: what others were promised is not there for an image', async () => {
+  it('comes from the disk that all share: what others were promised is not free for an image', async () => {
     const disk = new DiskRoom()
     const { images, prepare } = await open({ disk })
     const [kept, unused] = [await image(bobUuid), await image()]
@@ -214,7 +214,7 @@ describe('the room for images on a host', () => {
     assert.equal(await promisedBytes(), 0)
   })
 
-  it('is told from the disk: who holds what outlives the agent', async () => {
+  it('is read from the disk: the record of who holds what outlives the agent', async () => {
     const [first, second] = await Promise.all([image(), image()])
     const { images, prepare } = await open({ quotaBytes: 1_350_000 })
     await prepare(first, second)

@@ -11,7 +11,7 @@ interface Subject {
   readonly reference: string
 }
 
-/** What every implementation of the port must do. Each pull is held by what the subject is made with. */
+/** What every implementation of the port must do. The `pulls` of a subject hold each of its pulls. */
 function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): void {
   it('a prepared image has the digest that was asked for, and repeats give the same', async () => {
     const { images, reference } = await subject()
@@ -20,7 +20,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     assert.deepEqual(await images.prepare(wanted(reference)), first)
   })
 
-  it('who has given up already gets nothing', async () => {
+  it('a caller that has given up already gets nothing', async () => {
     const { images, reference } = await subject()
     await assert.rejects(
       images.prepare(wanted(reference), AbortSignal.abort(new Error('too late'))),
@@ -34,7 +34,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     assert.deepEqual(await images.collect(), [])
   })
 
-  it('who gives up during a pull is let go at once; the pull goes on, and the next one finds what it made', async () => {
+  it('a caller that gives up during a pull is let go at once; the pull goes on, and the next one finds what it made', async () => {
     const pulls = new HeldPulls()
     const { images, reference } = await subject(pulls)
     await pulls.askInVain(images, reference)
@@ -49,7 +49,7 @@ function imagesConformance(subject: (pulls?: HeldPulls) => Promise<Subject>): vo
     const { images, reference } = await subject(pulls)
     await pulls.askInVain(images, reference)
     pulls.fail(new Error('the registry is gone'))
-    // Until the failed one has put its things away it may be joined.
+    // Until the failed pull has cleaned up, a new caller may still join it.
     const prepared = async (): Promise<PreparedImage | undefined> =>
       await images.prepare(wanted(reference)).catch(() => undefined)
     const image = await until('the image is there', prepared, { limitMs: 20_000 })

@@ -59,7 +59,7 @@ describe('laying layers over each other', () => {
     assert.deepEqual(names(lower, upper), ['d/', 'd/new#1', 'd/sub/', 'd/sub/c#1'])
   })
 
-  it('a white-out of what is not there is nothing', () => {
+  it('a white-out of something that is not there changes nothing', () => {
     assert.deepEqual(names([file('a')], [file('.wh.b'), file('x/.wh.y'), file('.wh.')]), ['a#0'])
   })
 

@@ -92,7 +92,7 @@ describe('who may do what in the registry, with skopeo as the client', () => {
     assert.equal(await pushes(undefined, 'ann/app:v2'), false)
   })
 
-  it('a wrong password is refused even for what needs none', async () => {
+  it('a wrong password is refused even where none is needed', async () => {
     const wrong = ['--src-creds=ann:nonsense']
     const target = await mkdtemp(join(tmpdir(), 'roost-pulled-'))
     assert.equal(await copies(`docker://${registry.host}/official/shared`, `dir:${target}`, wrong), false)

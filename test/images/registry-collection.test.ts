@@ -39,7 +39,7 @@ describe('collection in the registry', () => {
     await restarted()
   }
 
-  /** With the times that are set now. */
+  /** Starts the owner again, with the times that are set now. */
   async function restarted(): Promise<void> {
     await owned.restart({ imagesInUse: async () => inUse, times })
   }
@@ -183,7 +183,7 @@ describe('collection in the registry', () => {
     assert.deepEqual(await pusher().missing('ann/app', other.digest), [])
   })
 
-  it('deletes one tag where only the tag is named, and says where there is none', async () => {
+  it('deletes one tag if only the tag is named, and says if there is none', async () => {
     for (const reference of ['v1', 'v2'])
       await pusher().image({ repository: 'ann/app', reference }, [Buffer.from('x')])
     assert.equal(await pusher().delete('ann/app', 'v1'), 202)
@@ -208,7 +208,7 @@ describe('collection in the registry', () => {
     assert.notDeepEqual(await pusher().missing('ann/app', first.digest), [])
   })
 
-  it('brings a manifest back that an instance needs after all', async () => {
+  it('brings back a manifest that an instance needs after all', async () => {
     times = { ...eager, leavingMs: 60_000 }
     await restarted()
     const pushed = await pusher().image({ repository: 'ann/app', reference: 'v1' }, [Buffer.from('one')])
@@ -223,7 +223,7 @@ describe('collection in the registry', () => {
 
   it('loses nothing of pushes by skopeo that are killed at any moment', async function () {
     this.timeout(120_000)
-    // Pushes here take less than this, but for those that are killed.
+    // Pushes here take less than this, except those that are killed.
     const short = { unreachedMs: 300, uploadMs: 300 }
     times = { ...eager, usual: short, pressed: short }
     await restarted()

@@ -26,7 +26,7 @@ describe("an answer of the registry's owner to a client that still sends", () =>
     return (answer.headers.get('location') ?? '').replace(owned.url, '')
   }
 
-  /** As a client that looks at the answer when it has sent everything, or as much as is taken. */
+  /** Sends as a client that reads the answer after it has sent everything, or as much as is taken. */
   async function sendAll(
     target: string,
     options: { readonly method?: string; readonly sizeMb: number; readonly connection: string },

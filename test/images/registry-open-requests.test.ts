@@ -53,7 +53,7 @@ describe("requests under way at the registry's owner", () => {
     return sent
   }
 
-  it('are so many of one user; the next one is refused with the figures, and nobody else is', async () => {
+  it('are bounded for one user: the next one is refused with the figures, and other users are not', async () => {
     const sent: ClientRequest[] = []
     for (let count = 0; count < maxRequestsPerUser; count++) sent.push(await sendSlowly('ann'))
     await until('all are under way', async () => await isRefused('ann'), limit)
@@ -67,7 +67,7 @@ describe("requests under way at the registry's owner", () => {
     await until('one has ended', async () => !(await isRefused('ann')), limit)
   })
 
-  it('are fewer than that where skopeo pushes four images of many layers at once', async () => {
+  it('stay below the bound when skopeo pushes four images of many layers at once', async () => {
     const layers = Array.from({ length: 10 }, () => randomBytes(layerBytes))
     await pushTestImage(owned.registry.upload, { repository: 'official/wide', tag: 'v1' }, { layers })
     const from = `docker://${owned.registry.host}/official/wide:v1`
@@ -78,7 +78,7 @@ describe("requests under way at the registry's owner", () => {
     for (const { complaint } of await Promise.all(copies)) assert.equal(complaint, '')
   })
 
-  it('keep their connections when all are taken, and others give way to who comes', async () => {
+  it('keep their connections when all are taken, and idle connections give way to newcomers', async () => {
     await owned.restart({ maxConnections: 6 })
     const upload = await sendSlowly('ann')
     await until('it is under way', () => upload.socket?.bytesWritten, limit)
@@ -100,7 +100,7 @@ describe("requests under way at the registry's owner", () => {
     assert.equal(upload.destroyed, false)
   })
 
-  it('are answered at once where a read announces a body that does not come', async () => {
+  it('are answered at once if a read announces a body that does not come', async () => {
     const authorization = await bearer('ann')
     for (const method of ['GET', 'HEAD']) {
       const headers = { authorization, 'content-length': '300' }

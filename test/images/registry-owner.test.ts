@@ -17,7 +17,7 @@ import { skopeoCopy } from '../support/skopeo.ts'
 
 const mb = 1_048_576
 const plenty: DiskSize = { freeBytes: 2 ** 40, totalBytes: 2 ** 40 }
-/** What the registry holds in memory of a connection, and its directories. */
+/** Room for what the registry holds in memory of a connection, and for its directories. */
 const slackBytes = 2 * mb
 
 describe("the registry's owner", () => {
@@ -216,7 +216,7 @@ describe("the registry's owner", () => {
     assert.equal((await past('manifests/v1')).status, 200)
   })
 
-  it("lets nobody use up another's quota, with whatever token", async () => {
+  it("lets no token use up another user's quota", async () => {
     const location = await startUpload('ann', 'ann/app')
     for (const authorization of [
       'Bearer no.valid.token',
@@ -231,7 +231,7 @@ describe("the registry's owner", () => {
     assert.equal((await pushed('ann/app:v1', { sizeMb: 19 })).complaint, '')
   })
 
-  it('takes nothing that the reserve of its disk is needed for, which is that of a host', async () => {
+  it('leaves the reserve of its disk free, as large as that of a host', async () => {
     for (const totalBytes of [2 ** 40, 80 * mb]) {
       const freeBytes = diskReserveBytes(totalBytes) + mb
       disk = { freeBytes, totalBytes }

@@ -37,7 +37,7 @@ describe('what the reading of layers may use up', () => {
     assert.throws(() => budget.countFrame(), /more than 3 compressed frames/)
   })
 
-  it('is reading that brings something; what compresses badly does', () => {
+  it('must bring content when it is spent on reading; badly compressed layers do', () => {
     const budget = createUnpackBudget(limits, 0)
     budget.beginLayer(1e9)
     for (let part = 0; part < 1_000; part++) {
@@ -72,7 +72,7 @@ describe('where a zstd frame ends', () => {
     }
   }
 
-  it('is nowhere where it is damaged', () => {
+  it('is not found in a damaged frame', () => {
     assert.deepEqual(zstdFrameAt(Buffer.from('no frame at all')), { kind: 'damaged' })
     const reserved = Buffer.from('28b52ffd2000070000', 'hex')
     assert.deepEqual(zstdFrameAt(reserved), { kind: 'damaged' })

@@ -79,7 +79,7 @@ describe('the process that unpacks an image', () => {
     assert.equal(await tool.runs(), false)
   })
 
-  it('is given up after the longest time for an image, which the host is to blame for', async () => {
+  it('is given up after the longest time for an image, for which the host is to blame', async () => {
     const images = await host.open({ sqfstar: tool.path, limits: { maxMakingMs: 1_000 } })
     await assertFails(
       images.prepare(wanted(await host.push([{ name: 'file' }]))),
@@ -107,7 +107,7 @@ describe('the process that unpacks an image', () => {
     await tool.notes()
     const kernel = { name: 'unikraft/bin/kernel', content: Buffer.alloc(1_000) }
     kernel.content.write('HdrS', 0x202)
-    // It needs no squashfs, so no tool.
+    // This image needs no squashfs, so it needs no tool.
     const other = await images.prepare(wanted(await host.push([kernel]), bobUuid))
     assert.deepEqual(await stored(host.directory), [other.digest])
   })

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createUserSlots } from '../../src/host/images/user-slots.ts'
 import type { UserSlots, Slot } from '../../src/host/images/user-slots.ts'
 
-/** Who got slots, in that order; `done` gives the oldest one of a user back. */
+/** The users who got slots, in that order. `done` gives back the oldest slot of a user. */
 class Slots {
   readonly order: string[] = []
   readonly #slots: UserSlots
@@ -55,7 +55,7 @@ describe('slots for the making of images', () => {
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob'])
   })
 
-  it('of those who wait, who holds fewest is next, and not who has asked first', async () => {
+  it('of those who wait, the user who holds fewest is next, not the one who asked first', async () => {
     const slots = new Slots(3)
     for (let asked = 0; asked < 4; asked++) slots.ask('ann')
     for (const user of ['bob', 'bob', 'cid']) slots.ask(user)
@@ -88,7 +88,7 @@ describe('slots for the making of images', () => {
     assert.deepEqual(slots.order, ['ann', 'ann', 'bob'])
   })
 
-  it('who gives up while waiting is passed over', async () => {
+  it('a user who gives up while waiting is passed over', async () => {
     const slots = new Slots(1)
     const gone = new AbortController()
     slots.ask('ann')
