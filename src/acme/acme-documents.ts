@@ -54,7 +54,7 @@ const maxTextLength = 1_024
 const maxAuthorizations = 100
 const maxChallenges = 20
 const maxIdentities = 20
-/** At least 128 bits in base64url (RFC 8555, 8.1); it becomes part of a path. */
+/** A token has at least 128 bits in base64url (RFC 8555, 8.1); it becomes part of a path. */
 const tokenPattern = /^[\w-]{22,512}$/
 const orderStates: readonly OrderState[] = ['pending', 'ready', 'processing', 'valid', 'invalid']
 const challengeKinds: readonly string[] = Object.values(ChallengeKind)

@@ -14,7 +14,7 @@ export interface TemporalAddress {
 const signalDeadlineMs = 5_000
 /** The wait between attempts to reach Temporal, which comes up in seconds. */
 const connectRetryMs = 500
-/** Stops must get through while many starts are under way: a start in progress is one slot. */
+/** Stops must get through while many starts are under way: each start in progress takes a slot. */
 const activitiesAtOnce = 500
 /**
  * The time that an activity under way gets to end once the agent stops. The VMs themselves are ended

@@ -1,10 +1,10 @@
 /**
- * The members that are under way at the moment, in the order in which they came. It is used where members
- * come and go with every request, because a `Set` is not made for that. When the table of a `Set` is full of
- * holes, the `Set` takes a new table, and the old one, which still names all former members, points to the
- * new one. As soon as one of these tables has grown old, all that follow are kept until the next full
- * collection, and with them nearly every request: each minor collection then copied tens of megabytes, and
- * all requests stood still for 25 ms.
+ * A list of what is under way at the moment, in the order of coming. It is used where members come and go
+ * with every request, because a `Set` is not made for that. When the table of a `Set` is full of holes, the
+ * `Set` takes a new table, and the old one, which still names all former members, points to the new one. As
+ * soon as one of these tables has grown old, all that follow are kept until the next full collection, and
+ * with them nearly every request: each minor collection then copied tens of megabytes, and all requests stood
+ * still for 25 ms.
  */
 export class Roster<Member extends object> {
   #first: Entry<Member> | undefined

@@ -24,7 +24,7 @@ export interface LineStreamOptions {
   readonly onLine: (line: object) => void
   /** Called on every connection and every loss of one, for logs and health; `why` holds no credential. */
   readonly onChange?: (change: LineStreamChange) => void
-  /** From 0 to 1; for tests. */
+  /** A random number from 0 to 1; tests give their own. */
   readonly random?: () => number
 }
 

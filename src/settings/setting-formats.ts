@@ -5,7 +5,7 @@ import path from 'node:path'
  * How the text of a setting is read. Each function takes the variable's name for the error that it throws.
  */
 
-/** A setting has a value that is not permitted. The message names the variable and says what is. */
+/** A setting has a value that is not permitted. The message names the variable and the permitted values. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }

@@ -3,9 +3,9 @@
  * 2).
  */
 export interface PemBlock {
-  /** Such as `CERTIFICATE`. */
+  /** The words in both lines, such as `CERTIFICATE`. */
   readonly label: string
-  /** The piece, including these two lines. */
+  /** The piece, including the lines that begin and end it. */
   readonly text: string
 }
 

@@ -16,7 +16,7 @@ export type PrivateKeyFlaw =
   /** The text holds something other than one private key. */
   | { readonly kind: 'key-holds'; readonly labels: readonly string[] }
   | { readonly kind: 'key-unreadable' }
-  /** Such as `ed25519`. */
+  /** A type of key that is not accepted, such as `ed25519`. */
   | { readonly kind: 'key-type'; readonly type: string }
   | { readonly kind: 'key-curve'; readonly curve: string }
   | { readonly kind: 'key-bits'; readonly bits: number }

@@ -83,7 +83,7 @@ describe('who may do what in the registry, with skopeo as the client', () => {
     assert.equal(await pushes('admin', 'official/shared:new'), true)
   })
 
-  it("an administrator has no way into a user's images by that", async () => {
+  it("being an administrator opens no way into a user's images", async () => {
     assert.equal(await pulls('admin', 'ann/private'), false)
   })
 

@@ -19,7 +19,7 @@ export interface AdmittedTo {
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined
 }
 
-/** One request or connection that was let in. It is counted from its making until `done`. */
+/** One request or connection that was let in. It is counted from its creation until `done`. */
 export class InstanceAdmission implements Admission {
   readonly admitted = true
   readonly boot: number

@@ -28,10 +28,10 @@ type Answer = Admission | Refusal | { readonly [wait]: LeasedInstance }
  * Spreads the traffic of one service over all its instances that run. The first request also opens the
  * running instances that nobody asked for yet. A request gets the first of these that is possible:
  * 1. the open instance with the fewest in flight, below the soft limit;
- * 2. a place in what is being woken, below the soft limit;
+ * 2. a wait for what is being woken, below the soft limit;
  * 3. another instance, which is woken for it;
  * 4. an open instance above its soft limit;
- * 5. a place in what is being woken, as far as the hard limit goes;
+ * 5. a wait for what is being woken, as far as the hard limit goes;
  * 6. a refusal.
  */
 export class ServiceBalance {

@@ -1,8 +1,8 @@
 /** How much a client would lose with a connection. The least comes first. */
 export const Standing = {
-  /** Nothing is under way over it. */
+  /** Nothing is under way over the connection. */
   Idle: 0,
-  /** It stands for as long as both sides want, like a WebSocket; it may be silent for hours. */
+  /** The connection stands for as long as both sides want, like a WebSocket; it may be silent for hours. */
   Lasting: 1,
   /** A request, or a connection that was not silent just now. */
   Busy: 2,

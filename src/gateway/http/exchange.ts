@@ -24,7 +24,7 @@ export interface Forwarding {
   abort(reason: Error): void
   pause(): void
   resume(): void
-  /** The instance shuts down: what would last is to be ended politely. */
+  /** The instance shuts down: a connection that would last is to be ended politely. */
   goAway?(): void
 }
 

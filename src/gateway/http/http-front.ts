@@ -22,7 +22,7 @@ export interface HttpFrontDeps {
   readonly observer?: RequestObserver
   /** Public port P is reached on P + offset; clients see the sum. */
   readonly portOffset: number
-  /** Answers carry `Server-Timing` with the parts of their latency. */
+  /** Whether answers carry `Server-Timing` with the parts of their latency. */
   readonly serverTiming?: boolean
   /** Whether `Forwarded` and `X-Forwarded-*` of this peer are believed and added to. Default: of nobody. */
   readonly trustsPeer?: (address: string) => boolean

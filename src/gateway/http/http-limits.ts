@@ -11,7 +11,7 @@ export interface HttpLimits {
   readonly headerMs: number
   /** The time without a byte of a request's body while the gateway could take some. */
   readonly requestBodyIdleMs: number
-  /** The time in which a client takes nothing of what is ready for it. */
+  /** How long a client may take nothing of what is ready for it. */
   readonly clientStallMs: number
   /** The time between two requests of a connection. */
   readonly keepAliveMs: number

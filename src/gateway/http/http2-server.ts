@@ -56,7 +56,7 @@ export class Http2Server {
     session.setTimeout(limits.keepAliveMs, () => {
       if (connection.ongoing.size === 0) session.close()
     })
-    // A head that does not come, or never ends, makes no stream whose time would be limited.
+    // A head that does not come, or never ends, makes no stream, so no limit of a stream would end it.
     const first = setTimeout(() => {
       if (streams === 0) session.destroy()
     }, limits.headerMs)

@@ -95,7 +95,7 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     const { body } = this.#options
     if (body instanceof BodyRelay) body.destroy()
     if (this.#controller !== undefined) this.#controller.abort(reason)
-    // While it still connects, the dispatched request ends with the connection.
+    // The connection is still being made, and the dispatched request ends with it.
     else this.#release(false)
   }
 

@@ -1,7 +1,7 @@
 import { Roster } from '../roster.ts'
 import type { Entry } from '../roster.ts'
 
-/** Something that must move on. Times are of `performance.now()`. */
+/** Something that must move within `limitMs`, or is stuck. Times are of `performance.now()`. */
 export interface Watched {
   readonly movedAtMs: number
   readonly limitMs: number
@@ -12,7 +12,7 @@ export interface Watched {
 
 const longestPeriodMs = 1_000
 
-/** One timer for all that wait, because setting one for each chunk costs more than the chunk. */
+/** One timer for everything that waits, because setting one for each chunk costs more than the chunk. */
 export class Sweep {
   readonly #watched = new Roster<Watched>()
   readonly #timer: NodeJS.Timeout

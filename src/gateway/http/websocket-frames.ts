@@ -1,5 +1,5 @@
 const closeOpcode = 8
-/** Two bytes, eight of an extended length, four of a mask. */
+/** The longest header: two bytes, eight of an extended length, four of a mask. */
 const longestHeaderBytes = 14
 
 /**

@@ -65,7 +65,7 @@ export interface ContextCacheOptions {
 export class ContextCache {
   readonly #maxContexts: number
   readonly #now: () => number
-  /** In the order in which they were last asked for. */
+  /** The contexts, in the order in which they were last asked for. */
   readonly #held = new Map<string, Held>()
   #secret = randomBytes(secretBytes)
   #secretMadeMs: number

@@ -12,7 +12,7 @@ export const HandshakeOutcome = {
   Resumed: 'resumed',
   /** An authority saw the certificate of its challenge, which is all that it came for. */
   Challenge: 'challenge',
-  /** The client gave up, spoke no TLS or none that we speak, or took too long. */
+  /** The client gave up, spoke no TLS or none that the gateway speaks, or took too long. */
   Failed: 'failed',
   /** The name's certificate is not there yet. */
   NoCertificate: 'no-certificate',
@@ -24,9 +24,9 @@ export interface HandshakeOptions {
   readonly contexts: ServerContexts
   /** The limit from the accepted connection to the end of the handshake, the first byte included. */
   readonly limitMs: number
-  /** HTTP is spoken here, so that ALPN chooses its version. */
+  /** Whether HTTP is spoken on the port, so that ALPN chooses its version. */
   readonly http: boolean
-  /** Authorities look for challenges here. */
+  /** Whether authorities look for challenges on the port. */
   readonly challenges: boolean
   readonly onOutcome: (outcome: HandshakeOutcome) => void
   readonly onConnection: (socket: TLSSocket) => void

@@ -14,7 +14,7 @@ export interface PublicPortOptions {
   readonly offset: number
   readonly host: string | undefined
   readonly secure: boolean
-  /** HTTP is spoken here, so that ALPN chooses its version. */
+  /** Whether HTTP is spoken on the port, so that ALPN chooses its version. */
   readonly http: boolean
   readonly contexts: ServerContexts
   readonly clients: ClientConnections

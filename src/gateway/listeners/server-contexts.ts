@@ -13,7 +13,7 @@ export interface MetroCertificate {
 /** What a handshake is answered with, or why it is not. */
 export type Shown =
   | { readonly kind: 'context'; readonly context: SecureContext }
-  /** The name is served, but its certificate is not there yet, so that no handshake can be honest. */
+  /** The name is served, but its certificate is not there yet, so no handshake can show it. */
   | { readonly kind: 'pending' }
   /** The certificate that was uploaded or issued is of no use to TLS. */
   | { readonly kind: 'unusable' }

@@ -66,7 +66,7 @@ export function createTcpFront(options: {
 /** How a connection of TCP is seen when room is short. */
 class TcpUse implements ConnectionUse {
   readonly client: Socket
-  /** Absent while an instance is woken or connected to. */
+  /** The relay; absent while an instance is woken or connected to. */
   relay: TcpRelay | undefined
   readonly #takenAtMs = performance.now()
 

@@ -41,7 +41,7 @@ const maxManifestBytes = 4 * 1024 * 1024
  * What a new upload may create besides itself: the directories of its repository, and the link of its blob.
  */
 const entriesOfNewRepository = 16
-/** A piece of an upload leaves the state of its digest behind. */
+/** The entries for the state of the digest, which a piece of an upload leaves behind. */
 const entriesOfPiece = 2
 const entryBytes = 4_096
 const discardTries = 5

@@ -44,7 +44,7 @@ export interface RegistryOwner {
   readonly server: Server
   /** Finds out what every user holds. */
   start(): Promise<void>
-  /** Deletes what nothing needs. Resolves when that is done, for what there was at the call. */
+  /** Deletes what nothing needs. Resolves when that is done for everything that existed at the call. */
   collect(): Promise<void>
   close(): Promise<void>
 }

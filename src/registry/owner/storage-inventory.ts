@@ -31,11 +31,11 @@ export interface Inventory {
 
 /** The entries of `_layers`, `_manifests`, `_uploads` and the directories between. */
 const entriesOfRepository = 8
-/** A directory and its `link`. */
+/** The entries of one link: a directory and its `link`. */
 export const entriesOfLink = 2
-/** `tags/<tag>`, `current` and `index`, with a link each. */
+/** The entries of one tag: `tags/<tag>`, `current` and `index`, with a link each. */
 export const entriesOfTag = 8
-/** The directory, `data`, `startedat`, and the state of the digest. */
+/** The entries of one upload: the directory, `data`, `startedat`, and the state of the digest. */
 export const entriesOfUpload = 6
 
 /**
