@@ -34,7 +34,7 @@ export interface GatewayMetrics {
   connectionClosed(why: ClosedFor): void
 }
 
-/** The buckets reach from a small page of an awake application to an answer that had to wait for a slow boot. */
+/** Buckets from a small page of an awake application to an answer that had to wait for a slow boot. */
 const requestBucketsSeconds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ]

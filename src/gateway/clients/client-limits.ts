@@ -5,7 +5,7 @@ export interface ClientLimits {
    * (`source.ts`).
    */
   readonly connectionsPerSource: number
-  /** Each connection costs a file descriptor, often a second one to its instance, and with TLS about 50 KB. */
+  /** Each takes a file descriptor, often a second one towards its instance, and with TLS about 50 KB. */
   readonly connections: number
   /**
    * Bytes of bodies that no instance takes and of answers that no client takes. Wider networks may have a
