@@ -38,7 +38,7 @@ export function followRoutes(options: FeedClientOptions): FeedClient {
     },
     maxLineBytes: maxFeedLineBytes,
     silenceMs: missedBeats * feedBeatMs,
-    // The `kind` of a line says what it is. A newer API may send unknown kinds, which the table leaves out.
+    // The `kind` of a line says what it is. A newer API may send unknown kinds, for the table to leave out.
     onLine: (line) => {
       heardMs = performance.now()
       sink.apply(line as RouteLine)
