@@ -3,74 +3,85 @@ import { volumeArguments } from './volume-device.ts'
 import type { VolumeDevice } from './volume-device.ts'
 
 /**
- * The VMM's command line, as a pure function of what the machine is to be. Files are never named by path: the
- * VM's user may not be able to reach them, so they are inherited as descriptors.
+ * What the VMM's command line is made from. `buildCommandLine` is a pure function of it. The command line
+ * never names a file by its path: the VM's user may not be able to reach it, so files are inherited as
+ * descriptors.
  *
- * Nothing of the user's stands here: other users of the host can read a process's arguments.
+ * No data of the user's instance stands in it: other users of the host can read a process's arguments.
  */
 export interface Machine {
   readonly qemuPath: string
   readonly accelerator: 'kvm' | 'tcg'
   readonly memoryMb: number
   readonly vcpus: number
-  /** Absent where the machine continues from a template or a snapshot, which have them in their memory. */
+  /**
+   * Absent where the machine continues from a template or a snapshot: the kernel is in that memory already.
+   */
   readonly kernel?: KernelSource
   readonly template?: TemplateSource
-  /** It continues from a snapshot, which the keeper names to the VMM. */
+  /** The machine continues from a snapshot. The keeper names the snapshot's file to the VMM. */
   readonly fromSnapshot?: boolean
   /**
-   * A kernel of the user's own may need the old timers; ours is told the clock's frequency and starts sooner
-   * without.
+   * Whether the machine has the old timers (PIT and PIC). A kernel of the user's own may need them. Our own
+   * kernel is told the clock's frequency, and starts sooner without them.
    */
   readonly oldTimers?: boolean
   readonly rootDiskFd?: number
   readonly volume?: VolumeDevice
-  /** Absent: a network device that leads nowhere. */
+  /** How the VM reaches the network. If absent, its network device is connected to nothing. */
   readonly attachment?: Attachment
 }
 
 export interface KernelSource {
   readonly kernelFd: number
   readonly initrdFd?: number
-  /** The platform's own. */
+  /** The command line of the platform's own kernel. */
   readonly commandLine?: string
   /**
-   * A settings file with the command line of a user's kernel: other users of the host can read our arguments.
+   * A settings file with the command line of a user's kernel. It is not an argument, because other users of
+   * the host can read our arguments.
    */
   readonly commandLineFileFd?: number
 }
 
 export interface TemplateSource {
   readonly ramFd: number
-  /** Absent while the template itself is made. The keeper names it to the VMM. */
+  /**
+   * The state of the template's devices, which the keeper names to the VMM. Absent while the template is
+   * made.
+   */
   readonly stateFd?: number
 }
 
 /** The keeper's ends of the channels; `guest/keeper/keeper.h` has the same numbers. */
 export const keeperFd = { console: 20, log: 21, control: 22, monitor: 23 } as const
 /**
- * The network device, which the keeper opens while it is root; `guest/keeper/keeper.h` has the same number.
+ * The descriptor of the network device. The keeper opens it while it is root; `guest/keeper/keeper.h` has
+ * the same number.
  */
 export const tapFd = 24
-/** The first descriptor that a file may be handed on with, and the bound that the keeper's channels set. */
+/** The first and the last descriptor under which the VMM can inherit a file. The keeper's channels follow. */
 export const firstFileFd = 3
 export const maxFileFd = keeperFd.console - 1
 
 /**
- * All that this processor can do, but for virtual machines of its own: no instance needs them, and much of
- * KVM only serves them.
+ * All features of this processor except those that run virtual machines: no instance needs these, and much
+ * of KVM's code only serves them.
  */
 export const kvmCpu = 'host,-vmx,-svm'
 
 /**
- * An emulated machine has room for a second processor, also where it has one. QEMU leaves the memory barriers
- * out of what a guest runs if there can never be another processor, but its devices work in a thread beside
- * the guest. Without barriers the guest and a device can each miss what the other one has just written, and
- * then both wait for ever.
+ * The least number of processors for which an emulated machine has room, even if it has only one. Where
+ * there can never be a second processor, QEMU leaves the memory barriers out of the guest's code, but its
+ * devices work in a thread beside the guest. Without barriers the guest and a device can each miss what the
+ * other one has just written, and then both wait for ever.
  */
 const emulatedProcessorsAtLeast = 2
 
-/** Translated code of the guest; 32 MiB cost nothing measurable against the default of a gigabyte. */
+/**
+ * The size of the cache for the guest's translated code. 32 MiB are not measurably slower than the default,
+ * a gigabyte.
+ */
 const translationCacheMb = 32
 
 export function buildCommandLine(machine: Machine): readonly string[] {
@@ -112,8 +123,8 @@ function machineArguments(machine: Machine): readonly string[] {
 }
 
 /**
- * Under one name however the machine comes up, so that a snapshot of any fits the machine that continues from
- * it.
+ * The guest's memory. It has the same name for every kind of start, so that a snapshot of any machine fits
+ * the machine that continues from it.
  */
 function memoryArguments({ template, fromSnapshot, memoryMb }: Machine): readonly string[] {
   const continues = fromSnapshot === true || template?.stateFd !== undefined
@@ -167,8 +178,8 @@ function diskArguments(rootDiskFd: number | undefined): readonly string[] {
 }
 
 function networkArguments(attachment: Attachment | undefined): readonly string[] {
-  // A hub without other ports: it has no state of its own, which a machine that is connected otherwise could
-  // not take over.
+  // A hub without other ports has no state of its own. A state would be in the template, and a machine with
+  // a real network could not take it over.
   if (attachment === undefined)
     return ['-netdev', 'hubport,id=net,hubid=0', '-device', 'virtio-net-device,netdev=net']
   const netdev = attachment.kind === 'tap' ? `tap,id=net,fd=${tapFd}` : userModeNetwork(attachment)
@@ -181,16 +192,16 @@ function userModeNetwork(attachment: UserModeAttachment): string {
   const ports = forwards.map(
     ({ hostPort, guestPort }) => `,hostfwd=tcp:127.0.0.1:${hostPort}-${ip}:${guestPort}`,
   )
-  // Else the guest has what this process has: the loopback of the host as its own gateway, and every network
-  // of the host.
+  // Without `restrict` the guest could reach all that this process can: the host's loopback, as the guest's
+  // gateway, and every network of the host.
   return `user,id=net,${addresses},restrict=on${ports.join('')}`
 }
 
-/** What the platform's own kernel is told. */
+/** The command line of the platform's own kernel. */
 export function platformKernelArguments(accelerator: 'kvm' | 'tcg', tscEarlyKhz: number): string {
-  // Without the frequency, an emulated guest now and then stops at measuring it. Without trust, it compares
-  // that clock with its timer ticks, which are late wherever the host is busy, and goes by those from then
-  // on: its time runs slow for good.
+  // Without the frequency, an emulated guest sometimes hangs while it measures it. Without `tsc=reliable`,
+  // it compares that clock with its timer ticks, which are late wherever the host is busy. It then goes by
+  // the ticks, and its time runs slow for good.
   const clock = accelerator === 'tcg' ? [`tsc_early_khz=${tscEarlyKhz}`, 'tsc=reliable'] : []
   const quick = ['loglevel=3', 'cryptomgr.notests', 'noreplace-smp']
   return [...clock, 'console=ttyS0', ...quick, 'panic=-1', 'reboot=t'].join(' ')

@@ -7,13 +7,13 @@ import { promisify } from 'node:util'
 import { guestMemoryMb, vmmMemoryMb } from '../../domain/host/memory-room.ts'
 import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processor-shares.ts'
 
-/** What control groups are to do here. */
+/** The controllers of control groups that VMs are bounded by. */
 export const groupControllers = ['memory', 'pids', 'cpu'] as const
 export type GroupController = (typeof groupControllers)[number]
 
 /**
- * A directory that groups are made in, and what they can do there. Version 1 has a hierarchy per controller,
- * version 2 one for all.
+ * A directory in which groups can be made, and the controllers that they have there. Version 1 has a
+ * hierarchy per controller, version 2 one hierarchy for all.
  */
 export interface GroupHierarchy {
   readonly version: 1 | 2
@@ -21,37 +21,41 @@ export interface GroupHierarchy {
   readonly controllers: readonly GroupController[]
 }
 
-/** The groups of one VM, made before anybody knows which instance it will be. */
+/** The groups of one VM. They are made before it is known which instance the VM will belong to. */
 export interface VmGroup {
   /** `<user group>/vm-<random>` */
   readonly name: string
-  /** The group above, which has VMs of one user alone. */
+  /** The name of the group above, which has the VMs of one user only. */
   readonly userGroup: string
-  /** To be entered, all of them. */
+  /** The group's directory in each hierarchy. The VM's processes enter all of them. */
   readonly directories: readonly string[]
 }
 
 /**
- * What a VM may take beyond its guest and its VMM: the page cache of its disks and of the snapshot that it is
- * written into. The kernel takes that back where the parent group needs it, so it is not counted at
- * admission.
+ * The memory that a VM may take beyond its guest and its VMM: the page cache of its disks and of the
+ * snapshot that it is written into. The kernel takes page cache back where the parent group needs memory, so
+ * admission does not count it.
  */
 const pageCacheMb = 192
 /**
- * QEMU has a few threads of its own, one per CPU of the guest, and up to 64 that read and write its disks.
+ * The processes and threads of one VM, without those that run the guest's CPUs. QEMU has a few of its own,
+ * and up to 64 that read and write its disks.
  */
 const vmProcesses = 128
-/** Half of what a group or process beside it has. */
+/** The share of processor time of all VMs together: half of what a group or process beside them has. */
 const parentShare = { 1: neighbourShare[1] / 2, 2: neighbourShare[2] / 2 } as const
-/** The kernel refuses more. */
+/** The largest share that the kernel accepts. */
 const largestShare = { 1: 262_144, 2: 10_000 } as const
 const mebibyte = 1024 * 1024
-/** A VM's keeper leaves its group a moment after it has told of the VM's end. */
+/**
+ * How often a group's removal is tried: a VM's keeper leaves the group a moment after it has reported the
+ * VM's end.
+ */
 const removalTries = 40
 const removalPauseMs = 50
 const makingTries = 5
 
-/** Looks and changes nothing. */
+/** Finds the hierarchies that this process may write to. It only looks, and changes nothing. */
 export async function findGroupHierarchies(root = groupRoot): Promise<readonly GroupHierarchy[]> {
   const found: GroupHierarchy[] = []
   for (const controller of groupControllers) {
@@ -82,11 +86,11 @@ export function surveyGroups(hierarchies: readonly GroupHierarchy[]): GroupsFoun
 
 export interface GroupsOptions {
   readonly root?: string
-  /** Stacks side by side have parents of their own. */
+  /** The parent group is named after this directory, so that several stacks on one machine have one each. */
   readonly agentDirectory: string
-  /** What all VMs may have together; absent: no bound. */
+  /** The memory of all VMs together. If absent, it is not bounded. */
   readonly memoryMb?: number
-  /** Resolves where a process can enter these directories. */
+  /** Resolves if a process can enter these directories, else rejects. */
   readonly tryToEnter: (directories: readonly string[]) => Promise<void>
   readonly onProblem?: (message: string) => void
 }
@@ -98,9 +102,9 @@ export interface GroupsOptions {
  *     user-<random>     cpu.weight: as every other user's, however many VMs the user has (but see `UserWeights`)
  *       vm-<random>     memory.max: guest, VMM and some page cache; pids.max; cpu.weight by its CPUs
  *
- * A group is made ahead with the keeper that waits in it (`WaitingKeepers`), and has its limits before it has
- * a VM. The agent removes it when the VM is over, and a user's with the last in it; what an agent that was
- * killed left is removed by the next.
+ * A VM's group is made ahead, with the keeper that waits in it (`WaitingKeepers`), and gets its limits
+ * before the VM starts. The agent removes the group when the VM is over, and a user's group with the last VM
+ * in it. The groups that a killed agent left are removed by the next agent.
  */
 export class ControlGroups {
   readonly #parents: readonly GroupHierarchy[]
@@ -109,7 +113,10 @@ export class ControlGroups {
     this.#parents = parents
   }
 
-  /** Where a controller can not be had, that is told once; VMs run without it. */
+  /**
+   * Opens the parent groups. A controller that this host does not offer is reported once; VMs run without
+   * it.
+   */
   static async open(options: GroupsOptions): Promise<ControlGroups> {
     const parents: GroupHierarchy[] = []
     const name = `roost-${createHash('sha256').update(options.agentDirectory).digest('hex').slice(0, 12)}`
@@ -130,7 +137,7 @@ export class ControlGroups {
     return new ControlGroups(parents)
   }
 
-  /** Empty, with no limits of its own yet. */
+  /** Makes the groups of a VM, empty and without limits. */
   async prepare(userGroup: string): Promise<VmGroup> {
     const name = `${userGroup}/vm-${randomUUID().slice(0, 8)}`
     await Promise.all(this.#parents.map(async (parent) => await makeVmGroup(parent, name)))
@@ -153,30 +160,36 @@ export class ControlGroups {
     )
   }
 
-  /** Of all VMs of a user together, beside those of other users: 1 is what each has at first. */
+  /**
+   * Sets the weight of all VMs of a user together, compared with those of other users. Every user begins
+   * with 1.
+   */
   async weigh(userGroup: string, weight: number): Promise<void> {
     const weighing = this.#parents.filter(({ controllers }) => controllers.includes('cpu'))
     await Promise.all(
       weighing.map(async ({ version, directory }) => {
         const share = Math.round(neighbourShare[version] * weight)
-        // It may have gone with its last VM.
+        // The user's group may have been removed with its last VM.
         await write(path.join(directory, userGroup, shareFile[version]), share).catch(() => undefined)
       }),
     )
   }
 
-  /** Resolves when it is gone, or somebody stays in it for longer than a VM that ended can. */
+  /**
+   * Removes a VM's groups. Resolves when they are gone, or when processes stay in them for longer than a VM
+   * that has ended can.
+   */
   async remove(name: string): Promise<void> {
     await Promise.all(
       this.#directoriesOf(name).map(async (directory) => {
         await removePatiently(directory)
-        // The kernel refuses it where the user has other VMs.
+        // The kernel refuses to remove the user's group while it has other VMs.
         if (name.includes('/')) await rmdir(path.dirname(directory)).catch(() => undefined)
       }),
     )
   }
 
-  /** Leaves what still has VMs. */
+  /** Removes the parent groups, except those that still have VMs. */
   async close(): Promise<void> {
     await Promise.all(
       this.#parents.map(async ({ directory }) => await rmdir(directory).catch(() => undefined)),
@@ -188,7 +201,7 @@ export class ControlGroups {
   }
 }
 
-/** The name of one that is nobody's yet. */
+/** A name for a user group that no user has yet. */
 export function newUserGroup(): string {
   return `user-${randomUUID().slice(0, 8)}`
 }
@@ -198,7 +211,10 @@ export async function enterByKeeper(keeperPath: string, directories: readonly st
   await promisify(execFile)(keeperPath, ['enter', ...directories, '--', 'true'])
 }
 
-/** The user's group may be removed with its last VM in between. */
+/**
+ * Makes the group of a VM. It tries several times, because the user's group may be removed with its last VM
+ * between the two steps.
+ */
 async function makeVmGroup({ version, directory, controllers }: GroupHierarchy, name: string): Promise<void> {
   const vmGroup = path.join(directory, name)
   const userGroup = path.dirname(vmGroup)
@@ -246,18 +262,22 @@ async function limitParent(
     version === 1
       ? ['memory.usage_in_bytes', 'memory.limit_in_bytes', 'memory.memsw.limit_in_bytes']
       : ['memory.current', 'memory.max', 'memory.swap.max']
-  // VMs of an agent before this one may have more, by its settings: a limit below that would end some of
+  // The VMs of an earlier agent may hold more, by the settings it had. A limit below that would end some of
   // them.
   const heldBytes = Number(await read(path.join(directory, current)))
   const bytes = Math.max(memoryMb * mebibyte, heldBytes)
-  // Version 1 bounds memory and swap together, and refuses a sum below the part.
+  // Version 1 bounds memory and swap together, and refuses a bound for the sum that is below the one for
+  // memory.
   if (version === 1) await write(path.join(directory, swap), -1).catch(() => undefined)
   await write(path.join(directory, limit), bytes)
-  // A kernel without swap accounting has no such file, and then nothing to bound.
+  // A kernel without swap accounting has no such file; there is nothing to bound then.
   await write(path.join(directory, swap), version === 1 ? bytes : 0).catch(() => undefined)
 }
 
-/** One by one, because a kernel refuses all of a line for one that can not be had. Answers those that can. */
+/**
+ * Delegates the controllers and returns those that the kernel granted. Each is written alone, because the
+ * kernel refuses a whole line if it can not grant one controller in it.
+ */
 async function delegate(
   directory: string,
   controllers: readonly GroupController[],
@@ -276,7 +296,7 @@ async function halfOfAllProcesses(): Promise<number> {
   return Math.floor(Number(await readFile('/proc/sys/kernel/pid_max', 'utf8')) / 2)
 }
 
-/** What has a VM can not be removed. */
+/** Removes the groups that an earlier agent left. The kernel refuses to remove a group that has a VM. */
 async function sweep(parent: string): Promise<void> {
   const names = await readdir(parent, { withFileTypes: true })
   const groups = names.filter((one) => one.isDirectory()).map(({ name }) => path.join(parent, name))

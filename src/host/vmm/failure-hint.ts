@@ -17,7 +17,7 @@ export function consoleTail(consoleDirectory: string): string {
   }
 }
 
-/** What the VMM had to complain about. */
+/** The last lines of what the VMM complained about. */
 export function readComplaint(vmDirectory: string): string {
   try {
     return hint('it said', readFileSync(path.join(vmDirectory, 'vmm.log')))

@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** What a VMM depends on of this host; templates and the KVM verdict are only valid for the same facts. */
+/**
+ * The facts about this host that a VMM depends on. Templates and the KVM verdict hold only while they are
+ * the same.
+ */
 export interface HostFacts {
   readonly qemuPath: string
   readonly qemuVersion: string
@@ -12,7 +15,10 @@ export interface HostFacts {
    */
   readonly tscKhz: number
   readonly isRoot: boolean
-  /** Under KVM a guest sees the host's own; a snapshot may need what another does not have. */
+  /**
+   * The host's processor. Under KVM a guest sees this model, and a snapshot may need a feature that another
+   * model does not have.
+   */
   readonly cpuModel: string
 }
 

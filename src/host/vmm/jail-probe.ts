@@ -11,9 +11,9 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /**
- * What a VMM on this host can not have of its own, as words for a person; empty where it can have all. A
- * container without CAP_SYS_ADMIN, or with parts of /proc covered, is the usual reason. Without root there
- * are no users to keep apart, and nothing is asked.
+ * The parts of its jail that a VMM on this host can not have as its own, as words for a person. Empty where
+ * it can have all. The usual reason is a container without CAP_SYS_ADMIN, or with parts of /proc covered.
+ * Without root all VMs run as the agent's user, so nothing is probed.
  */
 export async function findJailGaps(
   facts: Pick<HostFacts, 'isRoot' | 'qemuPath'>,

@@ -6,11 +6,11 @@ import type { Socket } from 'node:net'
 const wordPrefix = '~ '
 
 /**
- * A connection to a VM's keeper. The keeper accepts for exactly as long as the VM lives, so `undefined` from
- * `connectKeeper` means that it does not (any more).
+ * A connection to a VM's keeper. The keeper accepts connections for exactly as long as the VM lives, so
+ * `connectKeeper` returns undefined if the VM has ended or never began.
  *
- * Emits `text` with all of the keeper's events so far, each time it has grown, `word` with what it says of
- * the moment and keeps no record of, and `close` once.
+ * Emits `text` with all events of the keeper so far, each time there are more; `word` with each message
+ * about the present moment, of which the keeper keeps no record; and `close` once.
  */
 export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; close: [] }> {
   readonly #socket: Socket
@@ -22,17 +22,17 @@ export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; c
     this.#socket = socket
     socket.setEncoding('utf8')
     socket.on('data', (chunk: string) => this.#receive(chunk))
-    // The end of the VM resets the connection; `close` follows and says all there is to say.
+    // The end of the VM resets the connection. `close` follows, and the reset itself says nothing more.
     socket.on('error', () => undefined)
     socket.once('close', () => this.emit('close'))
   }
 
-  /** One of the commands that `guest/keeper/control.c` has. */
+  /** Sends one of the commands that `guest/keeper/control.c` understands. */
   command(line: string): void {
     this.#socket.write(`${line}\n`)
   }
 
-  /** Lets go; the VM goes on. */
+  /** Closes the connection. The VM goes on. */
   close(): void {
     this.#socket.destroy()
   }
@@ -50,8 +50,8 @@ export class KeeperLink extends EventEmitter<{ text: [string]; word: [string]; c
 }
 
 /**
- * Through a descriptor of the directory: a socket's path has room for about a hundred bytes, a data directory
- * may be longer.
+ * Connects through a descriptor of the directory: a socket's path has room for about a hundred bytes, and
+ * the path of a data directory may be longer.
  */
 export async function connectKeeper(directory: string): Promise<KeeperLink | undefined> {
   let descriptor: number

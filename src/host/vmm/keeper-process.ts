@@ -4,8 +4,9 @@ import type { VmOwner } from './vm-owner.ts'
 import type { WaitingKeeper } from './waiting-keepers.ts'
 
 /**
- * Of addresses a VMM needs far more than of memory: libraries, thread stacks, allocator arenas. Measured at
- * 0.6 GiB beyond the guest's own; a VMM that runs away is stopped at twice that.
+ * The address space of a VMM beyond its guest's memory. A VMM needs far more addresses than memory: for
+ * libraries, thread stacks and allocator arenas. 0.6 GiB beyond the guest's memory were measured; this is
+ * more than twice that, and stops a VMM that runs away.
  */
 const addressOverheadMb = 1536
 
@@ -14,18 +15,21 @@ export interface KeeperPlan {
   readonly directory: string
   readonly consoleDirectory: string
   readonly guest: 'container' | 'kernel'
-  /** Whom the VMM becomes; absent: it stays who the agent is. */
+  /** The user that the VMM runs as. If absent, it runs as the agent's user. */
   readonly owner?: VmOwner
-  /** The TAP device that the VMM is given. */
+  /** The name of the TAP device that the VMM gets. */
   readonly tap?: string
-  /** Of its guest, by which the VMM's addresses are bounded; absent: they are not. */
+  /**
+   * The guest's memory, from which the bound of the VMM's address space is computed. If absent, there is
+   * none.
+   */
   readonly memoryMb?: number
   readonly incoming?: IncomingState
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
-  /** Which of them is the volume's. */
+  /** The descriptor of the volume among `files`. */
   readonly volumeFd?: number
-  /** What `guestConfig` encodes; empty for kernels that take none. */
+  /** The output of `encodeGuestConfig`; empty for a kernel that takes none. */
   readonly config: Buffer
 }
 
@@ -33,7 +37,7 @@ export interface KeeperPlan {
 export interface IncomingState {
   readonly fd: number
   readonly source: 'template' | 'snapshot'
-  /** Arguments `name=value` with what the keeper of the snapshot's VM knew. */
+  /** Arguments `name=value`: what the keeper of the snapshot's VM knew about its guest. */
   readonly carried?: readonly string[]
 }
 
@@ -43,20 +47,20 @@ export interface InheritedFile {
   readonly flags: 'r' | 'r+'
 }
 
-/** The keeper had ended before it got its order: nothing of the VM was begun. */
+/** Thrown where the keeper ended before it got its order. Nothing of the VM has begun then. */
 export class KeeperGone extends Error {
   override readonly name = 'KeeperGone'
 }
 
 /**
- * Has a keeper start the VM. Returns when the configuration is handed over. The keeper is the leader of a
- * session of its own and outlives this process; it is only our child for as long as we live. Throws
- * `KeeperGone` where it ended while it waited.
+ * Tells a waiting keeper to start the VM. Returns once the configuration is handed over. The keeper is the
+ * leader of a session of its own and outlives this process; it is our child only while this process lives.
+ * Throws `KeeperGone` where the keeper ended while it waited.
  */
 export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): Promise<void> {
   const { files, config } = plan
   if (firstFileFd + files.length - 1 > maxFileFd) throw new Error('too many files for one VM')
-  // The keeper opens them, but can not say what it could not open.
+  // The keeper opens these files later, but can not report which of them it could not open.
   for (const { path, flags } of files) closeSync(openSync(path, flags))
   if (stdin.destroyed) throw new KeeperGone('the keeper ended before it was told what to be')
   await new Promise<void>((resolve) => {
@@ -65,7 +69,7 @@ export async function startKeeper(plan: KeeperPlan, { stdin }: WaitingKeeper): P
   })
 }
 
-/** What `guest/keeper/waiting.c` understands. */
+/** The order in the form that `guest/keeper/waiting.c` understands. */
 function keeperOrder(plan: KeeperPlan): Buffer {
   const files = plan.files.map(({ path, flags }) => `${flags === 'r' ? 'r' : 'w'} ${path}`)
   const strings = [...files, plan.keeperPath, ...keeperArguments(plan)]
@@ -90,7 +94,7 @@ function keeperArguments(plan: KeeperPlan): readonly string[] {
   ]
 }
 
-/** What the keeper has to know for the jail of any VMM. */
+/** The keeper's arguments about the jail of a VMM. */
 export function jailArguments(plan: {
   readonly owner?: VmOwner | undefined
   readonly memoryMb?: number

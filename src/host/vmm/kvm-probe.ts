@@ -9,14 +9,14 @@ import { transientOwner } from './vm-owner.ts'
 import type { VmOwner } from './vm-owner.ts'
 
 /**
- * Whether KVM really runs guests here. A device that opens proves nothing: under nested virtualisation a
- * guest may hang or fail on the first instruction that a small test program does not use and Linux does. So
- * first a program of our own that does what every kernel does at its start, then the platform's kernel
- * itself. Both in the jail of a VM.
+ * Whether KVM really runs guests here. That `/dev/kvm` can be opened proves nothing: under nested
+ * virtualisation a guest may hang or fail on the first instruction that Linux uses and a small test program
+ * does not. So two guests run in the jail of a VM: first a program of our own, which does what every kernel
+ * does at its start, then the platform's kernel itself.
  */
 export interface KvmVerdict {
   readonly usable: boolean
-  /** For a person: why not. */
+  /** Why KVM can or can not be used, for a person. */
   readonly reason: string
 }
 
@@ -27,7 +27,10 @@ const kernelMemoryMb = 128
 /** `guest/probe/probe.S` writes 32 to the debug port; QEMU's exit status is twice that plus one. */
 const probePassedCode = 65
 
-/** The verdict holds for a boot of the host and a version of QEMU, and is kept in `cacheDirectory`. */
+/**
+ * Probes KVM, or returns the verdict kept in `cacheDirectory`. A verdict holds for one boot of the host and
+ * one version of QEMU and of the guest.
+ */
 export async function kvmVerdict(
   facts: HostFacts,
   assets: GuestAssets,
@@ -60,7 +63,7 @@ async function probeKvm(facts: HostFacts, assets: GuestAssets): Promise<KvmVerdi
   return { usable: true, reason: 'a test program and the kernel ran' }
 }
 
-/** Undefined when it passed, else what went wrong. */
+/** Returns undefined if the program passed, else what went wrong. */
 async function runProbeProgram(
   facts: HostFacts,
   assets: GuestAssets,
@@ -97,7 +100,7 @@ async function runProbeProgram(
     files: [{ path: assets.kvmProbePath, flags: 'r' }],
   })
   const failed = new Promise<string>((resolve) => {
-    // The accelerator gives up, and the VMM would wait like this for ever.
+    // STOP means that the accelerator gave up. The VMM would then wait for ever.
     machine.monitor.on('event', (name) => {
       if (name === 'STOP') resolve('the test program made KVM fail')
     })
@@ -112,12 +115,15 @@ async function runProbeProgram(
   return result
 }
 
-/** On a device that only root may open, the complaint says so: VMs are not root. */
+/** The complaint also tells where only root may open `/dev/kvm`: VMs do not run as root. */
 function ending(code: number | undefined, complaint: string): string {
   return `for a test program QEMU ended with status ${code ?? 'none'}${complaint && `: ${complaint}`}`
 }
 
-/** The platform's kernel with our init, as far as `ready`. */
+/**
+ * Boots the platform's kernel with our init up to `ready`. Returns undefined if it got there, else what went
+ * wrong.
+ */
 async function runKernel(
   facts: HostFacts,
   assets: GuestAssets,

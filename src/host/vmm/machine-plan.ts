@@ -7,7 +7,7 @@ import type { ContainerImage, KernelImage } from '../images/images.ts'
 import { buildCommandLine, firstFileFd, platformKernelArguments } from './command-line.ts'
 import type { Machine } from './command-line.ts'
 import type { GuestAssets } from './guest-assets.ts'
-import { encodeGuestConfig } from './guest-config.ts'
+import { encodeGuestConfig, maxGuestConfigBytes } from './guest-config.ts'
 import type { HostFacts } from './host-facts.ts'
 import type { IncomingState, InheritedFile } from './keeper-process.ts'
 import { ownKernelLine, UnfitForKernelLine } from './own-kernel-line.ts'
@@ -23,7 +23,10 @@ export interface MachinePlan {
   readonly files: readonly InheritedFile[]
   readonly volumeFd?: number
   readonly config: Buffer
-  /** Of a kernel of the user's own; written to `kernelLineFileName` for as long as the start takes. */
+  /**
+   * The command line of a kernel of the user's own. It is in the file `kernelLineFileName` while the VM
+   * starts.
+   */
   readonly kernelLine?: string
   /** What the VM continues from. */
   readonly incoming?: IncomingState
@@ -50,8 +53,8 @@ export interface SnapshotSource {
 export const kernelLineFileName = 'kernel-line'
 
 /**
- * The VM that `spec` asks for, from `template` where one is given and the image runs on the platform's
- * kernel.
+ * The plan for the VM that `spec` asks for. It starts from `template` if one is given and the image runs on
+ * the platform's kernel.
  */
 export function planMachine(spec: VmSpec, context: PlanContext, template?: TemplateFiles): MachinePlan {
   const { image } = spec
@@ -80,7 +83,7 @@ function planFromTemplate(
   { ramPath, statePath }: TemplateFiles,
 ): MachinePlan {
   const files = new FileList()
-  // Opened for writing because the VMM insists; the file is sealed, and mapped privately.
+  // The VMM wants to open it for writing. The file is sealed and mapped privately, so nothing changes in it.
   const template = { ramFd: files.add(ramPath, 'r+'), stateFd: files.add(statePath) }
   const machine = { ...machineBase(spec, context), template, ...disksOf(spec, image, files) }
   const from = plan(StartKind.Template, 'container', machine, files, configOf(spec))
@@ -93,7 +96,7 @@ export function planRestore(spec: VmSpec, context: PlanContext, snapshot: Snapsh
   const fd = files.add(snapshot.memoryPath)
   const machine = restoredMachine(spec, context, files)
   const guest = spec.image.kind
-  // It was told everything when it was new.
+  // The guest got its configuration at its first start.
   const from = plan(StartKind.Restore, guest, machine, files, Buffer.alloc(0))
   return { ...from, incoming: { fd, source: 'snapshot', carried: snapshot.carried } }
 }
@@ -103,7 +106,7 @@ function restoredMachine(spec: VmSpec, context: PlanContext, files: FileList): M
   return { ...base, ...disksOf(spec, spec.image, files), oldTimers: spec.image.kind === 'kernel' }
 }
 
-/** The same ones in the same order for every kind of start. */
+/** The disks of a VM. Every kind of start gives it the same ones in the same order. */
 function disksOf(
   { volume }: VmSpec,
   image: VmSpec['image'],
@@ -117,8 +120,8 @@ function disksOf(
 }
 
 /**
- * A kernel of the user's own gets arguments and environment the only way every kernel understands: its
- * command line.
+ * A kernel of the user's own gets arguments and environment in its command line, which every kernel
+ * understands.
  */
 function planOwnKernel(spec: VmSpec, image: KernelImage, context: PlanContext): MachinePlan {
   const files = new FileList()
@@ -167,10 +170,13 @@ function configOf(spec: VmSpec): Buffer {
   }
   const config = encodeGuestConfig(spec.process, spec.attachment, spec.volume)
   if (config !== undefined) return config
-  throw new VmmError('ImageUnusable', 'what the guest is to be told holds a NUL byte or is too long')
+  throw new VmmError(
+    'ImageUnusable',
+    `the guest's configuration holds a NUL byte or has over ${maxGuestConfigBytes} bytes`,
+  )
 }
 
-/** Numbers the files in the order in which they are added, as they will be inherited. */
+/** The files that the VMM inherits. `add` returns the descriptor under which the VMM will have the file. */
 class FileList {
   readonly list: InheritedFile[] = []
 
@@ -181,8 +187,8 @@ class FileList {
 }
 
 /**
- * What of an instance a template has to be like. A volume's size and content do not matter: its driver is
- * loaded afterwards.
+ * The properties of an instance on which its template depends. Of a volume only its presence matters, not
+ * its size or content: its driver is loaded after the template.
  */
 export type TemplateShape = Pick<VmSpec, 'memoryMb' | 'vcpus' | 'volume'>
 
@@ -203,8 +209,8 @@ export function templateKey(spec: TemplateShape, context: PlanContext): string {
 }
 
 /**
- * A snapshot fits a start exactly where this is the same as when it was made. How its network is reached may
- * differ.
+ * A snapshot fits a start exactly if this key is the same as when the snapshot was made. Of the network, the
+ * kind and the addresses are in the key; the details of the connection may differ.
  */
 export function snapshotKeyOf(spec: VmSpec, context: PlanContext): string {
   const { facts, assets, accelerator } = context

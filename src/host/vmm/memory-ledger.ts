@@ -5,26 +5,29 @@ import type { TemplateStore } from './template-store.ts'
 import { VmmError } from './vmm.ts'
 import type { MemoryReading } from './vmm.ts'
 
-/** What the ledger counts; it asks at every admission, so nothing has to be given back. */
+/** What the ledger counts. It asks at every admission, so nothing has to be given back. */
 export interface MemoryHolders {
   /** Every VM whose process may still be there, with the memory that its instance asked for. */
   running(): Iterable<{ readonly instanceUuid: string; readonly memoryMb: number }>
   /** What templates and their builds hold. */
   templatesMb(): number
-  /** Drops templates until at least that much less is held, or none is left. */
+  /** Drops templates until at least `neededMb` are freed, or no template is left. */
   dropTemplates(neededMb: number): void
 }
 
 /**
- * Admits starts by what all VMs of this host may take together. A VM counts with `footprintMb` from the
- * moment its start is admitted until its process is gone: while it is suspended, too. Admission and count are
- * one synchronous step, so of two starts that ask at once the second sees the first. Nothing is written down:
- * a new agent counts what it finds running.
+ * Admits starts within the memory that all VMs of this host may take together. A VM counts with
+ * `footprintMb` from the moment its start is admitted until its process is gone, also while it is being
+ * suspended. Admission and count are one synchronous step, so of two starts that ask at once the second sees
+ * the first. Nothing is written down: a new agent counts the VMs that it finds running.
  */
 export class MemoryLedger {
   readonly #host: HostMemory
   readonly #holders: MemoryHolders
-  /** Footprints of starts under way, by instance; the VM that comes of one is not counted beside it. */
+  /**
+   * The footprints of starts under way, by instance. A VM that came of such a start is not counted a second
+   * time.
+   */
   readonly #starting = new Map<string, number>()
   #refusals = 0
 
@@ -34,13 +37,13 @@ export class MemoryLedger {
   }
 
   /**
-   * Counts the start until the function that it returns is called. Throws `VmmError` with `HostFull` where it
-   * does not fit.
+   * Counts the start until the returned function is called. Throws `VmmError` with `HostFull` where the
+   * start does not fit.
    */
   admit(instanceUuid: string, memoryMb: number): () => void {
     const others = this.#instancesMb(instanceUuid)
     const overMb = others + this.#holders.templatesMb() + footprintMb(memoryMb) - memoryLimitMb(this.#host)
-    // Whoever waits goes before a template, which only makes later starts quicker.
+    // A start that somebody waits for comes before a template, which only makes later starts quicker.
     if (overMb > 0) this.#holders.dropTemplates(overMb)
     this.#refuse({ memoryMb, usedMb: others + this.#holders.templatesMb() })
     this.#starting.set(instanceUuid, footprintMb(memoryMb))
@@ -50,13 +53,14 @@ export class MemoryLedger {
   }
 
   /**
-   * Throws like `admit` where the start would not even fit without templates. Counts nothing and drops none.
+   * Throws like `admit` if the start would not fit even without templates. Counts nothing and drops no
+   * template.
    */
   check(instanceUuid: string, memoryMb: number): void {
     this.#refuse({ memoryMb, usedMb: this.#instancesMb(instanceUuid) })
   }
 
-  /** Whether a template of a guest with so much memory can be made without taking what is promised. */
+  /** Whether a template of a guest with this memory fits beside everything that was admitted. */
   hasRoomFor(memoryMb: number): boolean {
     const usedMb = this.#instancesMb() + this.#holders.templatesMb()
     return findMemoryLack(this.#host, { memoryMb, usedMb }) === undefined
@@ -90,8 +94,8 @@ export class MemoryLedger {
 }
 
 /**
- * The ledger of a VMM with these VMs and templates. A VM that ended holds nothing, although it is not
- * forgotten yet.
+ * The ledger of a VMM with these VMs and templates. A VM that has ended holds no memory, even before it is
+ * forgotten.
  */
 export function openLedger(
   host: HostMemory,

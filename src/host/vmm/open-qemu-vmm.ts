@@ -15,20 +15,20 @@ export interface OpenQemuVmm {
   readonly instancesDirectory: string
   /** What `guest/build.mjs` made. */
   readonly guestDirectory: string
-  /** Where verdicts about this host are kept between starts. */
+  /** The directory where verdicts about this host are kept between starts. */
   readonly cacheDirectory: string
-  /** Absent: as many VMs as are asked for. */
+  /** The host's memory. If absent, the number of VMs is not bounded. */
   readonly memory?: HostMemory
   readonly acceleration: 'auto' | 'kvm' | 'tcg'
-  /** Where the device state of templates is kept; absent: every start is a plain boot. */
+  /** The directory for the device state of templates. If absent, every start is a plain boot. */
   readonly templateDirectory?: string
-  /** Told of what did not work out and was worked around. */
+  /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
   readonly qemuPath?: string
   readonly bootLimitMs?: number
 }
 
-/** The real VMM of this host: reads what is installed, probes KVM where it may be used. */
+/** Opens the real VMM of this host. It reads what is installed, and probes KVM if the settings allow it. */
 export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const facts = await readHostFacts(options.qemuPath)
   const assets = await readGuestAssets(options.guestDirectory)
@@ -38,7 +38,7 @@ export async function openQemuVmm(options: OpenQemuVmm): Promise<QemuVmm> {
   const gaps = await findJailGaps(facts, assets)
   if (gaps.length > 0) {
     options.onProblem?.(
-      `virtual machines are less apart from this host than they could be: they have no ${gaps.join(', no ')} of their own, because this container may not make them`,
+      `virtual machines are less isolated from this host than they could be: they have no ${gaps.join(', no ')} of their own, because this container may not make them`,
     )
   }
   const templates = await openTemplates(options, context, groups)
@@ -76,7 +76,10 @@ async function openTemplates(
   return new TemplateStore(context, templateDirectory, onProblem, groups)
 }
 
-/** Asked for KVM and unable to use it, we say so instead of being slow in silence. */
+/**
+ * If KVM was asked for but can not be used, this throws, because emulation would be slow without anybody
+ * knowing why.
+ */
 async function chooseAccelerator(
   options: OpenQemuVmm,
   facts: HostFacts,

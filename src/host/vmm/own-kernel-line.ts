@@ -1,18 +1,21 @@
 import type { KernelImage } from '../images/images.ts'
 import type { GuestProcess } from './vmm.ts'
 
-/** The VMM reads a setting line of 1024 bytes; some of it is the setting's name. */
+/**
+ * The longest command line of a user's kernel. The VMM reads a line of settings of up to 1024 bytes, and the
+ * setting's name takes some of them.
+ */
 export const maxKernelLineBytes = 1_000
 
-/** Said of what can not stand in a kernel's command line. */
+/** Thrown for a word or a line that can not stand in a kernel's command line. */
 export class UnfitForKernelLine extends Error {
   override readonly name = 'UnfitForKernelLine'
 }
 
 /**
- * The command line of a user's own kernel: the arguments of the image, the environment as `NAME=value`, and
- * behind `--` the arguments for the application, which is how Linux and unikernels have it. Words can not be
- * quoted in a way that every kernel understands, so what would need quotes is refused and not mangled.
+ * The command line of a user's own kernel: the image's arguments, the environment as `NAME=value`, and after
+ * `--` the application's arguments. Linux and unikernels use this form. No way of quoting is understood by
+ * every kernel, so a word that would need quotes is refused instead of changed.
  */
 export function ownKernelLine(image: Pick<KernelImage, 'kernelArgs'>, process: GuestProcess): string {
   const variables = Object.entries(process.env).map(([name, value]) =>
@@ -20,21 +23,32 @@ export function ownKernelLine(image: Pick<KernelImage, 'kernelArgs'>, process: G
   )
   const words = process.argv.map((argument, index) => word(`argument ${index}`, argument))
   const line = [...image.kernelArgs, ...variables, ...(words.length === 0 ? [] : ['--', ...words])].join(' ')
-  if (/["\n\0]/.test(line)) throw new UnfitForKernelLine('a kernel can not be given quotes or line ends')
+  if (/["\n\0]/.test(line))
+    throw new UnfitForKernelLine(
+      'arguments and environment of a kernel can not hold quotes, line ends or NUL bytes',
+    )
   const bytes = Buffer.byteLength(line)
   if (bytes <= maxKernelLineBytes) return line
   throw new UnfitForKernelLine(
-    `arguments and environment make ${bytes} bytes, a kernel takes ${maxKernelLineBytes}`,
+    `arguments and environment make ${bytes} bytes, but a kernel takes ${maxKernelLineBytes} at most`,
   )
 }
 
-/** Values may be secrets: a message names a variable, never what it holds. */
+/**
+ * Returns `text` if it is one word. A value may be a secret, so an error names the variable and not its
+ * value.
+ */
 function word(what: string, text: string): string {
   if (text !== '' && !/\s/.test(text)) return text
-  throw new UnfitForKernelLine(`${what} is empty or holds blanks, which a kernel can not be given`)
+  throw new UnfitForKernelLine(
+    `${what} is empty or holds blanks, which can not stand in a kernel's command line`,
+  )
 }
 
-/** A settings file for the VMM. Unlike its arguments, nobody else can read it. */
+/**
+ * The content of a settings file for the VMM. Other users of the host can not read it, unlike the VMM's
+ * arguments.
+ */
 export function kernelLineFile(line: string): string {
   return `[machine]\n  append = "${line}"\n`
 }

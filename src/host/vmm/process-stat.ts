@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Linux counts CPU time for programs in hundredths of a second on every machine. */
+/** Linux reports CPU time to programs in hundredths of a second on every machine. */
 const msPerTick = 10
 
 export interface ProcessUsage {
@@ -10,8 +10,9 @@ export interface ProcessUsage {
 }
 
 /**
- * Memory and CPU of a process, told apart from a later one of the same number by its start time. The memory
- * is its proportional share: what several VMs map from one template or kernel is counted once among them.
+ * Memory and CPU time of a process. Its start time distinguishes it from a later process of the same number.
+ * The memory is its proportional share: pages that several VMs map from one template or kernel are divided
+ * among them. Undefined if the process is gone.
  */
 export async function readProcessUsage(pid: number, startTime: string): Promise<ProcessUsage | undefined> {
   const stat = await read(`/proc/${pid}/stat`)
@@ -26,8 +27,9 @@ export async function readProcessUsage(pid: number, startTime: string): Promise<
 }
 
 /**
- * The CPU time alone, without waiting: 10 us, where the pages of a VM's memory take a millisecond to count. A
- * file of `/proc` is not on a disk, and handing its read to another thread costs eight times the read.
+ * The CPU time alone, read synchronously. It takes 10 us, while it takes a millisecond to count the pages of
+ * a VM's memory. A file of `/proc` is not on a disk, and to hand its read to another thread would cost eight
+ * times the read.
  */
 export function readCpuTimeMs(pid: number, startTime: string): number | undefined {
   try {
@@ -40,13 +42,13 @@ export function readCpuTimeMs(pid: number, startTime: string): number | undefine
 
 export interface ProcessRest {
   readonly cpuTimeMs: number
-  /** No thread runs, and none waits for a processor or a disk, or was stopped. */
+  /** Every thread sleeps: none runs, waits for a processor or a disk, or was stopped. */
   readonly isAsleep: boolean
 }
 
 /**
- * Of a process and all that it started, at once. Undefined where one of them is gone, or the kernel does not
- * tell children.
+ * The CPU time and state of a process and all its descendants, read synchronously. Undefined where one of
+ * them is gone, or the kernel does not list children.
  */
 export function readRest(pid: number): ProcessRest | undefined {
   try {
@@ -71,8 +73,9 @@ export function readRest(pid: number): ProcessRest | undefined {
 }
 
 /**
- * Whether the process of that number is still the one that started at that time, and has this user, or this
- * among its arguments. A keeper that a guest has taken over may name any process as its VM's or as itself.
+ * Whether the process with this number still is the one that started at this time, and has this user or this
+ * argument where they are given. They are checked because a keeper that a guest has taken over may name any
+ * process as its VM's or as itself.
  */
 export async function isSameProcess(
   pid: number,
@@ -94,7 +97,10 @@ interface StatFields {
   readonly rssPages: number
 }
 
-/** The second field is the name in parentheses and may hold anything, so fields are counted behind it. */
+/**
+ * Reads a line of `/proc/<pid>/stat`. The second field is the process's name in parentheses and may hold
+ * anything, so the fields are counted from behind it.
+ */
 export function parseStat(stat: string | undefined): StatFields | undefined {
   if (stat === undefined) return undefined
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -108,7 +114,7 @@ export function parseStat(stat: string | undefined): StatFields | undefined {
   }
 }
 
-/** Undefined once the process is gone. */
+/** Reads a file of `/proc`. Undefined once the process is gone. */
 async function read(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')

@@ -29,36 +29,36 @@ import { WaitingKeepers } from './waiting-keepers.ts'
 export interface QemuVmmOptions extends PlanContext {
   /** Holds one directory per instance; a spec's `directory` is one of them. */
   readonly instancesDirectory: string
-  /** Absent: as many VMs as are asked for. */
+  /** The host's memory. If absent, the number of VMs is not bounded. */
   readonly memory?: HostMemory
-  /** Absent: VMs are bounded by their address space alone. */
+  /** If absent, VMs are bounded by their address space only. */
   readonly groups?: ControlGroups
-  /** Absent: every start is a plain boot. */
+  /** If absent, every start is a plain boot. */
   readonly templates?: TemplateStore
   readonly bootLimitMs?: number
   readonly templateLimitMs?: number
-  /** Absent: the machine's. */
+  /** If absent, the number of the machine's processors. */
   readonly processors?: number
-  /** Told of what did not work out and was worked around. */
+  /** Called with a message about each failure that was worked around. */
   readonly onProblem?: (message: string) => void
 }
 
-/** Emulated, a guest needs about a second; many at once on a busy host need many. */
+/** An emulated guest boots in about a second; many at once on a busy host need far longer. */
 const defaultBootLimitMs = 60_000
-/** A guest that hangs must not keep the boots of others waiting until its limit. */
+/** After this time a boot does not count any more, so that a guest that hangs does not delay others. */
 const bootCountsForMs = 10_000
-/** A template needs a third of a second; one that takes this long is not worth waiting for. */
+/** Such a start takes a third of a second; one that takes this long is not worth waiting for. */
 const defaultTemplateLimitMs = 10_000
 
 /**
- * Some 0.1 s are usual; memory of gigabytes from a slow disk takes longer, and then a boot is not slower. The
- * keeper gives a guest 5 s of it to set its clock.
+ * A restore usually takes 0.1 s. Gigabytes of memory from a slow disk take longer, and a boot is as quick
+ * then. The keeper gives a guest 5 s of it to set its clock.
  */
 const restoreLimitMs = 20_000
 
 /**
- * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process; all
- * that is known of a VM is in its directory, and this object only follows and commands.
+ * Runs VMs with QEMU. Every VM is the child of a keeper (`guest/keeper`), which outlives this process. All
+ * that is known of a VM is in its directory; this object only follows and commands it.
  */
 export class QemuVmm implements Vmm {
   readonly accelerator: 'kvm' | 'tcg'
@@ -66,19 +66,19 @@ export class QemuVmm implements Vmm {
   readonly #memory: MemoryLedger | undefined
   readonly #keepers: WaitingKeepers
   readonly #weights: UserWeights | undefined
-  /** By instance; an ended VM stays until it is forgotten. */
+  /** The VMs by instance. An ended VM stays here until it is forgotten. */
   readonly #vms = new Map<string, VmHandle>()
-  /** By instance: what is under way to be deleted of a VM that is over; the next one waits for it. */
+  /** Deletions of ended VMs' files, by instance. The instance's next VM waits for them. */
   readonly #releases = new Map<string, Promise<void>>()
-  /** Files of used snapshots that are being deleted. */
+  /** Deletions of used snapshots and of control groups that are under way. */
   readonly #disposals = new Set<Promise<void>>()
-  /** Starts under way, so that asking twice starts once. */
+  /** The starts under way. A second call for the same boot waits for the first. */
   readonly #starts = new Map<string, Promise<StartReport>>()
   readonly #exitListeners: ((vm: VmName, exit: ExitReport) => void)[] = []
   readonly #socketListeners: ((vm: VmName) => void)[] = []
   readonly #disabledListeners: ((vm: VmName, disabled: boolean) => void)[] = []
   readonly #stalledListeners: ((vm: VmName, stalled: boolean) => void)[] = []
-  /** An emulated guest boots in one thread. More boots than cores at once only make all of them late. */
+  /** An emulated guest boots in one thread: more boots at once than cores only delay each other. */
   readonly #boots: FairSemaphore
 
   constructor(options: QemuVmmOptions) {
@@ -118,7 +118,7 @@ export class QemuVmm implements Vmm {
     this.#find(name)?.stayAwake()
   }
 
-  /** Calling again for a VM that is its snapshot by now resolves with the same. */
+  /** A later call, when the VM is its snapshot already, resolves with the same. */
   async suspend(name: VmName): Promise<{ readonly snapshotUuid: string }> {
     const vm = this.#find(name)
     if (vm === undefined) return { snapshotUuid: await this.#snapshotOf(name) }
@@ -147,7 +147,7 @@ export class QemuVmm implements Vmm {
       if (this.#vms.has(record.instanceUuid)) continue
       const vm = new VmHandle({ directory, record, hostBootId: facts.bootId })
       await vm.rediscover()
-      // Its agent died before there was a VM, or it is a snapshot by now: nothing is to be reported.
+      // There was no VM before its agent died, or the VM is a snapshot by now: nothing to report.
       if (!vm.existed || (vm.isSuspended && vm.isOver)) await removeVmDirectory(directory)
       else this.#follow(vm)
       this.#keepers.adoptVm(record)
@@ -188,7 +188,7 @@ export class QemuVmm implements Vmm {
   }
 
   checkMemory({ instanceUuid, memoryMb }: Pick<VmSpec, 'instanceUuid' | 'memoryMb'>): void {
-    // One that is there was admitted.
+    // A VM that exists was admitted already.
     if (!this.#vms.has(instanceUuid)) this.#memory?.check(instanceUuid, memoryMb)
   }
 
@@ -211,7 +211,7 @@ export class QemuVmm implements Vmm {
     await this.#options.groups?.close()
   }
 
-  /** Deletes what is kept of a VM that is over. */
+  /** Deletes the files and groups of a VM that is over. */
   async #release(vm: VmHandle): Promise<void> {
     const { instanceUuid } = vm.record
     const under = this.#releases.get(instanceUuid)
@@ -219,7 +219,7 @@ export class QemuVmm implements Vmm {
     if (this.#vms.get(instanceUuid) !== vm) return
     this.#vms.delete(instanceUuid)
     vm.release()
-    // As long as its directory is there, nobody takes the snapshot that it went on from for an unused one.
+    // While the VM's directory exists, nobody takes the used snapshot for an unused one.
     const ran = findEvent(vm.events, 'running') !== undefined
     const disposing = ran ? disposeSnapshot(path.dirname(vm.directory)) : Promise.resolve()
     const releasing = disposing
@@ -230,7 +230,7 @@ export class QemuVmm implements Vmm {
     await releasing
   }
 
-  /** Its keeper may still be in it; nobody waits for that. */
+  /** Its keeper may still be in the group, so the removal goes on in the background. */
   #removeGroup({ record: { group } }: VmHandle): void {
     const { groups } = this.#options
     if (group === undefined || groups === undefined) return
@@ -278,13 +278,13 @@ export class QemuVmm implements Vmm {
       const plan = planMachine(spec, this.#options)
       const boot = async () => await this.#bringUp(spec, plan, askedAtUs, signal)
       const report = await bootAgainIfStill(boot, this.#options.onProblem)
-      // Not earlier: beside the boot that somebody waits for, it would take half of its processor.
+      // Not earlier: beside a boot that somebody waits for, it would take half of its processor.
       this.#options.templates?.provide(spec)
       return report
     })
   }
 
-  /** A VM of that name is there: an earlier call started it, perhaps of an earlier process. */
+  /** The instance has a VM already: an earlier call, perhaps of an earlier process, started it. */
   async #resume(vm: VmHandle, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
     if (vm.record.boot !== spec.boot) {
       throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
@@ -292,14 +292,14 @@ export class QemuVmm implements Vmm {
     return await this.#awaitStart(vm, spec, signal)
   }
 
-  /** Undefined where no snapshot fits, or the restore failed. The snapshot is used up either way. */
+  /** Undefined if no snapshot fits, or the restore failed. The snapshot is used up either way. */
   async #tryRestore(spec: VmSpec, askedAtUs: number, signal: AbortSignal): Promise<StartReport | undefined> {
     const { facts } = this.#options
     const snapshotKey = snapshotKeyOf(spec, this.#options)
     const snapshot = await takeFittingSnapshot(spec.directory, snapshotKey, facts.bootId)
     if (snapshot === undefined) return undefined
     try {
-      // A memory that went on twice would write over what became of its volume the first time.
+      // A memory that continued twice would overwrite what its volume became the first time.
       if (spec.volume?.readonly === false) await snapshot.marked
       const plan = planRestore(spec, this.#options, snapshot)
       return await this.#bringUp(spec, plan, askedAtUs, signal, restoreLimitMs)
@@ -313,7 +313,7 @@ export class QemuVmm implements Vmm {
     }
   }
 
-  /** Undefined when the template did not work out; then it is given up and the plain boot is next. */
+  /** Undefined if the start failed; the template is given up then, and a plain boot is next. */
   async #tryTemplate(
     spec: VmSpec,
     template: TemplateFiles,
@@ -346,7 +346,7 @@ export class QemuVmm implements Vmm {
     return await this.#awaitStart(vm, spec, signal, limitMs)
   }
 
-  /** Whatever keeps the VM from its application also ends it: a start that fails leaves nothing. */
+  /** Waits for the application. A failure also ends the VM: a failed start leaves nothing. */
   async #awaitStart(vm: VmHandle, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
     const limitMs = given ?? this.#options.bootLimitMs ?? defaultBootLimitMs
     try {
@@ -366,7 +366,7 @@ export class QemuVmm implements Vmm {
       await this.#discard(vm)
       throw new VmmError('VolumeUnusable', complaint)
     }
-    // A VMM that ended before its CPUs ran never was a VM.
+    // If its CPUs never ran, it never was a VM.
     if (started !== undefined && findEvent(vm.events, 'running') !== undefined) return started
     const said = readComplaint(vm.directory)
     await this.#discard(vm)
@@ -391,7 +391,7 @@ export class QemuVmm implements Vmm {
     vm.on('stalled', (stalled) => {
       for (const listener of this.#stalledListeners) listener(vm.name, stalled)
     })
-    // Also of a suspension that an earlier agent asked for.
+    // The suspension may be one that an earlier agent asked for.
     vm.once('suspended', () => void this.#release(vm))
     vm.once('ended', (exit) => {
       for (const listener of this.#exitListeners) listener(vm.name, exit)

@@ -14,12 +14,14 @@ interface PendingCommand {
   readonly reject: (error: Error) => void
 }
 
-/** A reply is some hundred bytes; this is the bound of what a VMM gone wrong can make us hold. */
+/**
+ * The longest reply that is kept. A usual one has some hundred bytes; a VMM that fails could send far more.
+ */
 const maxLineBytes = 1 << 20
 
 /**
- * The VMM's monitor protocol over a stream: one JSON object per line, commands answered in any order. When
- * the stream ends, everything still open fails. Emits `event` with the name and data of each event.
+ * The VMM's monitor protocol over a stream: one JSON object per line; replies may come in any order. When
+ * the stream ends, all open commands fail. Emits `event` with the name and data of each event.
  */
 export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<string, unknown>>] }> {
   readonly #stream: Duplex
@@ -33,12 +35,12 @@ export class QmpClient extends EventEmitter<{ event: [string, Readonly<Record<st
     this.#stream = stream
     stream.setEncoding('utf8')
     stream.on('data', (chunk: string) => this.#receive(chunk))
-    // At its end the VMM resets the connection; `close` says the same.
+    // The VMM resets the connection when it ends. `close` follows and is handled.
     stream.on('error', () => undefined)
     stream.once('close', () => this.#end())
   }
 
-  /** The first command of every session. */
+  /** Sends the first command of every session. */
   async negotiate(): Promise<void> {
     await this.execute('qmp_capabilities')
   }

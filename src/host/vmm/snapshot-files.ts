@@ -4,21 +4,25 @@ import path from 'node:path'
 import { isMissing } from './vm-record.ts'
 
 /**
- * The snapshot of an instance, a directory beside that of its VM. Its name says how far it got, and a name is
- * changed in one step, so that there is never half a snapshot and never one that is used twice:
+ * The record in the snapshot of an instance. The snapshot is a directory beside the one of the VM. The
+ * directory's name says how far the snapshot got. A name changes in one step, so there is never half a
+ * snapshot, and none is used twice:
  *
- *   snapshot.new   is being written; what an agent or a keeper that died has left is worth nothing
+ *   snapshot.new   is being written; what a dead agent or keeper left here is worthless
  *   snapshot       complete and durable: the instance sleeps, nothing of it runs
  *   snapshot.used-<boot of the host>
- *                  a VM goes on from it, or was about to: where there never was a VM it is taken back
+ *                  a VM goes on from it, or was about to; if no VM ever existed, the name is changed back
  *   snapshot.old   is being deleted
  */
 export interface SnapshotRecord {
   readonly schemaVersion: 1
   readonly uuid: string
-  /** The boot that it was made of. */
+  /** The instance's boot whose memory it holds. */
   readonly boot: number
-  /** Changes with whatever a VM that goes on from it has to have in common with the one it was made of. */
+  /**
+   * A hash of everything that must be the same for the VM that continues from the snapshot
+   * (`snapshotKeyOf`).
+   */
   readonly snapshotKey: string
 }
 
@@ -34,12 +38,15 @@ export function newSnapshotDirectory(instanceDirectory: string): string {
 
 const usedPrefix = 'snapshot.used'
 
-/** After a reboot nobody can tell whether a VM went on from it: what the disk has may be older. */
+/**
+ * The name holds the host's boot. After a reboot nobody can tell whether a VM went on from the snapshot,
+ * because the disk may show an older state; such a snapshot is not found again.
+ */
 function usedSnapshotDirectory(instanceDirectory: string, hostBootId: string): string {
   return path.join(instanceDirectory, `${usedPrefix}-${hostBootId}`)
 }
 
-/** Makes room for a snapshot and writes down what it will be of. */
+/** Makes the directory of a new snapshot and writes its record. */
 export async function beginSnapshot(instanceDirectory: string, record: SnapshotRecord): Promise<void> {
   const directory = newSnapshotDirectory(instanceDirectory)
   await rm(directory, { recursive: true, force: true })
@@ -81,8 +88,8 @@ export function hasSnapshotOf(instanceDirectory: string, boot: number): boolean 
 }
 
 /**
- * Uses the snapshot up: whatever comes of it, nobody else finds it. Resolves with the directory that it is in
- * now.
+ * Uses the snapshot up: from now on nobody else finds it, even if the start fails. Resolves with the
+ * directory that holds it now.
  */
 export async function takeSnapshot(instanceDirectory: string, hostBootId: string): Promise<string> {
   await disposeSnapshot(instanceDirectory)
@@ -91,7 +98,10 @@ export async function takeSnapshot(instanceDirectory: string, hostBootId: string
   return used
 }
 
-/** Only where no VM ever went on from it: the process that had taken it died before it could start one. */
+/**
+ * Gives a taken snapshot its old name back. The caller makes sure that no VM ever went on from it: the
+ * process that had taken it died before it could start one.
+ */
 export async function returnSnapshot(instanceDirectory: string, hostBootId: string): Promise<void> {
   try {
     await rename(usedSnapshotDirectory(instanceDirectory, hostBootId), snapshotDirectory(instanceDirectory))
@@ -100,7 +110,7 @@ export async function returnSnapshot(instanceDirectory: string, hostBootId: stri
   }
 }
 
-/** Deletes the files of one that was used. */
+/** Deletes the files of used snapshots. */
 export async function disposeSnapshot(instanceDirectory: string): Promise<void> {
   for (const name of await instanceFiles(instanceDirectory)) {
     if (name.startsWith(usedPrefix))
@@ -117,7 +127,7 @@ async function instanceFiles(instanceDirectory: string): Promise<readonly string
   }
 }
 
-/** Renamed first, so that one that is only half deleted is none. */
+/** Deletes the snapshot. It is renamed first, so that a half deleted one is not taken for a snapshot. */
 export async function deleteSnapshot(instanceDirectory: string): Promise<void> {
   await abandonSnapshot(instanceDirectory)
   await disposeSnapshot(instanceDirectory)

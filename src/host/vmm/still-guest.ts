@@ -2,21 +2,21 @@ import type { ProcessRest } from './process-stat.ts'
 import { VmmError } from './vmm.ts'
 
 /*
- * A guest can stop for ever while its kernel boots. The one way that is known: an emulated guest measures the
- * timer of its processor against a clock. If the host does not run the emulator for a tenth of a second at
- * that moment, the kernel takes the timer for broken and goes on without one. It then sleeps at the first
- * thing that waits for time to pass. Another boot does not meet that again.
+ * A guest can stop for ever while its kernel boots. One cause is known: an emulated guest measures the timer
+ * of its processor against a clock. If the host does not run the emulator for a tenth of a second at that
+ * moment, the kernel takes the timer for broken and continues without it. It then sleeps at the first thing
+ * that waits for time to pass. Another boot does not meet that again.
  */
 
 const lookEveryMs = 250
 /**
- * A guest that boots is never idle for this long. One that only gets no processor does not sleep, it waits
- * for one.
+ * How long a guest sleeps before its boot counts as stopped. A guest that boots is never idle for this long.
+ * A guest that gets no processor time does not sleep either: it waits for a processor.
  */
 const stillMs = 2_000
 /**
- * From one look to the next. An idle guest whose timer runs uses this much at most; one that boots uses all
- * that it gets.
+ * The most processor time that an idle guest with a running timer uses from one look to the next. A guest
+ * that boots uses all that it gets.
  */
 const idleCpuMs = 20
 const bootsTried = 3
@@ -32,8 +32,8 @@ class StillGuest extends VmmError {
 }
 
 /**
- * Does `work` with a signal that is also aborted, with a `StillGuest`, once all looks of `stillMs` have told
- * of sleep.
+ * Runs `work` with a signal that is also aborted, with a `StillGuest`, once every look of the last `stillMs`
+ * has found the guest asleep.
  */
 export async function unlessStill<Result>(
   look: () => ProcessRest | undefined,
@@ -43,7 +43,8 @@ export async function unlessStill<Result>(
   const still = new AbortController()
   let last: ProcessRest | undefined
   let looksInRow = 0
-  // Looks are counted, not time: a host that was frozen for a minute says nothing about its guests.
+  // Looks are counted, not time: after a host was frozen for a minute, that minute says nothing about its
+  // guests.
   const looking = setInterval(() => {
     const rest = look()
     looksInRow = isStill(rest, last) ? looksInRow + 1 : 0
@@ -62,7 +63,7 @@ function isStill(rest: ProcessRest | undefined, last: ProcessRest | undefined): 
   return rest.isAsleep && rest.cpuTimeMs - last.cpuTimeMs <= idleCpuMs
 }
 
-/** Boots again, a few times, where the guest stood still; every other failure is the caller's. */
+/** Boots again where the guest stood still, up to `bootsTried` boots in all. Throws every other failure. */
 export async function bootAgainIfStill<Result>(
   boot: () => Promise<Result>,
   onProblem: (message: string) => void = () => undefined,

@@ -15,7 +15,7 @@ import { startTransientMachine } from './transient-machine.ts'
 import { transientOwner } from './vm-owner.ts'
 
 export interface Template extends TemplateFiles {
-  /** What its guest had touched of its memory when it was frozen; the rest was never there. */
+  /** The memory that the guest had touched when it was frozen. The rest takes no memory of the host. */
   readonly heldMb: number
   release(): Promise<void>
 }
@@ -23,21 +23,21 @@ export interface Template extends TemplateFiles {
 export interface TemplateWork {
   readonly statePath: string
   readonly signal: AbortSignal
-  /** Control groups that its machine enters; its memory is counted there. */
+  /** The control groups that the template's machine enters. Its memory is counted there. */
   readonly groups?: readonly string[]
 }
 
-/** A boot takes a second or two; this bounds one on a host that is very busy. */
+/** The limit of one build. A boot takes a second or two; a very busy host needs longer. */
 const buildLimitMs = 60_000
-/** Devices without memory are some 60 kB. */
+/** The largest state that is accepted. The state of the devices, without the memory, has some 60 kB. */
 const maxStateBytes = 16 << 20
 const migrationPollMs = 5
 
 /**
- * Boots the platform's kernel to `ready`, where nothing of any instance is in it yet, and freezes it there:
- * its memory stays in an anonymous file, the state of its devices goes to `statePath`. Disk and network
- * drivers are not loaded at that point, so what the devices of an instance are like does not matter. Ends
- * with `signal`.
+ * Boots the platform's kernel up to `ready` and freezes it there, before it knows anything of an instance.
+ * Its memory stays in an anonymous file, and the state of its devices goes to `statePath`. The drivers of
+ * disks and network are not loaded at that point, so the template fits instances with any disks and network.
+ * Aborted by `signal`.
  */
 export async function buildTemplate(
   spec: TemplateShape,
@@ -76,7 +76,10 @@ interface FreezeInput {
   readonly groups: readonly string[]
 }
 
-/** The same devices in the same order as an instance's, or their state would not fit. */
+/**
+ * Boots and freezes the machine, and returns its devices' state. It has the same devices in the same order
+ * as an instance: otherwise the state would not fit.
+ */
 async function freeze(
   spec: TemplateShape,
   context: PlanContext,
@@ -107,7 +110,7 @@ async function freeze(
         commandLine: platformKernelArguments(accelerator, facts.tscKhz),
       },
       template: { ramFd: fd.ram },
-      // Any file will do: its driver is not loaded.
+      // Any file will do, because the disk's driver is not loaded.
       rootDiskFd: fd.initrd,
       ...(spec.volume === undefined ? {} : { volume: { fd: fd.volume, readonly: true } }),
     }),
@@ -158,8 +161,8 @@ interface StateSocket {
 }
 
 /**
- * A socket that a VMM of another user reaches through an inherited descriptor of its directory. Only whoever
- * has that descriptor gets there: the directories above are closed to others.
+ * Runs `work` with a socket that a VMM of another user reaches through an inherited descriptor of its
+ * directory. Nobody without that descriptor gets there: the directories above are closed to others.
  */
 async function withStateSocket<Result>(
   parent: string,
@@ -171,7 +174,7 @@ async function withStateSocket<Result>(
   const server = createServer()
   try {
     await chmod(directory, 0o711)
-    // Through the descriptor: a socket's own path has room for about a hundred bytes.
+    // The path goes through the descriptor: a socket's path has room for about a hundred bytes.
     server.listen(`/proc/self/fd/${handle.fd}/state.sock`)
     await once(server, 'listening')
     await chmod(path.join(directory, 'state.sock'), 0o666)

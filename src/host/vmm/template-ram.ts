@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 
-/** What `stat` counts in, whatever the file system. */
+/** The unit in which `stat` counts blocks, on every file system. */
 const blockBytes = 512
 
 type Holder = ChildProcessByStdio<Writable, Readable, null>
 
 /**
- * The memory of a template: an anonymous file that the keeper makes for us (`keeper ram`, for Node has no
- * such call) and that we hold open. It lives as long as this process or a VM that started from it.
+ * The memory of a template: an anonymous file that we hold open. The keeper makes it for us (`keeper ram`),
+ * because Node has no such call. It lives as long as this process or a VM that started from it.
  */
 export class TemplateRam {
   readonly #holder: Holder
@@ -22,7 +22,9 @@ export class TemplateRam {
     this.#descriptor = descriptor
   }
 
-  /** For whoever is this process's user, its keepers too, for as long as this process lives. */
+  /**
+   * The file's path, for processes of this process's user, its keepers among them, while this process lives.
+   */
   get path(): string {
     return `/proc/${process.pid}/fd/${this.#descriptor}`
   }
@@ -32,8 +34,8 @@ export class TemplateRam {
   }
 
   /**
-   * From now on nobody can change it, whoever holds it open for writing. Needs all shared mappings to be
-   * gone.
+   * Makes the file unchangeable, even for processes that have it open for writing. All shared mappings have
+   * to be gone.
    */
   async seal(): Promise<void> {
     this.#holder.stdin.write('seal\n')
@@ -50,7 +52,7 @@ export class TemplateRam {
 
 export async function makeTemplateRam(keeperPath: string, memoryMb: number): Promise<TemplateRam> {
   const holder = spawn(keeperPath, ['ram', `${memoryMb}`], { stdio: ['pipe', 'pipe', 'ignore'], env: {} })
-  // A holder that is gone shows in the next answer that does not come.
+  // If the holder has ended, the next answer does not come, and that is reported.
   holder.stdin.on('error', () => undefined)
   const number = (await readLine(holder)).match(/^fd (\d+)$/)?.[1]
   if (number === undefined) throw new Error('the memory of the template could not be made')

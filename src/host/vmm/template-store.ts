@@ -11,24 +11,24 @@ import type { Template } from './template-build.ts'
 import type { VmSpec } from './vmm.ts'
 
 /**
- * Pre-booted guests to start from, one per kernel, VMM version, memory size and number of CPUs. The first
- * start of a kind boots plainly and has a template made behind it; whatever goes wrong with one only means
- * plain boots again.
+ * Pre-booted guests to start from, one for each kernel, version of the VMM, memory size and number of CPUs.
+ * The first start of a kind is a plain boot, and afterwards a template is made in the background. Any
+ * failure of a template only means plain boots again.
  *
  *   (none) --first start--> making --> ready --start failed--> given up
  *                              \--failed--> given up
  *
- * One that is being made or ready is dropped where a start needs its memory; a later plain boot has it made
- * again. Templates are memory of this host and not kept across its agents.
+ * A template that is ready or being made is dropped where a start needs its memory; a later plain boot has
+ * it made again. Templates are in the memory of this host and do not outlive its agent.
  */
 export class TemplateStore {
   readonly #context: PlanContext
   readonly #directory: string
   readonly #onProblem: (message: string) => void
   readonly #groups: ControlGroups | undefined
-  /** In the order of their last use, oldest first. */
+  /** The templates in the order of their last use, the oldest use first. */
   readonly #entries = new Map<string, Entry>()
-  /** One at a time, so that templates never take more than one core from what was asked for. */
+  /** Templates are made one at a time, so that they never take more than one core from the instances. */
   #making: Promise<void> = Promise.resolve()
   #closed = false
   #hasRoomFor: (memoryMb: number) => boolean = () => true
@@ -45,19 +45,22 @@ export class TemplateStore {
     this.#groups = groups
   }
 
-  /** Asked before a template is made; it takes no memory that is promised. */
+  /**
+   * Sets the function that is asked before a template is made, so that it takes no memory that was promised.
+   */
   askForRoom(hasRoomFor: (memoryMb: number) => boolean): void {
     this.#hasRoomFor = hasRoomFor
   }
 
-  /** What those that are made or ready take of the host's memory. */
+  /** The host's memory that templates take, both ready ones and those being made. */
   get heldMb(): number {
     return [...this.#entries.values()].reduce((sumMb, entry) => sumMb + entry.heldMb, 0)
   }
 
   /**
-   * Gives up templates until at least `neededMb` less is held, those first that were used longest ago. What
-   * VMs that run have mapped of one stays until they end; that is within what these are counted with.
+   * Gives up templates until at least `neededMb` less is held, those whose last use is longest ago first.
+   * The memory of a template that running VMs have mapped stays until they end; the VMs' own count covers
+   * it.
    */
   drop(neededMb: number): void {
     let freedMb = 0
@@ -70,7 +73,7 @@ export class TemplateStore {
     }
   }
 
-  /** A template that fits, if one is ready. */
+  /** Returns a template that fits, if one is ready. */
   take(spec: VmSpec): TemplateFiles | undefined {
     if (this.#closed || spec.image.kind !== 'container') return undefined
     const key = templateKey(spec, this.#context)
@@ -88,16 +91,16 @@ export class TemplateStore {
     if (!this.#entries.has(key)) this.#make(key, spec)
   }
 
-  /** A start from the template for `spec` succeeded. */
+  /** Records that a start from the template for `spec` succeeded. */
   prove(spec: VmSpec): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))
     if (entry?.template !== undefined) entry.isProved = true
   }
 
   /**
-   * A start from the template for `spec` failed: no other start waits for the same failure. But a VM that is
-   * only late may have been one of too many of its user, and that takes nobody the template that has proved
-   * itself.
+   * Gives up the template for `spec` after a start from it failed, so that no other start waits for the same
+   * failure. But a VM that is only late may have been one of too many of its user. A template that has
+   * proved itself stays then, so that other users do not lose it.
    */
   reject(spec: VmSpec, failure: { readonly message: string; readonly wasLate: boolean }): void {
     const entry = this.#entries.get(templateKey(spec, this.#context))
@@ -106,7 +109,7 @@ export class TemplateStore {
     this.#release(entry)
   }
 
-  /** Resolves when nothing is being made any more. */
+  /** Resolves when no template is being made. */
   async settled(): Promise<void> {
     await this.#making
   }
@@ -149,7 +152,7 @@ export class TemplateStore {
       else this.#onProblem(`no template could be made, starts are plain boots: ${String(error)}`)
     } finally {
       entry.building = undefined
-      // Its memory counts in the parent from then on.
+      // From then on the template's memory counts in the parent group.
       if (group !== undefined) await this.#groups?.remove(group.name)
     }
   }
@@ -170,19 +173,19 @@ export class TemplateStore {
 }
 
 interface Entry {
-  /** A VM has started from it. */
+  /** A VM has started from the template. */
   isProved: boolean
-  /** Absent while it is made and after it was given up. */
+  /** Undefined while the template is made and after it was given up. */
   template: Template | undefined
   /** Ends the build that is under way. */
   building: AbortController | undefined
   heldMb: number
 }
 
-/** Each costs some 60 MiB of memory for as long as it is kept. */
+/** The most templates that are kept. Each takes some 60 MiB of memory. */
 export const maxTemplates = 4
 
-/** What an earlier agent that was killed left; their memory went with it. */
+/** Deletes the files that a killed agent left. The memory of its templates went with it. */
 export async function clearTemplates(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true })
 }

@@ -15,8 +15,9 @@ const maxComplaintLength = 2_000
 const standardErrorFd = 2
 
 /**
- * A machine of our own, for a moment: to probe the accelerator, to make a template. It is jailed as a VM is
- * (`guest/keeper/transient.c`), but we talk to its VMM ourselves, and it dies with this process.
+ * A machine of our own that lives for a moment, to probe the accelerator or to make a template. It has the
+ * jail of a VM (`guest/keeper/transient.c`), but this process talks to its VMM directly, and it dies with
+ * this process.
  */
 export class TransientMachine {
   readonly monitor: QmpClient
@@ -33,24 +34,24 @@ export class TransientMachine {
     child.stderr?.on('data', (chunk: Buffer) => {
       if (this.#complaint.length < maxComplaintLength) this.#complaint += chunk.toString('utf8')
     })
-    // What the guest prints is nobody's, but it must not fill the channel.
+    // Nobody needs what the guest prints, but it must not fill the channel.
     for (const number of [keeperFd.console, keeperFd.log]) channel(child, number).resume()
   }
 
-  /** What the VMM said of itself. */
+  /** What the VMM wrote to its standard error. */
   get complaint(): string {
     return this.#complaint.trim()
   }
 
   /**
-   * The VMM's exit code, or 128 and the number of the signal that ended it; undefined where its keeper was
+   * The VMM's exit code, or 128 plus the number of the signal that ended it. Undefined where its keeper was
    * killed.
    */
   get exited(): Promise<number | undefined> {
     return this.#exited
   }
 
-  /** Of its VMM and what the jail put above it; undefined once that is over. */
+  /** The CPU time and state of the VMM and of the jail's processes above it. Undefined once they are over. */
   rest(): ProcessRest | undefined {
     return this.#child.pid === undefined ? undefined : readRest(this.#child.pid)
   }
@@ -72,9 +73,9 @@ export class TransientMachine {
     }
   }
 
-  /** Resolves when nothing of it is left. */
+  /** Ends the machine. Resolves when its processes are gone. */
   async kill(): Promise<void> {
-    // Whoever gets it kills the VMM.
+    // The process that gets the signal kills the VMM.
     this.#child.kill('SIGTERM')
     await this.#exited
   }
@@ -84,11 +85,14 @@ export async function startTransientMachine(input: {
   readonly command: readonly string[]
   readonly files: readonly InheritedFile[]
   readonly keeperPath: string
-  /** Of its guest. */
+  /** The guest's memory. */
   readonly memoryMb: number
-  /** Whom it becomes; absent: it stays who we are. */
+  /** The user that the machine runs as. If absent, it runs as the user of this process. */
   readonly owner?: VmOwner | undefined
-  /** Control groups that it enters; none: it stays in those of this process, for the moment that it takes. */
+  /**
+   * The control groups that the machine enters. If there are none, it stays in those of this process for its
+   * short life.
+   */
   readonly groups?: readonly string[]
 }): Promise<TransientMachine> {
   const { keeperPath, command, groups = [] } = input
@@ -109,7 +113,7 @@ export async function startTransientMachine(input: {
   }
 }
 
-/** The files from the first free number on, and socket pairs under the keeper's numbers. */
+/** Puts the files at the first free numbers, and socket pairs at the keeper's numbers. */
 function descriptorTable(descriptors: readonly number[]): (IOType | number)[] {
   const table: (IOType | number)[] = Array.from({ length: keeperFd.monitor + 1 }, () => 'ignore')
   for (const [index, descriptor] of descriptors.entries()) table[firstFileFd + index] = descriptor

@@ -5,13 +5,13 @@ import type { VmHandle } from './vm-handle.ts'
 import { processorTimeMs } from './vm-usage.ts'
 
 const lookEveryMs = 2_000
-/** A smaller change is not worth a write. */
+/** The smallest change of a weight that is written. */
 const leastChange = 0.05
 
 /**
  * Lowers the weight of users whose VMs have lately had more than their part of the processors
- * (`src/domain/host/processor-weights.ts`): who had little, and wants to start, wake or answer something now,
- * hardly notices them. Nothing is looked at while one user alone has VMs.
+ * (`src/domain/host/processor-weights.ts`). A user who had little then hardly notices them when he starts,
+ * wakes or answers something. While only one user has VMs, nothing is measured.
  */
 export class UserWeights {
   readonly #groups: Pick<ControlGroups, 'weigh'>
@@ -19,7 +19,7 @@ export class UserWeights {
   readonly #processors: number
   #lookedAtMs: number | undefined
   #timesMs: ReadonlyMap<VmHandle, number> = new Map()
-  /** By user group, as all that follows. */
+  /** The share of the processors that each user group had lately. */
   #busy: ReadonlyMap<string, number> = new Map()
   #written = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
@@ -48,7 +48,7 @@ export class UserWeights {
     const timesBefore = this.#timesMs
     this.#timesMs = new Map([...userGroups.values()].flat().map((vm) => [vm, processorTimeMs(vm) ?? 0]))
     if (since === undefined) return
-    // A VM that is new since had its time since.
+    // A VM that is new since the last look used all of its time since then.
     const busyOf = (vm: VmHandle) =>
       ((this.#timesMs.get(vm) ?? 0) - (timesBefore.get(vm) ?? 0)) / (nowMs - since)
     const busy = [...userGroups].map(([group, vms]) => {
@@ -63,7 +63,7 @@ export class UserWeights {
     const found = new Map<string, VmHandle[]>()
     for (const vm of this.#vms.values()) {
       const { group } = vm.record
-      // Earlier versions had groups of VMs alone.
+      // Earlier versions had groups of VMs only, not of users.
       if (vm.isOver || group?.includes('/') !== true) continue
       const userGroup = path.dirname(group)
       found.set(userGroup, [...(found.get(userGroup) ?? []), vm])
@@ -71,7 +71,10 @@ export class UserWeights {
     return found
   }
 
-  /** The first time always: an agent before this one may have written another. */
+  /**
+   * Writes the weights that changed. The first weight of a group is always written, because an earlier agent
+   * may have written another.
+   */
   async #write(weights: ReadonlyMap<string, number>): Promise<void> {
     const changed = [...weights].filter(
       ([group, weight]) => Math.abs((this.#written.get(group) ?? 0) - weight) >= leastChange,

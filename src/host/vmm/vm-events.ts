@@ -4,9 +4,9 @@ import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**
- * What the keeper observed of one VM, read from its `events` lines (`guest/keeper/events.c` has the
- * vocabulary), and the verdict drawn from it. Pure: the same lines give the same reports, whoever reads them
- * and however often.
+ * What the keeper observed of one VM. It is read from the keeper's `events` lines (`guest/keeper/events.c`
+ * has the vocabulary), and the reports below are drawn from it. All functions are pure: the same lines give
+ * the same reports, no matter who reads them and how often.
  */
 export interface VmEvent {
   readonly atUs: number
@@ -14,7 +14,7 @@ export interface VmEvent {
   readonly words: readonly string[]
 }
 
-/** Lines without their newline are not there yet. */
+/** A line without its newline is not complete and is left out. */
 export function parseVmEvents(text: string): readonly VmEvent[] {
   const lines = text.split('\n').slice(0, -1)
   return lines.map((line) => {
@@ -27,7 +27,10 @@ export function findEvent(events: readonly VmEvent[], what: string): VmEvent | u
   return events.find((event) => event.what === what)
 }
 
-/** Present once the application is entered, or the user's own kernel runs, or the VM ended before. */
+/**
+ * The start report. It is there once the application is entered, or the user's own kernel runs, or the VM
+ * has ended before.
+ */
 export function startReportOf(record: VmRecord, events: readonly VmEvent[]): StartReport | undefined {
   const entered = enteredEvent(record, events)
   const arrived = entered ?? findEvent(events, 'exit') ?? findEvent(events, 'ended')
@@ -46,18 +49,21 @@ export function startReportOf(record: VmRecord, events: readonly VmEvent[]): Sta
   }
 }
 
-/** A restored guest has its application with it, and a kernel of the user's own is all that we know of. */
+/**
+ * The event by which the application has started. A restored guest has its application in memory already,
+ * and of a kernel of the user's own we only know that it runs.
+ */
 function enteredEvent(record: VmRecord, events: readonly VmEvent[]): VmEvent | undefined {
   const isNew = record.guest === 'container' && record.kind !== 'restore'
   return findEvent(events, isNew ? 'app' : 'running')
 }
 
-/** Whether the VM became a snapshot; there is no exit then. */
+/** Whether the VM became a snapshot. There is no exit then. */
 export function wasSuspended(events: readonly VmEvent[]): boolean {
   return findEvent(events, 'suspended') !== undefined
 }
 
-/** Present once the VM has ended and is no snapshot. */
+/** The exit report. It is there once the VM has ended and did not become a snapshot. */
 export function exitReportOf(record: VmRecord, events: readonly VmEvent[]): ExitReport | undefined {
   const ended = findEvent(events, 'ended')
   if (ended === undefined || wasSuspended(events)) return undefined
@@ -79,8 +85,8 @@ function applicationEnd(exit: VmEvent): Partial<ExitReport> {
 }
 
 /**
- * A kill that was asked for explains the end before anything else does; then what the VMM said of the
- * shutdown; an end that nobody explains is a lost VMM.
+ * The cause where the guest reported none. The halt of the host comes first, then the shutdown that the VMM
+ * reported, then a kill that was asked for. If nothing explains the end, the VMM is lost.
  */
 function causeWithoutReport(record: VmRecord, events: readonly VmEvent[], ended: VmEvent): ExitCause {
   const kill = findEvent(events, 'kill')?.words[0]
@@ -89,21 +95,21 @@ function causeWithoutReport(record: VmRecord, events: readonly VmEvent[], ended:
   if (shutdown === 'guest-panic') return ExitCause.KernelPanic
   if (shutdown === 'guest-shutdown') return ExitCause.GuestShutdown
   if (shutdown === 'guest-reset') return causeOfReset(record, events)
-  // `unresponsive`: the keeper ended what did not end on the shutdown signal.
+  // The kill may also be `unresponsive`: the keeper ended a VM that did not end on the shutdown signal.
   if (kill !== undefined) return ExitCause.Forced
   return ExitCause.VmmLost
 }
 
 /**
- * Before its panic driver is loaded, a platform kernel that panics can only reset; later a reset was
- * somebody's wish.
+ * A platform kernel that panics before its panic driver is loaded can only reset. A later reset was asked
+ * for by the guest.
  */
 function causeOfReset(record: VmRecord, events: readonly VmEvent[]): ExitCause {
   const early = record.guest === 'container' && findEvent(events, 'ready') === undefined
   return early && record.kind === 'boot' ? ExitCause.KernelPanic : ExitCause.GuestShutdown
 }
 
-/** CPU time of the VMM over its life, known once it has ended. */
+/** The CPU time of the VMM over its life. Known once it has ended. */
 export function cpuTimeMsOf(events: readonly VmEvent[]): number | undefined {
   const ended = findEvent(events, 'ended')
   const value = ended?.words[ended.words.indexOf('cpu_us') + 1]

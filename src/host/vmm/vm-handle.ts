@@ -12,15 +12,16 @@ import { exitReportOf, findEvent, parseVmEvents, startReportOf, wasSuspended } f
 import type { VmEvent } from './vm-events.ts'
 import type { VmName, VmStatus } from './vmm.ts'
 
-/** Between spawning a keeper and its socket; only a starved host comes near it. */
+/** The longest wait for the socket of a keeper that was spawned. Only a starved host comes near it. */
 const keeperUpLimitMs = 5_000
 const keeperPollMs = 2
 
 /**
- * One VM as this process follows it. The keeper tells its events over a connection while it lives; what it
- * left on disk is the truth afterwards. Emits `change` whenever more is known, `listening` and `ended` once,
- * `suspended` once in place of `ended`, `disabled` when the guest's word on standby changes, `stalled` when
- * it begins or ends to wait for the host's disk, and `word` with each of the keeper's answers.
+ * One VM as this process follows it. While the keeper lives, it sends its events over a connection;
+ * afterwards the files that it left are the truth. Emits `change` whenever more is known; `listening` and
+ * `ended` once; `suspended` once instead of `ended`; `disabled` when the guest begins or ceases to speak
+ * against standby; `stalled` when the VM begins or ends to wait for room on the host's disk; and `word` with
+ * each of the keeper's answers.
  */
 export class VmHandle extends EventEmitter<{
   change: []
@@ -60,7 +61,7 @@ export class VmHandle extends EventEmitter<{
     return exitReportOf(this.record, this.#events)
   }
 
-  /** Its process is gone, and there is an exit or a snapshot. */
+  /** The VM's process is gone, and there is an exit or a snapshot. */
   get isOver(): boolean {
     return findEvent(this.#events, 'ended') !== undefined
   }
@@ -86,7 +87,7 @@ export class VmHandle extends EventEmitter<{
     const deadlineMs = Date.now() + keeperUpLimitMs
     while (Date.now() < deadlineMs) {
       if (await this.#connect()) return true
-      // It may have come and gone already: then it wrote down how.
+      // The keeper may have ended already. It then wrote down how.
       this.#readEvents()
       if (this.isOver) return true
       await delay(keeperPollMs)
@@ -94,11 +95,13 @@ export class VmHandle extends EventEmitter<{
     return false
   }
 
-  /** Finds out what became of a VM that an earlier process started: connects to it or reads how it ended. */
+  /**
+   * Finds out what became of a VM that an earlier process started: connects to its keeper, or reads how it
+   * ended.
+   */
   async rediscover(): Promise<void> {
     if (!(await this.#connect())) return this.#settle()
-    // The keeper repeats its events over the connection, but only in a moment: what is on disk is known at
-    // once.
+    // The keeper repeats its events over the connection, but that takes a moment. The file has them at once.
     this.#readEvents()
   }
 
@@ -111,8 +114,8 @@ export class VmHandle extends EventEmitter<{
   }
 
   /**
-   * Sends a command and resolves with the keeper's word on it, one that begins with `about`; undefined when
-   * the VM is over.
+   * Sends a command and resolves with the keeper's answer, the part behind `about`. Undefined when the VM is
+   * over.
    */
   async ask(command: string, about: string, signal: AbortSignal): Promise<string | undefined> {
     let answer: string | undefined
@@ -133,7 +136,7 @@ export class VmHandle extends EventEmitter<{
     this.#link?.command('awake')
   }
 
-  /** Whether the keeper ever got as far as starting the VMM, or is alive and may be about to. */
+  /** Whether the keeper has ever started the VMM, or lives and may be about to. */
   get existed(): boolean {
     return this.#link !== undefined || findEvent(this.#events, 'qemu') !== undefined
   }
@@ -174,7 +177,10 @@ export class VmHandle extends EventEmitter<{
     return true
   }
 
-  /** A keeper drops an agent that reads too slowly; far more often the VM has simply ended. */
+  /**
+   * Called when the connection broke. A keeper drops an agent that reads too slowly; far more often the VM
+   * has ended.
+   */
   async #reconnect(): Promise<void> {
     this.#link = undefined
     this.#readEvents()
@@ -184,16 +190,16 @@ export class VmHandle extends EventEmitter<{
   }
 
   /**
-   * The keeper is gone. If it could not say how the VM ended, that is written down now, once and for all
-   * readers.
+   * Called when the keeper is gone. If it did not write down how the VM ended, this writes it down for all
+   * later readers.
    */
   #settle({ evenIfNeverSeen = false } = {}): void {
     this.#readEvents()
     if (this.isOver || !(this.existed || evenIfNeverSeen)) return
     const how = this.record.hostBootId === this.#currentHostBootId ? 'lost' : 'host-halted'
     const atUs = Date.now() * 1000
-    // The snapshot is there before the keeper says so, and then the VM is the snapshot: it must not be a lost
-    // one as well.
+    // The snapshot exists a moment before the keeper reports it. The VM has become that snapshot then, and
+    // must not be lost as well.
     const slept = hasSnapshotOf(path.dirname(this.directory), this.record.boot)
     const suspended = slept ? `${atUs} suspended\n` : ''
     appendFileSync(this.#eventsPath, `\n${suspended}${atUs} ended ${how} cpu_us 0\n`)
@@ -244,7 +250,7 @@ export class VmHandle extends EventEmitter<{
   }
 }
 
-/** Of a wait for a VM whose time was over. */
+/** Whether the error came from a wait whose time limit had passed. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'TimeoutError'
 }

@@ -2,27 +2,27 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import type { VmSpec } from './vmm.ts'
 
-/** User numbers for VMs whose network assigns none: far from those of people and of packages. */
+/** The first user number for VMs whose network assigns none: far from the numbers of people and packages. */
 export const firstVmUid = 0x4000_0000
 const vmUidBits = 24
 
-/** Of machines that are no instance's: behind the last number of a VM. */
+/** The user of machines that belong to no instance: the number after the last one of a VM. */
 const transientUid = firstVmUid + 2 ** vmUidBits
 
-/** Each VM has two numbers this far apart: no VM's is another one's keeper's. */
+/** A keeper's user number is this much below its VM's. So no VM has the number of another VM's keeper. */
 const keeperUidsBelow = 0x1000_0000
 
 export interface VmOwner {
-  /** Whom the VM's process becomes. */
+  /** The user that the VM's process runs as. */
   readonly uid: number
   readonly gid: number
-  /** Whom its keeper becomes once the VM is started. */
+  /** The user that its keeper runs as once the VM is started. */
   readonly keeperUid: number
 }
 
 /**
- * Users of its own for a VM and its keeper, so that neither can touch another. Not root: nobody else, for
- * that takes root.
+ * The users of a VM and its keeper. No other VM has them, so neither process can touch those of another VM.
+ * Undefined if the agent is not root: only root can change to another user.
  */
 export async function vmOwner(
   spec: Pick<VmSpec, 'instanceUuid' | 'attachment'>,
@@ -32,7 +32,7 @@ export async function vmOwner(
   return await ownerOf(attachment.kind === 'tap' ? attachment.ownerUid : uidOf(spec.instanceUuid), options)
 }
 
-/** The same for a machine that lives for a moment and is no instance's. */
+/** The users of a machine that lives for a moment and belongs to no instance. */
 export async function transientOwner(options: OwnerOptions): Promise<VmOwner | undefined> {
   return await ownerOf(transientUid, options)
 }
@@ -53,7 +53,9 @@ function uidOf(instanceUuid: string): number {
   return firstVmUid + (digest.readUInt32BE(0) >>> (32 - vmUidBits))
 }
 
-/** /dev/kvm usually belongs to a group. */
+/**
+ * The group that owns /dev/kvm, so that the VM may open it. `otherwise` if that is root's or there is none.
+ */
 async function kvmGid(otherwise: number): Promise<number> {
   try {
     const { gid } = await stat('/dev/kvm')

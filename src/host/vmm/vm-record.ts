@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { StartKind } from '../../domain/instance/start-report.ts'
 
 /**
- * What is written down of a VM before it exists, in `<instance directory>/vm/vm.json`. Together with the
+ * The record of a VM, written to `<instance directory>/vm/vm.json` before the VM exists. Together with the
  * keeper's `events` beside it, it is everything a new agent needs to find the VM again.
  */
 export interface VmRecord {
@@ -14,23 +14,23 @@ export interface VmRecord {
   readonly kind: StartKind
   /** When the start was asked for, microseconds since the epoch. */
   readonly askedAtUs: number
-  /** The boot of the host: a record from an earlier one tells of a VM that went down with it. */
+  /** The boot of the host. A record from an earlier boot describes a VM that ended with that boot. */
   readonly hostBootId: string
-  /** Whose process it is; absent without root, and in records of earlier versions. */
+  /** The user of the VM's process; absent without root, and in records of earlier versions. */
   readonly ownerUid?: number
   /**
-   * What a snapshot of it needs to fit a later start; absent in records of earlier versions, whose VMs can
-   * not sleep.
+   * The key that a later start must have to continue from a snapshot of this VM. Absent in records of
+   * earlier versions, whose VMs can not sleep.
    */
   readonly snapshotKey?: string
   /**
-   * What its instance asked for; absent in records of earlier versions, which then count with the least there
-   * is.
+   * The memory that its instance asked for. Absent in records of earlier versions: they count with the least
+   * memory that there is.
    */
   readonly memoryMb?: number
-  /** Whose instance it is; absent in records of earlier versions. */
+  /** The user whose instance it is; absent in records of earlier versions. */
   readonly userUuid?: string
-  /** Of its control groups, where it has any (`ControlGroups`). */
+  /** The name of its control groups, if it has any (`ControlGroups`). */
   readonly group?: string
 }
 
@@ -47,7 +47,7 @@ export async function writeVmRecord(directory: string, record: VmRecord): Promis
   await rename(temporary, path.join(directory, recordName))
 }
 
-/** Undefined where there is none; a record of a schema that is not known is none. */
+/** Undefined if there is no record, or if its schema is unknown. */
 export async function readVmRecord(directory: string): Promise<VmRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(path.join(directory, recordName), 'utf8')) as VmRecord
@@ -71,7 +71,10 @@ export async function findVmRecords(
   return found
 }
 
-/** Renamed first: a keeper that is only just starting finds no directory and gives up. */
+/**
+ * Deletes the directory of a VM. It is renamed first: a keeper that is just starting then does not find it,
+ * and gives up.
+ */
 export async function removeVmDirectory(directory: string): Promise<void> {
   const doomed = `${directory}.removed`
   await rm(doomed, { recursive: true, force: true })
@@ -84,7 +87,7 @@ export async function removeVmDirectory(directory: string): Promise<void> {
   await rm(doomed, { recursive: true, force: true })
 }
 
-/** Of the directories below a directory of instances. */
+/** The names in a directory of instances. */
 export async function instanceNames(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)

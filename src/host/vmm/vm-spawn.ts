@@ -27,10 +27,10 @@ export interface SpawnInput {
   readonly keepers: WaitingKeepers
 }
 
-/** As many wait at most, and one more is started then. */
+/** How many keepers are tried. All but the last may be waiting ones; the last is started for this VM. */
 const keepersTried = 3
 
-/** Writes the record, then starts the keeper with the VM. Throws `VmmError`, and then there is no VM. */
+/** Writes the record, then starts the keeper with the VM. Throws `VmmError` if there is no VM afterwards. */
 export async function spawnVm(input: SpawnInput): Promise<VmHandle> {
   for (let tried = 1; ; tried++) {
     const waiting = await input.keepers.take(input.spec.userUuid)
@@ -50,7 +50,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   const { facts, accelerator, assets } = options
   const directory = vmDirectory(spec.directory)
   const { group } = waiting
-  // Beside all that follows; a few writes.
+  // These few writes go on beside all that follows.
   const limited = group === undefined ? undefined : groups?.limit(group, spec)
   limited?.catch(() => undefined)
   const owner = await vmOwner(spec, { isRoot: facts.isRoot, accelerator })
@@ -68,12 +68,12 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
     ...(group === undefined ? {} : { group: group.name }),
     ...(owner === undefined ? {} : { ownerUid: owner.uid }),
   }
-  // A record without a VM, from an agent that died in between.
+  // There may be a record without a VM, left by an agent that died in between.
   await removeVmDirectory(directory)
   await mkdir(consoleDirectory, { recursive: true })
   await writeVmRecord(directory, record)
   const kernelLinePath = path.join(directory, kernelLineFileName)
-  // Readable for the VM's user, who has the descriptor; nobody else gets into the directory.
+  // The VM's user has to read it through its descriptor. Nobody else gets into the directory.
   if (plan.kernelLine !== undefined) {
     await writeFile(kernelLinePath, kernelLineFile(plan.kernelLine), { mode: 0o644 })
   }
@@ -107,7 +107,7 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
 }
 
 /**
- * Resolves when its application is entered, or the VM has ended. Rejects when the signal aborts, and when the
+ * Resolves when the application is entered or the VM has ended. Rejects when the signal aborts, and when the
  * guest stands still.
  */
 export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<void> {
@@ -119,12 +119,12 @@ export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<v
   )
 }
 
-/** After SIGKILL only the host's kernel has work left. */
+/** How long a killed VM may take to end. After SIGKILL only the host's kernel has work left. */
 const killLimitMs = 5_000
 
 /**
- * Ends a VM through its keeper; where the keeper does not react, by process number, checked against its start
- * time.
+ * Ends a VM through its keeper. If the keeper does not react, kills the processes by number, checked against
+ * their start times.
  */
 export async function killVm(vm: VmHandle, cause: 'forced' | 'host-halted'): Promise<void> {
   if (vm.isOver) return

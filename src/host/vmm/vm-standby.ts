@@ -13,12 +13,15 @@ import {
 } from './snapshot-files.ts'
 import { VmmError } from './vmm.ts'
 
-/** A guest answers within a millisecond; one that does not is too busy to sleep. */
+/**
+ * How long a guest may take to answer. It usually takes a millisecond; one that takes longer is too busy to
+ * sleep.
+ */
 const answerLimitMs = 2_000
-/** The keeper gives up after a minute; this bounds one that does not answer at all. */
+/** The keeper gives up after a minute; this limit is for a keeper that does not answer at all. */
 const suspendLimitMs = 70_000
 
-/** A guest that does not answer is left awake. */
+/** Asks the guest whether it may sleep. A guest that does not answer stays awake. */
 export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
   if (vm.record.guest === 'kernel') return 'ready'
   try {
@@ -31,8 +34,9 @@ export async function askToSleep(vm: VmHandle): Promise<'ready' | 'disabled'> {
 }
 
 /**
- * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does it all;
- * should this process die meanwhile, the keeper either is past the point of no return or has the VM go on.
+ * Resolves with the snapshot's uuid once it is durable and the VM's process is gone. The keeper does all the
+ * work. If this process dies meanwhile, the keeper completes the snapshot if it has got far enough, and else
+ * lets the VM go on.
  */
 export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<string> {
   const directory = path.dirname(vm.directory)
@@ -52,7 +56,10 @@ export async function suspendVm(vm: VmHandle, snapshotKey: string): Promise<stri
   throw new VmmError('BootFailed', `the VM could not be suspended: ${why ?? 'it ended'}`)
 }
 
-/** What an agent before this one had begun is over; the snapshot's uuid where the VM became one. */
+/**
+ * Waits until a suspension that an earlier agent began is over. Returns the snapshot's uuid if the VM became
+ * one.
+ */
 async function settle(vm: VmHandle, directory: string): Promise<string | undefined> {
   try {
     await vm.ask('settle', 'settled', AbortSignal.timeout(suspendLimitMs))
@@ -64,15 +71,15 @@ async function settle(vm: VmHandle, directory: string): Promise<string | undefin
 }
 
 export interface TakenSnapshot extends SnapshotSource {
-  /** Resolves when no power failure can make it unused again. */
+  /** Resolves when the snapshot counts as used even after a power failure. */
   readonly marked: Promise<void>
   /** Deletes its files. */
   dispose(): Promise<void>
 }
 
 /**
- * Uses the snapshot of an instance up; undefined where there is none that fits. Its new name is on its way to
- * the disk while the VM is loaded; `dispose` also waits for that.
+ * Uses the snapshot of an instance up. Undefined if there is none that fits. Its new name is written to the
+ * disk while the VM is being loaded; `dispose` waits for that too.
  */
 export async function takeFittingSnapshot(
   instanceDirectory: string,
@@ -81,7 +88,7 @@ export async function takeFittingSnapshot(
 ): Promise<TakenSnapshot | undefined> {
   const record = await readSnapshot(instanceDirectory)
   if (record === undefined) {
-    // Nothing, or something that nobody can read.
+    // There is no snapshot, or one that can not be read.
     await deleteSnapshot(instanceDirectory)
     return undefined
   }
@@ -99,7 +106,10 @@ export async function takeFittingSnapshot(
   return { memoryPath: path.join(directory, 'memory'), carried, marked, dispose }
 }
 
-/** `guest_describe` in `guest/keeper/guest.c`: what the next keeper has to know, as its arguments. */
+/**
+ * Reads what the VM's last keeper knew, as arguments for the next one. `guest_describe` in
+ * `guest/keeper/guest.c` writes it.
+ */
 async function readCarried(directory: string): Promise<readonly string[] | undefined> {
   const text = await readFile(path.join(directory, 'guest'), 'utf8').catch(() => '')
   const known = /^output (\d+) listening ([01]) disabled (-1|0|1)\n$/.exec(text)
@@ -113,7 +123,7 @@ async function syncDirectory(directory: string): Promise<void> {
   try {
     await handle.sync()
   } catch {
-    // A disk that fails here fails in earnest soon enough.
+    // A disk that fails here will soon fail at a write that matters.
   } finally {
     await handle.close()
   }

@@ -5,7 +5,7 @@ import type { ProcessRest } from './process-stat.ts'
 import { cpuTimeMsOf, findEvent } from './vm-events.ts'
 import type { VmUsage } from './vmm.ts'
 
-/** Memory and processor time of the VMM's process; undefined where it never began. */
+/** Memory and processor time of the VMM's process. Undefined if the process never began. */
 export async function usageOf(vm: VmHandle): Promise<VmUsage | undefined> {
   const process = processOf(vm)
   if (process === undefined) return undefined
@@ -13,7 +13,7 @@ export async function usageOf(vm: VmHandle): Promise<VmUsage | undefined> {
   return live ?? { rssBytes: 0, cpuTimeMs: cpuTimeMsOf(vm.events) ?? 0 }
 }
 
-/** The processor time alone, at once. */
+/** The processor time alone, read synchronously. */
 export function processorTimeMs(vm: VmHandle): number | undefined {
   const process = processOf(vm)
   if (process === undefined) return undefined
@@ -22,9 +22,9 @@ export function processorTimeMs(vm: VmHandle): number | undefined {
 }
 
 /**
- * Of a VM with its keeper while the platform's kernel boots; undefined at any other time. The kernel waits
- * for no disk and no network there. The keeper counts because it may be what is late: the guest waits for it,
- * and we hear of the guest by it.
+ * The CPU time and state of a VM and its keeper while the platform's kernel boots, undefined at any other
+ * time. That kernel waits for no disk and no network there. The keeper counts too, because the guest may be
+ * waiting for it, and because it is the keeper that tells us of the guest.
  */
 export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefined {
   if (record.guest !== 'container' || record.kind !== StartKind.Boot) return undefined
@@ -34,8 +34,8 @@ export function restOfBoot({ events, record }: VmHandle): ProcessRest | undefine
 }
 
 /**
- * How far a start came, for its message: a VM that stands still and one that gets no processor are different
- * faults.
+ * How far a start came, for its error message: a VM that stands still and a VM without processor time are
+ * different faults.
  */
 export function progressOf(vm: VmHandle): string {
   const seconds = ((processorTimeMs(vm) ?? 0) / 1000).toFixed(1)

@@ -1,29 +1,29 @@
 /**
  * The disk that is an instance's volume, for the VMM's command line. The VMM gets the file as a descriptor
- * and opens nothing, so the file stays its owner's whoever the VMM runs as; its own lock on it, which goes
- * with the descriptor, keeps a second VMM out.
+ * and opens nothing, so the file keeps its owner no matter which user the VMM runs as. The VMM's lock on the
+ * file, which goes with the descriptor, keeps a second VMM out.
  */
 export interface VolumeDevice {
   readonly fd: number
   readonly readonly: boolean
 }
 
-/** Which of the VMM's sets of descriptors; there is only this one. */
+/** The number of the VMM's set of descriptors. There is only this one. */
 const fdSet = 1
 
 /**
- * One VM's share of the host's disk. An emulated guest reaches neither; they keep one that is faster, or that
- * does nothing else, from starving its neighbours and the platform's own database beside it.
+ * The most that one VM takes of the host's disk. An emulated guest reaches neither limit. They keep a faster
+ * guest, or one that only reads and writes, from starving its neighbours and the platform's own database.
  */
 export const volumeLimits = { bytesPerSecond: 512 * 1024 * 1024, requestsPerSecond: 16_384 } as const
 
-/** Requests under way at once. Each has a thread of the VMM's, whose address space is bounded. */
+/** The most requests under way at once. Each has a thread of the VMM, whose address space is bounded. */
 const maxWorkerThreads = 16
 
 /**
- * `cache.direct=off`: the host caches, and a flush of the guest is one of the file. Zeroes are written as
- * they are: the guest says by itself where it means to have a hole. For want of room the VM stops
- * (`guest/keeper/stall.c`), any other failure is the guest's to handle.
+ * `cache.direct=off`: the host caches, and a flush by the guest flushes the file. Zeroes are written as they
+ * are: the guest itself says where it wants a hole. If the disk has no room, the VM stops
+ * (`guest/keeper/stall.c`); any other failure is left to the guest.
  */
 export function volumeArguments(volume: VolumeDevice | undefined): readonly string[] {
   if (volume === undefined) return []

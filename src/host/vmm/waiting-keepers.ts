@@ -7,46 +7,50 @@ import type { ControlGroups, VmGroup } from './control-groups.ts'
 import type { VmRecord } from './vm-record.ts'
 
 /**
- * Two wakes at once are common, and more keep the processor busy with other things; each takes some 100 KB.
+ * How many keepers wait in each group. Two wakes at once are common; with more, the processor is busy with
+ * other things. A keeper takes some 100 KB.
  */
 const keptWaiting = 2
-/** So many users have keepers that wait in their own groups: those that started or woke something last. */
+/** How many users have keepers waiting in their own groups: those who started or woke something last. */
 const keptUsers = 8
-/** Starting one holds this process up, so it waits until what the last one was taken for is over. */
+/**
+ * The pause before another keeper is started. A start holds this process up, so it comes after the work that
+ * the last keeper was taken for.
+ */
 const replenishMs = 300
 
-/** A keeper that is to be told what to be. */
+/** A keeper that waits for its order. */
 export interface WaitingKeeper {
   readonly stdin: Socket
-  /** Which it is in, and so will be its VM. Absent where there are no control groups. */
+  /** The control groups that the keeper is in, and that its VM will be in. Absent where there are none. */
   readonly group?: VmGroup
 }
 
 /**
- * Keepers that were started ahead (`guest/keeper/waiting.c`), each known by its standard input. To start a
- * process is to copy the page tables of this one: 4 to 6 ms for an agent of 150 MB, as much as all else that
- * a wake costs beside its VM. Each also makes what its VM will see of the host, of which the VMM's program
- * has to be a part.
+ * Keepers that were started ahead (`guest/keeper/waiting.c`), each held by its standard input. To start a
+ * process means to copy the page tables of this one: 4 to 6 ms for an agent of 150 MB, as much as everything
+ * else in a wake except its VM. Each keeper also prepares the view of the host that its VM will have; the
+ * VMM's program has to be in it.
  *
- * A keeper waits inside the control group of its VM to come, and that is inside the group of a user: to enter
- * a group takes some 10 ms. Two wait in groups that are nobody's yet, and become those of a user who has
- * none; two wait for each of the users who needed one last.
+ * A keeper waits inside the control group of its future VM, which is inside the group of a user, because
+ * entering a group takes some 10 ms. Two keepers wait in groups that belong to nobody yet and become those
+ * of a user who has none. Two more wait for each of the users who needed one last.
  */
 export class WaitingKeepers {
   readonly #keeperPath: string
   readonly #vmmPath: string
   readonly #groups: ControlGroups | undefined
   readonly #waiting = new Set<WaitingKeeper>()
-  /** By user: the group of all VMs of the user. */
+  /** The group of all VMs of a user, by user. */
   readonly #userGroups = new Map<string, string>()
   /**
-   * The user groups that keepers are kept for, the one needed last at the end; `undefined` for groups that
-   * are nobody's.
+   * The user groups for which keepers are kept; the one needed last is at the end. `undefined` stands for
+   * groups that belong to nobody.
    */
   #kept: readonly (string | undefined)[] = [undefined]
-  /** Groups of keepers that ended untaken, until they are removed. */
+  /** Removals of the groups of keepers that ended without a VM. */
   readonly #removals = new Set<Promise<void>>()
-  /** The next one is started then. */
+  /** The timer after which the next keeper is started. */
   #replenishing: NodeJS.Timeout | undefined
   #closed = false
 
@@ -60,25 +64,25 @@ export class WaitingKeepers {
     this.#groups = options.groups
   }
 
-  /** One that waits for a VM of this user, or else a new one; rejects where none can be started. */
+  /** Returns a keeper that waits for this user, or else starts one. Rejects if none can be started. */
   async take(userUuid: string): Promise<WaitingKeeper> {
     const own = this.#userGroups.get(userUuid)
     const [found] = this.#waitingIn(own)
     found?.stdin.ref()
     if (found !== undefined) this.#waiting.delete(found)
-    // Before anything is waited for: a second VM of the user joins the first.
+    // This comes before the first `await`, so that a second VM of the user joins the first.
     const userGroup = own ?? found?.group?.userGroup ?? newUserGroup()
     if (this.#groups !== undefined) this.adopt(userUuid, userGroup)
     this.replenish()
     return found ?? (await this.#start(userGroup))
   }
 
-  /** A VM that an earlier agent started; earlier versions had groups of VMs alone. */
+  /** Takes over the group of a VM that an earlier agent started. Earlier versions had groups of VMs only. */
   adoptVm({ userUuid, group }: Pick<VmRecord, 'userUuid' | 'group'>): void {
     if (userUuid !== undefined && group?.includes('/') === true) this.adopt(userUuid, path.dirname(group))
   }
 
-  /** VMs of the user are in this group: others join them. */
+  /** Records that VMs of the user are in this group, so that others join them. */
   adopt(userUuid: string, userGroup: string): void {
     this.#userGroups.set(userUuid, userGroup)
     const users = this.#kept.filter((group) => group !== undefined && group !== userGroup)
@@ -91,7 +95,9 @@ export class WaitingKeepers {
     }
   }
 
-  /** Starts what is missing, one after the other, in a moment; first for who needed one last. */
+  /**
+   * Starts the missing keepers one after the other, after a pause, first for the user who needed one last.
+   */
   replenish(): void {
     if (this.#closed || this.#replenishing !== undefined || this.#missing() === undefined) return
     this.#replenishing = setTimeout(() => {
@@ -100,14 +106,14 @@ export class WaitingKeepers {
       if (missing === undefined) return
       this.#add(missing.userGroup).then(
         () => this.replenish(),
-        // Whoever needs one is told what is wrong.
+        // The next start that needs a keeper reports the error.
         () => undefined,
       )
     }, replenishMs)
     this.#replenishing.unref()
   }
 
-  /** Those that wait end. Resolves when nothing is left of them. */
+  /** Ends the waiting keepers. Resolves when nothing of them is left. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#replenishing)
@@ -116,12 +122,12 @@ export class WaitingKeepers {
     await Promise.all(this.#removals)
   }
 
-  /** One that was taken and is not needed. */
+  /** Ends a keeper that was taken and is not needed. */
   giveUp(keeper: WaitingKeeper): void {
     this.#end(keeper)
   }
 
-  /** Those in this group; without one those that wait for nobody. */
+  /** The keepers that wait in this group; without a group, those that wait for nobody. */
   #waitingIn(userGroup: string | undefined): readonly WaitingKeeper[] {
     return [...this.#waiting].filter(({ group }) =>
       userGroup === undefined
@@ -175,9 +181,9 @@ export class WaitingKeepers {
       throw error
     })
     const stdin = child.stdin as unknown as Socket
-    // A keeper that ended early closes the pipe; that it is gone is found when it is connected to.
+    // A keeper that ended early closes the pipe. That it is gone is noticed when it is connected to.
     stdin.on('error', () => undefined)
-    // One that was killed while it waited is not to be taken.
+    // A keeper that was killed while it waited must not be taken.
     child.once('exit', () => stdin.destroy())
     return { stdin, ...(group === undefined ? {} : { group }) }
   }

@@ -126,7 +126,7 @@ describe('what a guest says against its volume', () => {
     assert.match(complaintOf('volume-unusable not-empty 0') ?? '', /'\/data': the image has files there/)
     assert.match(complaintOf('volume-unusable not-mounted 117') ?? '', /refused \(it is damaged\)/)
     assert.match(complaintOf('volume-unusable not-made 28') ?? '', /could not be made \(ENOSPC\)/)
-    assert.match(complaintOf('volume-unusable no-disk 0') ?? '', /no such disk/)
+    assert.match(complaintOf('volume-unusable no-disk 0') ?? '', /the guest did not find its disk/)
     assert.match(complaintOf('volume-unusable something-new 1') ?? '', /^the volume can not be mounted at/)
     assert.equal(complaintOf('ready'), undefined)
   })
