@@ -1,7 +1,7 @@
 import { LayerError } from './tar-entry.ts'
 
 /**
- * Reads a stream of chunks in the portions that the reader wants, holding no more than one chunk and one
+ * Reads a stream of chunks in the portions that its reader asks for. It holds at most one chunk and one
  * portion.
  */
 export class ByteSource {
@@ -12,7 +12,7 @@ export class ByteSource {
     this.#chunks = chunks[Symbol.asyncIterator]()
   }
 
-  /** The next bytes, at least one and at most `max`; undefined at the end. */
+  /** Returns the next bytes, at least one and at most `max`, or undefined at the end. */
   async some(max: number): Promise<Buffer | undefined> {
     while (this.#rest.length === 0) {
       const next = await this.#chunks.next()
@@ -24,7 +24,7 @@ export class ByteSource {
     return part
   }
 
-  /** Exactly `size` bytes; undefined where the stream had ended before the first. */
+  /** Returns exactly `size` bytes, or undefined if the stream had ended before the first of them. */
   async exactly(size: number): Promise<Buffer | undefined> {
     const first = await this.some(size)
     if (first === undefined || first.length === size) return first

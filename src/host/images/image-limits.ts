@@ -1,39 +1,46 @@
 /** What an image may cost a host. The defaults fit every image that is run in practice on small machines. */
 export interface ImageLimits {
-  /** Of one image: the blobs as they are transferred. */
+  /** The blobs of one image, as they are transferred. */
   readonly maxPulledBytes: number
-  /** Of one image: everything in its layers, unpacked, also what higher layers hide. */
+  /** Everything in the layers of one image, unpacked, also files that higher layers hide. */
   readonly maxUnpackedBytes: number
   /**
-   * A layer above `ratioFreeBytes` may be this many times as large as what was transferred; text reaches 20.
+   * How many times larger than its transferred blob an unpacked layer above `ratioFreeBytes` may be. Text
+   * reaches 20.
    */
   readonly maxCompressionRatio: number
   readonly ratioFreeBytes: number
   readonly maxEntries: number
-  /** zstd frames in all layers. Builders make one or two for each file at most. */
+  /** The zstd frames in all layers. Builders make at most two for each file. */
   readonly maxFrames: number
-  /** Directories passed on the way to the entries, all together. Real images have some ten per entry. */
+  /**
+   * The directories that are passed on the way to all entries, added up. Real images have some ten per
+   * entry.
+   */
   readonly maxPathSteps: number
   readonly maxMetadataBytes: number
   readonly maxKernelBytes: number
   readonly maxInitrdBytes: number
   /** Entrypoint, command and environment together. */
   readonly maxProcessBytes: number
-  /** Of all images of the host, those that are being made included. Unused ones make room. */
+  /** All images of the host, also those being made. Unused images are removed to make room. */
   readonly maxStoreBytes: number
   /**
-   * Processor time to unpack an image: as much for any, and this much more for its size. A tenth of it
-   * suffices in practice.
+   * The processor time to unpack an image is this for any image, and one second more for each
+   * `unpackBytesPerSecond` of its size. A tenth of it is enough in practice.
    */
   readonly minUnpackSeconds: number
   readonly unpackBytesPerSecond: number
-  /** From the first request to the registry on. A busy host may need long, so the image is not to blame. */
+  /**
+   * The time from the first request to the registry until the image is ready. A busy host may need long, so
+   * an image that takes longer is not called unusable.
+   */
   readonly maxMakingMs: number
-  /** Images that are made ready at the same time; each keeps a processor busy. */
+  /** The images that are made ready at the same time. Each keeps a processor busy. */
   readonly maxConcurrent: number
   /**
-   * What is made ready goes on without those who asked for it, but not for longer: as long as an image is
-   * kept that nobody uses.
+   * How long an image is still made ready after nobody waits for it any more: as long as an unused image is
+   * kept.
    */
   readonly unattendedMs: number
 }

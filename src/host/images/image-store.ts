@@ -3,29 +3,29 @@ import { basename, join } from 'node:path'
 import type { PreparedImage } from './images.ts'
 
 /**
- * The directory of prepared images: `<digest>/image.json` beside the files it names. A directory appears
- * there in one step, complete and on disk; everything unfinished lives in `.tmp` and is deleted when the
- * store is opened. Who holds an image is told by empty files `held-by-<holder>`, and by their times when the
- * holder last asked for it: so that survives the agent.
+ * The directory of prepared images: `<digest>/image.json` beside the files that it names. An image's
+ * directory appears in one step, complete and on disk. Everything unfinished is in `.tmp` and is deleted
+ * when the store is opened. Empty files `held-by-<holder>` say who holds an image, and their times say when
+ * that holder last asked for it; so this survives the agent.
  *
- * One process at a time may have it open, which the agent sees to.
+ * Only one process at a time may have the store open. The agent sees to that.
  */
 export interface ImageStore {
   find(digest: string): Promise<PreparedImage | undefined>
-  /** The holder has asked for the image now; false where it is not one of its holders. */
+  /** Records that the holder asks for the image now. False if it is not one of the image's holders. */
   touch(digest: string, holder: string): Promise<boolean>
-  /** The holder becomes one of the image's. */
+  /** Makes the holder one of the image's holders. */
   hold(digest: string, holder: string): Promise<void>
   letGo(digest: string, holder: string): Promise<void>
-  /** An empty directory to make an image in; to be published or discarded. */
+  /** Makes an empty directory in which to make an image. The caller publishes or discards it. */
   begin(digest: string): Promise<string>
   /**
-   * Makes what `begin` gave findable, held by `holder`. `image` names its files within the final directory
-   * (`fileOf`).
+   * Makes the image in the directory of `begin` findable, held by `holder`. `image` names its files as they
+   * are in the final directory (`fileOf`).
    */
   publish(begun: string, image: PreparedImage, holder: string): Promise<void>
   discard(begun: string): Promise<void>
-  /** Where a file of an image is, once it is published. */
+  /** The path that a file of an image has once it is published. */
   fileOf(digest: string, name: string): string
   list(): Promise<readonly StoredImage[]>
   remove(digest: string): Promise<void>
@@ -35,11 +35,11 @@ export interface StoredImage {
   readonly digest: string
   readonly bytes: number
   readonly lastUsedMs: number
-  /** With the time when each last asked for it. */
+  /** The holders, with the time when each last asked for the image. */
   readonly holders: ReadonlyMap<string, number>
 }
 
-/** Holds what comes from an official repository. All others who hold something are users, by their UUIDs. */
+/** The holder of images from an official repository. All other holders are users, named by their UUIDs. */
 export const officialHolder = 'official'
 const heldBy = 'held-by-'
 
@@ -52,7 +52,7 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
   await mkdir(scratch, { recursive: true })
   let begun = 0
 
-  // Digests have a colon, which QEMU and some file systems take for something else.
+  // A digest has a colon, which QEMU and some file systems take for something else.
   const directoryOf = (digest: string) => join(directory, digest.replace(':', '-'))
   const fileOf = (digest: string, name: string) => join(directoryOf(digest), name)
 
@@ -104,18 +104,18 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
       }
       await rename(path, directoryOf(image.digest)).catch(async (error: unknown) => {
         if (!isErrno(error, 'ENOTEMPTY') && !isErrno(error, 'EEXIST')) throw error
-        // The same digest is there already, so it is the same image.
+        // The digest is there already, so it is the same image.
         await rm(path, { recursive: true })
       })
       await syncDirectory(directory)
     },
     async discard(path) {
-      // Somebody who was just killed may still have been making a file.
+      // A process that was just killed may still have been making a file.
       await rm(path, { recursive: true, force: true, maxRetries: 5 })
     },
     async list() {
       const names = await readdir(directory)
-      // Any may be removed meanwhile.
+      // An image may be removed meanwhile.
       const images = await Promise.all(names.map((name) => describe(directory, name).catch(ignoreMissing)))
       return images.filter((image) => image !== undefined)
     },
@@ -123,7 +123,7 @@ export async function openImageStore(directory: string, nowMs: () => number): Pr
   }
 }
 
-/** The directory may have been moved since the paths were written. */
+/** Sets the image's paths. The directory may have been moved since they were written. */
 function placed(image: PreparedImage, place: (path: string) => string): PreparedImage {
   if (image.kind === 'container') return { ...image, rootfsPath: place(image.rootfsPath) }
   const initrd = image.initrdPath === undefined ? {} : { initrdPath: place(image.initrdPath) }
@@ -139,7 +139,7 @@ async function describe(directory: string, name: string): Promise<StoredImage | 
   for (const [index, file] of files.entries()) {
     if (file.startsWith(heldBy)) holders.set(file.slice(heldBy.length), stats[index]?.mtimeMs ?? 0)
   }
-  // What an earlier version has stored is held by nobody.
+  // An image that an earlier version stored has no holder.
   const madeMs = stats[files.indexOf(metadataName)]?.mtimeMs ?? 0
   const bytes = stats.reduce((total, file) => total + file.blocks * 512, 0)
   return { digest: name.replace('-', ':'), bytes, lastUsedMs: Math.max(madeMs, ...holders.values()), holders }

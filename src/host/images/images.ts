@@ -1,29 +1,27 @@
 /**
  * The port through which a host gets images. An implementation verifies every digest, never lets the content
- * of a layer touch the host's own file system outside its store, and unpacks a digest once however many ask
- * at once.
+ * of a layer touch the host's file system outside its store, and unpacks a digest once, no matter how many
+ * callers ask at once.
  */
 export interface Images {
   /**
-   * Makes an image ready to run and returns where it is. Repeats are free. How many are made at a time is
-   * shared fairly between the users who ask. Throws `ImageError`. Aborting lets the caller go at once; what
-   * was begun for him goes on, for whoever asks next. Nothing half-made is ever found by a later call.
+   * Makes an image ready to run and returns where it is. Repeats cost nothing. The images that can be made
+   * at a time are shared fairly between the users who ask. Throws `ImageError`. An abort ends the caller's
+   * wait at once; the work goes on for the next caller. A later call never finds an unfinished image.
    */
   prepare(wanted: ImageRequest, signal?: AbortSignal): Promise<PreparedImage>
-  /** Whether what `prepare` returned, however long ago, can still be run from where it is. */
+  /** Whether an image that `prepare` returned at some time can still be run from there. */
   isKept(image: PreparedImage): Promise<boolean>
   /**
-   * What the images of each user take here, by the user's UUID; an image of several users counts for each.
+   * The bytes that the images of each user take here, by the user's UUID. An image of several users counts
+   * for each of them.
    */
   usedBytes(): Promise<ReadonlyMap<string, number>>
-  /**
-   * Deletes unpacked images that nothing uses and that nobody asked for during a while; returns their
-   * digests.
-   */
+  /** Deletes unpacked images that nothing uses and nobody has asked for in a while. Returns their digests. */
   collect(): Promise<readonly string[]>
   /**
-   * Ends what is being made, also for those who wait for it; resolves when nothing of that is left. Nothing
-   * is made any more.
+   * Aborts the images that are being made, also for callers that wait for them, and makes none from then on.
+   * Resolves when the work has ended.
    */
   close(): Promise<void>
 }
@@ -31,13 +29,13 @@ export interface Images {
 export interface ImageRequest {
   /** `<repository>@sha256:<hex>` */
   readonly reference: string
-  /** Whose start needs it. */
+  /** The user whose start needs the image. */
   readonly userUuid: string
-  /** How much of this host all images of the user may take. */
+  /** How much of this host's disk all images of the user may take. */
   readonly quotaBytes: number
 }
 
-/** An instance of the user runs, sleeps or is being started with the image. */
+/** The use of an image: an instance of the user runs, sleeps or is being started with it. */
 export interface ImageUse {
   readonly digest: string
   readonly userUuid: string
@@ -67,14 +65,14 @@ export interface KernelImage {
   readonly digest: string
   readonly kernelPath: string
   readonly initrdPath?: string
-  /** Hardcoded in the image; stands before the arguments that the platform sets. */
+  /** Arguments fixed in the image. They stand before those that the platform sets. */
   readonly kernelArgs: readonly string[]
   readonly command: readonly string[]
   readonly env: readonly string[]
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** An image could not be made ready. */
+/** Thrown where an image could not be made ready. */
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly failure: 'ImageUnavailable' | 'ImageUnusable' | 'QuotaExceeded' | 'HostFull'

@@ -9,7 +9,7 @@ import { TarKind } from './tar-entry.ts'
 import { readTar } from './tar-reader.ts'
 import type { UnpackBudget } from './unpack-budget.ts'
 
-/** Where an image that brings its own kernel has it, and its initial file system. */
+/** The paths, in an image that brings its own kernel, of the kernel and its initial file system. */
 export const kernelPath = ['unikraft', 'bin', 'kernel'] as const
 export const initrdPath = ['unikraft', 'bin', 'initrd'] as const
 
@@ -18,7 +18,7 @@ export interface KernelInodes {
   readonly initrd?: Inode
 }
 
-/** The kernel and initrd of an image; undefined where it is an ordinary one. Throws ImageError. */
+/** Returns the kernel and initrd of an image; undefined if the image has no kernel. Throws ImageError. */
 export function kernelInodes(root: TreeNode, limits: ImageLimits): KernelInodes | undefined {
   const kernel = regularFile(root, kernelPath, limits.maxKernelBytes)
   if (!kernel) return undefined
@@ -41,7 +41,7 @@ function regularFile(root: TreeNode, path: readonly string[], maxBytes: number):
   return inode
 }
 
-/** Writes one file of the image to a path of the host's choosing. */
+/** Writes one file of the image to a path that the host chose. */
 export async function extractFile(
   inode: Inode,
   target: string,
@@ -65,14 +65,17 @@ export async function extractFile(
   }
 }
 
-/** Far enough to hold both magic numbers. */
+/** The part of the file that is read; it holds both magic numbers. */
 const headBytes = 0x206
 const elfMagic = '7f454c46'
-/** 64 bits, and the number of x86-64, as in the ELF header. */
+/** The values for 64 bits and for x86-64 in the ELF header. */
 const elfClass64 = 2
 const elfMachineX86_64 = 62
 
-/** Refuses what the VMM could not load: neither an x86-64 ELF file nor a Linux bzImage. */
+/**
+ * Throws ImageError if the file is neither an x86-64 ELF file nor a Linux bzImage, so that the VMM could not
+ * load it.
+ */
 export async function checkKernel(path: string): Promise<void> {
   const file = await open(path)
   try {

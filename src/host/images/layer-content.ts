@@ -14,11 +14,11 @@ export interface LayerBlob {
 }
 
 const chunkBytes = 256 * 1024
-/** A frame that brings no more than this is decompressed in one call. */
+/** A frame whose content is at most this large is decompressed in one call. */
 const smallContentBytes = 1024 * 1024
 
 /**
- * The archive within a layer's blob. The compression is told from the first bytes, because media types are
+ * The archive in a layer's blob. The compression is found from the first bytes, because media types are
  * often wrong about it. Throws LayerError as soon as a bound of the budget is passed.
  */
 export async function* readLayer(blob: LayerBlob, budget: UnpackBudget): AsyncGenerator<Buffer> {
@@ -47,12 +47,14 @@ async function* decompressed(file: FileHandle, size: number, budget: UnpackBudge
   else yield* chunksOf(file, 0)
 }
 
-/** Layers often consist of several frames. Node's decompressor stops behind one, so each gets its own. */
+/**
+ * Layers often consist of several frames. Node's decompressor stops after one, so each frame gets its own.
+ */
 async function* zstdFrames(file: FileHandle, size: number, budget: UnpackBudget): AsyncGenerator<Buffer> {
   let ahead: Buffer = Buffer.alloc(0)
   for (let offset = 0; offset < size;) {
     budget.countFrame()
-    // The rest of what was read is used first: to read for each frame would cost more than the frame.
+    // The bytes that were already read are used first: a read for each frame would cost more than the frame.
     let frame = zstdFrameAt(ahead)
     if (frame.kind === 'longer' && ahead.length < chunkBytes) {
       ahead = await bytesAt(file, offset, chunkBytes)
@@ -79,7 +81,7 @@ async function* contentOf(frame: Buffer): AsyncGenerator<Buffer> {
   else if (content.length > 0) yield content
 }
 
-/** Undefined where it is large. */
+/** The content of a frame; undefined if it is larger than `smallContentBytes`. */
 function smallContent(frame: Buffer): Buffer | undefined {
   try {
     return zstdDecompressSync(frame, { maxOutputLength: smallContentBytes })
@@ -99,7 +101,10 @@ async function* through(
   for await (const chunk of chunks) yield chunk
 }
 
-/** Counted as it is read, because what holds nothing gives no chunk behind the decompressor to count at. */
+/**
+ * Counts the chunks as they are read. Behind the decompressor they can not be counted: a frame without
+ * content gives no chunk there.
+ */
 async function* counted(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     budget.countRead(chunk.length)
@@ -107,7 +112,10 @@ async function* counted(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): As
   }
 }
 
-/** A frame's end is only known behind it, so what is read ahead of that is not counted yet. */
+/**
+ * Checks the time, but counts nothing: where the frame ends is not known yet, and the chunk may reach beyond
+ * it.
+ */
 async function* timed(chunks: AsyncIterable<Buffer>, budget: UnpackBudget): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     budget.checkTime()

@@ -1,12 +1,12 @@
 import { LayerError, printable } from './tar-entry.ts'
 
-/** What Linux allows a name and a path. */
+/** The longest name and path that Linux allows. */
 const maxNameBytes = 255
 const maxPathBytes = 4096
 
 /**
- * The names that a path in an archive consists of, seen from the root of the image. A leading slash and `.`
- * mean nothing; `..` is refused, although nothing could be reached by it, because no honest archive has it.
+ * The names of which a path in an archive consists, seen from the root of the image. A leading slash and `.`
+ * mean nothing. `..` is refused: it could reach nothing outside, but no honest archive has it.
  */
 export function pathComponents(path: string): readonly string[] {
   if (path.length > maxPathBytes)
@@ -21,7 +21,10 @@ export function pathComponents(path: string): readonly string[] {
   return components
 }
 
-/** A link's target, which may climb and may be absolute: it only means something inside the image. */
+/**
+ * Checks the target of a symbolic link. It may be absolute and may contain `..`: it is only followed inside
+ * the image.
+ */
 export function checkSymlinkTarget(target: string): void {
   if (target === '' || target.length >= maxPathBytes || target.includes('\0')) {
     throw new LayerError(`the symbolic link target ${printable(target)} is not usable`)

@@ -3,17 +3,17 @@ import { LayerError, printable, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
 /**
- * The file system of an image while its layers are laid over each other, lowest first: names and attributes
- * only, in memory. Nothing here touches a file system, so a path can lead nowhere but into this tree.
+ * The file system of an image while its layers are laid over each other, the lowest first: only names and
+ * attributes, in memory. Nothing here touches a file system, so a path can lead nowhere but into this tree.
  *
- * A white-out `.wh.<name>` removes what lower layers have under that name, `.wh..wh..opq` everything that
- * lower layers have in its directory; neither touches what its own layer brings, in whatever order the
- * entries come.
+ * A white-out `.wh.<name>` removes what lower layers have under that name; `.wh..wh..opq` removes everything
+ * that lower layers have in its directory. Neither removes entries of its own layer, in any order of the
+ * entries.
  */
 export interface LayerTree {
-  /** What follows belongs to the next layer above. */
+  /** Begins the next layer above: all entries that follow belong to it. */
   beginLayer(): void
-  /** Lays one entry of the current layer over what is there. Throws LayerError. */
+  /** Lays one entry of the current layer over the tree. Throws LayerError. */
   add(entry: TarEntry, ordinal: number): void
   readonly root: TreeNode
 }
@@ -21,7 +21,7 @@ export interface LayerTree {
 /** What a name stands for. Hard links are several names with the same inode. */
 export interface Inode {
   readonly entry: TarEntry
-  /** Where the content is: the layer, and the member of its archive. */
+  /** The layer that has the content, and the member of its archive. */
   readonly layer: number
   readonly ordinal: number
 }
@@ -33,31 +33,31 @@ export interface TreeNode {
   /** The highest layer that has this name or something below it. */
   layer: number
   /**
-   * The layer that last hid everything which lower ones have in this directory: to do so again would find
+   * The layer that last hid everything of lower layers in this directory. To hide it once more would find
    * nothing.
    */
   hidBelow?: number
 }
 
 export interface LayerTreeLimits {
-  /** Names in the image, and entries in all layers. */
+  /** The names in the image, and the entries in all layers. */
   readonly maxEntries: number
   /** Names, link targets and extended attributes in memory. */
   readonly maxMetadataBytes: number
-  /** Directories passed on the way to all entries together, and names looked at by white-outs. */
+  /** The directories passed on the way to all entries, added up, and the names that white-outs look at. */
   readonly maxPathSteps: number
 }
 
-/** As many links as Linux follows in one path. */
+/** The number of links that Linux follows in one path. */
 const maxSymlinksFollowed = 40
-/** Names passed on the way to one entry, those of links included. */
+/** The names passed on the way to one entry, those of links included. */
 const maxSteps = 4096
-/** Directories within directories; links can lead an archive deeper than a path is long. */
+/** The depth of directories. Links can lead an archive deeper than a path is long. */
 const maxDepth = 512
 const maxId = 0xffff_ffff
 const whiteout = '.wh.'
 const opaqueMarker = '.wh..wh..opq'
-/** Bookkeeping of a storage driver that layers may still carry. */
+/** Names with this prefix are the bookkeeping of a storage driver; layers may still have them. */
 const driverPrefix = '.wh..wh.'
 
 const impliedDirectory: TarEntry = {
@@ -82,8 +82,8 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
   }
 
   /**
-   * The directory that a path means, through links; made where it is missing, and marked as used by this
-   * layer.
+   * Returns the directory of a path, following links. It is made if it is missing, and marked as used by
+   * this layer.
    */
   function directoryFor(components: readonly string[]): TreeNode {
     const found = way(components, (parent, name) => {
@@ -107,7 +107,8 @@ export function createLayerTree(limits: LayerTreeLimits): LayerTree {
       existing.layer = layer
       return
     }
-    // Devices of the host mean nothing in the guest, which has its own /dev; only what they replace goes.
+    // A device of the host means nothing in the guest, which has its own /dev. It only removes what it
+    // replaces.
     if (entry.kind === TarKind.Device) parent.children?.delete(name)
     else if (entry.kind === TarKind.HardLink) parent.children?.set(name, { inode: linked(way, entry), layer })
     else parent.children?.set(name, nodeFor({ entry, layer, ordinal }))
@@ -172,7 +173,10 @@ function linked(way: (path: readonly string[]) => TreeNode[] | undefined, entry:
   throw new LayerError(`${link}, which is not a file of the image`)
 }
 
-/** Names that are looked at on the way count as steps: markers can be as many as names. */
+/**
+ * The layer of a white-out, and `step`, which counts each name that it looks at: there can be as many
+ * white-outs as names.
+ */
 interface Hiding {
   readonly layer: number
   readonly step: () => void
@@ -222,8 +226,9 @@ function hideLower(node: TreeNode, hiding: Hiding): void {
 type MakeMissing = (parent: TreeNode, name: string) => TreeNode
 
 /**
- * The directories along a path, from the root to the one it means. Symbolic links are followed as the guest
- * would, with the image's root as the root. Undefined where something is missing, not a directory, or loops.
+ * The directories along a path, from the root to its last. Symbolic links are followed as in the guest, with
+ * the image's root as the root. Undefined if a name is missing or is not a directory, or if links form a
+ * loop.
  */
 function walk(
   root: TreeNode,

@@ -20,16 +20,16 @@ const blobsName = 'blobs'
 export interface MakeImageInput {
   readonly repository: string
   readonly digest: string
-  /** An empty directory for the files and everything in between. */
+  /** An empty directory for the image's files and all temporary files. */
   readonly directory: string
-  /** Where a file of that directory will be found later. */
+  /** The path that a file of that directory will have later. */
   readonly fileOf: (name: string) => string
   readonly client: RegistryClient
   readonly limits: ImageLimits
   readonly sqfstar: string
   readonly unpackers: Unpackers
   /**
-   * Asked before more is written, with the bytes that everything may take then. Throws ImageError where there
+   * Called before more is written, with the bytes that everything may take then. Throws ImageError if there
    * is no room.
    */
   readonly reserve: (bytes: number) => Promise<void>
@@ -37,12 +37,12 @@ export interface MakeImageInput {
 }
 
 /**
- * Pulls an image and makes the files that a VM needs of it. The layers, which are hostile, are read by a
- * process of their own; an abort kills it. Throws ImageError, RegistryError, LayerError, ...
+ * Pulls an image and makes the files that a VM needs. A separate process reads the layers, which are
+ * hostile; an abort kills it. Throws ImageError, RegistryError, LayerError, ...
  */
 export async function makeImage(input: MakeImageInput): Promise<PreparedImage> {
   const { signal } = input
-  // It gets ready during the pull.
+  // The process gets ready during the pull.
   const unpacker = await input.unpackers.take()
   const end = (): void => unpacker.end()
   signal.addEventListener('abort', end)
@@ -89,15 +89,15 @@ function namesOf(unpacked: Unpacked): readonly string[] {
 }
 
 /**
- * Takes over a file that the process has made. Whoever has taken over that process may have left something
- * else under its name, such as a link to a file of the host's.
+ * Takes over a file that the process made. Code that has taken over that process may have left something
+ * else under its name, such as a link to a file of the host.
  */
 async function adopt(from: string, to: string): Promise<void> {
   await rename(from, to)
   const file = await open(to, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const found = await file.stat()
-    if (!found.isFile() || found.nlink !== 1) throw new Error('what was unpacked is not a file of its own')
+    if (!found.isFile() || found.nlink !== 1) throw new Error('the unpacked file is not regular or has links')
     await file.chown(process.geteuid?.() ?? found.uid, process.getegid?.() ?? found.gid)
     await file.chmod(0o644)
   } finally {
@@ -105,7 +105,10 @@ async function adopt(from: string, to: string): Promise<void> {
   }
 }
 
-/** Paths are relative to `work`: whoever unpacks may not be able to go through the directories above. */
+/**
+ * Pulls the layers. Their paths are relative to `work`, because the user that unpacks may not be able to go
+ * through the directories above.
+ */
 async function pullLayers(
   input: MakeImageInput,
   layers: readonly Descriptor[],
@@ -113,7 +116,7 @@ async function pullLayers(
 ): Promise<readonly LayerBlob[]> {
   const pulled = new Map<string, LayerBlob>()
   for (const layer of layers) {
-    // Tools repeat the empty layer.
+    // Some build tools list the empty layer several times.
     if (pulled.has(layer.digest)) continue
     const path = join(blobsName, String(pulled.size))
     await pipeline(

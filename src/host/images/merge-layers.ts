@@ -22,7 +22,8 @@ export async function mergeLayers(
 }
 
 /**
- * The merged image as one archive. Layers are read a second time, for the content of the files that are left.
+ * The merged image as one archive. The layers are read a second time, for the content of the files that
+ * remain.
  */
 export async function* mergedArchive(
   merged: MergedEntries,

@@ -4,26 +4,24 @@ import { LayerError, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
 /**
- * A merged tree in the order in which it can be written: what needs no content, then files by layer, then
- * links.
+ * A merged tree in the order in which it can be written: first entries without content, then files by layer,
+ * then hard links.
  */
 export interface MergedEntries {
   /** Directories before what they hold, symbolic links, pipes. */
   readonly plain: readonly TarEntry[]
-  /** For each layer, by the ordinal of the member that has the content. */
+  /** The files of each layer, by the ordinal of the member that has the content. */
   readonly files: readonly ReadonlyMap<number, TarEntry>[]
   readonly hardLinks: readonly TarEntry[]
 }
 
-/**
- * A squashfs needs no more than this for an entry, beside its content, its link's target and its attributes.
- */
+/** The most that a squashfs needs for an entry, beside its content, its link's target and its attributes. */
 const squashfsEntryBytes = 512
-/** Of files, it keeps the size of each block in 4 bytes. */
+/** The size of a file's blocks. The squashfs keeps the length of each block in 4 bytes. */
 const squashfsBlockBytes = 128 * 1024
 const squashfsFixedBytes = 64 * 1024
 
-/** What an uncompressed squashfs of the entries takes on disk at most. */
+/** The most bytes that an uncompressed squashfs of the entries takes on disk. */
 export function squashfsBytes(merged: MergedEntries): number {
   let bytes = squashfsFixedBytes
   for (const { size, linkName, xattrs } of allEntries(merged)) {
@@ -44,12 +42,15 @@ function* allEntries({ plain, files, hardLinks }: MergedEntries): Generator<TarE
   yield* hardLinks
 }
 
-/** What the guest's overlay would take as its own, or what the format can not hold, is left out. */
+/**
+ * The extended attributes that are kept. Others are left out, because the guest's overlay would take them as
+ * its own, or the format can not hold them.
+ */
 const keptXattrs = /^(?:user\..+|security\.capability)$/
 
 /**
- * Throws LayerError where the paths together have more than `maxPathsBytes`: links can make them longer than
- * what came.
+ * Throws LayerError if the paths together have more than `maxPathsBytes`. Links can make them longer than
+ * they were in the archives.
  */
 export function mergedEntries(
   root: TreeNode,
@@ -79,7 +80,7 @@ export function mergedEntries(
   return { plain, files, hardLinks }
 }
 
-/** The same image gives the same bytes, whatever the order in its archives. */
+/** Sorts the names, so that the same image gives the same bytes in any order of its archives. */
 function sorted(node: TreeNode): [string, TreeNode][] {
   return [...(node.children ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -2,7 +2,10 @@ import type { ImageUse } from './images.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { goesToSleep, permitOf, runs } from '../instance/record.ts'
 
-/** Images of what runs, sleeps or is being started. What is stopped gets its image again when it starts. */
+/**
+ * The images of instances that run, sleep or are being started. A stopped instance gets its image again when
+ * it starts.
+ */
 export function pinnedImages(entries: Iterable<InstanceEntry>): readonly ImageUse[] {
   return [...entries].flatMap(({ record, job }) => {
     if (record === undefined) return []

@@ -20,13 +20,13 @@ import { unpackSeconds } from './unpack-budget.ts'
 import { Unpackers } from './unpackers.ts'
 
 export interface RegistryImagesOptions {
-  /** `<agent directory>/images`; this process alone may use it. */
+  /** The directory `<agent directory>/images`. Only this process may use it. */
   readonly directory: string
   readonly client: RegistryClient
   readonly limits?: Partial<ImageLimits>
   /** The ledger of the host's disks. */
   readonly disk: DiskRoom
-  /** What runs, sleeps or is being started; it is not deleted. */
+  /** The images of instances that run, sleep or are being started. They are not deleted. */
   readonly pinned: () => readonly ImageUse[]
   readonly nowMs?: () => number
   /** The program that writes a squashfs from an archive. */
@@ -37,10 +37,11 @@ export interface RegistryImagesOptions {
 }
 
 const officialPrefix = 'official/'
-/** An image that nobody uses is kept for this long, because what stopped is often started again. */
+/** How long an image that nobody uses is kept: a stopped instance is often started again. */
 const unusedKeptMs = 3_600_000
 /**
- * The same when the store is nearly full; longer than between a `prepare` and the start that asked for it.
+ * The same when the store is nearly full. It is longer than the time between a `prepare` and the start that
+ * asked for it.
  */
 const unusedKeptWhenFullMs = 120_000
 const nearlyFull = 0.8
@@ -52,7 +53,7 @@ interface Wanted {
 }
 
 /**
- * Images of a registry, in a directory of this host. Opening it deletes what an earlier process left
+ * Opens the images of a registry, in a directory of this host. This deletes what an earlier process left
  * unfinished.
  */
 export async function openRegistryImages(options: RegistryImagesOptions): Promise<Images> {
@@ -66,7 +67,7 @@ class RegistryImages implements Images {
   readonly #runs: SharedRuns<PreparedImage>
   readonly #unpackers: Unpackers
   readonly #room: StoreRoom
-  /** Digests that are asked for right now, and those that are being deleted: neither may become the other. */
+  /** The digests that callers ask for right now, and those being deleted. No digest gets into both. */
   readonly #asked = new Map<string, number>()
   readonly #removing = new Map<string, Promise<void>>()
 
@@ -79,7 +80,7 @@ class RegistryImages implements Images {
     this.#unpackers = new Unpackers({
       program: options.unpackProgram,
       maxFileBytes: 2 * maxUnpackedBytes,
-      // Its two readings each take no more than this.
+      // It reads the layers twice, and neither reading takes more than this.
       maxCpuSeconds: 2 * unpackSeconds(this.#limits, maxPulledBytes),
       onProblem: options.onProblem ?? (() => undefined),
     })
@@ -195,7 +196,7 @@ async function isKept(image: PreparedImage): Promise<boolean> {
 }
 
 function tooSlow({ maxMakingMs }: ImageLimits, cause: unknown): ImageError {
-  const message = `this host did not finish the image within ${maxMakingMs / 1_000} s; the next try begins anew`
+  const message = `this host did not finish the image within ${maxMakingMs / 1_000} s; the next try begins from the start`
   return new ImageError('HostFull', message, { cause })
 }
 

@@ -1,10 +1,10 @@
 import { createUserSlots } from './user-slots.ts'
 
 /**
- * Runs a job once per key however many ask for it meanwhile, and at most `limit` jobs at a time, shared
- * fairly between the users who ask (`user-slots.ts`). Whoever asks may give up alone. A job that has begun
- * goes on without them, for whoever asks next: until it ends, or until nobody has asked for `unattendedMs`.
- * What still waits for its turn then is not begun.
+ * Runs a job once per key, no matter how many callers ask for it meanwhile, and at most `limit` jobs at a
+ * time, shared fairly between the users who ask (`user-slots.ts`). Each caller may give up without ending
+ * the job. A job that has begun then goes on for later callers, until it ends or nobody has asked for
+ * `unattendedMs`. A job that has not begun is dropped when its last caller gives up.
  */
 export interface SharedRuns<T> {
   run(
@@ -12,7 +12,7 @@ export interface SharedRuns<T> {
     job: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>
-  /** Aborts every job and resolves when all have ended; from then on there are none. */
+  /** Aborts every job and resolves when all have ended. No job begins afterwards. */
   close(): Promise<void>
 }
 
@@ -20,13 +20,13 @@ interface Run<T> {
   readonly result: Promise<T>
   readonly abort: AbortController
   /**
-   * Who asked for it before it began. One who gave up still counts: it is begun for the others when his turn
-   * comes.
+   * The users who asked for the job before it began. One who gave up still counts: the job begins for the
+   * others when that user's turn comes.
    */
   readonly users: Set<string>
   readonly hasBegun: () => boolean
   waiting: number
-  /** Runs while nobody waits; then the job is aborted. */
+  /** The timer that runs while nobody waits. At its end the job is aborted. */
   unattended?: NodeJS.Timeout
 }
 
@@ -36,7 +36,7 @@ export function createSharedRuns<T>(options: {
 }): SharedRuns<T> {
   const { limit, unattendedMs } = options
   const runs = new Map<string, Run<T>>()
-  /** With those that were aborted and have not ended yet. */
+  /** All runs that have not ended, aborted ones included. */
   const unended = new Set<Run<T>>()
   const slots = createUserSlots(limit)
   let isClosed = false
@@ -63,8 +63,8 @@ export function createSharedRuns<T>(options: {
     }
     runs.set(key, run)
     unended.add(run)
-    // Also the end of the failure of one that nobody waits for: whoever asks next tries again, and hears of
-    // it then.
+    // This also handles the failure of a job that nobody waits for. The next caller tries again, and gets
+    // the error then.
     run.result.then(forget, forget)
     return run
   }
@@ -79,7 +79,7 @@ export function createSharedRuns<T>(options: {
   return {
     async run({ key, user }, job, signal) {
       signal?.throwIfAborted()
-      if (isClosed) throw new Error(`nothing is begun any more, and '${key}' neither`)
+      if (isClosed) throw new Error(`'${key}' can not begin: no job begins after the close`)
       const known = runs.get(key)
       const run = known && !known.abort.signal.aborted ? known : begin(key, user, job)
       run.waiting++

@@ -1,16 +1,16 @@
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Sets what version 4.5 of the tool does not: it gives the root of an archive the time of its own start and
- * the owner that it runs as itself, whatever `-root-time` and `-root-uid` say. All tables are uncompressed,
- * and fields are little-endian.
+ * Sets the owner and time of the root directory, which version 4.5 of the tool does not: whatever
+ * `-root-time` and `-root-uid` say, the root of an archive gets the time of the tool's start and the owner
+ * that it runs as. All tables are uncompressed, and fields are little-endian.
  *
- * The entries of the tool's own user and group in the table of owners are the root's alone where nothing else
- * in the image belongs to these; so they can become anything, and the bytes do not depend on who ran the
- * tool. That takes a group with another number than the user.
+ * The table of owners has entries for the tool's own user and group. If nothing else in the image belongs to
+ * these, only the root uses the entries. They can then be set to anything, and the bytes do not depend on
+ * who ran the tool. This needs a group with another number than the user.
  */
 
-/** 2106, the last second that a squashfs can hold. */
+/** The last second that a squashfs can hold; it is in the year 2106. */
 export const maxTimeSeconds = 0xffff_ffff
 
 export interface RootAttributes {
@@ -20,8 +20,8 @@ export interface RootAttributes {
 }
 
 /**
- * Where the superblock of squashfs 4.0 has how many owners there are, the root's inode, and where the tables
- * begin.
+ * The offsets in the superblock of squashfs 4.0: of the number of owners, the root's inode, and the
+ * beginnings of the tables.
  */
 const idCountField = 26
 const rootInodeField = 32
@@ -31,13 +31,15 @@ const superblockBytes = 96
 /** A table is a row of blocks: a length in two bytes, then this many bytes. */
 const blockHeaderBytes = 2
 const blockBytes = 8_192
-/** Within any inode: where in the table of owners its own are, and its time. */
+/** The offsets within any inode: of the indexes of its owners in the table of owners, and of its time. */
 const uidIndexOffset = 4
 const gidIndexOffset = 6
 const timeOffset = 8
 const idBytes = 4
 
-/** `uses` tells whether anything but the root belongs to this user or group. */
+/**
+ * Sets the attributes of the root. `uses` tells whether anything but the root belongs to this user or group.
+ */
 export async function setRoot(
   file: FileHandle,
   root: RootAttributes,
@@ -63,14 +65,14 @@ export async function setRoot(
       await file.write(bytes, 0, idBytes, id.place(index))
       continue
     }
-    // The entry is of others as well. If the table has none for the root's owner, it keeps the one that the
-    // tool gave it.
+    // Other files use the entry as well. If the table has no entry for the root's owner, the root keeps the
+    // owner that the tool gave it.
     const other = id.values.indexOf(value)
     if (other >= 0) await write(file, at, Buffer.of(other & 0xff, other >> 8))
   }
 }
 
-/** Where each byte of the root's inode is: it may go over the end of a block. */
+/** Returns the place of each byte of the root's inode. The inode may cross the end of a block. */
 function rootInode(superblock: Buffer): (field: number) => (index: number) => number {
   const root = superblock.readBigUInt64LE(rootInodeField)
   const block = Number(superblock.readBigUInt64LE(inodeTableField) + (root >> 16n))

@@ -10,14 +10,14 @@ import { LayerError } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 import { tooLong } from './unpack-budget.ts'
 
-/** The tool failed; `message` ends with what it said. */
+/** Thrown where the tool failed. `message` ends with the tool's complaint. */
 export class SquashfsError extends Error {
   override readonly name = 'SquashfsError'
 }
 
-/** As much of the tool's complaints as goes into a message. */
+/** The most bytes of the tool's complaint that go into a message. */
 const maxComplaintBytes = 2_048
-/** Its buffers; it would take a quarter of the machine's memory. */
+/** The memory for the tool's buffers. By default it takes a quarter of the machine's memory. */
 const memoryLimit = '128M'
 /** Nothing is compressed, so more threads would only take processors from others. */
 const processors = '1'
@@ -40,7 +40,7 @@ export async function writeSquashfs(
   options: { readonly command: string; readonly cpuSeconds: number },
 ): Promise<void> {
   const tool = [options.command, ...squashfsArguments(target.root), target.path]
-  // The signal comes at the first bound, and names the reason; the second one ends what would not listen.
+  // The signal at the first bound tells the reason. The second bound ends a tool that ignores the signal.
   const bounds = `--cpu=${options.cpuSeconds}:${options.cpuSeconds + 5}`
   const child = spawn('prlimit', [bounds, '--', ...tool], {
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -78,7 +78,7 @@ async function exitOf(child: Tool): Promise<number | string> {
   return code ?? signal ?? 'unknown'
 }
 
-/** The tool ended before it had read everything; why is in its exit. */
+/** A broken pipe means that the tool ended before it had read everything. Its exit tells why. */
 function rethrowUnlessBrokenPipe(error: unknown): void {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'EPIPE' && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

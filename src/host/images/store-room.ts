@@ -8,25 +8,27 @@ import { ImageError } from './images.ts'
 import type { ImageUse } from './images.ts'
 
 /**
- * Who has how much of the store. Everybody who asks for an image from a repository of their own holds it, and
- * each holder is charged all its bytes: so what one user does changes nobody else's charge, and tells nobody
- * that another one has the same image. Official images are charged to nobody. What is being made is charged
- * to who asked for it first.
+ * Who has how much of the store. A user who asks for an image from a repository of his own becomes its
+ * holder, and each holder is charged all its bytes. So what one user does changes nobody else's charge, and
+ * does not reveal that another user has the same image. Official images are charged to nobody. An image that
+ * is being made is charged to the user who asked for it first.
  *
- * Where room is missing, what nobody has pinned goes, by age of use: for a user's quota the user's own, for
- * the store that of who holds most. So a user's images never keep those of another one out.
+ * Where room is missing, images that nobody has pinned are removed, those first whose last use is longest
+ * ago: for a user's quota the user's own images, for the store those of the holder who has most. So a user's
+ * images never keep another user's images out.
  */
 export interface StoreRoomOptions {
   readonly store: ImageStore
   readonly directory: string
   /**
-   * The ledger of the host's disks: an image that is being made takes its room from there, as all else does.
+   * The ledger of the host's disks. An image that is being made takes its room from there, like everything
+   * else.
    */
   readonly disk: DiskRoom
   readonly limits: Pick<ImageLimits, 'maxStoreBytes'>
-  /** What runs, sleeps or is being started. */
+  /** The images of instances that run, sleep or are being started. */
   readonly pinned: () => readonly ImageUse[]
-  /** Whether somebody waits for it right now. */
+  /** Whether a caller waits for this image right now. */
   readonly isAsked: (digest: string) => boolean
   readonly remove: (digest: string) => Promise<void>
 }
@@ -37,9 +39,11 @@ export interface Charge {
   readonly quotaBytes: number
 }
 
-/** Room for an image that is being made; given back as soon as it is stored or failed. */
+/** Room for an image that is being made. It is given back as soon as the image is stored or has failed. */
 export interface Reservation {
-  /** Makes it this large. Throws ImageError where there is no room, and is then as large as before. */
+  /**
+   * Sets the size of the reservation. Throws ImageError if there is no room; the size stays as it was then.
+   */
   resize(bytes: number): Promise<void>
   release(): void
 }
@@ -47,7 +51,7 @@ export interface Reservation {
 export class StoreRoom {
   readonly #options: StoreRoomOptions
   readonly #reserved = new Map<Reservation, { readonly holder: string; bytes: number }>()
-  /** One decision at a time, or two would count on the same room. */
+  /** Decisions are made one at a time: otherwise two would count on the same room. */
   readonly #queue = new SerialQueue()
 
   constructor(options: StoreRoomOptions) {
@@ -63,7 +67,7 @@ export class StoreRoom {
     const reservation: Reservation = {
       resize: async (bytes) => {
         const resize = (): void => {
-          // Released meanwhile, it is nobody's.
+          // If the reservation was released meanwhile, it does not count any more.
           if (this.#reserved.has(reservation)) kept.bytes = bytes
         }
         await this.#queue.run(async () => {
@@ -79,7 +83,7 @@ export class StoreRoom {
     return reservation
   }
 
-  /** Counts an image that is stored as used now. Throws ImageError where the holder has no room for it. */
+  /** Records that the holder uses a stored image now. Throws ImageError if the holder has no room for it. */
   async hold(charge: Charge, digest: string): Promise<void> {
     const { holder } = charge
     if (await this.#options.store.touch(digest, holder)) return
@@ -92,14 +96,14 @@ export class StoreRoom {
     })
   }
 
-  /** What a write that failed for want of room is told with; undefined where the disk is not to blame. */
+  /** The error for a write that failed because the disk is full. Undefined if the disk was not the cause. */
   async diskError(): Promise<ImageError | undefined> {
     const { disk, directory } = this.#options
     const figures = await disk.figures(directory)
     return figures.freeBytes < figures.reserveBytes ? diskFull(new DiskFullError(1, figures)) : undefined
   }
 
-  /** What the images of each user take, those that are being made included. */
+  /** The bytes that the images of each user take, images being made included. */
   async usedBytes(): Promise<ReadonlyMap<string, number>> {
     const images = await this.#options.store.list()
     const holders = new Set(images.flatMap((image) => [...image.holders.keys()]))
@@ -146,13 +150,16 @@ export class StoreRoom {
     )
   }
 
-  /** The image goes with its last holder. */
+  /** Takes the image from a holder. With its last holder the image is deleted. */
   async #letGo({ digest, holders }: StoredImage, holder: string): Promise<void> {
     if (holders.size > 1) await this.#options.store.letGo(digest, holder)
     else await this.#options.remove(digest)
   }
 
-  /** `promise` makes the room the reservation's, before anybody else looks at the disk. */
+  /**
+   * Makes room in the store. `promise` then gives the room to the reservation, before anybody else looks at
+   * the disk.
+   */
   async #makeRoomInStore(more: number, promise: () => void): Promise<void> {
     const { store, limits, remove, disk, directory } = this.#options
     for (;;) {
@@ -180,7 +187,10 @@ export class StoreRoom {
     })
   }
 
-  /** Of who holds most, what was last used longest ago; official images go last. */
+  /**
+   * The image to delete next: of the holder who has most, the one whose last use is longest ago. Official
+   * images go last.
+   */
   #nextToGo(images: readonly StoredImage[]): StoredImage | undefined {
     const pinned = new Set(this.#options.pinned().map(({ digest }) => digest))
     const unpinned = images.filter(({ digest }) => !pinned.has(digest) && !this.#options.isAsked(digest))

@@ -7,7 +7,7 @@ export interface TarEntry {
   readonly uid: number
   readonly gid: number
   readonly mtimeSeconds: number
-  /** Of the content that follows; 0 for everything but files. */
+  /** The size of the content that follows; 0 for everything but files. */
   readonly size: number
   /** The target of a link, hard or symbolic. */
   readonly linkName: string
@@ -26,12 +26,12 @@ export type TarKind = (typeof TarKind)[keyof typeof TarKind]
 
 export const tarBlockBytes = 512
 
-/** A layer is not an archive that can be used; the message says what is wrong with it. */
+/** Thrown where a layer is not an archive that can be used. The message says what is wrong with it. */
 export class LayerError extends Error {
   override readonly name = 'LayerError'
 }
 
-/** For messages: names come from strangers and may hold anything. */
+/** A name as it can stand in a message. Names come from strangers and may hold anything. */
 export function printable(name: string): string {
   const text = Buffer.from(name, 'latin1').toString('utf8')
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)

@@ -3,26 +3,24 @@ import { LayerError, printable, tarBlockBytes, TarKind } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 
 /**
- * Reads archives in the formats in which layers come: POSIX (ustar, pax) and GNU.
+ * A member of an archive, read from the formats that layers have: POSIX (ustar, pax) and GNU.
  *
- * It is our own because layers are hostile: it bounds what an extension header may occupy in memory, keeps
- * names and extended attributes as the bytes they are, and refuses what it does not know instead of guessing.
+ * The reader is our own because layers are hostile. It bounds the memory of an extension header, keeps names
+ * and extended attributes as the bytes they are, and refuses what it does not know instead of guessing.
  */
 export interface TarMember {
   readonly entry: TarEntry
-  /** Counted from 0 within the archive. */
+  /** The position of the member within the archive, counted from 0. */
   readonly ordinal: number
-  /** The content. What is not read of it is skipped when the next member is asked for. */
+  /** The content. The part that is not read is skipped when the next member is asked for. */
   content(): AsyncGenerator<Buffer>
 }
 
-/**
- * One extension header (long names, extended attributes) may be this large; real ones are some hundred bytes.
- */
+/** The largest extension header (long names, extended attributes). Real ones have some hundred bytes. */
 const maxExtensionBytes = 1024 * 1024
 /**
- * Extension headers before one entry, and lines in one of them. Real archives have up to three, and some ten
- * lines.
+ * The most extension headers before one entry, and the most lines in one of them. Real archives have up to
+ * three headers and some ten lines.
  */
 const maxExtensionsPerEntry = 16
 const maxPaxRecords = 1_024
@@ -36,7 +34,7 @@ export async function* readTar(chunks: AsyncIterable<Buffer>): AsyncGenerator<Ta
   let ordinal = 0
   for (;;) {
     const block = await source.exactly(tarBlockBytes)
-    // A block of zeros ends the archive; so does the end of the stream, which many writers leave it at.
+    // A block of zeros ends the archive. So does the end of the stream: many writers leave the block out.
     if (block === undefined || block.every((byte) => byte === 0)) return
     const header = readHeader(block)
     if (extensionTypes.has(header.type)) {
@@ -91,10 +89,7 @@ function readHeader(block: Buffer): Header {
   }
 }
 
-/**
- * GNU archives keep times in the place where POSIX has the first part of the name; their version is `ustar
- * `.
- */
+/** The first part of a long name. GNU archives have times in its place; a blank behind `ustar` marks them. */
 function prefixOf(block: Buffer): string {
   return block.toString('latin1', 262, 264) === ' \0' ? '' : text(block, 345, 155)
 }
@@ -111,7 +106,7 @@ function text(block: Buffer, start: number, length: number): string {
   return field.toString('latin1', 0, end < 0 ? length : end)
 }
 
-/** Octal digits, or, where those do not suffice, a big-endian number marked by its first bit. */
+/** Reads a number: octal digits or, if these do not suffice, a big-endian number marked by its first bit. */
 function number(block: Buffer, start: number, length: number): number {
   const first = block[start] ?? 0
   if ((first & 0x80) === 0) {
@@ -119,7 +114,7 @@ function number(block: Buffer, start: number, length: number): number {
     if (!/^[0-7]*$/.test(digits)) throw new LayerError('the archive is damaged: a number is not octal')
     return digits === '' ? 0 : Number.parseInt(digits, 8)
   }
-  // Negative: only times before 1970 are ever, and nobody needs them.
+  // The number is negative. Only times before 1970 are, and nobody needs them.
   if ((first & 0x40) !== 0) return 0
   let value = first & 0x3f
   for (let at = start + 1; at < start + length; at++) value = value * 256 + (block[at] ?? 0)
@@ -127,7 +122,7 @@ function number(block: Buffer, start: number, length: number): number {
   return value
 }
 
-/** What extension headers say of the next entry. */
+/** What extension headers say about the next entry. */
 interface Extension {
   readonly name?: string
   readonly linkName?: string

@@ -13,7 +13,7 @@ const typeFlags = {
 
 const maxNameBytes = 100
 
-/** Two blocks of zeros. */
+/** The end of an archive: two blocks of zeros. */
 export const tarEnd = Buffer.alloc(2 * tarBlockBytes)
 
 /** The header blocks of an entry: a pax extension where names are long or there are extended attributes. */
@@ -30,7 +30,7 @@ export function tarHeader(entry: TarEntry): Buffer {
   return Buffer.concat([extension, body, tarPadding(body.length), header])
 }
 
-/** What follows content of this size. */
+/** The padding behind content of this size. */
 export function tarPadding(size: number): Buffer {
   return zeros.subarray(0, (tarBlockBytes - (size % tarBlockBytes)) % tarBlockBytes)
 }

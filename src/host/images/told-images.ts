@@ -2,7 +2,7 @@ import { maxImageOwnersTold } from '../../domain/host/api-protocol.ts'
 import type { Images } from './images.ts'
 import type { AgentLog } from '../agent/agent-ports.ts'
 
-/** What a heartbeat tells of the room that images take. */
+/** The part of a heartbeat that tells how much room images take. */
 export class ToldImages {
   readonly #images: Pick<Images, 'usedBytes'>
   readonly #log: AgentLog
@@ -14,8 +14,8 @@ export class ToldImages {
   }
 
   /**
-   * Bytes by the user's UUID: of the users that hold most. Where the disk does not say it now, what it said
-   * last.
+   * The bytes that images take, by the user's UUID, for the users who hold most. If the disk can not be read
+   * now, the last answer is returned.
    */
   async bytesByUser(): Promise<Readonly<Record<string, number>>> {
     try {

@@ -2,26 +2,30 @@ import type { ImageLimits } from './image-limits.ts'
 import { LayerError } from './tar-entry.ts'
 
 /**
- * What the reading of one image's layers has used up. Every call throws LayerError at its bound, so whoever
- * reads in steps and counts each of them ends there.
+ * What the reading of one image's layers has used up. Every call throws LayerError at its bound, so a reader
+ * that counts each of its steps ends there.
  */
 export interface UnpackBudget {
-  /** A layer begins that has this many bytes as it was pulled. */
+  /** Begins a layer whose blob has this many bytes. */
   beginLayer(pulledBytes: number): void
-  /** This much of the layer is about to be decompressed. */
+  /** Counts bytes of the layer that are about to be decompressed. */
   countRead(bytes: number): void
-  /** This much came out of the decompression. */
+  /** Counts bytes that came out of the decompression. */
   countUnpacked(bytes: number): void
-  /** A zstd frame begins. A layer may have one for each file; each costs a decompressor of its own. */
+  /** Counts a zstd frame. A layer may have one for each file, and each costs a decompressor of its own. */
   countFrame(): void
-  /** Ends what takes too long. Everything above calls it; what loops without them has to. */
+  /**
+   * Throws if the reading takes too long. Every call above checks this; a loop without such calls has to
+   * call it.
+   */
   checkTime(): void
 }
 
 /**
- * A layer of empty parts (frames, gzip members, blocks) costs time and brings nothing. What compresses badly
- * gets longer by some percent, and tables of contents behind the files, as `zstd:chunked` has them, are some
- * percent of a layer as well.
+ * The most bytes that are read for each unpacked byte, beyond `emptyReadBytes`. A layer of empty parts
+ * (frames, gzip members, blocks) costs time and brings nothing. Content that compresses badly gets longer by
+ * some percent, and tables of contents behind the files, as in `zstd:chunked`, are some percent of a layer
+ * as well.
  */
 const maxReadPerUnpacked = 2
 const emptyReadBytes = 1024 * 1024
@@ -90,7 +94,7 @@ export function createUnpackBudget(
   }
 }
 
-/** Processor time that an image may take, as seconds: more for one that is larger. */
+/** The processor time that an image may take, in seconds. A larger image may take more. */
 export function unpackSeconds(
   limits: Pick<ImageLimits, 'minUnpackSeconds' | 'unpackBytesPerSecond'>,
   pulledBytes: number,

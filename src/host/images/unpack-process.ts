@@ -6,8 +6,8 @@ import { go } from './unpack-messages.ts'
 import type { UnpackOrder, UnpackReport } from './unpack-messages.ts'
 
 /**
- * The process that unpacks one image. Everything that it needs is loaded before it takes its order:
- * afterwards it is another user, who can not read the program's files.
+ * The process that unpacks one image. It loads everything that it needs before it takes its order:
+ * afterwards it runs as another user, who can not read the program's files.
  */
 export async function runUnpackProcess(): Promise<void> {
   const lines = createInterface({ input: process.stdin })
@@ -22,7 +22,7 @@ export async function runUnpackProcess(): Promise<void> {
     try {
       const unpacked = await unpackImage(order, async (bytes) => {
         tell({ kind: 'merged', bytes })
-        if ((await nextLine()) !== go) throw new Error('the agent answered something else than to go on')
+        if ((await nextLine()) !== go) throw new Error(`the agent did not answer '${go}'`)
       })
       return { kind: 'done', unpacked }
     } catch (error) {
@@ -37,7 +37,7 @@ export async function runUnpackProcess(): Promise<void> {
   }
 }
 
-/** The tool that writes the squashfs is in the group of this process, which leads it. */
+/** Ends this process and the tool that writes the squashfs: the tool is in this process's group. */
 function endGroup(): void {
   process.kill(-process.pid, 'SIGKILL')
 }

@@ -16,13 +16,13 @@ export interface UnpackInput {
   readonly sqfstar: string
 }
 
-/** Which files were made. */
+/** The files that were made. */
 export type Unpacked =
   { readonly kind: 'container' } | { readonly kind: 'kernel'; readonly hasInitrd: boolean }
 
 /**
- * Makes the files that a VM needs of the layers of an image, in the working directory. `admit` is asked once,
- * before anything is written, with the bytes that this can take. Throws LayerError, ImageError,
+ * Makes the files that a VM needs from the layers of an image, in the working directory. `admit` is called
+ * once, before anything is written, with the bytes that the files can take. Throws LayerError, ImageError,
  * SquashfsError.
  */
 export async function unpackImage(
@@ -30,7 +30,8 @@ export async function unpackImage(
   admit: (bytes: number) => Promise<void>,
 ): Promise<Unpacked> {
   const pulledBytes = layers.reduce((total, layer) => total + layer.size, 0)
-  // The layers are read twice, for their names and for their content. Both times, all bounds hold.
+  // The layers are read twice, once for their names and once for their content. All bounds hold for each
+  // reading.
   const budget = () => createUnpackBudget(limits, pulledBytes)
   const root = await mergeLayers(layers, { limits, budget: budget() })
   const own = kernelInodes(root, limits)

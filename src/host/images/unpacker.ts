@@ -11,11 +11,14 @@ import type { Unpacked } from './unpack.ts'
 
 /** A process that unpacks one image, or waits for its order. */
 export interface Unpacker {
-  /** Once. Throws LayerError where the image is what is wrong. `admit` as of `unpackImage`. */
+  /**
+   * Unpacks the image; may be called once. Throws LayerError if the image can not be used. `admit` is that
+   * of `unpackImage`.
+   */
   unpack(order: Omit<UnpackOrder, 'owner'>, admit: (bytes: number) => Promise<void>): Promise<Unpacked>
-  /** Whom it becomes; undefined where it stays who the agent is. */
+  /** The user that the process becomes. Undefined if it stays the agent's user. */
   readonly owner: UnpackOrder['owner']
-  /** Kills it, with what it started. Whoever waits for `unpack` is told. */
+  /** Kills the process and everything that it started. A pending `unpack` rejects. */
   end(): void
   hasEnded(): boolean
 }
@@ -28,44 +31,44 @@ export interface UnpackerOptions {
   readonly owner?: UnpackOrder['owner']
 }
 
-/** It is ended before the VMs, the agent and all other parts when memory has run out. */
+/** When memory has run out, the kernel kills this process before the VMs, the agent and all other parts. */
 const oomScoreAdjustment = '1000'
 /**
- * A small image, whose start waits for it, is unpacked by then. What takes longer leaves the processors to
- * all others.
+ * How long the process has full priority. A small image, whose start waits for it, is unpacked by then. A
+ * longer unpacking leaves the processors to all others.
  */
 const atFullPriorityMs = 1_000
 const niceness = '10'
 /** The names of an image with as many entries as are allowed take some 350 MiB. */
 const maxHeapMb = 768
 /**
- * With the memory of its threads and of buffers. Address space is not bounded: V8 reserves far more than it
- * uses.
+ * The most memory for data, that of threads and buffers included. Address space is not bounded, because V8
+ * reserves far more than it uses.
  */
 const maxDataBytes = 2 * 1024 * 1024 * 1024
-/** Threads count: Node has some ten, the tool for the squashfs as many. */
+/** The most processes and threads. Node has some ten threads, the tool for the squashfs as many. */
 const maxProcesses = 128
 const maxOpenFiles = 256
-/** Of what the process says in all. */
+/** The most bytes that are read from each of the process's outputs. */
 const maxSaidBytes = 64 * 1024
 
 export function startUnpacker(options: UnpackerOptions): Unpacker {
   const [command = '', ...args] = commandLine(options)
   const child = spawn(command, args, {
-    // It leads a group, so that all of it can be killed at once.
+    // The process leads a group, so that it can be killed with everything that it started.
     detached: true,
     cwd: '/',
     // No part of our environment: it may hold secrets of the platform.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // One that only waits keeps nobody from ending.
+  // A process that only waits must not keep this one from ending.
   const handles = [
     child,
     ...[child.stdin, child.stdout, child.stderr].map((pipe) => pipe as unknown as Socket),
   ]
   for (const handle of handles) handle.unref()
-  // How it ended says why nothing more can be written to it.
+  // If nothing more can be written to the process, its exit tells why.
   child.stdin.on('error', () => undefined)
   const ended = exitOf(child)
   let hasEnded = false
@@ -102,8 +105,9 @@ export function startUnpacker(options: UnpackerOptions): Unpacker {
 }
 
 /**
- * Runs within bounds. As root it has a network of its own, without any interface, and gains no privileges;
- * it is root until it takes its order, because other users may not be able to read the program.
+ * The command line, which sets the bounds of the process. If the agent is root, the process has a network of
+ * its own without any interface, and can gain no privileges. It stays root until it takes its order, because
+ * other users may not be able to read the program.
  */
 function commandLine(options: UnpackerOptions): readonly string[] {
   const bounds = {
@@ -162,7 +166,10 @@ async function firstOf(stream: Readable): Promise<string> {
   return text
 }
 
-/** An image that takes all the time or the memory that there is for one will do so again. */
+/**
+ * The error for a process that ended without a report. An image that takes all the time or memory that one
+ * may have would do so again, so it is refused as unusable.
+ */
 function endingError(exit: number | string, complaint: string, { maxCpuSeconds }: UnpackerOptions): Error {
   if (exit === 'SIGXCPU') return new LayerError(tooLong(maxCpuSeconds))
   if (exit === 'SIGKILL') {
@@ -177,10 +184,10 @@ function endingError(exit: number | string, complaint: string, { maxCpuSeconds }
   return new Error(`the process that unpacks the image ended (${exit}) ${said}`)
 }
 
-/** Of all threads of the group, which Node itself can not. */
+/** Lowers the priority of all threads of the group; Node itself can not do that. */
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return
-  // Where the group has ended meanwhile, there is nothing to lower.
+  // If the group has ended meanwhile, there is nothing to lower.
   execFile('renice', ['-n', niceness, '-g', String(pid)], () => undefined)
 }
 

@@ -3,12 +3,15 @@ import { promisify } from 'node:util'
 import { startUnpacker } from './unpacker.ts'
 import type { Unpacker } from './unpacker.ts'
 
-/** One waits, so that the first start of a small image takes no longer than it needs; it takes some 45 MB. */
+/**
+ * The pause before another process is started ahead. One waits, so that the start of a small image takes no
+ * longer than it has to; it takes some 45 MB.
+ */
 const waitingDelayMs = 1_000
 /**
- * Users for the processes, from here on and in turn, so that no two that run are the same: below those of
- * VMs, far from those of people and of packages. Groups follow them, with numbers of their own
- * (`squashfs-root.ts` says why).
+ * The first user number of the processes. They get the numbers in turn, so that no two running processes
+ * have the same. The numbers are below those of VMs, far from those of people and packages. The groups'
+ * numbers follow them and are different (`squashfs-root.ts` says why).
  */
 const firstUid = 0x3fff_0000
 const uidCount = 1_024
@@ -16,13 +19,15 @@ const uidCount = 1_024
 export interface UnpackersOptions {
   /** The script of the process. */
   readonly program: string
-  /** No process writes a larger file, or takes more processor time, whatever its image. */
+  /**
+   * The largest file that a process may write and the most processor time that it may take, for any image.
+   */
   readonly maxFileBytes: number
   readonly maxCpuSeconds: number
   readonly onProblem: (message: string) => void
 }
 
-/** Starts the processes that unpack images, one per image, one of them ahead. */
+/** Starts the processes that unpack images. There is one per image, and one is started ahead. */
 export class Unpackers {
   readonly #options: UnpackersOptions
   readonly #isRoot = process.geteuid?.() === 0
@@ -37,7 +42,7 @@ export class Unpackers {
     this.#replenish()
   }
 
-  /** One that waits, or else a new one. Whoever took it ends it. */
+  /** Returns the process that waits, or else a new one. The caller ends it. */
   async take(): Promise<Unpacker> {
     const found = this.#waiting
     this.#waiting = undefined
@@ -60,7 +65,7 @@ export class Unpackers {
           if (this.#closed || this.#waiting !== undefined) unpacker.end()
           else this.#waiting = unpacker
         },
-        // Whoever needs one is told what is wrong.
+        // The next caller that needs a process gets the error.
         () => undefined,
       )
     }, waitingDelayMs)

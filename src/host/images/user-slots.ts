@@ -1,16 +1,16 @@
 /**
  * A limited number of slots, shared between users. The last free slot goes only to a user who holds none, so
- * one user alone never takes them all. Of those who wait, the user who holds fewest slots is next, and of
- * equals the one who got a slot longest ago: a user waits for one slot to become free at most, however much
- * another one has waiting.
+ * one user alone never takes them all. The next slot goes to the waiting user who holds fewest; if several
+ * hold equally many, to the one who got a slot longest ago. So a user waits for at most one slot to become
+ * free, no matter how much another user has waiting.
  */
 export interface UserSlots {
   /**
-   * Waits for a slot on behalf of users, who may still become more; returns for whom it was given. `signal`
-   * ends the wait.
+   * Waits for a slot for one of these users; more may be added to the set meanwhile. Returns the slot with
+   * the user that it was given for. `signal` ends the wait.
    */
   take(users: ReadonlySet<string>, signal: AbortSignal): Promise<Slot>
-  /** To be called when users of somebody who waits became more. */
+  /** To be called when users were added to the set of a waiting call. */
   review(): void
 }
 
@@ -26,14 +26,17 @@ interface Waiting {
 
 export function createUserSlots(count: number): UserSlots {
   const held = new Map<string, number>()
-  /** Counts turns, so that it tells whose is longest ago; users who hold and want nothing are forgotten. */
+  /**
+   * The number of each user's last turn, which tells whose is longest ago. Users who hold and want nothing
+   * are forgotten.
+   */
   const lastTurn = new Map<string, number>()
   const queue = new Set<Waiting>()
   let turns = 0
   let free = count
 
   function mayTake(user: string): boolean {
-    // With one slot there is none to keep free.
+    // If there is only one slot, none can be kept free.
     return free > 1 || (free === 1 && (count === 1 || (held.get(user) ?? 0) === 0))
   }
 

@@ -1,8 +1,7 @@
 /**
- * Where zstd frames end, told from their headers as RFC 8878 has them, without decompressing. Layers may
- * consist of hundreds of thousands of small frames (`zstd:chunked` has one for each file), and Node's
- * decompressor, which stops behind one, takes 0.3 ms to set up for a stream but 12 µs for bytes whose end is
- * known.
+ * Finds where zstd frames end, without decompressing them, from their headers (RFC 8878). Layers may consist
+ * of hundreds of thousands of small frames (`zstd:chunked` has one for each file). Node's decompressor stops
+ * after one frame; to set one up takes 0.3 ms for a stream, but only 12 µs for bytes whose end is known.
  */
 
 const frameMagic = 0xfd2fb528
@@ -10,16 +9,16 @@ const skippableMagic = 0x184d2a50
 const skippableMask = 0xfffffff0
 const skippableHeaderBytes = 8
 const blockHeaderBytes = 3
-/** Block types that say how long their content is in other words than its length. */
+/** Block types whose length field is not the length of what is stored. */
 const runBlock = 1
 const reservedBlock = 3
 
 export type ZstdFrame =
-  /** Holds content; `bytes` with its headers. */
+  /** The frame holds content. `bytes` includes its headers. */
   | { readonly kind: 'content'; readonly bytes: number }
-  /** Holds something for others, such as a table of contents. */
+  /** The frame holds data for other programs, such as a table of contents. */
   | { readonly kind: 'skippable'; readonly bytes: number }
-  /** Does not end, or does not even begin, within the bytes that were given. */
+  /** The frame does not end, or not even begin, within the given bytes. */
   | { readonly kind: 'longer' }
   | { readonly kind: 'damaged' }
 
@@ -45,7 +44,10 @@ export function zstdFrameAt(bytes: Buffer): ZstdFrame {
   return { kind: 'longer' }
 }
 
-/** The descriptor and the fields whose sizes it tells: window, dictionary, size of the content. */
+/**
+ * The size of a frame's header: the descriptor and the fields whose sizes it tells (window, dictionary, size
+ * of the content).
+ */
 function frameHeaderBytes(descriptor: number): number {
   const isSingleSegment = (descriptor & 0b10_0000) !== 0
   const window = isSingleSegment ? 0 : 1
