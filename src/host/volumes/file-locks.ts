@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Whether any process has a lock on the file: a VM has, as long as it runs, and so has a tool at work. A
- * second bar: the first is the hold. On file systems that number their devices anew for each mount (btrfs,
- * overlay) it sees nothing.
+ * Whether any process has a lock on the file. A VM has one while it runs, and so has a tool at work. This is
+ * a second guard; the first is the hold. On file systems that number their devices differently for each
+ * mount (btrfs, overlay) it sees no locks.
  */
 export async function isLocked(file: FileHandle): Promise<boolean> {
   const { dev, ino } = await file.stat({ bigint: true })
@@ -13,7 +13,7 @@ export async function isLocked(file: FileHandle): Promise<boolean> {
   return (await readFile('/proc/locks', 'utf8')).includes(place)
 }
 
-/** As glibc's `major` and `minor` take a device's number apart. */
+/** Takes a device's number apart as glibc's `major` and `minor` do. */
 function majorOf(dev: bigint): bigint {
   return ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
 }

@@ -7,30 +7,36 @@ import type { ToolEnd } from './volume-tool.ts'
 import { VolumeError } from './volumes.ts'
 
 /**
- * Replaying a journal takes milliseconds; a file system that was marked as damaged is read as a whole, here
- * or by a repair.
+ * The limit of a check. Replaying a journal takes milliseconds, but a file system that was marked as damaged
+ * is read as a whole, here or by a repair.
  */
 const checkLimitMs = 300_000
-/** 20 GB full of small files on a slow disk. */
+/** The limit of a repair: enough for 20 GB full of small files on a slow disk. */
 const repairLimitMs = 3_600_000
-/** One that is much damaged prints a line for each inode; the first ones tell. */
+/**
+ * The most output of a check that is kept. A badly damaged file system prints a line for each inode; the
+ * first ones say enough.
+ */
 const maxOutputBytes = 65_536
 /**
- * Each may take as much memory as a tool gets. Repairs are slow and not in a hurry: nobody's start waits for
- * another's.
+ * The checks and repairs at the same time. Each may take as much memory as a tool gets. Few repairs are let
+ * run, because no start waits for another volume's repair.
  */
 const checksAtOnce = new Semaphore(8)
 const repairsAtOnce = new Semaphore(2)
-/** The first pass may uncover what only a second one can mend. */
+/** The first pass may uncover errors that only a second one can mend. */
 const maxRepairPasses = 3
 
-/** e2fsck's exit code is a sum of these. Uncorrected errors and its own failures are not the same thing. */
+/**
+ * The parts of e2fsck's exit code, which is a sum of them. Uncorrected errors of the file system are not the
+ * same as failures of e2fsck itself.
+ */
 const exitCodes = {
   corrected: 1,
-  /** Said of mounted file systems, which a volume never is here; its file is mended all the same. */
+  /** Reported for mounted file systems. A volume never is mounted here; its file is mended all the same. */
   reboot: 2,
   uncorrected: 4,
-  /** It could not do its work: no superblock that it knows, an error of reading, no memory. */
+  /** e2fsck could not do its work: it found no superblock that it knows, could not read, or had no memory. */
   operational: 8,
   usage: 16,
   cancelled: 32,
@@ -43,17 +49,14 @@ interface CheckInput {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Replays the journal and mends what takes no decision; for a file system in order that is all there is to
- * do.
- */
+/** Replays the journal and mends what needs no decision. A file system in order needs nothing more. */
 export async function checkFileSystem(input: CheckInput): Promise<void> {
   await refuseWhenCut(input.file)
   const check = async (): Promise<ToolEnd> =>
     await runCheck(input, { options: ['-p'], limitMs: checkLimitMs, semaphore: checksAtOnce })
   const first = await check()
-  // What mended something finds nothing the next time. And a 1 may be of a program before it: then nothing
-  // was checked.
+  // A check that mended something finds nothing the next time. An exit code of 1 may also come from a
+  // program that runs before e2fsck, and then nothing was checked.
   const last = verdictOf(first) === 'sound' && !foundNothing(first) ? await check() : first
   if (foundNothing(last)) return
   await refuse(last, input, 'the file system of the volume is damaged, and mending it may lose files')
@@ -61,7 +64,10 @@ export async function checkFileSystem(input: CheckInput): Promise<void> {
 
 const atRepair = { limitMs: repairLimitMs, semaphore: repairsAtOnce }
 
-/** Checks everything and mends whatever it finds; what belongs nowhere any more is put into lost+found. */
+/**
+ * Checks the whole file system and mends all that it finds. Files without a directory are put into
+ * lost+found.
+ */
 export async function repairFileSystem(input: CheckInput): Promise<void> {
   await refuseWhenCut(input.file)
   const repair = async (): Promise<ToolEnd> => await runCheck(input, { options: ['-f', '-y'], ...atRepair })
@@ -75,8 +81,8 @@ export async function repairFileSystem(input: CheckInput): Promise<void> {
 }
 
 /**
- * As a copy that was not finished: e2fsck would drop the journal first, and only then see that it can not
- * mend the rest.
+ * Refuses a file that is shorter than its file system, such as an unfinished copy. e2fsck would drop the
+ * journal first, and only then find that it can not mend the rest.
  */
 async function refuseWhenCut(file: FileHandle): Promise<void> {
   const { size } = await file.stat()
@@ -90,7 +96,7 @@ function foundNothing(end: ToolEnd): boolean {
   return end.kind === 'exit' && end.code === 0
 }
 
-/** Another pass may mend more; what was ended by a limit would be ended again. */
+/** Whether another pass may mend more. A pass that was ended by a limit would be ended again. */
 function endedWithErrors(end: ToolEnd): boolean {
   return end.kind === 'exit' && verdictOf(end) === 'damaged'
 }
@@ -110,7 +116,7 @@ async function runCheck(
         maxFileBytes: size,
         limitMs,
         maxOutputBytes,
-        // The host's own settings may make it ask, log or skip.
+        // The host's own settings could make e2fsck ask, log or skip a check.
         env: { E2FSCK_CONFIG: '/dev/null' },
         signal,
       }),
@@ -127,13 +133,14 @@ type Verdict = 'sound' | 'damaged' | 'not-checked'
 
 export function verdictOf(end: ToolEnd): Verdict {
   if (end.kind === 'conflict') return 'not-checked'
-  // Not one of its limits, which it is told of by other signals: memory ran out, or somebody ended it.
+  // SIGKILL does not come from one of its limits, which send other signals. Memory ran out, or somebody
+  // killed it.
   if (end.kind === 'signal' && end.signal === 'SIGKILL') return 'not-checked'
-  // A fault of the tool, or a limit passed, comes of what is in the file.
+  // A fault of the tool, or a limit that it passed, comes from what is in the file.
   if (end.kind !== 'exit') return 'damaged'
   const { code } = end
   const { corrected, reboot, uncorrected, operational, usage, cancelled, library } = exitCodes
-  // Also what the programs before it end with when they can not start it.
+  // These also hold the codes with which the programs before e2fsck end when they can not start it.
   const foreign = ~(corrected | reboot | uncorrected | operational)
   if ((code & (usage | cancelled | library)) !== 0 || (code & foreign) !== 0) return 'not-checked'
   return (code & (uncorrected | operational)) !== 0 ? 'damaged' : 'sound'

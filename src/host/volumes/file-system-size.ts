@@ -1,13 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** Where the superblock of ext4 is, whatever the size of its blocks, and what is read of it. */
+/** The place of ext4's superblock, which is the same for every block size, and how much of it is read. */
 const superblock = { offset: 1_024, bytes: 1_024, magic: 0xef53 } as const
 const sixtyFourBit = 0x80
-/** Of blocks of 64 KiB. */
+/** The logarithm for the largest blocks, of 64 KiB. */
 const maxLogBlockSize = 6
 
 /**
- * How large the file system in the file says that it is; undefined where there is no superblock. A tenant may
+ * The size that the file system in the file says it has. Undefined if there is no superblock. A user may
  * have written it.
  */
 export async function fileSystemBytes(file: FileHandle): Promise<number | undefined> {

@@ -30,32 +30,35 @@ import { VolumeError } from './volumes.ts'
 import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from './volumes.ts'
 
 export interface FileVolumesOptions {
-  /** One agent's alone. Made where it is missing. */
+  /** The directory of one agent only. It is made if it is missing. */
   readonly directory: string
-  /** The ledger of the host's disks, which learns of the volumes. Absent: there are volumes only. */
+  /**
+   * The ledger of the host's disks, to which the volumes are added. If absent, volumes have a ledger of
+   * their own.
+   */
   readonly disk?: DiskRoom
-  /** Of a ledger of their own. */
+  /** The reserve of a ledger of their own. */
   readonly reserveMb?: number
-  /** Told of what did not work out and is tried again. */
+  /** Called with a message about each failure that is tried again. */
   readonly onProblem?: (message: string) => void
 }
 
 const { New, Complete, Erasing } = VolumeStage
 
 /**
- * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` tells what a directory's
- * name says. They are made, checked and repaired by e2fsprogs as a user of the volume's own
+ * Volumes as sparse files, each in a directory of its own; `volume-directory.ts` says what a directory's
+ * name means. They are made, checked and repaired by e2fsprogs, which runs as the volume's own user
  * (`volume-tool.ts`).
  */
 export class FileVolumes implements Volumes {
   readonly #root: string
   readonly #disk: DiskRoom
-  /** What volumes may still write. */
+  /** The promise, in the ledger, of what volumes may still write. */
   readonly #promise: DiskPromise
   readonly #onProblem: (message: string) => void
   readonly #holds: VolumeHolds
   readonly #turns = new VolumeTurns()
-  /** Ends the erases that nobody waits for. */
+  /** Aborts the erases that no caller waits for. */
   readonly #closing = new AbortController()
   #unattended: Promise<unknown> = Promise.resolve()
 
@@ -69,8 +72,8 @@ export class FileVolumes implements Volumes {
   }
 
   /**
-   * Reads who holds what, drops what was not finished, and goes on erasing, in the background, what was being
-   * erased.
+   * Opens the volumes: reads the holds, deletes volumes that were not finished, and continues interrupted
+   * erases in the background.
    */
   static async open(options: FileVolumesOptions): Promise<FileVolumes> {
     const volumes = new FileVolumes(options)
@@ -85,7 +88,7 @@ export class FileVolumes implements Volumes {
     return volumes
   }
 
-  /** Cuts off the erases that nobody waits for; the next agent goes on with them. */
+  /** Aborts the erases that no caller waits for. The next agent continues them. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('the agent ends'))
     await this.#unattended
@@ -135,7 +138,7 @@ export class FileVolumes implements Volumes {
     return await this.#counted(async () => await this.#room())
   }
 
-  /** Every volume that there is a file of, held or not: for whoever compares them with what is known. */
+  /** Every complete volume that has a file, held or not, for a comparison with what the platform knows. */
   async uuids(): Promise<readonly string[]> {
     const found = await stagedVolumes(this.#root)
     return found.filter(({ stage }) => stage === Complete).map(({ uuid }) => uuid)
@@ -145,7 +148,7 @@ export class FileVolumes implements Volumes {
     const { uuid } = volume
     const unfinished = stageDirectory(this.#root, { uuid, stage: New })
     if (await exists(this.#directory(uuid))) {
-      // Whoever made it may have died before its name was durable.
+      // The agent that made it may have died before the name was durable.
       await syncDirectory(this.#root)
       return
     }
@@ -161,8 +164,8 @@ export class FileVolumes implements Volumes {
       await syncDirectory(unfinished)
       await this.#counted(async () => await moveStage(this.#root, uuid, { from: New, to: Complete }))
     } catch (error) {
-      // A half-made volume takes room that another could have; the next `make` or agent gets at what this can
-      // not.
+      // An unfinished volume takes room that another could have. If it can not be removed here, the next
+      // `make` or the next agent tries again.
       await removeDirectory(unfinished).catch((cause: unknown) => {
         this.#onProblem(`an unfinished volume could not be removed: ${String(cause)}`)
       })
@@ -170,7 +173,9 @@ export class FileVolumes implements Volumes {
     }
   }
 
-  /** Its file, as large as the volume and empty: from then on everybody counts it. */
+  /**
+   * Makes the volume's file, which is empty and as large as the volume. From then on the volume is counted.
+   */
   async #admit(volume: VolumeSize, directory: string): Promise<FileHandle> {
     return await this.#counted(async () => {
       const { totalMb, promisedMb } = await this.#room()
@@ -192,15 +197,15 @@ export class FileVolumes implements Volumes {
     })
   }
 
-  /** Within `counted`. */
+  /** To be called within `#counted`. */
   async #room(): Promise<VolumeRoom> {
     const { promisedBytes, reserveBytes } = await this.#disk.figures(this.#root, this.#promise)
     return await readRoom(this.#root, { reserveBytes, othersBytes: promisedBytes })
   }
 
   /**
-   * What counts volumes, adds one or changes the name of one goes one after another: each is counted, and
-   * once.
+   * Runs `work` alone. Everything that counts volumes, adds one or changes a volume's name goes one after
+   * another, so that each volume is counted exactly once.
    */
   async #counted<Result>(work: () => Promise<Result>): Promise<Result> {
     return await this.#disk.alone(work)
@@ -212,12 +217,13 @@ export class FileVolumes implements Volumes {
   ): Promise<HeldVolume> {
     this.#holds.refuseIfHeld(uuid, instanceUuid)
     try {
-      // What continues may be a VM that an earlier agent has started: the lock is its.
+      // If the hold continues, an earlier agent may have started the VM, and the lock on the file is the
+      // VM's.
       await this.#withFile(uuid, { continues }, async (file) => {
         if (!continues) await checkFileSystem({ uuid, file, signal })
       })
     } catch (error) {
-      // Nothing runs with it, and a repair must find it free.
+      // No VM runs with the volume, and a repair must find it free.
       if (error instanceof VolumeError && error.failure === 'VolumeUnusable') await this.#holds.drop(uuid)
       throw error
     }
@@ -240,7 +246,7 @@ export class FileVolumes implements Volumes {
     })
     try {
       if (!continues) await refuseIfLocked(file)
-      // It may come from a backup, or from an agent that was not root.
+      // The file may come from a backup, or from an agent that was not root.
       await giveToOwner(file, uuid)
       await work(file)
     } finally {

@@ -5,7 +5,7 @@ import type { HostVolumes } from './host-volumes.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { goesToSleep, permitOf, runs } from '../instance/record.ts'
 
-/** Holds on disk against what VMs, records and snapshots say. */
+/** What is needed to compare the holds on disk with the VMs, records and snapshots. */
 export interface HoldSettlement {
   readonly ports: AgentPorts
   readonly volumes: HostVolumes
@@ -13,9 +13,10 @@ export interface HoldSettlement {
 }
 
 /**
- * Of a new agent, when it knows what became of every VM and before it takes any work. A hold of an instance
- * that is not here, or that neither runs nor sleeps, is left from a crash or came with a copy of the volume's
- * files: it ends. What runs or has its memory in a snapshot has its volume, also where the hold is lost.
+ * Brings the holds in order when an agent starts, once it knows what became of every VM and before it takes
+ * any work. A hold of an instance that is not here, or that neither runs nor sleeps, was left by a crash or
+ * came with a copy of the volume's files; it is ended. An instance that runs or has its memory in a snapshot
+ * gets its hold back if that was lost.
  */
 export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
   const { ports, volumes, entries } = settlement
@@ -34,15 +35,16 @@ export async function recoverHolds(settlement: HoldSettlement): Promise<void> {
   }
 }
 
-/** Ends every hold that nothing needs: a release that failed is repeated here. */
+/** Ends every hold that is not needed. A release that failed is repeated here. */
 export async function settleHolds({ ports, volumes, entries }: HoldSettlement): Promise<void> {
   for (const instanceUuid of volumes.holders()) {
     const entry = entries.get(instanceUuid)
-    // A start under way sees to its own.
+    // A start that is under way takes care of its hold itself.
     if (entry === undefined || entry.job !== undefined) continue
     await entry.queue.run(async () => {
       if (await needsHold(ports, entry)) return
-      // A memory that may not go on any more, and that nobody came to delete, had the volume.
+      // There may be a snapshot that must not be used any more and was not deleted. It was made with this
+      // volume.
       await ports.vmm.dropSnapshot(ports.store.directory(instanceUuid))
       await volumes.release(instanceUuid)
     })

@@ -9,31 +9,31 @@ import { asHostStartError } from '../instance/host-start-error.ts'
 import { RemovedHere } from '../instance/removed-here.ts'
 
 /**
- * So long a start, or the end of a volume, waits for an instance that still has it: a VM that is ended is
- * gone within a second or two, one that writes its memory into a snapshot within some more.
+ * How long a start, or the removal of a volume, waits for an instance that still has the volume. A VM that
+ * is ended is gone within a second or two; one that is written into a snapshot takes some seconds more.
  */
 export const heldLimitMs = 15_000
 /**
- * A process that was killed may keep its lock on the file a little longer than its hold; nobody tells of
- * that.
+ * The pause between two tries. A killed process may keep its lock on the file a little longer than its hold,
+ * and the end of a lock is not reported.
  */
 const heldRetryMs = 500
 
 /**
- * The volumes of this host as its instances have them. Which instance holds which is on disk (`Volumes`);
- * here is a copy, so that a start without a volume asks nobody. A hold begins before there is a VM and ends,
- * by `release`, when there is neither a VM nor a memory that goes on.
+ * The volumes of this host, as its instances have them. The holds are on disk (`Volumes`). This object has a
+ * copy of them, so that a start without a volume does not read the disk. A hold begins before there is a VM.
+ * `release` ends it when there is neither a VM nor a memory that may continue.
  */
 export class HostVolumes {
   readonly #ports: AgentPorts
   readonly #limitMs: number
-  /** By instance: the volume that it may hold. */
+  /** The volume that an instance may hold, by instance. */
   readonly #held = new Map<string, string>()
-  /** What a volume's workflow could not be told yet, by volume; the latest counts. */
+  /** The event that a volume's workflow could not be told yet, by volume. Only the latest event counts. */
   readonly #untold = new Map<string, VolumeEvent>()
   readonly #removed = new RemovedHere()
   readonly #waiting = new Set<() => void>()
-  /** Grows with every release: who finds a volume held may have looked just before one. */
+  /** The number of releases. A caller that finds a volume held may have looked just before a release. */
   #releases = 0
 
   constructor(ports: AgentPorts, options: { readonly heldLimitMs?: number } = {}) {
@@ -41,7 +41,7 @@ export class HostVolumes {
     this.#limitMs = options.heldLimitMs ?? heldLimitMs
   }
 
-  /** What the agent before this one wrote down; before anything else is asked here. */
+  /** Reads the holds that an earlier agent wrote. To be called before everything else here. */
   async open(): Promise<void> {
     for (const { volumeUuid, instanceUuid } of await this.#ports.volumes.holds())
       this.#held.set(instanceUuid, volumeUuid)
@@ -58,7 +58,8 @@ export class HostVolumes {
 
   /** See `VolumeActivities.makeVolume`. */
   async make(volume: VolumeSize, signal: AbortSignal): Promise<void> {
-    // Whoever holds it found it complete: what is not there any more is lost, and not to be made anew.
+    // A held volume was complete when the hold was taken. If its file is missing now, its data is lost, and
+    // an empty one must not be made.
     if (![...this.#held.values()].includes(volume.uuid)) await this.#ports.volumes.make(volume, signal)
   }
 
@@ -79,10 +80,10 @@ export class HostVolumes {
   }
 
   /**
-   * Gives an instance its volume, made where that is still to be done; whatever else it held is free. Waits,
-   * bounded, for an instance that still has it. `continues`: a VM or a memory has it already, so its file
-   * system is left alone; a VM that begins afresh all the same has it checked by `checkAfresh`. Of damage the
-   * volume's workflow hears before this fails.
+   * Gives an instance its volume, and makes the volume if it was not made yet. Releases another volume that
+   * the instance held. Waits up to `heldLimitMs` for an instance that still has it. With `continues` a VM or
+   * a memory has the volume already, so its file system is left alone; `checkAfresh` checks it if the VM
+   * begins afresh after all. If the volume is damaged, its workflow is told before this fails.
    */
   async hold(
     volume: LaunchVolume,
@@ -112,7 +113,7 @@ export class HostVolumes {
     }
   }
 
-  /** The instance has neither a VM nor a memory that goes on. */
+  /** Releases the instance's volume. To be called when it has neither a VM nor a memory that may continue. */
   async release(instanceUuid: string): Promise<void> {
     if (!this.#held.has(instanceUuid)) return
     await this.#ports.volumes.release(instanceUuid)
@@ -121,13 +122,13 @@ export class HostVolumes {
     for (const look of this.#waiting) look()
   }
 
-  /** What runs has the volume, whatever became of its hold. */
+  /** Writes the hold of a running instance again, if that was lost. */
   async claim(volume: Pick<VolumeHold, 'uuid' | 'instanceUuid' | 'readonly'>): Promise<void> {
     await this.#ports.volumes.hold({ ...volume, continues: true })
     this.#held.set(volume.instanceUuid, volume.uuid)
   }
 
-  /** Tells again what could not be told. */
+  /** Tells the workflows again what they could not be told. */
   async tellUntold(): Promise<void> {
     for (const [volumeUuid, event] of this.#untold) await this.#tell(volumeUuid, event)
   }
@@ -144,7 +145,7 @@ export class HostVolumes {
     } catch (error) {
       if (asHostStartError(error).failure === HostFailure.VolumeUnusable) {
         await this.#tell(uuid, { kind: 'damaged', reason: (error as Error).message })
-        // Nothing can go on with it, and a repair has to find it free.
+        // No memory can continue with the volume, and a repair has to find it free.
         await this.release(instanceUuid)
       }
       throw error
@@ -166,7 +167,7 @@ export class HostVolumes {
     }
   }
 
-  /** Resolves with the next release, or when the time is over. */
+  /** Resolves at the next release, or after `limitMs`. */
   async #released(limitMs: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       const look = (): void => {
@@ -182,7 +183,7 @@ export class HostVolumes {
     signal.throwIfAborted()
   }
 
-  /** No start waits for that. */
+  /** Tells the workflow in the background: no start waits for it. */
   #tellSoon(volumeUuid: string, event: VolumeEvent): void {
     void this.#tell(volumeUuid, event)
   }
@@ -200,7 +201,8 @@ export class HostVolumes {
 }
 
 /**
- * For a copy that is kept: should the volume be gone when that is used, it is lost, and not to be made anew.
+ * The launch spec as it is kept for later starts: its volume counts as made. If the volume's file is missing
+ * then, its data is lost, and an empty one must not be made.
  */
 export function withVolumeMade(spec: LaunchSpec): LaunchSpec {
   return spec.volume === undefined ? spec : { ...spec, volume: { ...spec.volume, made: true } }

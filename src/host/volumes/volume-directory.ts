@@ -3,13 +3,13 @@ import path from 'node:path'
 import { VolumeError } from './volumes.ts'
 
 /**
- * The directories of a host's volumes. A name says how far a volume is, and a name is changed in one step, so
- * that a crash at any point leaves a finished volume or one that is made again, and one that is removed never
- * comes back:
+ * The directories of a host's volumes. A directory's name says how far the volume is. The name changes in
+ * one step, so a crash at any point leaves either a complete volume or one that is made again, and a removed
+ * volume never comes back:
  *
- *   <uuid>.new      is being made: nobody ever had it, the next `make` begins anew
+ *   <uuid>.new      is being made: nobody ever had it, and the next `make` begins from the start
  *   <uuid>          complete and durable
- *   <uuid>.erasing  is being overwritten: what is left of it is smaller after every restart
+ *   <uuid>.erasing  is being overwritten: the rest gets smaller with every restart
  */
 export const VolumeStage = { New: 'new', Complete: 'complete', Erasing: 'erasing' } as const
 export type VolumeStage = (typeof VolumeStage)[keyof typeof VolumeStage]
@@ -25,7 +25,7 @@ export interface StagedVolume {
 }
 
 export function stageDirectory(root: string, { uuid, stage }: StagedVolume): string {
-  // A path is never made of anything else.
+  // No path may be made from another string.
   if (!directoryName.test(`${uuid}${suffixes[stage]}`)) throw new TypeError('not the UUID of a volume')
   return path.join(root, `${uuid}${suffixes[stage]}`)
 }
@@ -34,7 +34,7 @@ export function imagePath(root: string, uuid: string): string {
   return path.join(stageDirectory(root, { uuid, stage: VolumeStage.Complete }), imageName)
 }
 
-/** All that is there, whatever its stage. Anything else in the directory is not ours and is left alone. */
+/** All volumes, in any stage. Everything else in the directory is not ours and is left alone. */
 export async function stagedVolumes(root: string): Promise<readonly StagedVolume[]> {
   const names = await readdir(root).catch((error: unknown) => {
     if (isMissing(error)) return []
@@ -47,7 +47,10 @@ export async function stagedVolumes(root: string): Promise<readonly StagedVolume
   })
 }
 
-/** What the volume promises and what it has of the disk; undefined where there is no file. */
+/**
+ * The size that the volume promises, and the room that its file takes on the disk. Undefined if there is no
+ * file.
+ */
 export async function imageSize(
   root: string,
   staged: StagedVolume,
@@ -71,7 +74,7 @@ export async function exists(file: string): Promise<boolean> {
   )
 }
 
-/** Nobody but the agent gets into it: QEMU and the tools have descriptors. */
+/** Makes a directory that only the agent can enter. QEMU and the tools use descriptors. */
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
 }
@@ -81,7 +84,7 @@ export async function removeDirectory(directory: string): Promise<void> {
   await syncDirectory(path.dirname(directory))
 }
 
-/** To another stage, durably. False: it was not there. */
+/** Moves a volume to another stage, durably. Returns false if there was none in stage `from`. */
 export async function moveStage(
   root: string,
   uuid: string,
@@ -97,7 +100,7 @@ export async function moveStage(
   return true
 }
 
-/** What was created, renamed or deleted in it is so after a power loss too. */
+/** Makes what was created, renamed or deleted in the directory durable. */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   try {
@@ -111,12 +114,12 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** For a `catch`: what is not there is undefined. */
+/** For a `catch`: turns a missing file into undefined. */
 export function unlessMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error
 }
 
-/** The disk had no room for what was to be written. */
+/** Turns the error of a full disk into a `VolumeError`; `what` says what had no room. */
 export function asHostFull(error: unknown, what: string): unknown {
   const full =
     error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')

@@ -5,10 +5,10 @@ import { mebibyte } from './volume-format.ts'
 import { runVolumeTool, volumeInTool, volumeOwner } from './volume-tool.ts'
 
 const chunkBytes = 4 * mebibyte
-/** After so much the file is made durable and shorter: an erase that is cut off goes on from there. */
+/** After this many bytes the file is made durable and cut, so that an interrupted erase continues there. */
 const stepBytes = 256 * mebibyte
 const mapLimitMs = 60_000
-/** A hundred thousand extents. What is in more pieces is read instead. */
+/** The largest map that is read: a hundred thousand extents. A file in more pieces is read instead. */
 const maxMapBytes = 8 * mebibyte
 
 export interface ByteRange {
@@ -17,8 +17,8 @@ export interface ByteRange {
 }
 
 /**
- * Overwrites with zeros whatever the file has on the disk, and leaves it with length 0. One that is not there
- * is erased.
+ * Overwrites all that the file has on the disk with zeros, and cuts the file to length 0. A missing file
+ * counts as erased.
  */
 export async function eraseFile(input: {
   readonly uuid: string
@@ -28,7 +28,7 @@ export async function eraseFile(input: {
   const file = await open(input.path, 'r+').catch(unlessMissing)
   if (file === undefined) return
   try {
-    // What the host has not placed on the disk yet is in no map.
+    // Data that has no place on the disk yet is in no map.
     await file.datasync()
     const { size } = await file.stat()
     const map = await writtenRanges(file, input)
@@ -41,7 +41,7 @@ export async function eraseFile(input: {
   }
 }
 
-/** From the end to the beginning, so that the file can be cut where the erase has got to. */
+/** Erases from the end to the beginning, so that the file can be cut where the erase has got to. */
 async function erase(
   file: FileHandle,
   ranges: readonly ByteRange[],
@@ -85,7 +85,7 @@ async function writeAll(file: FileHandle, buffer: Buffer, position: number): Pro
   }
 }
 
-/** What of the file is no hole, in order; undefined where the host's file system does not tell. */
+/** The ranges of the file that are no holes, in order. Undefined if the host's file system does not tell. */
 async function writtenRanges(
   file: FileHandle,
   { uuid, signal }: { readonly uuid: string; readonly signal?: AbortSignal | undefined },
@@ -108,7 +108,7 @@ async function writtenRanges(
 const mapBlockBytes = 4_096
 const extentLine = /^\s*\d+:\s*(\d+)\.\.\s*(\d+):/
 
-/** The extents in what `filefrag -e` prints; undefined where it does not look like that. */
+/** The extents in the output of `filefrag -e`. Undefined if the output has another form. */
 export function parseExtents(output: string, size: number): readonly ByteRange[] | undefined {
   const ranges: ByteRange[] = []
   for (const line of output.split('\n')) {

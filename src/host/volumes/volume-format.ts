@@ -6,16 +6,22 @@ import { VolumeError } from './volumes.ts'
 import type { VolumeSize } from './volumes.ts'
 
 export const mebibyte = 1024 * 1024
-/** 5 ms for 1 GiB, since tables and journal are left to be written by the guest; the rest is a busy disk. */
+/**
+ * The limit of making a file system. It takes 5 ms for 1 GiB, because the guest writes tables and journal
+ * later; a busy disk may need far longer.
+ */
 const formatLimitMs = 120_000
 const maxOutputBytes = 16_384
 
-/** Below it a journal in blocks of 4 KiB would be half of the smallest volume. */
+/**
+ * Smaller volumes have blocks of 1 KiB: a journal in blocks of 4 KiB would be half of the smallest volume.
+ */
 const smallVolumeMb = 64
 
 /**
- * What every kernel since 2016 mounts, so that a user's own kernel and an older host's e2fsck know it too.
- * All is named, and the host's mke2fs.conf is not read: volumes are the same everywhere.
+ * The features of the file system. Every kernel since 2016 mounts it, so a user's own kernel and an older
+ * host's e2fsck know it too. All features are named, and the host's mke2fs.conf is not read: volumes are the
+ * same on every host.
  */
 const features =
   'none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum'
@@ -37,9 +43,10 @@ export async function formatVolume(
   }
   const layout =
     volume.sizeMb < smallVolumeMb ? '-b 1024 -i 4096 -I 256 -G 16' : '-b 4096 -i 16384 -I 256 -G 16'
-  // Whoever writes into damage makes more of it. No blocks are for root alone.
+  // A damaged file system becomes read-only, because writing to it would damage more. No blocks are kept for
+  // root.
   const rules = '-e remount-ro -m 0'
-  // The host's file is full of holes, which read as zeros; the tables need no writing, and there is nothing
+  // The host's file is one hole, which reads as zeros. So the tables need no writing, and there is nothing
   // to discard.
   const lazy = '-E lazy_itable_init=1,lazy_journal_init=1,nodiscard'
   const options = `-q -F ${layout} -O ${features} -U ${volume.uuid} ${rules} ${lazy}`
@@ -49,7 +56,7 @@ export async function formatVolume(
     command: ['mke2fs', ...options.split(' '), volumeInTool],
   })
   await accept(made, 'mke2fs', file)
-  // A new volume is empty, as programs expect that refuse a directory with anything in it. e2fsck makes it
+  // A new volume is empty, for programs that refuse a directory with anything in it. e2fsck makes lost+found
   // again if it needs it.
   const emptied = await runVolumeTool({
     ...common,
@@ -71,7 +78,7 @@ export function describeEnd(end: ToolEnd, program: string): string {
   return `${program} ${how}: ${excerptOf(end.output)}`
 }
 
-/** A tool may need this much; with less on the disk its failure says nothing about the volume. */
+/** The free room that a tool may need. With less on the disk, its failure says nothing about the volume. */
 const workingRoomBytes = 16 * mebibyte
 
 export async function refuseWhenFull(file: FileHandle): Promise<void> {

@@ -16,10 +16,12 @@ interface HoldRecord {
 }
 
 const holdName = 'hold.json'
-/** A hold that can not be read is one all the same; nobody has this UUID. */
+/** The holder where a hold can not be read: the volume counts as held. No instance has this UUID. */
 const unknownHolder = 'unknown'
 
-/** Which instance has which volume: on disk before it counts, in memory so that asking costs nothing. */
+/**
+ * Which instance has which volume. A hold is on disk before it counts; a copy in memory makes reads cheap.
+ */
 export class VolumeHolds {
   readonly #root: string
   readonly #holders = new Map<string, string>()
@@ -28,7 +30,7 @@ export class VolumeHolds {
     this.#root = root
   }
 
-  /** What the agent before us wrote down. */
+  /** Reads what an earlier agent wrote. */
   async open(): Promise<void> {
     for (const { uuid, stage } of await stagedVolumes(this.#root)) {
       if (stage !== VolumeStage.Complete) continue
@@ -41,7 +43,7 @@ export class VolumeHolds {
     return [...this.#holders].map(([volumeUuid, instanceUuid]) => ({ volumeUuid, instanceUuid }))
   }
 
-  /** `by`: the instance that may have it. */
+  /** Throws if another instance than `by` holds the volume. */
   refuseIfHeld(uuid: string, by?: string): void {
     const holder = this.#holders.get(uuid)
     if (holder === undefined || holder === by) return
@@ -69,7 +71,7 @@ export class VolumeHolds {
     const directory = this.#directory(uuid)
     await rm(path.join(directory, holdName), { force: true })
     await syncDirectory(directory).catch((error: unknown) => {
-      // Whoever took the directory away took the hold along.
+      // If the directory is gone, the hold is gone with it.
       if (!isMissing(error)) throw error
     })
     this.#holders.delete(uuid)
@@ -91,7 +93,7 @@ async function readHolder(file: string): Promise<string | undefined> {
   }
 }
 
-/** The old content or the new one, after a power loss too. */
+/** Writes a file. Even after a power loss it has either the old content or the new one. */
 async function writeDurably(file: string, text: string): Promise<void> {
   const unfinished = `${file}.new`
   const handle = await open(unfinished, 'w', 0o600)

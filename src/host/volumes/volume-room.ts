@@ -7,13 +7,13 @@ import type { VolumeRoom } from './volumes.ts'
 interface VolumePromises {
   readonly volumes: number
   readonly promisedBytes: number
-  /** Of these, what has its place on the disk by now. */
+  /** The part of the promised bytes that has its place on the disk by now. */
   readonly allocatedBytes: number
 }
 
 /**
- * One look at each volume, which takes microseconds apiece. A file has less of the disk than it promises.
- * Those that are being made or erased count in full until they are gone, as their rows do.
+ * Reads the size of each volume, which takes microseconds per volume. A file has less of the disk than it
+ * promises. Volumes that are being made or erased count in full until they are gone, as their rows do.
  */
 export async function readPromises(root: string): Promise<VolumePromises> {
   const found = await Promise.all((await stagedVolumes(root)).map((staged) => imageSize(root, staged)))
@@ -25,7 +25,10 @@ export async function readPromises(root: string): Promise<VolumePromises> {
   }
 }
 
-/** What volumes have already counts as theirs; what others were promised of the disk does not. */
+/**
+ * The room for volumes. The disk that volumes have already counts as theirs. What others were promised of
+ * the disk does not count.
+ */
 export async function readRoom(
   root: string,
   { reserveBytes, othersBytes = 0 }: { readonly reserveBytes?: number; readonly othersBytes?: number } = {},

@@ -3,29 +3,31 @@ import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 
-/** In the tool, the volume's file. Descriptors 0 to 2 are its input, output and errors. */
+/**
+ * The path of the volume's file, as the tool sees it. Descriptors 0 to 2 are its input, output and errors.
+ */
 export const volumeInTool = '/dev/fd/3'
-/** What `flock` ends with where another tool works on the same file. No program of e2fsprogs ends with it. */
+/** The exit code of `flock` if another tool works on the same file. No program of e2fsprogs ends with it. */
 const conflictExitCode = 75
 /**
- * e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB full of files, and a forged one
- * may ask for any amount.
+ * The address space of a tool. e2fsck holds tables of the whole file system: 100 MB were seen for 100 GB
+ * full of files, and a forged file system may ask for any amount.
  */
 const addressSpaceBytes = 2 * 1024 ** 3
 
 /**
- * As a VM's (`guest/keeper/keeper.h`): it has as much memory as the tenant's file makes it take, so it goes
- * before the platform.
+ * The same score as a VM's (`guest/keeper/keeper.h`). The user's file decides how much memory the tool
+ * takes, so the tool is killed before the platform.
  */
 const killScore = '500'
-/** Between the signal by which the kernel says that the processor time is over, and its SIGKILL. */
+/** The time between the kernel's signal that the processor time is over, and its SIGKILL. */
 const cpuGraceSeconds = 5
 
 export interface VolumeTool {
   readonly command: readonly [string, ...string[]]
-  /** Of the volume's file, opened for reading and writing. */
+  /** The descriptor of the volume's file, opened for reading and writing. */
   readonly descriptor: number
-  /** Whom the tool becomes; absent where we are not root ourselves. */
+  /** The user that the tool runs as. Absent if we are not root ourselves. */
   readonly owner?: number
   /** The tool may not make the file larger than that. */
   readonly maxFileBytes: number
@@ -37,18 +39,18 @@ export interface VolumeTool {
 
 export type ToolEnd =
   | { readonly kind: 'exit'; readonly code: number; readonly output: string; readonly cut: boolean }
-  /** Not by us: a limit of memory, time or size, or a fault of the tool. */
+  /** The tool was ended by a limit of memory, time or size, or by its own fault, not by us. */
   | { readonly kind: 'signal'; readonly signal: string; readonly output: string }
   | { readonly kind: 'too-slow' }
-  /** Another tool has the file: one of an agent that died, and about to die itself. */
+  /** Another tool has the file. An agent that died had started it, and it is about to die too. */
   | { readonly kind: 'conflict' }
 
 /**
- * Runs a program of e2fsprogs on a file that a tenant may have written every byte of. So it runs as a user
- * that owns nothing but that file, without capabilities or a network, bounded in time, memory, output and in
- * what it may write, without a shell and with nothing of our environment. Where memory runs out it is killed
- * before the platform. It dies with us. Rejects where it could not be run, and with the signal's reason once
- * that is aborted and the tool is gone.
+ * Runs a program of e2fsprogs on a file of which a user may have written every byte. So the program runs as
+ * a user that owns nothing but that file, without capabilities, network, shell or our environment; its time,
+ * memory, output and writes are bounded. If memory runs out, it is killed before the platform. It dies with
+ * us. Rejects if it could not be run, and with the signal's reason once the signal is aborted and the tool
+ * is gone.
  */
 export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
   tool.signal?.throwIfAborted()
@@ -63,19 +65,23 @@ export async function runVolumeTool(tool: VolumeTool): Promise<ToolEnd> {
 }
 
 /**
- * Without this it would have the agent's score, and all others would be killed before it. Each program before
- * the tool becomes it and keeps the score.
+ * Sets the tool's score. Otherwise it would have the agent's, and all others would be killed before it. The
+ * programs before the tool turn into it and keep the score.
  */
 function offerToKiller(pid: number | undefined): void {
   if (pid === undefined) return
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, killScore)
   } catch {
-    // It has ended already, or has a higher score from us, which not everybody may lower.
+    // The tool has ended already, or has inherited a higher score, which only a privileged process may
+    // lower.
   }
 }
 
-/** Each program here becomes the next one, so the process that we started is the tool. */
+/**
+ * The command line before the tool. Each program turns into the next one, so the process that we start is
+ * the tool.
+ */
 function bounds(tool: VolumeTool): readonly string[] {
   const { owner, maxFileBytes, limitMs } = tool
   const cpuSeconds = Math.ceil(limitMs / 1_000)
@@ -131,11 +137,13 @@ function endOf(child: ChildProcess, tool: VolumeTool): Promise<ToolEnd> {
   })
 }
 
-/** Far from people, packages and the users of VMs. */
+/** The first user number of volumes: far from the numbers of people, packages and VMs. */
 const firstVolumeUid = 0x5000_0000
 const volumeUidBits = 24
 
-/** The user that owns the volume's file. Not root: nobody else, for that takes root. */
+/**
+ * The user that owns the volume's file. Undefined if we are not root: only root can change to another user.
+ */
 export function volumeOwner(uuid: string): number | undefined {
   if (process.getuid?.() !== 0) return undefined
   const digest = createHash('sha256').update(uuid).digest()
@@ -145,13 +153,13 @@ export function volumeOwner(uuid: string): number | undefined {
 const maxExcerptLength = 400
 
 /**
- * What e2fsck advises who runs it by hand; here a repair does that, and knows where the copies of a
+ * The advice that e2fsck gives to a person. Here a repair does that, and knows where the copies of a
  * superblock are.
  */
 const advice =
   /^The superblock could not be read[^]*|^.*\bUNEXPECTED INCONSISTENCY; RUN fsck MANUALLY\..*$|^\s*\(i\.e\., without -a or -p options\)$/gm
 
-/** What a tool said, fit for a message: its names of files and labels are the tenant's. */
+/** The tool's output in a form for messages: names of files and labels in it come from the user. */
 export function excerptOf(output: string): string {
   const plain = output
     .replace(advice, '')

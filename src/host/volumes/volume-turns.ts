@@ -3,7 +3,10 @@ import { VolumeError } from './volumes.ts'
 /** What is being done with a volume, in words that follow "it is being". */
 export type VolumeTask = 'made' | 'checked' | 'repaired' | 'erased'
 
-/** Whoever asks for the same waits for it and finds it done; making is short, so everybody waits for that. */
+/**
+ * The tasks that each task waits for. A caller who asks for the task that is under way waits for its end.
+ * Making is short, so all tasks wait for it.
+ */
 const waitsFor = {
   made: ['made'],
   checked: ['made'],
@@ -12,8 +15,8 @@ const waitsFor = {
 } satisfies Record<VolumeTask, readonly VolumeTask[]>
 
 /**
- * One task at a time on each volume. What would wait long is refused instead: its caller knows better when to
- * come again.
+ * Runs one task at a time on each volume. A task that would have to wait long is refused: its caller knows
+ * better when to try again.
  */
 export class VolumeTurns {
   readonly #underWay = new Map<string, { readonly task: VolumeTask; readonly over: Promise<unknown> }>()
@@ -26,7 +29,7 @@ export class VolumeTurns {
     for (;;) {
       signal?.throwIfAborted()
       const other = this.#underWay.get(uuid)
-      // No await from here to the note of our own turn: of two that waited, one goes on.
+      // There is no `await` from here to the note of our own turn, so of two that waited only one goes on.
       if (other === undefined) break
       const waits: readonly VolumeTask[] = waitsFor[task]
       if (!waits.includes(other.task))
