@@ -11,28 +11,29 @@ import { StalledVms } from './stalled-vms.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 /**
- * What the workflow hears of a wake it need not hear at once, and the control plane's work on it would take
- * the processor from a guest that somebody waits for: it is told after the first answer, and of the wake and
- * its start together.
+ * How long news of a wake waits. The workflow need not hear of it at once, and the control plane's work on
+ * it would take the processor from a guest that somebody waits for. So it is told after the first answer, of
+ * the wake and its start together.
  */
 const soonMs = 500
 
 /**
- * A killed VM's report is there within milliseconds; this bounds the wait for a machine that is overloaded.
+ * How long the report of a killed VM is waited for. It is there within milliseconds, except on an overloaded
+ * machine.
  */
 const reportLimitMs = 10_000
 
 /**
- * How a boot comes to its end in the agent's books. Everything here runs within the instance's queue and may
- * be repeated: the exit is written first, and what follows (address, files of the VM) finds nothing to do the
- * second time.
+ * Records the end of a boot in the agent's books. Everything here runs within the instance's queue and may
+ * be repeated. The exit is written first; the steps after it (address, files of the VM) find nothing to do
+ * the second time.
  */
 export class BootEnd {
   readonly #ports: AgentPorts
   readonly #leases: HostLeases
   readonly #volumes: HostVolumes
   readonly stalls: StalledVms
-  /** Set when the platform halts: from then on a VM that ends does so on the platform's account. */
+  /** Set when the platform halts. From then on the cause of a VM's end is the halt. */
   #halting = false
   #onNews: () => void = () => undefined
   #soon: NodeJS.Timeout | undefined
@@ -48,7 +49,7 @@ export class BootEnd {
     this.#halting = true
   }
 
-  /** Some record holds an event that is to be reported. */
+  /** Sets the function that is called when a record has an event to report. */
   onNews(listener: () => void): void {
     this.#onNews = listener
   }
@@ -66,8 +67,8 @@ export class BootEnd {
   }
 
   /**
-   * Reads what the VMM has of the current boot: notes what became known of its start, and closes the books if
-   * it ended. Returns the exit, if there is one.
+   * Reads what the VMM knows of the current boot. Records what became known of its start, and finishes the
+   * boot if it ended. Returns the exit, if there is one.
    */
   async settle(entry: InstanceEntry): Promise<ExitReport | undefined> {
     const { record } = entry
@@ -92,7 +93,9 @@ export class BootEnd {
     return lost ? await this.finish(entry, record, this.#lost(record)) : undefined
   }
 
-  /** Kills what may run of the current boot and closes the books; undefined where there never was a VM. */
+  /**
+   * Kills the VM of the current boot, if it runs, and finishes the boot. Undefined if there never was a VM.
+   */
   async kill(entry: InstanceEntry, cause: 'forced' | 'host-halted'): Promise<ExitReport | undefined> {
     const settled = await this.settle(entry)
     const { record } = entry
@@ -104,8 +107,8 @@ export class BootEnd {
   }
 
   /**
-   * The end of a boot that was ordered to sleep makes it asleep, however it came; of another one, or of one
-   * that is stopped, it is told.
+   * Finishes a boot that ended. If it was ordered to sleep, it is asleep now, no matter how it ended. If it
+   * was not, or was asked to stop, its exit is reported.
    */
   async finish(entry: InstanceEntry, record: InstanceRecord, observed: ExitReport): Promise<ExitReport> {
     const halted = this.#halting && entry.stopAskedOfBoot !== record.boot
@@ -131,7 +134,7 @@ export class BootEnd {
     return exit
   }
 
-  /** The permit is there from here on. */
+  /** Records that the instance is asleep. From here on the permit can be used. */
   async noteAsleep(
     entry: InstanceEntry,
     record: InstanceRecord,
@@ -150,8 +153,8 @@ export class BootEnd {
   }
 
   /**
-   * The address of a sleeping instance stays where it is, so that a wake finds it; without it only peers can
-   * not wake it.
+   * Keeps the address of a sleeping instance in place, so that a packet finds it and wakes the instance. If
+   * this fails, only peers can not wake it.
    */
   async rest(entry: InstanceEntry): Promise<void> {
     const { network, log } = this.#ports
@@ -168,8 +171,8 @@ export class BootEnd {
   }
 
   /**
-   * Gives back what a boot held; in standby the address and the volume are kept. Failing here must not undo
-   * the end itself; the next start or recovery repeats it.
+   * Gives back what a boot held; in standby the address and the volume are kept. A failure here must not
+   * undo the end itself; the next start or recovery repeats this.
    */
   async release(entry: InstanceEntry, record: InstanceRecord): Promise<void> {
     const { network, store } = this.#ports
@@ -225,7 +228,10 @@ export function vmOf(record: InstanceRecord): VmName {
   return { instanceUuid: record.instanceUuid, boot: record.boot }
 }
 
-/** What the platform's halt made of an end: how the application took the signal is nobody's business then. */
+/**
+ * The exit of a VM that ended in the platform's halt. How the application took the signal does not matter
+ * then.
+ */
 export function haltedExit(observed: ExitReport): ExitReport {
   return {
     boot: observed.boot,

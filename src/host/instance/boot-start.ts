@@ -25,7 +25,7 @@ import { imageOf } from './launch-image.ts'
 import type { StandbyWork } from '../leases/standby-work.ts'
 import { StartShares } from './start-shares.ts'
 
-/** A line of the platform in an instance's console stays a line. */
+/** The longest message of the platform in an instance's console; it stays one line. */
 const consoleLineMaxLength = 500
 
 /**
@@ -33,12 +33,12 @@ const consoleLineMaxLength = 500
  *
  *   launch spec -> record -> image, address and volume side by side -> VM -> record
  *
- * or, of an instance in standby, with all of that kept (its volume is checked where no memory goes on):
+ * An instance in standby has kept spec, image and address. Its volume is checked only if no memory goes on:
  *
- *   record -> VM -> whoever waits -> record
+ *   record -> VM -> leases that wait -> record
  *
- * Cut off anywhere by the death of the agent, the same call goes on from what it finds: the VM of this boot,
- * its exit, or nothing yet. Cut off by `job.controller`, nothing of the boot is left running.
+ * If the agent dies in between, the same call continues from what it finds: the VM of this boot, its exit,
+ * or nothing yet. If `job.controller` aborts it, nothing of the boot is left running.
  */
 export class BootStart {
   readonly #ports: AgentPorts
@@ -69,7 +69,7 @@ export class BootStart {
       if (earlier !== undefined) return earlier
       this.#leases.tell(entry, { kind: 'start', boot: job.boot })
       const { record } = entry
-      // While it waits for its user's turn it is asleep as before, and an abort leaves it so.
+      // While a wake waits for its user's turn, the instance stays asleep, and an abort leaves it so.
       if (record !== undefined && permitOf(record) === job.boot)
         return await this.#shares.wake(record, job.controller.signal, async () => this.#wake(entry, job))
       return await this.#bringUp(entry, job)
@@ -88,7 +88,7 @@ export class BootStart {
     }
   }
 
-  /** A user who deletes what is just starting makes no trouble for an operator. */
+  /** A user who deletes an instance while it starts is no problem for an operator. */
   #logFailure(entry: InstanceEntry, { boot }: StartJob, { failure, message }: HostStartError): void {
     const { log } = this.#ports
     const subject = { instance: entry.instanceUuid, boot, failure }
@@ -97,7 +97,7 @@ export class BootStart {
     } else log.warn(subject, `a start failed: ${message}`)
   }
 
-  /** What is already decided about this boot. */
+  /** Returns the result of this boot, if an earlier attempt has decided it. */
   async #earlierAttempt(entry: InstanceEntry, job: StartJob): Promise<StartResult | undefined> {
     const known = entry.record?.boot ?? 0
     if (job.boot < known || job.boot <= entry.stoppedThroughBoot) {
@@ -113,7 +113,8 @@ export class BootStart {
     if (job.boot > known) return undefined
     const exit = await this.#end.settle(entry)
     const { started } = entry.record ?? {}
-    // A VM that was shut down for standby did not end by itself. The answer to that order goes along.
+    // A VM that was shut down for standby did not end by itself. The result of that order goes with the
+    // answer.
     const sleep = sleepOf(entry.record)
     if (sleep?.boot === job.boot && started !== undefined) return { started, slept: sleep.slept }
     if (exit !== undefined) return { started: started ?? neverStarted(job.boot, exit.atMs), exit }
@@ -128,7 +129,7 @@ export class BootStart {
     await this.#endPrevious(entry, job.boot)
     let record = await this.#begin(entry, job.boot, spec)
     try {
-      // A pull may take minutes.
+      // This is checked before the pull, which may take minutes.
       vmm.checkMemory({ ...vmOf(record), memoryMb: spec.memoryMb })
       const { image, attachment, volume } = await this.#prepare(spec, record, signal)
       const process = guestProcess(spec, image)
@@ -137,7 +138,8 @@ export class BootStart {
       record = withVolume(record, volume)
       signal.throwIfAborted()
       const prepareMs = nowMs() - askedAtMs
-      // Beside the start, which it must not hold up; kept before anything can be sent to standby.
+      // The copy is written beside the start, so that it does not delay it, and before any order to stand
+      // by.
       const kept = mayStandBy(spec.scaleToZero)
         ? this.#keep(entry, { spec: withVolumeMade(spec), image })
         : undefined
@@ -161,16 +163,16 @@ export class BootStart {
   }
 
   /**
-   * All that a wake costs beside the VMM is one small file, the record, about 0.4 ms, and beside that the
-   * check of a volume where the VM is to boot: launch spec, image and address are kept. What can wait until
-   * the application runs does.
+   * Wakes an instance. Beside the VMM's work a wake costs one small file, the record, about 0.4 ms, and the
+   * check of a volume if the VM boots: launch spec, image and address were kept. All other work waits until
+   * the application runs.
    */
   async #wake(entry: InstanceEntry, job: StartJob): Promise<StartResult> {
     const { vmm, observer, nowMs } = this.#ports
     const askedAtMs = nowMs()
     const { signal } = job.controller
     const asleep = entry.record
-    if (asleep?.standby === undefined) throw new Error('only what is in standby can be woken')
+    if (asleep?.standby === undefined) throw new Error('only an instance in standby can be woken')
     const restore = memoryWaits(asleep)
     let record = this.#wakingRecord(entry, asleep, job)
     try {
@@ -199,7 +201,7 @@ export class BootStart {
     }
   }
 
-  /** A wake does not look for its image. Where the image is gone, that is why the VMM failed. */
+  /** A wake does not look for its image first. If the image is gone, that is why the VMM failed. */
   async #orLostImage({ launch }: InstanceEntry, error: unknown): Promise<unknown> {
     if (launch === undefined || (await this.#ports.images.isKept(launch.image))) return error
     const message = 'the image is not on this host any more; the next try fetches it again'
@@ -212,7 +214,7 @@ export class BootStart {
     signal: AbortSignal,
   ): Promise<LaunchCopy & { readonly attachment: Attachment; readonly volume: VmVolume | undefined }> {
     const { record, restore } = waking
-    // The VM can not have its device before the network has let go of it.
+    // The network must have let go of the device before the VM can have it.
     const [saved, attached, launched] = await Promise.allSettled([
       entry.save(record).then(() => {
         if (record.wakingDueMs !== undefined) this.#end.newsSoon()
@@ -238,7 +240,7 @@ export class BootStart {
     return { ...copy, volume }
   }
 
-  /** One that a VM of this very boot has already, or a memory that is to go on, is left alone. */
+  /** If a VM of this boot or a memory that continues has the volume, its file system is left alone. */
   async #holdVolume(
     { volume }: LaunchSpec,
     { record, restore }: { readonly record: InstanceRecord; readonly restore: boolean },
@@ -277,16 +279,16 @@ export class BootStart {
 
   async #keep(entry: InstanceEntry, copy: LaunchCopy): Promise<void> {
     await this.#standby.keepLaunch(entry, copy).catch((error: unknown) => {
-      // An order to stand by tries again; until then the instance only can not sleep.
+      // An order to stand by tries again. Until then the instance can not sleep, and nothing else is wrong.
       this.#ports.log.warn({ instance: entry.instanceUuid, err: error }, 'a launch spec could not be kept')
     })
   }
 
-  /** There is one VM of an instance at most: one that was thought to be lost goes before the next comes. */
+  /** An instance has at most one VM: one that was taken for lost ends before the next begins. */
   async #endPrevious(entry: InstanceEntry, boot: number): Promise<void> {
     const { record } = entry
     if (record === undefined) return
-    // The instance was in standby, and its workflow has gone on from there.
+    // The instance was in standby, and its workflow has gone on to a later boot.
     if (permitOf(record) !== undefined) {
       await this.#standby.revoke(entry, boot - 1)
       return
@@ -316,7 +318,7 @@ export class BootStart {
     readonly volume: VmVolume | undefined
   }> {
     const { images, network } = this.#ports
-    // All are waited for even when one fails, so that nothing is attached after it was given back.
+    // All three are waited for even if one fails, so that nothing is attached after it was given back.
     const hold = async () => await this.#holdVolume(spec, { record, restore: false }, signal)
     const [image, attachment, volume] = await Promise.allSettled([
       images.prepare(imageOf(spec), signal),
@@ -356,16 +358,15 @@ export class BootStart {
   }
 
   async #undo(entry: InstanceEntry, record: InstanceRecord, error: unknown): Promise<void> {
-    // With the counters' base, so that an end that is recorded here counts right. What follows is needed
-    // without it, too.
+    // The record has the counters' base, so an end that is recorded here counts right. The next steps are
+    // needed in any case.
     if (entry.record?.exit === undefined) await entry.note(record)
-    // A VMM that refused has no VM, whatever it kept of the attempt: that boot did not end, it may be tried
-    // again.
+    // After a `VmmError` there is no VM: this boot did not end and may be tried again.
     if (!(error instanceof VmmError)) await this.#end.kill(entry, 'forced')
     await this.#end.release(entry, record)
   }
 
-  /** There is no VM now, so the console has no other writer. */
+  /** Writes the reason to the console. There is no VM now, so the console has no other writer. */
   async #tellUser(entry: InstanceEntry, error: unknown, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     const reason = asHostStartError(error).message.replace(/\s+/g, ' ').slice(0, consoleLineMaxLength)
@@ -383,7 +384,7 @@ function withVolume(record: InstanceRecord, volume: VmVolume | undefined): Insta
   return { ...record, volume: { uuid: volume.uuid, readonly: volume.readonly } }
 }
 
-/** Of a boot that ended before there was anything to measure. */
+/** The report of a boot that ended before there was anything to measure. */
 export function neverStarted(boot: number, atMs: number): StartReport {
   return {
     boot,

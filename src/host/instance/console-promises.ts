@@ -3,16 +3,17 @@ import { consoleSegmentBytes, consoleSegmentsKept, listSegments } from '../conso
 import type { DiskPromise } from '../disk-room.ts'
 import type { InstanceStore } from './store.ts'
 
-/** A console drops its oldest segment after it has begun a new one. */
+/** The most bytes of a console: it drops its oldest segment only after it has begun a new one. */
 const consoleBytes = consoleSegmentBytes * (consoleSegmentsKept + 1)
 /**
- * Consoles are measured as often as this. What they write meanwhile counts twice, which is little and on the
+ * How often consoles are measured. What they write in between counts twice, which is little and errs on the
  * safe side.
  */
 const measureIntervalMs = 60_000
 
 /**
- * What the consoles of all instances may still write. An instance that was not measured yet counts in full.
+ * The bytes that the consoles of all instances may still write. An instance that was not measured yet counts
+ * in full.
  */
 export class ConsolePromises implements DiskPromise {
   readonly directory: string
@@ -53,7 +54,7 @@ export class ConsolePromises implements DiskPromise {
   }
 }
 
-/** A segment that goes meanwhile counts as not written. */
+/** The size of a console's segments. A segment that is deleted meanwhile counts as not written. */
 async function writtenBytes(consoleDirectory: string): Promise<number> {
   const segments = await listSegments(consoleDirectory)
   const sizes = await Promise.all(

@@ -9,16 +9,14 @@ import type { InstanceRecord } from './record.ts'
 import type { InstanceStore, LaunchCopy } from './store.ts'
 import { SerialQueue } from '../agent/serial-queue.ts'
 
-/** Node's timers hold 31 bits; a longer one would fire at once. */
+/** The longest delay of Node's timers, which have 31 bits. A timer with a longer one would fire at once. */
 const timerMaxMs = 2 ** 31 - 1
 
-/**
- * A start under way. It lives on when the activity that asked for it is cut off: the next attempt joins it.
- */
+/** A start under way. It goes on if the activity that asked for it is cut off; the next attempt joins it. */
 export interface StartJob {
   readonly boot: number
   readonly controller: AbortController
-  /** Traffic asked for it, so its workflow has to hear of it. */
+  /** Traffic asked for this start, so the workflow does not know of it yet and has to be told. */
   readonly byPermit: boolean
   /** True from the moment there may be a VM. */
   vmAsked: boolean
@@ -32,8 +30,8 @@ export interface PendingCall<T> {
 }
 
 /**
- * One instance in the memory of the agent. Whoever changes the record or the VM does so within `queue`;
- * `stop` asks the VM to end from outside it, because it must be able to overtake a start.
+ * One instance in the memory of the agent. The record and the VM are only changed within `queue`, with one
+ * exception: `stop` asks the VM to end from outside it, so that it can overtake a start.
  */
 export class InstanceEntry {
   readonly instanceUuid: string
@@ -42,39 +40,45 @@ export class InstanceEntry {
   job: StartJob | undefined
   /** Boots up to this one were stopped before they were known here: a late attempt must not start them. */
   stoppedThroughBoot = 0
-  /** The boot that someone asked to stop: its end is that someone's doing, even while the host halts. */
+  /** The boot that was asked to stop. Its end counts as that stop, even while the host halts. */
   stopAskedOfBoot = 0
-  /** Set when its removal begins: a start that was asked for before must not bring it back. */
+  /** Set when the instance's removal begins. A start that was asked for before must not bring it back. */
   removed = false
-  /** What its console was told last of failed starts: attempts repeat themselves, the console need not. */
+  /**
+   * The last failure that was written to the console. Repeated attempts fail in the same way; one line is
+   * enough.
+   */
   lastComplaint = ''
   /** Written by `HostLeases` alone. */
   hostLease: HostLeaseState = noHostLease
   readonly loads = new InstanceLoads()
-  /** Gateways hear of a wake before its start is on record. */
+  /** The newest start. Gateways hear of a wake before its start is in the record. */
   newestStart: StartReport | undefined
-  /** The order to stand by that is being carried out; settles when it is over, either way. */
+  /** The order to stand by that is being carried out. Resolves when it is over, carried out or not. */
   sleep: Promise<void> | undefined
-  /** The application was sent its shutdown signal for it. */
+  /** The application was sent its shutdown signal for the order to stand by. */
   sleepAsked = false
-  /** Who waits for the end of an order to stand by, and of a drain. */
+  /** The calls that wait for the end of an order to stand by, and of a drain. */
   readonly standByCalls = new Set<PendingCall<StandByResult>>()
   readonly drainCalls = new Set<PendingCall<void>>()
   /** What a wake needs, read from disk at most once. */
   launch: LaunchCopy | undefined
-  /** A wake failed: the image may be what is missing, so the next one prepares it again. */
+  /** Set when a wake failed. The image may be missing, so the next wake prepares it again. */
   imageDoubted = false
-  /** What its address, which stays attached in standby, had counted before the next boot. */
+  /** What the address had counted before the next boot. It stays attached in standby. */
   nicBase: NicCounters | undefined
-  /** Its VM waits for room on the host's disk; `StalledVms` writes it. */
+  /** Since when the VM waits for room on the host's disk. Written by `StalledVms`. */
   stalledSinceMs: number | undefined
-  /** Its host had no room for its memory when it was last to stand by; `StandbyWork` writes it. */
+  /**
+   * Set if the host's disk had no room for the memory at the last order to stand by. Written by
+   * `StandbyWork`.
+   */
   noRoom:
     | { readonly boot: number; readonly atMs: number; readonly neededMb: number; readonly leftMb: number }
     | undefined
-  /** An idle period to be told of; worthless as soon as it is over, so not on disk. */
+  /** The idle period to report. It is worthless as soon as it is over, so it is not on disk. */
   idleDue: Extract<HostEvent, { kind: 'idle' }> | undefined
-  /** The idle period that may not be told yet; `EventOutbox` writes it. */
+  /** The idle period that may not be reported yet. Written by `EventOutbox`. */
   idleHeldBack: number | undefined
   #record: InstanceRecord | undefined
   readonly #store: InstanceStore
@@ -91,18 +95,18 @@ export class InstanceEntry {
     return this.#record
   }
 
-  /** Within `queue` only. Durable against the death of the agent before it is visible in memory. */
+  /** Only within `queue`. The record outlives the death of the agent before it is visible in memory. */
   async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
     await this.#store.save(record, options)
     this.#record = record
-    // What ended or sleeps waits for nothing.
+    // A VM that ended or sleeps does not wait for room.
     if (record.started !== undefined && !runs(record)) this.stalledSinceMs = undefined
     if (record.exit !== undefined) for (const listener of this.#endListeners) listener()
   }
 
   /**
-   * As `save`, for what a disk without room must not keep from being told: it may be forgotten with this
-   * process.
+   * Like `save`, but if the disk has no room, the record changes in memory only and may be lost with this
+   * process. For changes that must be told even then.
    */
   async note(record: InstanceRecord): Promise<void> {
     try {
@@ -112,7 +116,7 @@ export class InstanceEntry {
     }
   }
 
-  /** Within `queue` only. */
+  /** Only within `queue`. */
   async remove(): Promise<void> {
     await this.#store.remove(this.instanceUuid)
     this.#record = undefined
@@ -135,7 +139,7 @@ export class InstanceEntry {
   }
 }
 
-/** It could sleep now, and waits for its turn among the instances of its user. */
+/** Whether the instance could sleep now, but waits for its turn among the instances of its user. */
 export function isHeldBack({ hostLease, idleHeldBack }: InstanceEntry): boolean {
   return hostLease.idle !== undefined && hostLease.idle.epoch === idleHeldBack
 }

@@ -5,23 +5,23 @@ import type { InstanceEntry } from './entry.ts'
 import { permitOf, runs } from './record.ts'
 import type { InstanceRecord, Standby } from './record.ts'
 
-/** Where workflows hear of their boots. `gone`: there is no such workflow any more, so nobody to tell. */
+/** The port by which workflows are told of their boots. `gone`: the workflow does not exist any more. */
 export interface HostEvents {
   tell(instanceUuid: string, event: HostEvent): Promise<'taken' | 'gone'>
 }
 
-/** Reports under way at once; after a reboot of a host there may be hundreds to make. */
+/** The most reports under way at once. After a reboot of a host there may be hundreds. */
 const deliveriesAtOnce = 8
 
-/** Waits after the nth failed round, the last one for all further: 16 s of silence, then every 10 s. */
+/** The waits after the failed rounds, the last one for all further rounds: 16 s in all, then every 10 s. */
 const retryDelaysMs = [200, 800, 2_000, 4_000, 9_000, 10_000] as const
 
-/** When what `EventPace` did not let through is tried again. */
+/** The wait before an event that `EventPace` held back is tried again. */
 const heldBackPauseMs = 1_000
 
 /**
- * Reports every event that is on disk and not yet taken, at least once, for as long as it takes.
- * Level-triggered: `wake` only says that there may be something; the records say what.
+ * Reports every event that is on disk and was not taken yet, at least once, for as long as it takes.
+ * Level-triggered: `wake` only says that there may be an event; the records say which.
  */
 export class EventOutbox {
   readonly #entries: () => Iterable<InstanceEntry>
@@ -30,12 +30,12 @@ export class EventOutbox {
   #failedRounds = 0
   /** Guards against two rounds at once. */
   #round: Promise<void> | undefined
-  /** Something came while a round was under way. */
+  /** `wake` was called while a round was under way. */
   #again = false
   /** The wait before the next attempt. */
   #timer: NodeJS.Timeout | undefined
   readonly #pace: EventPace
-  /** Runs while something is held back. */
+  /** The timer that runs while an event is held back. */
   #heldBackTimer: NodeJS.Timeout | undefined
   /** Nothing is reported after `close`, or before the first `wake`. */
   #closed = false
@@ -68,7 +68,7 @@ export class EventOutbox {
     })
   }
 
-  /** Resolves when the round under way is over; what is not taken by then stays on disk. */
+  /** Resolves when the round under way is over. Events that are not taken by then stay on disk. */
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#timer)
@@ -76,7 +76,7 @@ export class EventOutbox {
     await this.#round
   }
 
-  /** What may not be told now stays due. */
+  /** Whether the event may be reported now. If not, it stays due. */
   #mayTell(entry: InstanceEntry, event: RecordedEvent): boolean {
     const isHeldBack = !this.#pace.mayTell(entry, event)
     if (event.kind === 'idle') entry.idleHeldBack = isHeldBack ? event.epoch : undefined
@@ -143,11 +143,11 @@ export class EventOutbox {
   }
 }
 
-/** What comes of records; what a host has no record of is told by `LostBoots`. */
+/** The events that come from records. `LostBoots` reports boots that a host has no record of. */
 type RecordedEvent = Exclude<HostEvent, { kind: 'lost' | 'removed' }>
 type LastingEvent = Exclude<RecordedEvent, { kind: 'idle' }>
 
-/** In the order in which they happened. */
+/** The events to report, in the order in which they happened. */
 export function dueEvents(entry: InstanceEntry): readonly RecordedEvent[] {
   const { record, idleDue } = entry
   if (record === undefined) return []
@@ -171,7 +171,7 @@ function wakeFailed({ permit, wakeFailure }: Standby): readonly LastingEvent[] {
   return [{ kind: 'wake-failed', boot: permit, failure, message }]
 }
 
-/** What changes in the record with that; what became known while it was told stays due. */
+/** The changes of the record when the event was taken. What became known while it was reported stays due. */
 function takenOf(record: InstanceRecord, event: LastingEvent): Partial<InstanceRecord> {
   return taken[event.kind](record, event as never)
 }

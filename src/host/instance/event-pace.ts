@@ -1,35 +1,38 @@
 import type { HostEvent } from '../../domain/instance/host-work.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
-/** Each word of an instance costs its workflow a decision: so many at once, then one a second. */
+/** The events of one instance: so many at once, then one a second. Each costs its workflow a decision. */
 const perInstance = { burst: 8, perSecond: 1 }
-/** What all instances of a user may say of their `scale_to_zero_disable` count. */
+/** The changes of the `scale_to_zero_disable` count, for all instances of a user together. */
 const changesPerUser = { burst: 32, perSecond: 2 }
 
-/** The instance that an event is of. */
+/** The instance that an event is about. */
 interface Teller {
   readonly instanceUuid: string
   readonly record: { readonly nic: { readonly userUuid: string } } | undefined
 }
 
 /**
- * How often instances may tell of what they do as often as they like. What may not be told now is told later,
- * if it is still so.
+ * Limits how often instances may report what they can do as often as they like. An event that may not be
+ * reported now is reported later, if it still holds.
  *
- * An idle period is told when the instance is to fall asleep, so its pace is that of falling asleep, and of
- * the wakes after it. Both are much work for the host and the platform. Instances of one user that are woken
- * whenever they sleep would take a host of two processors whole; so they stay awake for longer, which slows
- * nobody's wake.
+ * An idle period is reported when the instance is to fall asleep, so its pace also limits the sleeps and the
+ * wakes after them. Both are much work for the host and the platform: instances of one user that are woken
+ * whenever they sleep would occupy a host of two processors. With the limit they stay awake for longer,
+ * which delays nobody's wake.
  */
 export class EventPace {
   readonly #nowMs: () => number
   readonly #words = new TokenBuckets(perInstance)
   readonly #changes = new TokenBuckets(changesPerUser)
   readonly #sleeps: TokenBuckets
-  /** The idle periods that were told: each counts once, however often it is repeated. */
+  /** The idle periods that were reported. Each counts once, no matter how often it is repeated. */
   readonly #toldIdle = new WeakMap<Teller, number>()
 
-  /** `sleepsPerMinute`: of one user's instances on this host, and as many at once after a minute of rest. */
+  /**
+   * `sleepsPerMinute` holds for one user's instances on this host. After a minute of rest, as many may sleep
+   * at once.
+   */
   constructor(options: { readonly sleepsPerMinute: number; readonly nowMs: () => number }) {
     const { sleepsPerMinute } = options
     this.#nowMs = options.nowMs

@@ -6,7 +6,9 @@ import type { PreparedImage } from '../images/images.ts'
 import type { GuestProcess } from '../vmm/vmm.ts'
 import { HostStartError } from './host-start-error.ts'
 
-/** The kernel's bound of a host name; longer instance names are cut in the guest's host name only. */
+/**
+ * The longest host name that the kernel takes. A longer instance name is cut in the guest's host name only.
+ */
 const hostnameMaxLength = 63
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -40,8 +42,8 @@ export function guestProcess(spec: LaunchSpec, image: PreparedImage): GuestProce
 }
 
 /**
- * Clients send one empty argument for none, and the image's whole command as one string when the user gave no
- * arguments of their own; both mean the image's command. Before arguments of their user they send what the
+ * Some clients send one empty argument instead of none, or the image's whole command as one string if the
+ * user gave no arguments; both mean the image's command. Before the user's arguments they send what the
  * image runs, entrypoint and command, as one line.
  */
 function argumentsOf(spec: LaunchSpec, image: PreparedImage): readonly string[] {
@@ -73,7 +75,9 @@ function imageEnv(image: PreparedImage): Record<string, string> {
   return Object.fromEntries(pairs.filter(([name]) => name !== ''))
 }
 
-/** Values may be secrets: a message names a variable, never what it holds. */
+/**
+ * Refuses strings that no process can be given. Values may be secrets, so a message names the variable only.
+ */
 function checkStrings(process: GuestProcess): void {
   const nul = namedStrings(process.argv, process.env).find(([, text]) => text.includes('\0'))
   if (nul !== undefined) throw unusable(`${nul[0]} holds a NUL byte, which no process can be given`)

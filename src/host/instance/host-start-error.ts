@@ -3,11 +3,11 @@ import { ImageError } from '../images/images.ts'
 import { VmmError } from '../vmm/vmm.ts'
 import { VolumeError } from '../volumes/volumes.ts'
 
-/** An instance could not be started, for a reason that neither its image nor its VM gave. */
+/** Thrown where an instance could not be started, for a reason that neither its image nor its VM gave. */
 export class HostStartError extends Error {
   override readonly name = 'HostStartError'
   readonly failure: HostFailure
-  /** Another attempt of the same boot can not mend it, although one of another boot might. */
+  /** Another attempt of the same boot would fail too, but one of another boot might not. */
   readonly final: boolean
   constructor(failure: HostFailure, message: string, options?: ErrorOptions & { readonly final?: boolean }) {
     super(message, options)
@@ -16,7 +16,10 @@ export class HostStartError extends Error {
   }
 }
 
-/** Any failure of a start as the one kind that callers see; what nobody foresaw counts as a failed boot. */
+/**
+ * Turns any failure of a start into the one kind that callers see. An unforeseen one counts as a failed
+ * boot.
+ */
 export function asHostStartError(error: unknown): HostStartError {
   if (error instanceof HostStartError) return error
   const isTold = error instanceof VmmError || error instanceof VolumeError
@@ -32,7 +35,7 @@ export function asHostStartError(error: unknown): HostStartError {
   })
 }
 
-/** What the host's kernel says where disk, memory or processes are used up. */
+/** The error codes of the host's kernel for a lack of disk, memory, files or processes. */
 const roomCodes: ReadonlySet<string | undefined> = new Set([
   'ENOSPC',
   'EDQUOT',

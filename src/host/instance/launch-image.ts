@@ -4,7 +4,7 @@ import type { ImageRequest } from '../images/images.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What a start asks for of the host's images. */
+/** The image that a start asks the host for. */
 export function imageOf({
   image,
   userUuid,

@@ -11,7 +11,10 @@ interface Report extends Load {
   readonly handledPerSecond: number
 }
 
-/** What the gateways said of one instance last, and what they finished since that was written down. */
+/**
+ * The last reports of the gateways about one instance, and the requests that they finished since the last
+ * write to the record.
+ */
 export class InstanceLoads {
   readonly #last = new Map<string, Report>()
   readonly #clockMs: () => number
@@ -34,7 +37,7 @@ export class InstanceLoads {
     this.#last.set(gateway, { connections, requests, queued, atMs, inFlight, handledPerSecond })
   }
 
-  /** Between two reports: the rate and the mean stay those of the last report. */
+  /** Takes counts between two reports. The rate and the mean stay those of the last report. */
   noteCounts(gateway: string, { connections, requests, queued, handledMore }: InstanceCounts): void {
     this.#handledMore += handledMore
     const before = this.#last.get(gateway)
@@ -44,8 +47,8 @@ export class InstanceLoads {
   }
 
   /**
-   * Longer than the usual where a busy gateway was late; one that came early after a late one covers the
-   * usual all the same.
+   * The time that a report covers. It is longer than the usual interval if a busy gateway was late. A report
+   * that comes early after a late one counts with the usual interval.
    */
   #coveredMs(gateway: string, atMs: number): number {
     const before = this.#last.get(gateway)
@@ -61,7 +64,7 @@ export class InstanceLoads {
     return this.#handledMore
   }
 
-  /** That many are in the books now. */
+  /** Called when this many finished requests were written to the record. */
   written(handled: number): void {
     this.#handledMore -= handled
   }
@@ -76,14 +79,20 @@ export class InstanceLoads {
     return sum
   }
 
-  /** In the mean over the interval of the last report of each gateway, and what waits. */
+  /**
+   * The requests in flight, in the mean over the interval of each gateway's last report, and those that
+   * wait.
+   */
   get inFlight(): number {
     let sum = 0
     for (const { inFlight, queued } of this.#last.values()) sum += inFlight + queued
     return sum
   }
 
-  /** By the last report of each gateway: one that follows another tells also that nothing was finished. */
+  /**
+   * The rate of finished requests by each gateway's last report. A report also says that nothing was
+   * finished.
+   */
   get handledPerSecond(): number {
     let sum = 0
     for (const report of this.#last.values()) sum += report.handledPerSecond

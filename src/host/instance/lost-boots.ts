@@ -4,16 +4,19 @@ import type { AgentLog } from '../agent/agent-ports.ts'
 import type { HostEvents } from './event-outbox.ts'
 import type { HostAgent } from '../agent/host-agent.ts'
 
-/** What is in any other state has something asked of its host, and that brings to light what the host has. */
+/**
+ * The states in which the platform asks nothing of the host. In any other state it does, and so learns what
+ * the host has.
+ */
 const restingStates: readonly InstanceState[] = [InstanceState.Running, InstanceState.Standby]
 
 /**
- * Tells workflows of boots that run or sleep here by the API's word, and of which this host has nothing, as
+ * Reports boots that run or sleep here according to the API, but of which this host has nothing, for example
  * after its directory was lost.
  *
- * A boot that the API lists in these states had its record here first: a record is written before its VM is
+ * A boot that the API lists in these states had its record here first: a record is written before the VM is
  * asked for, and before a sleep is answered. So a record that is missing now was lost, or was removed here
- * with its instance. To tell it again is harmless, so nothing is kept of what was told.
+ * with its instance. A second report is harmless, so nothing is kept about those that were made.
  */
 export class LostBoots {
   readonly #agent: HostAgent
@@ -34,8 +37,8 @@ export class LostBoots {
   }
 
   /**
-   * Takes the API's list as it was just now. Never rejects: what can not be told now is found again with the
-   * next list.
+   * Takes the API's newest list. Never rejects: what can not be reported now is found again with the next
+   * list.
    */
   async tell(listed: readonly NodeInstance[]): Promise<void> {
     try {
@@ -45,7 +48,7 @@ export class LostBoots {
         await this.#events.tell(uuid, { kind: 'lost', boot, atMs: this.#nowMs() })
       }
     } catch (error) {
-      this.#log.warn({ err: error }, 'what was lost could not be told yet')
+      this.#log.warn({ err: error }, 'lost boots could not be reported yet')
     }
   }
 

@@ -8,63 +8,66 @@ import type { NicCounters, NicSpec } from '../network/network.ts'
 
 /**
  * What a host knows of an instance's newest boot, on disk in the instance's directory. It is written before
- * the VM is asked for, so a VM without a record is nobody's. The fields tell how far the boot came:
+ * the VM is asked for, so a VM without a record belongs to no instance. The fields tell how far the boot
+ * came:
  *
  *   no `started`, no `exit`    on its way, or failed before there was a VM: nothing to report
  *   `started`, no `exit`       the VM ran when this was written
  *   `exit`                     over; `reported` once the instance's workflow has taken it
  *
- * and `standby` tells of a boot that was ordered to sleep, until the next one was stopped or went to standby
- * itself:
+ * `standby` describes a boot that was ordered to sleep. It stays until the next boot was stopped or went to
+ * standby itself. The record's `boot` tells how far the order and the wake came:
  *
- *   `boot` is its, no `atMs`   the order is being carried out
- *   `boot` is its, `atMs`      asleep, with the permit
- *   `boot` is the permit's     woken where it has `started` or `exit`; else on its way, or failed, and the permit is still there
+ *   `boot` slept, no `atMs`    the order is being carried out
+ *   `boot` slept, `atMs`       asleep, with the permit
+ *   `boot` is the permit's     woken if it has `started` or `exit`; else on its way, or failed, and the permit is still there
  */
 export interface InstanceRecord {
   readonly version: 1
   readonly instanceUuid: string
   readonly boot: number
-  /** Of the machine, when the boot began: a VM does not survive a change of it. */
+  /** The machine's boot when this boot began. A VM does not survive another boot of the machine. */
   readonly hostBootId: string
   readonly nic: NicSpec
   readonly imageDigest: string
-  /** What the VM or the memory of this boot has: it holds that on disk, beside the volume. */
+  /** The volume that the VM or the memory of this boot has. The hold itself is on disk beside the volume. */
   readonly volume?: { readonly uuid: string; readonly readonly: boolean }
-  /** What the attachment had counted before this boot. */
+  /** What the network attachment had counted before this boot. */
   readonly nicBase?: NicCounters
   readonly started?: StartReport
   /**
-   * More became known of the start than its caller was told, and the instance's workflow has not taken it
+   * More became known of the start after its caller was answered, and the instance's workflow was not told
    * yet.
    */
   readonly startDue?: boolean
   readonly exit?: ExitReport
   readonly reported: boolean
-  /** The boot with which the guest's memory began, where that is an earlier one. */
+  /** The boot with which the guest's memory began, if that is an earlier one. */
   readonly memoryBoot?: number
   readonly standby?: Standby
-  /** Traffic used the permit then, and the instance's workflow does not know yet. */
+  /** When traffic used the permit. Present until the instance's workflow knows. */
   readonly wakingDueMs?: number
-  /** What the instance's workflow knows of the guest's word about standby; absent: that it suits it. */
+  /**
+   * Whether the guest speaks against standby, as the instance's workflow knows it. If absent, it does not.
+   */
   readonly disabledTold?: boolean
   /** Boots up to this one were stopped before they were known here. */
   readonly stoppedThrough?: number
-  /** Of all earlier boots. */
+  /** The usage of all earlier boots. */
   readonly usageBefore: Usage
-  /** Of this boot, as last sampled; exact once it ended. */
+  /** The usage of this boot at the last sample. Exact once the boot has ended. */
   readonly usageOfBoot: Usage
 }
 
 export interface Standby {
-  /** Which boot was sent there; 0: none, the instance never ran. */
+  /** The boot that was sent to standby; 0 if the instance never ran. */
   readonly boot: number
   readonly permit: number
   readonly stateful: boolean
   readonly graceMs: number
-  /** Since when it sleeps. */
+  /** When it fell asleep. Absent while the order is being carried out. */
   readonly atMs?: number
-  /** How the boot ended that went, where it ended. */
+  /** How the boot that was sent to standby ended, if it ended. */
   readonly exit?: ExitReport
   readonly snapshotUuid?: string
   readonly wakeFailure?: {
@@ -72,7 +75,7 @@ export interface Standby {
     readonly failure: HostFailure
     readonly message: string
     readonly retryAtMs: number
-    /** The instance's workflow does not know yet. */
+    /** The instance's workflow was not told yet. */
     readonly due: boolean
   }
 }
@@ -91,14 +94,18 @@ export function newRecord(
   }
 }
 
-/** A repeated attempt of the same boot starts its own count again; an earlier boot's is kept for ever. */
+/**
+ * The usage before this boot. A repeated attempt of the same boot starts its count again; that of earlier
+ * boots is kept for ever.
+ */
 function usageBefore(boot: number, previous: InstanceRecord | undefined): Usage {
   if (previous === undefined) return noUsage
   return previous.boot === boot ? previous.usageBefore : totalUsage(previous)
 }
 
 /**
- * With what the VMM knows of the start by now: the first socket may listen long after the start was reported.
+ * Adds what the VMM knows of the start by now. The first socket may listen long after the start was
+ * reported.
  */
 export function withStart(record: InstanceRecord, known: StartReport | undefined): InstanceRecord {
   const { started } = record
@@ -108,14 +115,14 @@ export function withStart(record: InstanceRecord, known: StartReport | undefined
   return netTimeUs === undefined ? record : { ...record, started: { ...started, netTimeUs }, startDue: true }
 }
 
-/** The memory goes on only where the snapshot was really used. */
+/** Drops `memoryBoot` unless the snapshot was used: otherwise the memory is new. */
 function withoutOldMemory(record: InstanceRecord & { readonly started: StartReport }): InstanceRecord {
   if (record.started.kind === StartKind.Restore) return record
   const { memoryBoot: _began, ...rest } = record
   return rest
 }
 
-/** Over all boots; memory is that of the last sample, which is 0 once the VM ended. */
+/** The usage of all boots. The memory is that of the last sample, and 0 once the VM has ended. */
 export function totalUsage(record: InstanceRecord): Usage {
   const { usageBefore, usageOfBoot } = record
   return {
@@ -133,21 +140,21 @@ export function totalUsage(record: InstanceRecord): Usage {
 }
 
 /**
- * The next boot goes on from a memory. One that ended on its way to standby has left none, whatever lies
- * there.
+ * Whether the next boot continues from a memory. A boot that ended on its way to standby has left none, even
+ * if there is a snapshot.
  */
 export function memoryWaits({ standby }: InstanceRecord): boolean {
   return standby !== undefined && standby.stateful && standby.boot !== 0 && standby.exit === undefined
 }
 
-/** The VM's life as it may be seen from outside: for metrics and for what has to be looked after. */
+/** Whether the VM runs, as metrics show it and as the agent has to look after it. */
 export function runs(
   record: InstanceRecord | undefined,
 ): record is InstanceRecord & { readonly started: StartReport } {
   return record?.started !== undefined && record.exit === undefined && !isAsleep(record)
 }
 
-/** An order to stand by is being carried out on this boot. */
+/** Whether an order to stand by is being carried out on this boot. */
 export function goesToSleep(
   record: InstanceRecord | undefined,
 ): record is InstanceRecord & { readonly standby: Standby } {
@@ -160,7 +167,7 @@ function isAsleep({ standby, boot }: InstanceRecord): boolean {
   return standby?.atMs !== undefined && standby.boot === boot
 }
 
-/** The boot that this host may start by itself; it stays until that boot came up. */
+/** The boot that this host may start by itself. The permit stays until that boot has come up. */
 export function permitOf(record: InstanceRecord | undefined): number | undefined {
   const { standby } = record ?? {}
   if (record === undefined || standby?.atMs === undefined) return undefined
@@ -172,7 +179,7 @@ export function memoryBootOf(record: InstanceRecord): number {
   return record.memoryBoot ?? record.boot
 }
 
-/** What its order is answered with, as often as it is asked, also after the wake. */
+/** The answer to an order to stand by. It is the same for each repeat of the order, also after the wake. */
 export function standByResult(
   record: InstanceRecord | undefined,
   order: { readonly boot: number; readonly permit: number },
@@ -184,7 +191,7 @@ export function standByResult(
   return { slept: true, ...slept }
 }
 
-/** The boot that was last sent to standby and arrived there, and how that went. */
+/** The boot that last reached standby, and how that went. */
 export function sleepOf(
   record: InstanceRecord | undefined,
 ): { readonly boot: number; readonly slept: NonNullable<StartResult['slept']> } | undefined {

@@ -1,8 +1,8 @@
 const maxRemembered = 10_000
 
 /**
- * What was removed here, the latest of it. An order that was given before needs seconds to get here at most,
- * and must not bring anything back: nobody would remove it again.
+ * The latest instances and volumes that were removed here. An order that was given before takes seconds at
+ * most to get here, and must not bring them back: nobody would remove them again.
  */
 export class RemovedHere {
   readonly #uuids = new Set<string>()

@@ -2,14 +2,14 @@ import { volumeWriteBackMs } from '../vmm/vmm.ts'
 import type { InstanceRecord } from './record.ts'
 
 /**
- * The guest kills the application after its grace; where it does not, its keeper ends it 5 s later. Past
- * this, the agent does.
+ * How long after the grace the agent ends the VM. The guest kills the application after the grace; if it
+ * does not, its keeper ends the VM 5 s later.
  */
 const slackMs = 6_000
 
 /**
- * How long a guest may take to end. One that may write to its volume has to write back what it holds in
- * memory: killed before, it is lost.
+ * How long a guest may take to end. A guest with a writable volume has to write back what it holds in
+ * memory; a kill before that loses it.
  */
 export function shutdownLimitMs(record: Pick<InstanceRecord, 'volume'>, graceMs: number): number {
   const writesBack = record.volume !== undefined && !record.volume.readonly

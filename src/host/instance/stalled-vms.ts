@@ -3,8 +3,9 @@ import type { AgentPorts } from '../agent/agent-ports.ts'
 import type { InstanceEntry } from './entry.ts'
 
 /**
- * VMs that wait for room on the host's disk. Nothing is lost by that and nothing has to be done about the VM;
- * but whoever reads its console, its metrics or `roost explain` has to learn why it stands still.
+ * Reports VMs that wait for room on the host's disk. Such a wait loses nothing, and nothing has to be done
+ * about the VM. But a reader of its console, its metrics or `roost explain` has to learn why it stands
+ * still.
  */
 export class StalledVms {
   readonly #ports: AgentPorts
@@ -13,7 +14,7 @@ export class StalledVms {
     this.#ports = ports
   }
 
-  /** Once for each change; the guest is silent while it stands still, so its console has no other writer. */
+  /** Records a change. The guest is silent while it stands still, so its console has no other writer. */
   note(entry: InstanceEntry, stalled: boolean): void {
     const { stalledSinceMs, instanceUuid: instance } = entry
     const { log, nowMs, observer } = this.#ports
@@ -36,7 +37,7 @@ export class StalledVms {
     new ConsoleWriter(store.consoleDirectory(entry.instanceUuid))
       .append(Buffer.from(`[roost] ${line}\n`))
       .catch((error: unknown) => {
-        // The console is on that disk too, as a rule.
+        // The console is usually on the same disk.
         log.warn({ instance: entry.instanceUuid, err: error }, 'could not write to the console')
       })
   }

@@ -5,7 +5,7 @@ import type { PreparedImage } from '../images/images.ts'
 import type { InstanceRecord } from './record.ts'
 import { replaceText } from '../agent/record-file.ts'
 
-/** All that a start needs, so that a wake asks nobody. Holds secrets. */
+/** All that a start needs, kept so that a wake asks nobody. It holds secrets. */
 export interface LaunchCopy {
   readonly spec: LaunchSpec
   readonly image: PreparedImage
@@ -17,14 +17,14 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export interface StoredInstance {
   readonly instanceUuid: string
-  /** Undefined where there is a directory but no record that can be read. */
+  /** Undefined if the directory has no record that can be read. */
   readonly record: InstanceRecord | undefined
 }
 
 /**
- * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/`, what the VMM keeps in
- * `vm/`, and `launch/` for the agent's eyes alone. A record is replaced as a whole, so a reader after a crash
- * finds the one before or the one after.
+ * The directories `<agent directory>/instances/<uuid>`: `record.json`, `console/`, the VMM's files in `vm/`,
+ * and `launch/`, which only the agent may read. A record is replaced as a whole, so after a crash it is the
+ * old one or the new one.
  */
 export class InstanceStore {
   readonly #root: string
@@ -42,7 +42,7 @@ export class InstanceStore {
     return join(this.directory(instanceUuid), 'console')
   }
 
-  /** With `durable` it also outlives the machine's death, once this has resolved. */
+  /** With `durable` the record also outlives the death of the machine, once this has resolved. */
   async save(record: InstanceRecord, options: { readonly durable?: boolean } = {}): Promise<void> {
     const directory = this.directory(record.instanceUuid)
     const path = join(directory, 'record.json')
@@ -66,7 +66,7 @@ export class InstanceStore {
     await rename(`${path}.tmp`, path)
   }
 
-  /** Undefined where there is none that can be read. */
+  /** Undefined if there is no copy that can be read. */
   async loadLaunch(instanceUuid: string): Promise<LaunchCopy | undefined> {
     const path = join(this.#launchDirectory(instanceUuid), 'launch.json')
     const text = await readFile(path, 'utf8').catch(() => '')
@@ -95,14 +95,15 @@ export class InstanceStore {
     )
   }
 
-  /** When anything was last made or deleted in the instance's directory; undefined when there is none. */
+  /** When a file was last made or deleted in the instance's directory. Undefined if there is no directory. */
   async changedAtMs(instanceUuid: string): Promise<number | undefined> {
     const found = await stat(this.directory(instanceUuid)).catch(() => undefined)
     return found?.mtimeMs
   }
 
   async remove(instanceUuid: string): Promise<void> {
-    // The record first: a directory that a crash leaves without one is collected, never believed.
+    // The record goes first: a directory that a crash leaves without one is deleted later, and nothing in it
+    // is believed.
     const directory = this.directory(instanceUuid)
     await rm(join(directory, 'record.json'), { force: true })
     await rm(directory, { recursive: true, force: true })

@@ -10,18 +10,18 @@ import { machineClockMs } from '../agent/machine-clock.ts'
 import { sampleUsage } from './usage-sample.ts'
 
 /**
- * What a crash of the machine may lose of the accounts; one of the agent alone loses only what was handled
- * since.
+ * How often usage is written to disk. A crash of the machine may lose this much of it. A crash of the agent
+ * alone loses only the count of requests since the last sample.
  */
 export const sampleIntervalMs = 10_000
 
 /**
- * Of the CPU times read in one go, each of 10 us: what gateways and workflows wait for is not kept for
+ * The CPU times that are read in one go, 10 us each, so that gateways and workflows are not kept waiting for
  * longer.
  */
 const loadsAtOnce = 200
 
-/** Answers what instances have used, and keeps a sample of it on disk. */
+/** Answers what instances have used, and writes samples of it to disk. */
 export class UsageMeter {
   readonly #ports: AgentPorts
   readonly #entries: ReadonlyMap<string, InstanceEntry>
@@ -33,7 +33,7 @@ export class UsageMeter {
     this.#clockMs = clockMs
   }
 
-  /** Of those asked for that this host knows. */
+  /** The usage of the given instances, as far as this host knows them. */
   async usageOf(instanceUuids: readonly string[]): Promise<UsageByInstance> {
     const found = await Promise.all(
       instanceUuids.map(async (instanceUuid): Promise<readonly [string, Usage] | undefined> => {
@@ -49,8 +49,8 @@ export class UsageMeter {
   }
 
   /**
-   * See `HostLoads`. The counters of one that does not run stand still, and would tell of an instance with
-   * nothing to do.
+   * See `HostLoads`. Only instances that run are in it: the counters of others stand still, and would look
+   * like those of an instance with nothing to do.
    */
   async loadsOf(instanceUuids: readonly string[]): Promise<HostLoads> {
     const atMs = this.#clockMs()
@@ -75,7 +75,7 @@ export class UsageMeter {
     }
   }
 
-  /** One after another: it is in no hurry, and it must not get in the way of starts. */
+  /** Samples the instances one after another: this has time, and must not delay starts. */
   async sampleAll(): Promise<void> {
     for (const entry of this.#entries.values()) {
       if (!runs(entry.record) && entry.loads.handledMore === 0) continue

@@ -6,8 +6,8 @@ import type { InstanceRecord } from './record.ts'
 const noCounters: NicCounters = { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 }
 
 /**
- * What this boot has used up to now. Never less than an earlier sample: a source that is gone keeps its last
- * word.
+ * What this boot has used so far. Never less than an earlier sample: the last value of a source that is gone
+ * stays.
  */
 export async function sampleUsage(
   ports: Pick<AgentPorts, 'vmm' | 'network' | 'log'>,

@@ -195,7 +195,7 @@ export class HostVolumes {
       await volumeEvents.tell(volumeUuid, event)
       if (this.#untold.get(volumeUuid) === event) this.#untold.delete(volumeUuid)
     } catch (error) {
-      log.warn({ volume: volumeUuid, err: error }, 'what became of a volume could not be told yet')
+      log.warn({ volume: volumeUuid, err: error }, "a volume's workflow could not be told an event yet")
     }
   }
 }
