@@ -1,11 +1,13 @@
 import type { HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { machineClockMs } from '../agent/machine-clock.ts'
 
-/** A gateway answers from memory; one that is busier, or too old to answer at all, is not waited for. */
+/**
+ * How long the gateways' answers are waited for. A gateway answers from memory. One that is busier, or too
+ * old to answer at all, is not waited for.
+ */
 const waitMs = 80
 /**
- * Readers within this time share one round, however often somebody reads: what they get is no older than
- * that.
+ * Readers within this time share one round, no matter how many they are. Their counts are at most this old.
  */
 const sharedMs = 50
 
@@ -16,15 +18,15 @@ interface Reporter {
 interface Round {
   readonly number: number
   readonly startedMs: number
-  /** Those who have not answered yet. */
+  /** The gateways that have not answered yet. */
   readonly waiting: Set<Reporter>
   readonly over: Promise<void>
   readonly end: () => void
 }
 
 /**
- * Asks the gateways for their counts when somebody reads them. They report by themselves every second only,
- * and a client that has had an answer may read at once how many there were.
+ * Asks the gateways for their counts when somebody reads them. By themselves they report only every second,
+ * and a client that has had an answer may read the counts at once.
  */
 export class CountReports {
   readonly #clockMs: () => number
@@ -34,7 +36,7 @@ export class CountReports {
     this.#clockMs = clockMs
   }
 
-  /** Resolves when all of these have told their counts, or after `waitMs`. */
+  /** Resolves when all these gateways have told their counts, or after `waitMs`. */
   async ask(lines: Iterable<Reporter>): Promise<void> {
     const nowMs = this.#clockMs()
     if (this.#last === undefined || nowMs - this.#last.startedMs > sharedMs) {

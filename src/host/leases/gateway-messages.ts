@@ -1,24 +1,23 @@
 import type { GatewayMessage, InstanceCounts, InstanceLoad } from '../../domain/standby/lease-protocol.ts'
 
-/** A line that is none of the protocol. What sent it is not to be trusted further. */
+/** Thrown for a line that does not belong to the protocol. The sender is not trusted any further. */
 export class MessageError extends Error {
   override readonly name = 'MessageError'
 }
 
 /**
- * A service has at most as many ports as its contract permits; this is for gateways that do not ask by
- * service.
+ * The most ports in one message. The API bounds the ports of a service; this bound is for gateways that do
+ * not ask by service.
  */
 const portsMax = 64
 const idMaxLength = 128
-/** Every address of a host once. */
+/** The most items of a list: every address of a host once. */
 const listMax = 65_536
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Checks what a gateway sent. Throws `MessageError`. Fields that are not of the protocol are ignored: it may
- * be newer.
+ * Checks what a gateway sent. Throws `MessageError`. Unknown fields are ignored: the gateway may be newer.
  */
 export function gatewayMessage(line: object): GatewayMessage {
   const fields = line as Fields

@@ -17,30 +17,33 @@ import { isHeldBack } from '../instance/entry.ts'
 import type { InstanceEntry } from '../instance/entry.ts'
 import { standByResult } from '../instance/record.ts'
 
-/** Node's timers hold 31 bits; a longer one would fire at once. */
+/** The longest delay of Node's timers, which have 31 bits. A timer with a longer one would fire at once. */
 const timerMaxMs = 2 ** 31 - 1
 
 /** The connection of one gateway. Messages leave in the order in which they were given. */
 export interface GatewayLine {
   readonly gatewayId: string
   send(message: HostMessage | Promise<HostMessage>): void
-  /** Another connection of the same gateway has taken its place. */
+  /** Called when another connection of the same gateway has taken its place. */
   end(): void
 }
 
-/** What the leases' decisions set in motion; each tells it later what came of it. Must not throw. */
+/**
+ * The work that the leases' decisions begin. Each method reports its result later, with `HostLeases.tell`.
+ * Must not throw.
+ */
 export interface HostLeaseWork {
   wake(entry: InstanceEntry, boot: number): void
   sleep(entry: InstanceEntry, order: StandByOrder): void
   hurry(entry: InstanceEntry, boot: number): void
   noteWakeFailure(entry: InstanceEntry, failed: Extract<HostLeaseEffect, { kind: 'tell-wake-failed' }>): void
-  /** There is something to report to a workflow. */
+  /** Called when there is an event to report to a workflow. */
   news(): void
 }
 
 /**
- * Feeds every instance's lease (`src/domain/standby/host-lease.ts`) with what happens and carries out what it
- * decides. It holds who is connected, and the clock; nothing here decides.
+ * Feeds the events to every instance's lease (`src/domain/standby/host-lease.ts`) and carries out its
+ * decisions. This class knows the connected gateways and the clock; it decides nothing.
  */
 export class HostLeases {
   readonly #ports: AgentPorts
@@ -56,7 +59,7 @@ export class HostLeases {
     this.#entries = entries
   }
 
-  /** Who works on the VMs needs the leases first, so these callbacks are set afterwards. */
+  /** Sets the work. The parts that work on VMs need the leases first, so it is set after the construction. */
   setCallbacks(work: HostLeaseWork): void {
     this.#work = work
   }
@@ -69,12 +72,12 @@ export class HostLeases {
     this.#arm(entry)
   }
 
-  /** Everything that time alone brings about. */
+  /** Makes every lease do what is due by now. */
   tick(): void {
     for (const entry of this.#entries.values()) this.tell(entry, { kind: 'tick' })
   }
 
-  /** The instance is not this host's any more. */
+  /** Forgets an instance that this host does not have any more. */
   forget(entry: InstanceEntry): void {
     clearTimeout(this.#timers.get(entry.instanceUuid))
     this.#timers.delete(entry.instanceUuid)
@@ -96,8 +99,8 @@ export class HostLeases {
       if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
     }
     for (const entry of this.#entries.values()) {
-      // It tells anew what it has, and of what ended meanwhile nothing: word of that may have been lost with
-      // the connection before.
+      // The gateway will tell its loads again, but nothing of loads that ended meanwhile: its word may have
+      // been lost with the last connection.
       entry.loads.forget(gateway)
       const hold = heldOf.get(entry.instanceUuid)
       if (hold !== undefined) {
@@ -118,7 +121,7 @@ export class HostLeases {
     }
   }
 
-  /** Traffic events of one gateway; of instances that are not here only an `open` is answered. */
+  /** Takes a traffic event of one gateway. If the instance is not here, only an `open` is answered. */
   hear(line: GatewayLine, instance: string, event: HostLeaseEvent): void {
     const entry = this.#entries.get(instance)
     if (entry !== undefined) this.tell(entry, event)
@@ -146,7 +149,7 @@ export class HostLeases {
     this.#reports.answered(line, number)
   }
 
-  /** Resolves when the counts of all gateways are known as they are now; see `CountReports`. */
+  /** Resolves when the present counts of all gateways are known; see `CountReports`. */
   async countsTold(): Promise<void> {
     await this.#reports.ask(this.#lines.values())
   }
@@ -177,14 +180,14 @@ export class HostLeases {
     }
   }
 
-  /** Those of the instances that are awake. Answers from memory. */
+  /** The given instances that are awake. Answers from memory. */
   awake(instanceUuids: readonly string[]): AwakeInstances {
     const pairs = instanceUuids.flatMap((instanceUuid) => {
       const entry = this.#entries.get(instanceUuid)
       const state = entry === undefined ? undefined : awakeState(entry.hostLease.phase)
       if (entry === undefined || state === undefined) return []
       const { phase, permit } = entry.hostLease
-      // While it is being woken, `hostLease.boot` is still the boot that slept.
+      // While the instance is being woken, `hostLease.boot` is still the boot that slept.
       const boot = (phase === LeasePhase.Waking ? permit : undefined) ?? entry.hostLease.boot
       const started = [entry.newestStart, entry.record?.started].find((each) => each?.boot === boot)
       return [[instanceUuid, { boot, state, ...(started === undefined ? {} : { started }) }] as const]

@@ -15,7 +15,7 @@ import type { AgentLog } from '../agent/agent-ports.ts'
 import { gatewayMessage, MessageError } from './gateway-messages.ts'
 import type { HostLeases, GatewayLine } from './host-leases.ts'
 
-/** What a gateway may leave unread; one that reads nothing any more is cut off. */
+/** The most bytes that a gateway may leave unread. A gateway that does not read any more is cut off. */
 const unreadMaxBytes = 8 << 20
 
 export interface LeaseServerOptions {
@@ -26,13 +26,14 @@ export interface LeaseServerOptions {
   readonly nowMs: () => number
 }
 
-/** What gateways show: with it they can ask for leases, and be no host. */
+/** The secret that gateways show. With it they can ask for leases, but can not act as a host. */
 export function trafficSecretOf(agentSecret: string): string {
   return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
 }
 
 /**
- * `GET /traffic` of `src/domain/standby/lease-protocol.ts`: lets gateways in, for as long as they are heard.
+ * The server of `GET /traffic` (`src/domain/standby/lease-protocol.ts`). It lets gateways in and keeps each
+ * one as long as it is heard.
  */
 export class LeaseServer {
   readonly #options: LeaseServerOptions
@@ -49,9 +50,9 @@ export class LeaseServer {
     this.#beat.unref()
   }
 
-  /** For the `upgrade` event of the agent's server. */
+  /** Handles the `upgrade` event of the agent's server. */
   receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // A peer that goes away is no event of its own: `close` follows.
+    // The error of a peer that goes away needs no handling: `close` follows.
     socket.on('error', () => undefined)
     const refusal = this.#refusalOf(request)
     if (refusal !== undefined) {
@@ -82,7 +83,9 @@ export class LeaseServer {
   }
 }
 
-/** Digests have one length, so that their comparison tells nothing of the secret. */
+/**
+ * A digest of a text. All digests have the same length, so their comparison reveals nothing of the secret.
+ */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
@@ -93,7 +96,7 @@ class TrafficLine implements GatewayLine {
   readonly #reader = new JsonLineReader({ maxBytes: maxTrafficLineBytes })
   #gatewayId = ''
   #lastWordMs: number
-  /** The last message that is still being put together; later ones wait for it. */
+  /** The last message that is still being prepared. Later ones wait for it. */
   #pending: Promise<void> | undefined
 
   constructor(options: LeaseServerOptions, socket: Duplex) {
@@ -122,7 +125,7 @@ class TrafficLine implements GatewayLine {
     if (head.length > 0) this.#read(head)
   }
 
-  /** Also ends a connection that was silent for as long as its leases are kept. */
+  /** Sends a beat, or ends a connection that was silent for as long as its leases are kept. */
   beat(): void {
     if (this.#options.nowMs() - this.#lastWordMs >= leaseKeptMs) this.end()
     else this.send({ kind: 'beat' })

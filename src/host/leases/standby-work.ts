@@ -25,9 +25,9 @@ import { sampleUsage } from '../instance/usage-sample.ts'
  *
  *   launch copy -> the guest agrees -> record of the order -> snapshot, or shutdown -> record of the sleep with its permit
  *
- * Up to the record of the order nothing has happened; from then on an agent that finds it goes on
- * (`recovery.ts`). With the record of the sleep the permit is there. The guest's agreement is taken back
- * wherever the VM runs on.
+ * Before the record of the order nothing has happened. After it, a new agent that finds the record continues
+ * (`recovery.ts`). The permit exists from the record of the sleep on. Wherever the VM runs on, the guest's
+ * agreement is taken back.
  */
 export class StandbyWork {
   readonly #ports: AgentPorts
@@ -47,7 +47,7 @@ export class StandbyWork {
     this.#volumes = parts.volumes
   }
 
-  /** Resolves when the order is over; `HostLeases` is told what came of it. One at a time for an instance. */
+  /** Resolves when the order is over; `HostLeases` is told the result. Only one at a time for an instance. */
   async sleep(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     const { boot } = order
     try {
@@ -69,19 +69,23 @@ export class StandbyWork {
   }
 
   /**
-   * A cold standby that was under way when the last agent died: its guest had agreed, and nobody was
-   * connected.
+   * Finishes a cold standby that was under way when the last agent died. Its guest had agreed, and nobody
+   * was connected.
    */
   async finish(entry: InstanceEntry, order: StandByOrder): Promise<void> {
     await this.#shutDown(entry, order)
   }
 
-  /** Within `queue`. The instance may not be woken any more; what was asleep is over. */
+  /**
+   * Within `queue`. Takes the permit back: the instance may not be woken any more, and its boot that slept
+   * is over.
+   */
   async revoke(entry: InstanceEntry, throughBoot: number): Promise<void> {
     const { record } = entry
     if (record === undefined) return
     const { standby, started, ...rest } = record
-    // A boot whose memory slept has not ended; without its start it is not taken for one that runs.
+    // A boot whose memory slept has no exit. Without its start the record does not look like that of a
+    // running boot.
     const kept = record.exit === undefined || started === undefined ? {} : { started }
     const stoppedThrough = Math.max(throughBoot, record.stoppedThrough ?? 0)
     await entry.save({ ...rest, ...kept, stoppedThrough }, { durable: true })
@@ -91,13 +95,15 @@ export class StandbyWork {
     await this.drop(entry)
   }
 
-  /** Within `queue`, and only where no permit is left. Repeating it finds nothing. */
+  /**
+   * Deletes what standby kept. Within `queue`, and only if there is no permit. A repeat finds nothing to do.
+   */
   async drop(entry: InstanceEntry): Promise<void> {
     const { vmm, store, log } = this.#ports
     const { record, instanceUuid } = entry
     entry.launch = undefined
     try {
-      // As long as there is a memory that had its volume, nobody else may have that.
+      // The snapshot goes first: while a memory that had the volume exists, nobody else may have the volume.
       await vmm.dropSnapshot(store.directory(instanceUuid))
       await Promise.all([
         store.dropLaunch(instanceUuid),
@@ -109,7 +115,10 @@ export class StandbyWork {
     }
   }
 
-  /** What a wake needs: from memory, from disk, or else as a start gets it. */
+  /**
+   * What a wake needs. It comes from memory, else from disk, else from the API and the images, as for a
+   * start.
+   */
   async launchOf(entry: InstanceEntry, signal: AbortSignal): Promise<LaunchCopy> {
     const { store, launches, images } = this.#ports
     entry.launch ??= await store.loadLaunch(entry.instanceUuid)
@@ -147,7 +156,7 @@ export class StandbyWork {
       const { hostBootId } = this.#ports
       const { boot } = order
       const fresh = newRecord({ instanceUuid, boot, hostBootId, nic, imageDigest }, record)
-      // No memory of it is here, whatever it had where it ran.
+      // This host has no memory of the instance, even if the instance had one where it ran.
       const stateful = boot === 0 && order.stateful
       const standby = { ...standbyOf(order), stateful, atMs: this.#ports.nowMs() }
       await entry.save({ ...fresh, reported: true, standby }, { durable: true })
@@ -172,8 +181,8 @@ export class StandbyWork {
   }
 
   /**
-   * Room for the whole memory, before anything is written; what is written by the end is missing from the
-   * free room.
+   * Reserves room for the whole memory before anything is written. What is written at the end is already
+   * missing from the free room.
    */
   async #reserve(entry: InstanceEntry, { boot }: StandByOrder): Promise<Reservation> {
     const { disk, store, log, nowMs } = this.#ports
@@ -197,7 +206,10 @@ export class StandbyWork {
     }
   }
 
-  /** Resolves when the order is on record; throws `StayAwake` with the VM as it was. */
+  /**
+   * Asks the guest and writes the order into the record. Throws `StayAwake` if the VM is to run on as it
+   * was.
+   */
   async #agree(entry: InstanceEntry, order: StandByOrder): Promise<InstanceRecord> {
     const { vmm } = this.#ports
     await this.#end.settle(entry)
@@ -236,13 +248,13 @@ export class StandbyWork {
     }
   }
 
-  /** Within `queue`: the order is taken back, and the guest hears of it. */
+  /** Within `queue`. Takes the order back and tells the guest. */
   async stayAwake(entry: InstanceEntry): Promise<void> {
     const { record } = entry
     if (!goesToSleep(record)) return
     const { standby: _ordered, ...rest } = record
     await entry.save(rest)
-    // What ended meanwhile ended by itself.
+    // A VM that ended meanwhile ended by itself.
     if ((await this.#end.settle(entry)) === undefined) await this.#ports.vmm.stayAwake(vmOf(record))
   }
 
@@ -254,7 +266,7 @@ export class StandbyWork {
       await this.#ports.vmm.shutdown(vmOf(record), { graceMs })
       await entry.ended(shutdownLimitMs(record, order.graceMs))
       await entry.queue.run(async () => {
-        // Its end makes it asleep: `BootEnd.finish`.
+        // `BootEnd.finish` makes the instance asleep when the VM ends.
         if (goesToSleep(entry.record)) await this.#end.kill(entry, 'forced')
       })
     } finally {
@@ -263,8 +275,8 @@ export class StandbyWork {
   }
 
   /**
-   * Somebody waits for the next boot. Does nothing before the shutdown signal was sent, which then has the
-   * short grace at once.
+   * Called when somebody waits for the next boot. Before the shutdown signal is sent this does nothing: the
+   * signal has the short grace from the start then.
    */
   hurry(entry: InstanceEntry): void {
     const { record } = entry
@@ -275,8 +287,8 @@ export class StandbyWork {
   }
 
   /**
-   * Within `queue`: on disk where that takes it, so that the next agent's back-off goes on; its workflow
-   * hears of it either way.
+   * Within `queue`. Records the failure of a wake, on disk if there is room, so that the next agent goes on
+   * with the back-off. The workflow is told either way.
    */
   async noteWakeFailure(
     entry: InstanceEntry,
@@ -295,22 +307,25 @@ export class StandbyWork {
     })
   }
 
-  /** For the record of the boot that follows. */
+  /** The `memoryBoot` for the record of the next boot. */
   memoryBootAfter(record: InstanceRecord): number | undefined {
     return record.standby?.stateful === true && record.standby.boot !== 0 ? memoryBootOf(record) : undefined
   }
 }
 
 const mebibyte = 1024 * 1024
-/** What a snapshot has besides the memory takes less than this: devices, and what describes them. */
+/** The bound of what a snapshot has beside the memory: the state of devices, and its description. */
 const deviceStateMb = 8
 
-/** Nothing of the instance runs or slept here: it never ran, or this host lost what it had of it. */
+/**
+ * Whether only the permit has to be left, because nothing of the instance ran or slept here: it never ran,
+ * or this host lost what it had of it.
+ */
 function isPermitAlone({ record }: InstanceEntry, { boot, epoch }: StandByOrder): boolean {
   return boot === 0 || (epoch === 0 && record === undefined)
 }
 
-/** The instance is not sent to standby, and why. */
+/** Thrown where the instance is not sent to standby; `reason` says why. */
 class StayAwake extends Error {
   override readonly name = 'StayAwake'
   readonly reason: StandByRefusal
