@@ -25,7 +25,7 @@ export const breakoutTries = [
 ] as const
 
 /**
- * A program that is run in place of QEMU, as a guest that has taken its VMM over, with what it tries to
+ * A program that runs in place of QEMU, like a guest that has taken over its VMM, and what it tries to
  * reach: servers, files, processes and memory of this host, and a VM that runs beside it.
  */
 export class BreakoutProgram {
@@ -38,8 +38,8 @@ export class BreakoutProgram {
   }
 
   /**
-   * It reports to `reportFd`. Lies in a directory that everybody may enter, as the real VMM does, with a
-   * setuid program beside it.
+   * Compiles the program, which reports to `reportFd`. Like the real VMM it is in a directory that everybody
+   * may enter, with a setuid program beside it.
    */
   static async make(options: {
     readonly bench: QemuBench
@@ -90,7 +90,7 @@ export class BreakoutProgram {
     })
   }
 
-  /** Every process that runs it. */
+  /** The processes that run the program. */
   running(): readonly number[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -130,7 +130,7 @@ function compile(output: string, defines: Readonly<Record<string, string | numbe
   execFileSync('musl-gcc', ['-D_GNU_SOURCE', '-Wall', '-Werror', '-static', ...flags, '-o', output, source])
 }
 
-/** As a string of C. */
+/** The text as a string of C. */
 function text(value: string): string {
   return JSON.stringify(value)
 }

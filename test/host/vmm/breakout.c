@@ -1,7 +1,7 @@
 /*
- * Run in place of QEMU, as a guest that has taken its VMM over: tries to reach what is not the VM's own. One
- * line to REPORT_FD for each try, `<what> reached` or `<what> refused <errno>`, then `done`. The test
- * compiles it with the places to look at.
+ * Runs in place of QEMU, like a guest that has taken over its VMM, and tries to reach what does not belong
+ * to the VM. Writes one line to REPORT_FD for each try, `<what> reached` or `<what> refused <errno>`, then
+ * `done`. The test compiles it with the places to look at.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ static void try_powers(void) {
   tell("power", "packet", socket(AF_PACKET, SOCK_RAW, 0));
 }
 
-/* A copy of id(1) that belongs to root and is setuid. */
+/* Runs a copy of id(1) that belongs to root and is setuid. */
 static void try_setuid_program(const char *path) {
   int ends[2];
   char said[64] = "";
@@ -89,7 +89,7 @@ static void try_setuid_program(const char *path) {
   tell("power", "setuid-program", strcmp(said, "0\n") == 0 ? 0 : -1);
 }
 
-/* Nobody's child, and deaf to everything. */
+/* Ignores every signal, and leaves a process that is nobody's child and ignores them too. */
 static void try_to_stay(void) {
   for (int signal_number = 1; signal_number < 32; signal_number++) signal(signal_number, SIG_IGN);
   if (fork() == 0) {

@@ -66,7 +66,7 @@ describe('a guest that has taken over its VMM', () => {
     })
   }
 
-  it('has a keeper of yet another user, who reaches as little, and a first process that may only kill', async () => {
+  it('has a keeper that is a third user and reaches as little, and a first process that may only kill', async () => {
     const vm = statusOf(await bench.pidOf(spec, 'qemu'))
     const keeper = statusOf(await bench.pidOf(spec, 'keeper'))
     const first = statusOf(vm.parent)
@@ -83,13 +83,13 @@ describe('a guest that has taken over its VMM', () => {
     }
   })
 
-  it('ends with its keeper, whatever it has done about that', async () => {
+  it('ends with its keeper, whatever it did to survive', async () => {
     assert.equal(running().length, 2)
     process.kill(await bench.pidOf(spec, 'keeper'), 'SIGKILL')
     await until('nothing is left', () => running().length === 0, limit)
   })
 
-  it('can be killed, whatever it has done about that, and what it used is known', async () => {
+  it('can be killed, whatever it did to survive, and the CPU time that it used is known', async () => {
     const next = { ...(await bench.spec({ argv: ['true'] })), attachment: tapAttachment }
     await vmm.start(next)
     await until('it has tried', async () => (await bench.consoleOf(next)).includes('done'), limit)
@@ -133,7 +133,7 @@ describe('a host that does not let namespaces be made', () => {
     await bench.close()
   })
 
-  it('is told from one that does', async () => {
+  it('is distinguished from a host that lets them be made', async () => {
     const { facts, assets } = bench.context
     assert.deepEqual(await findJailGaps(facts, assets), [])
     const keeperPath = path.join(bench.directory, 'keeper')
@@ -163,7 +163,7 @@ function statusOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(text)?.[1]?.trim() ?? ''
   assert.equal(field('NoNewPrivs'), '1')
-  // Real, effective, saved and of the file system are the same.
+  // The real, effective, saved and file system ids are the same.
   const uids = new Set(field('Uid').split('\t'))
   assert.equal(uids.size, 1)
   return {

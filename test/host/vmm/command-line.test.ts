@@ -27,7 +27,7 @@ const machine: Machine = {
   attachment,
 }
 
-/** The value behind every occurrence of an option. */
+/** The value after every occurrence of an option. */
 function valuesOf(command: readonly string[], option: string): readonly string[] {
   return command.filter((_, index) => command[index - 1] === option)
 }
@@ -52,7 +52,7 @@ describe('the command line of the VMM', () => {
     assert.deepEqual(valuesOf(used, '-kernel'), [])
   })
 
-  it('of what goes on from a snapshot has the devices and the memory’s name of every machine that it may be of', () => {
+  it('of a restored machine has the devices and the name of the memory of every machine that a snapshot can be of', () => {
     const { kernel: _, ...withoutKernel } = machine
     const restored = buildCommandLine({ ...withoutKernel, fromSnapshot: true })
     const fromTemplate = buildCommandLine({ ...withoutKernel, template: { ramFd: 6, stateFd: 7 } })
@@ -80,7 +80,7 @@ describe('the command line of the VMM', () => {
     assert.deepEqual(processors(1, 'kvm'), ['1'])
   })
 
-  it('under KVM has all of the processor but its virtual machines', () => {
+  it('under KVM gives the guest all features of the processor except those for virtual machines', () => {
     const [cpu] = valuesOf(buildCommandLine({ ...machine, accelerator: 'kvm' }), '-cpu')
     assert.equal(cpu, 'host,-vmx,-svm')
   })
@@ -106,7 +106,7 @@ describe('the command line of the VMM', () => {
 describe('the configuration of a guest', () => {
   const process = { argv: ['a b', ''], env: { X: '1=2\n' }, workingDirectory: '/w', user: 'u', hostname: 'h' }
 
-  it('is records that end with NUL, in order, with bytes as they are', () => {
+  it('is a list of records that end with NUL, in order, with all bytes unchanged', () => {
     const records = encodeGuestConfig(process, attachment)?.toString().split('\0') ?? []
     assert.deepEqual(records.slice(0, 6), [
       'arg=a b',
@@ -158,7 +158,7 @@ describe('what is read of the host', () => {
     })
   })
 
-  it('a process is the same by its number, the time of its start and, where it matters, its user or argument', async () => {
+  it('a process is the same if its number, its start time and, where given, its user or argument are the same', async () => {
     const uid = process.getuid?.() ?? 0
     const startTime = parseStat(readFileSync('/proc/self/stat', 'utf8'))?.startTime ?? ''
     assert.equal(await isSameProcess(process.pid, startTime), true)

@@ -41,7 +41,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(exit.exitCode, undefined)
   })
 
-  it('a kernel that panics is told from an application that ends', async () => {
+  it('a kernel that panics is distinguished from an application that ends', async () => {
     const exit = await endOf({ exitAfterMs: 50, panic: true })
     assert.equal(exit.cause, ExitCause.KernelPanic)
     assert.equal(exit.exitCode, undefined)
@@ -64,7 +64,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.ok(Date.now() - askedAtMs >= graceMs - 5, 'it had its grace')
   })
 
-  it('a kill is forced, or the platform’s, as its cause says', async () => {
+  it('the cause that is given to a kill is the cause in the report', async () => {
     const [forced, halted] = [await scene.start(forever), await scene.start(forever)]
     await scene.vmm.kill(forced, 'forced')
     await scene.vmm.kill(halted, 'host-halted')
@@ -79,7 +79,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal((await exitOf(scene.vmm, spec)).cause, ExitCause.VmmLost)
   })
 
-  it('starting a VM that runs answers as the first time and starts nothing', async () => {
+  it('a second start of a VM that runs returns the same report and starts nothing', async () => {
     const spec = await scene.prepare(forever)
     const [first, beside] = await Promise.all([scene.vmm.start(spec), scene.vmm.start(spec)])
     const later = await scene.vmm.start(spec)
@@ -88,7 +88,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(later.startedAtMs, first.startedAtMs)
   })
 
-  it('the first socket that listens is told of, and its time is in the report from then on', async () => {
+  it('the first socket that listens calls the listener, and its time is in the report from then on', async () => {
     const told = Promise.withResolvers<VmName>()
     scene.vmm.onListening(told.resolve)
     const spec = await scene.start({ listenAfterMs: 1_000 })
@@ -122,7 +122,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal((await exitOf(scene.vmm, spec)).cause, ExitCause.Guest)
   })
 
-  it('an end that nobody watched is found with its true reason, the same each time', async () => {
+  it('an end that no VMM watched is found later with its true reason, the same each time', async () => {
     const spec = await scene.start({ exitAfterMs: 300, exitCode: 7 })
     await scene.vmm.close()
     await scene.world.untilEnded(spec)
@@ -146,7 +146,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(ended.rssBytes, 0)
   })
 
-  it('CPU time can be had at once, and is that of the usage', async () => {
+  it('CPU time can be read synchronously, and is the same as in the usage', async () => {
     const spec = await scene.start(forever)
     const before = scene.vmm.cpuTimeMs(spec)
     const usage = await scene.vmm.usage(spec)
@@ -162,7 +162,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(scene.vmm.cpuTimeMs(spec), undefined)
   })
 
-  it('what was forgotten is unknown, and the next boot can start', async () => {
+  it('a VM that was forgotten is unknown, and the next boot can start', async () => {
     const spec = await scene.start(forever)
     await scene.vmm.kill(spec, 'forced')
     await scene.vmm.forget(spec)
@@ -172,7 +172,7 @@ export function vmmConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal((await scene.vmm.start(next)).boot, 2)
   })
 
-  it('commands for a VM that is not there are harmless', async () => {
+  it('commands for a VM that does not exist are harmless', async () => {
     const nobody = { instanceUuid: '00000000-0000-4000-8000-ffffffffffff', boot: 1 }
     await scene.vmm.shutdown(nobody, { graceMs })
     await scene.vmm.kill(nobody, 'forced')

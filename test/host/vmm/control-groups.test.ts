@@ -39,7 +39,10 @@ describe('control groups, where they are laid out', () => {
       onProblem: (message) => problems.push(message),
     })
 
-  /** The values in a directory; a file system that is none of groups keeps what was written last. */
+  /**
+   * The values in a directory. In a file system that is not one of control groups, a file keeps what was
+   * written last.
+   */
   async function valuesIn(directory: string): Promise<Readonly<Record<string, string>>> {
     const found = await readdir(directory, { withFileTypes: true })
     const files = found.filter((one) => one.isFile()).map(({ name }) => name)
@@ -76,7 +79,7 @@ describe('control groups, where they are laid out', () => {
     assert.deepEqual(problems, [])
   })
 
-  it('as version 1, do so in one per controller, and say what can not be had', async () => {
+  it('as version 1, bound them in one hierarchy per controller, and report a missing controller', async () => {
     for (const controller of ['memory', 'cpu']) {
       await mkdir(path.join(root, controller))
       await writeFile(path.join(root, controller, 'cgroup.procs'), '')
@@ -95,7 +98,7 @@ describe('control groups, where they are laid out', () => {
     assert.match(problems.join(), /^control groups do not bound pids of virtual machines; 'roost doctor'/)
   })
 
-  it('never take from VMs that run what they have already', async () => {
+  it('never take memory from running VMs that they already have', async () => {
     await mkdir(path.join(root, 'memory'))
     await writeFile(path.join(root, 'memory/cgroup.procs'), '')
     const [memory = ''] = (await (await open()).prepare('user-1')).directories
@@ -105,7 +108,7 @@ describe('control groups, where they are laid out', () => {
     assert.equal((await valuesIn(parent))['memory.limit_in_bytes'], String(3_000 * mebibyte))
   })
 
-  it('are done without where there are none, or none can be entered, and that is said', async () => {
+  it('are not used where there are none, or none can be entered, and that is reported', async () => {
     assert.deepEqual((await (await open()).prepare('user-1')).directories, [])
     assert.match(problems.splice(0).join(), /do not bound memory, pids, cpu/)
     await mkdir(path.join(root, 'memory'))
@@ -165,7 +168,7 @@ describe('control groups of this machine', () => {
     }
   })
 
-  it('of one user are in one group of theirs, so that users share processors and not VMs, also after the agent was away', async () => {
+  it('of one user are in one user group, so that processors are shared per user and not per VM, also by the next agent', async () => {
     const annUuid = randomUUID()
     const specs = await Promise.all(
       [annUuid, annUuid, randomUUID(), annUuid].map(
@@ -198,11 +201,11 @@ describe('control groups of this machine', () => {
     }
   })
 
-  it('weigh less for a user who takes what others leave over', async function () {
+  it('weigh less for a user who uses the processors that others leave idle', async function () {
     const hierarchy = (await findGroupHierarchies()).find(({ controllers }) => controllers.includes('cpu'))
     if (hierarchy === undefined) this.skip()
     const { version, directory } = hierarchy
-    // More than an equal part of this machine is more than the one that spins may get beside other tests.
+    // Beside other tests, a VM that spins may not get more than an equal part of this machine.
     const vmm = bench.open({ groups: await open(), processors: 0.5 })
     const spinning = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
     const second = await bench.spec({ argv: ['sh', '-c', 'while :; do :; done'], userUuid: 'ann' })
@@ -229,7 +232,7 @@ describe('control groups of this machine', () => {
     }
   })
 
-  it('of who needed one last have keepers that wait in them, and those of many users before have none', async () => {
+  it('of the users who needed one last have waiting keepers, and those of earlier users have none', async () => {
     const groups = await open()
     const keepers = new WaitingKeepers({ ...bench.keeperPrograms, groups })
     const waiting = () => familyOf(process.pid).filter((pid) => isWaitingKeeper(pid))
@@ -241,7 +244,7 @@ describe('control groups of this machine', () => {
         const lines = waiting().map(groupsOf)
         return lines.filter(([line]) => line?.includes(`/${ofAnn}/`)).length
       }
-      // One that was taken still looks as if it waited, because it has no order.
+      // A keeper that was taken still looks as if it waited, because it has no order.
       await until('two more wait there', () => inGroupOfAnn() === 3, limit)
       assert.equal((await keepers.take('ann')).group?.userGroup, ofAnn)
       const taken = []
@@ -255,7 +258,7 @@ describe('control groups of this machine', () => {
     }
   })
 
-  it('of an agent that died are left to its VMs, and removed by the next one when these are over', async () => {
+  it('of an agent that died stay with its VMs, and the next agent removes them when the VMs are over', async () => {
     const dead = await (await open()).prepare('user-1')
     assert.notEqual(isThere(dead.directories).length, 0)
     const next = await open()
@@ -263,7 +266,7 @@ describe('control groups of this machine', () => {
     await next.close()
   })
 
-  it('end the VM that takes most where all together take too much, and no other', async () => {
+  it('end the VM that takes most, and no other, where all together take too much', async () => {
     const vmm = bench.open({ groups: await open(440) })
     const eat =
       'mount -t tmpfs -o size=100% none /dev/shm; sleep 3; dd if=/dev/urandom of=/dev/shm/x bs=1M count=400; sleep 1000'
@@ -286,7 +289,7 @@ function isWaitingKeeper(pid: number): boolean {
   return /keeper wait( |$)/.test(commandLineOf(pid))
 }
 
-/** Those that are still there. */
+/** The processes that are still there. */
 function isThere(directories: readonly string[]): readonly string[] {
   return directories.filter((directory) => existsSync(directory))
 }

@@ -10,7 +10,10 @@ const top = '18446744073709551616'
 const invalid = 'Invalid argument'
 const outOfRange = 'Numerical result out of range'
 
-/** What is written, in the words of `printf`; what the file then holds; what the write fails with. */
+/**
+ * What is written, as an argument of `printf`; what the file holds then; the error with which the write
+ * fails.
+ */
 const writes: readonly (readonly [string, string, string?])[] = [
   ['+', '1'],
   ['+\\n', '2'],
@@ -68,7 +71,7 @@ describe('the file by which applications speak against standby', () => {
     return console.trimEnd().split('\n')
   }
 
-  it('takes what it understands from anybody, exactly to 2^64, and refuses the rest in the write itself', async () => {
+  it('takes valid writes from every process, exactly up to 2^64, and lets invalid writes fail', async () => {
     const write = 'cat /dev/shm/text 2> /dev/shm/why > $f; echo "$? $(cat $f) $(cat /dev/shm/why)"'
     const steps = writes.map(([text]) => `printf '${text}' > /dev/shm/text; ${write}`)
     const lines = await print(`echo $f; ${steps.join('\n')}`, 'app')
@@ -87,7 +90,7 @@ describe('the file by which applications speak against standby', () => {
     assert.deepEqual([lines[0], lines[1], lines.at(-1)], ['=7', '=5', 'refused'])
   })
 
-  it('is not hurt by long writes, many at once, many openers, nor by who waits in its pipe', async () => {
+  it('works after long writes, many writes or openers at once, and processes that wait in its pipe', async () => {
     const lines = await print(`
       head -c 3000000 /dev/zero | tr 2>/dev/null '\\0' 9 > $f; echo $? $(cat $f)
       { printf =; head -c 5000 /dev/zero | tr '\\0' 9; } > /dev/shm/long; cat /dev/shm/long 2>/dev/null > $f; echo $? $(cat $f)
@@ -102,7 +105,7 @@ describe('the file by which applications speak against standby', () => {
     assert.equal(lines.at(-1), 'kept')
   })
 
-  it('tells the host of a flood of changes ten times a second at most, and of the last one', async () => {
+  it('reports a flood of changes to the host at most ten times a second, and always the last one', async () => {
     const heard: boolean[] = []
     vmm.onDisabled((_, disabled) => heard.push(disabled))
     const script =
@@ -119,13 +122,13 @@ describe('the file by which applications speak against standby', () => {
     await delay(300)
     assert.equal(heard.at(-1), true)
     assert.ok(heard.length <= 2 + (Date.now() - startedAtMs) / 100, `${heard.length} times`)
-    // It is of the moment: the record of the VM does not grow by it.
+    // This describes the moment only: the record of the VM does not grow by it.
     assert.equal(await bench.eventOf(spec, 'disabled'), undefined)
     await vmm.kill(spec, 'forced')
     await vmm.forget(spec)
   })
 
-  it('does not keep a resting guest from its shutdown', async () => {
+  it('does not keep a guest that rests for standby from its shutdown', async () => {
     const script =
       'trap "echo + > $ROOST_SCALE_TO_ZERO_FILE; exit 8" TERM; echo up; while :; do sleep 0.05; done'
     const spec = await bench.spec({ argv: ['sh', '-c', script] })

@@ -55,7 +55,7 @@ describe('the fake VMM', () => {
     open: () => new FakeVmm({ host, memory: memoryForTwo }),
   }))
 
-  it('fails the suspend, the fit and the restore that it is told to fail, and starts afresh', async () => {
+  it('fails the suspension, the match and the restore of a snapshot as it is told, and then starts afresh', async () => {
     const own = new FakeHost()
     const failing = new FakeVmm({ host: own, failSuspend: 1, failRestore: 1 })
     const spec = await vmSpec({ directory, instanceUuid: randomUUID(), rootfsPath: '/dev/null', argv: ['x'] })

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Attachment } from '../../../src/host/network/network.ts'
 import { firstVmUid } from '../../../src/host/vmm/vm-owner.ts'
 
-/** What a guest runs to be talked to; one shell per connection. */
+/** What a guest runs so that a test can talk to it: one shell per connection. */
 export const shellApplication = ['nc', '-ll', '-p', '2323', '-e', 'sh']
 const shellPort = 2323
 const answerLimitMs = 30_000
@@ -66,7 +66,7 @@ export class GuestShell {
     }
   }
 
-  /** Sends a line and resolves with what it printed. */
+  /** Sends a line and resolves with what the shell printed. */
   async run(line: string): Promise<string> {
     this.#text = ''
     this.#socket.write(`${line}; echo "<done>"\n`)

@@ -9,7 +9,7 @@ import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
 import { exitOf } from './scene.ts'
 
-/** Every character that something on the way could misread, NUL apart. */
+/** Every character that a part on the way could misread, except NUL. */
 const awkward = 'a "b" \'c\' $d `e` \\f\n\tg=h;&|<>(){}*?~#% é 漢 \u0001\u007f'
 
 describe('an application in a QEMU guest', () => {
@@ -25,7 +25,7 @@ describe('an application in a QEMU guest', () => {
     await bench.close()
   })
 
-  it('gets arguments and environment as they are, whatever bytes they hold', async () => {
+  it('gets arguments and environment unchanged, with any bytes in them', async () => {
     const { console } = await bench.run(vmm, {
       argv: ['sh', '-c', 'printf "<%s>" "$@" "$AWKWARD"', 'sh', awkward, '', ' '],
       env: { AWKWARD: awkward },
@@ -67,10 +67,10 @@ describe('an application in a QEMU guest', () => {
   })
 
   /**
-   * On a busy host a VM is not run for a while, again and again; its timer ticks come late then, its clock
-   * must not run slow.
+   * On a busy host a VM does not run for a while, again and again. Its timer ticks come late then, but its
+   * clock must not run slow.
    */
-  it('keeps the time over pauses that it does not know of', async () => {
+  it('keeps the right time over pauses in which its VM does not run', async () => {
     const clock = '/sys/devices/system/clocksource/clocksource0/current_clocksource'
     const spec = await bench.spec({
       argv: ['sh', '-c', `while :; do echo "$(cut -d' ' -f1 /proc/uptime) $(cat ${clock})"; sleep 0.1; done`],
@@ -78,7 +78,7 @@ describe('an application in a QEMU guest', () => {
     const lines = async () => (await bench.consoleOf(spec)).split('\n').slice(0, -1)
     await vmm.start(spec)
     const qemu = await bench.pidOf(spec, 'qemu')
-    // It is booting meanwhile, and some of the time it runs.
+    // The guest boots meanwhile, and runs some of the time.
     for (let pause = 0; pause < 12; pause++) {
       await delay(100)
       process.kill(qemu, 'SIGSTOP')
@@ -91,7 +91,7 @@ describe('an application in a QEMU guest', () => {
     await vmm.forget(spec)
   })
 
-  it('that is missing ends with 127 and one that is no program with 126, and the console says so', async () => {
+  it('that is missing ends with 127, one that is no program with 126, and the console says why', async () => {
     const [missing, unusable] = await Promise.all([
       bench.run(vmm, { argv: ['/no/such/program'] }),
       bench.run(vmm, { argv: ['/etc/passwd'] }),
@@ -117,8 +117,11 @@ describe('an application in a QEMU guest', () => {
     assert.partialDeepStrictEqual(exit, { cause: ExitCause.Guest, signal: 9, outOfMemory: true }, console)
   })
 
-  /** Else a kernel that needs a page before the application's are back has nobody to kill, and panics. */
-  it('is not all that its kernel may kill for memory, but is killed first', async () => {
+  /**
+   * Otherwise a kernel that needs a page before it has the application's pages back has no process to kill,
+   * and panics.
+   */
+  it('is not the only process that its kernel may kill for memory, but is killed first', async () => {
     const last = `cd /proc
       last() { grep -lx -- -999 [0-9]*/oom_score_adj; }
       until [ "$(last | wc -l)" -ge 16 ]; do sleep 0.1; done
@@ -127,13 +130,13 @@ describe('an application in a QEMU guest', () => {
     assert.equal(console, 'roost-reserve\n'.repeat(16))
   })
 
-  it('has its own process 1 go before the application, which is as important as any', async () => {
+  it('runs with the usual priority, and process 1 of its guest with a higher one', async () => {
     const both = 'cut -d " " -f 19 /proc/1/stat /proc/self/stat; sleep 1; cut -d " " -f 19 /proc/1/stat'
     const { console } = await bench.run(vmm, { argv: ['sh', '-c', both] })
     assert.match(console, /^(-20|0)\n0\n-20\n$/)
   })
 
-  it('runs in less memory than the kernel needs as if it had been given that', async () => {
+  it('that asks for less memory than the kernel needs runs with the memory that the kernel needs', async () => {
     assert.equal((await bench.run(vmm, { argv: ['true'], memoryMb: 16 })).exit.exitCode, 0)
   })
 
@@ -190,7 +193,7 @@ describe('an application in a QEMU guest', () => {
     await vmm.forget(spec)
   })
 
-  it('went down with its host when the record is from an earlier boot of the host', async () => {
+  it('ended with its host if its record is from an earlier boot of the host', async () => {
     const spec = await bench.spec({ argv: ['sleep', '1000000'] })
     const before = bench.open()
     await before.start(spec)
@@ -223,7 +226,7 @@ describe('an application in a QEMU guest', () => {
     await hasty.close()
   })
 
-  it('that can not be started leaves an error that says why', async () => {
+  it('that can not be started gives an error that says why', async () => {
     const spec = await bench.spec({ argv: ['true'] })
     const broken = { ...spec, attachment: { ...spec.attachment, ip: '10.0.2.15', gateway: '192.168.9.9' } }
     await assert.rejects(vmm.start(broken), (error: Error) => {

@@ -11,13 +11,14 @@ import type { StandInVm } from './keeper-scene.ts'
 const limit = { limitMs: 60_000 }
 const watchedMs = 500
 /**
- * Of processor time, in that time: a tick is 10 ms. A keeper that polls without a pause uses all it can get.
+ * The most ticks of processor time in `watchedMs`; a tick is 10 ms. A keeper that polls without a pause uses
+ * all that it can get.
  */
 const mostTicks = 3
-/** More than a socket and its reader take of it at once. */
+/** More bytes than a socket and its reader take at once. */
 const config = Buffer.alloc(2 * 1024 * 1024, 'x')
 
-/** Of user and kernel together; the name of the command, in parentheses, may hold anything. */
+/** The ticks of user and kernel together. The name of the command, in parentheses, may hold anything. */
 function ticksOf({ pid }: StandInVm): number {
   const [, rest = ''] = /\) (.*)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
   const [user, kernel] = rest.split(' ').slice(11, 13).map(Number)

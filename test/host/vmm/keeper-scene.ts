@@ -15,7 +15,7 @@ const standIn = path.join(import.meta.dirname, 'stand-in-vmm.ts')
 /** A keeper whose VMM is `stand-in-vmm.ts`. */
 export interface StandInVm {
   readonly directory: string
-  /** Of the keeper. */
+  /** The process number of the keeper. */
   readonly pid: number
   /** What the keeper has recorded so far. */
   events(): readonly VmEvent[]
@@ -32,7 +32,7 @@ export class KeeperScene {
       this.#bench = await openQemuBench()
       this.#keepers = new WaitingKeepers(this.#bench.keeperPrograms)
     })
-    // Its VMM dies with it.
+    // A keeper's VMM dies with it.
     afterEach(() => {
       signalAll(this.#pids, 'SIGKILL')
       this.#pids = []
@@ -44,8 +44,8 @@ export class KeeperScene {
   }
 
   /**
-   * Resolves when the keeper is there. `says` are the arguments of the VMM; `config` is what its guest is
-   * told first.
+   * Resolves when the keeper has come up. `says` are the arguments of the VMM; `config` is the configuration
+   * that its guest gets first.
    */
   async start(options: {
     readonly name: string

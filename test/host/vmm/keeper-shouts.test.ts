@@ -17,7 +17,9 @@ interface Heard {
   readonly link: KeeperLink
   readonly words: string[]
   text: string
-  /** A keeper lets go of an agent that can not read as fast as it is told. */
+  /**
+   * Set when the keeper closed the connection, which it does if an agent can not read as fast as it is told.
+   */
   closed: boolean
 }
 
@@ -37,9 +39,9 @@ describe('guests that shout on their control channels', () => {
   const namesOf = ({ text }: Heard): readonly string[] => parseVmEvents(text).map(({ what }) => what)
   const sizeOf = ({ vm }: Heard, file: string): number => statSync(path.join(vm.directory, file)).size
 
-  it('an agent hears of each ten times a second at most, and of its last word; its files do not grow', async () => {
+  it('are reported to an agent at most ten times a second, and always the last word; the files do not grow', async () => {
     const beganAtMs = performance.now()
-    // 64 KB of each, in 6 s.
+    // 64 KB of each word, in 6 s.
     const all = await Promise.all(
       Array.from({ length: guests }, async (_, index) => await guest(`guest-${index}`, 'shout', '150')),
     )
@@ -60,13 +62,14 @@ describe('guests that shout on their control channels', () => {
     }
   })
 
-  it('the keeper of one that never ends reads no faster than it may speak, and obeys', async () => {
+  it('are read no faster than they may speak, even if they never end, and their keeper obeys', async () => {
     const beganAtMs = performance.now()
     const heard = await guest('endless', 'shout', '1000000000')
     const read = (): number =>
       Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${heard.vm.pid}/io`, 'utf8'))?.[1])
     await until('it shouts', () => read() > 48_000, limit)
-    // At first 16 KiB, then 8 a millisecond; what else it reads, such as its order, is small.
+    // The guest may say 16 KiB at first, then 8 bytes a millisecond. The other bytes that the keeper reads,
+    // such as its order, are few.
     const mostBytes = 32_768 + 8 * (performance.now() - beganAtMs)
     assert.ok(read() <= mostBytes, `${read()} bytes, ${mostBytes} permitted`)
     assert.equal(heard.closed, false)
@@ -74,7 +77,7 @@ describe('guests that shout on their control channels', () => {
     await until('it ends', () => namesOf(heard).includes('ended'), limit)
   })
 
-  it('one answer is told to a question, and none without a question', async () => {
+  it('give one answer to a question, and none without a question', async () => {
     const heard = await guest('answers', 'answer')
     const answers = (): number => heard.words.filter((word) => word.startsWith('sleep')).length
     await until('it has spoken', () => heard.words.at(-1) === 'disabled 1', limit)

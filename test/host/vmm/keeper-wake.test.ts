@@ -8,7 +8,7 @@ const limit = { limitMs: 60_000 }
 describe('the keeper of a guest that goes on from its snapshot', () => {
   const scene = new KeeperScene()
 
-  /** What it tells from the moment at which the VM has CPUs, up to `last`. */
+  /** What the keeper reports from the moment at which the VM has CPUs, up to `last`. */
   async function toldOf(says: string, last: string): Promise<readonly string[]> {
     const { events } = await scene.start({ name: says, says: [says] })
     await until(`${last} is told`, () => findEvent(events(), last), limit)
@@ -16,16 +16,16 @@ describe('the keeper of a guest that goes on from its snapshot', () => {
     return names.slice(names.indexOf('monitor') + 1, names.indexOf(last) + 1)
   }
 
-  it('says that it runs once it has set its clock', async () => {
+  it('reports that the guest runs once the guest has set its clock', async () => {
     assert.deepEqual(await toldOf('awake', 'running'), ['listen', 'running'])
   })
 
-  it('says so before its end, which may come first', async () => {
+  it('reports it before the end of the guest, even if that comes first', async () => {
     assert.deepEqual(await toldOf('exit', 'exit'), ['listen', 'running', 'exit'])
     assert.deepEqual(await toldOf('panic', 'shutdown'), ['listen', 'running', 'shutdown'])
   })
 
-  it('does not wait for ever for one that is too busy', async () => {
+  it('does not wait for ever for a guest that is too busy', async () => {
     assert.deepEqual(await toldOf('nothing', 'running'), ['listen', 'running'])
   })
 })

@@ -6,9 +6,9 @@ import type { VmmError } from '../../../src/host/vmm/vmm.ts'
 import { VmmScene } from './scene.ts'
 import type { VmmWorld } from './scene.ts'
 
-/** What the specs of a scene ask for. */
+/** The memory that the specs of a scene ask for. */
 const vmMb = footprintMb(128)
-/** Exactly two of them fit. */
+/** A host with memory for exactly two of them. */
 export const memoryForTwo: HostMemory = { totalMb: 2 * vmMb + 100, reserveMb: 100, overcommit: 1 }
 
 /** What every VMM must do about the memory of its host; the world opens it with `memoryForTwo`. */
@@ -16,7 +16,7 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
   const scene = new VmmScene(makeWorld)
   const full = { name: 'VmmError', failure: 'HostFull' }
 
-  it('refuses a start beyond the memory of its host with the figures, and has no VM of it', async () => {
+  it('refuses a start beyond the memory of its host, names the figures, and leaves no VM', async () => {
     await scene.start({})
     await scene.start({})
     const third = await scene.prepare({})
@@ -28,18 +28,18 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
   })
 
-  it('says beforehand what it would refuse, and lets go of nothing for that', async () => {
+  it('says beforehand whether it would refuse a start, and drops nothing for that', async () => {
     const first = await scene.start({})
     scene.vmm.checkMemory(await scene.prepare({}))
     const second = await scene.start({})
     const third = await scene.prepare({})
     assert.throws(() => scene.vmm.checkMemory(third), full)
-    // They were admitted.
+    // These two were admitted.
     for (const running of [first, second]) scene.vmm.checkMemory(running)
     assert.partialDeepStrictEqual(scene.vmm.memory(), { instancesMb: 2 * vmMb, refusals: 1 })
   })
 
-  it('admits the next start once a VM has ended, also before that is forgotten', async () => {
+  it('admits the next start once a VM has ended, even before that VM is forgotten', async () => {
     const first = await scene.start({})
     await scene.start({})
     await scene.vmm.kill(first, 'forced')
@@ -48,7 +48,7 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(scene.vmm.memory()?.instancesMb, 2 * vmMb)
   })
 
-  it('counts starts from the moment they are asked for, and one that is asked for twice once', async () => {
+  it('counts a start from the moment it is asked for, and counts it once if it is asked for twice', async () => {
     const [one, two, three] = [await scene.prepare({}), await scene.prepare({}), await scene.prepare({})]
     const results = await Promise.allSettled([one, one, two, three].map((spec) => scene.vmm.start(spec)))
     const refused = results.flatMap((result) =>
@@ -77,7 +77,7 @@ export function memoryConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal((await scene.vmm.start(next)).kind, StartKind.Restore)
   })
 
-  it('counts what an earlier object had started, once that is found', async () => {
+  it('counts the VMs that an earlier object had started, once they are found', async () => {
     await scene.start({})
     await scene.start({})
     await scene.reopen()

@@ -30,7 +30,7 @@ describe('the memory of a host under the QEMU VMM', () => {
       } satisfies VmmWorld),
   )
 
-  it('goes to a start before it goes to a template, and a template is not made of what is promised', async () => {
+  it('goes to a start before it goes to a template, and no template is made from memory that is promised', async () => {
     const templates = bench.templates()
     const vmm = bench.open({ memory: memoryForTwo, templates })
     const specs = [await bench.spec({ argv: forever }), await bench.spec({ argv: forever })]

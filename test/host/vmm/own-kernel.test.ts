@@ -49,7 +49,7 @@ describe('an image that brings its own kernel', () => {
     }
   }
 
-  it('runs once its CPUs run, with its arguments, the environment and those of the instance, which no process list shows', async () => {
+  it('runs once its CPUs run, with the arguments and the environment of image and instance, which no process list shows', async () => {
     const spec = await ownKernel(['quick=1'], { TOKEN: 'hidden-from-ps' })
     await vmm.start(spec)
     const printed = await until(
@@ -67,7 +67,7 @@ describe('an image that brings its own kernel', () => {
     await vmm.forget(spec)
   })
 
-  it('is ended when it does not go off within its grace', async () => {
+  it('is ended when it does not power off within its grace', async () => {
     const spec = await ownKernel([])
     await vmm.start(spec)
     await vmm.shutdown(spec, { graceMs: 300 })
@@ -78,7 +78,7 @@ describe('an image that brings its own kernel', () => {
     await vmm.forget(spec)
   })
 
-  it('that resets or goes off by itself is a shutdown of the guest', async () => {
+  it('that resets or powers off by itself is a shutdown of the guest', async () => {
     const spec = await ownKernel(['rdinit=/no/such/init', 'panic=-1', 'reboot=t'])
     await vmm.start(spec)
     assert.equal((await exitOf(vmm, spec)).cause, ExitCause.GuestShutdown)
@@ -100,7 +100,7 @@ describe('an image that brings its own kernel', () => {
     await vmm.forget(next)
   })
 
-  it('is refused what its command line can not carry, naming it and not its value', async () => {
+  it('is refused a variable that its command line can not hold; the error has its name and not its value', async () => {
     const spec = await ownKernel([], { SECRET: 'two words' })
     await assert.rejects(vmm.start(spec), (error: Error & { failure?: string }) => {
       assert.equal(error.failure, 'ImageUnusable')

@@ -35,7 +35,7 @@ export class QemuBench {
     return path.join(this.directory, 'instances')
   }
 
-  /** What waiting keepers are made of. */
+  /** The programs of waiting keepers. */
   get keeperPrograms(): { readonly keeperPath: string; readonly vmmPath: string } {
     const { assets, facts } = this.context
     return { keeperPath: assets.keeperPath, vmmPath: facts.qemuPath }
@@ -55,7 +55,7 @@ export class QemuBench {
     return await vmSpec({ directory, rootfsPath, instanceUuid: randomUUID(), ...input })
   }
 
-  /** Runs an application to its end: how it ended and what it printed. */
+  /** Runs an application to its end. Returns how it ended and what it printed. */
   async run(
     vmm: QemuVmm,
     input: Partial<VmSpecInput> & Pick<VmSpecInput, 'argv'>,
@@ -86,7 +86,7 @@ export class QemuBench {
     return Number((await this.eventOf(name, what))?.words[0])
   }
 
-  /** Also ends what a test that failed has left running. */
+  /** Also ends the VMs that a failed test has left running. */
   async close(): Promise<void> {
     const vmm = this.open()
     for (const left of await vmm.recover()) {

@@ -21,12 +21,12 @@ describe('the QEMU VMM', () => {
   })
 
   /**
-   * Enough for what a guest does by itself with the volume it is given, and too little for what `scriptFor`
-   * writes.
+   * A scarce volume's disk has enough room for what a guest itself writes to a volume, and too little for
+   * what `scriptFor` writes.
    */
   async function volumeFor({ volume }: Behaviour) {
     if (volume === undefined) return {}
-    // The image has files there.
+    // The image has files at the mount path.
     if (volume === 'unusable') return { volume: await makeVolume(bench.directory, { at: '/etc' }) }
     if (volume === 'usable') return { volume: await makeVolume(bench.directory) }
     await smallDisk?.close()

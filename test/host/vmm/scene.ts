@@ -3,12 +3,12 @@ import type { Vmm, VmName, VmSpec } from '../../../src/host/vmm/vmm.ts'
 
 /** What an application of a suite does once it is entered. */
 export interface Behaviour {
-  /** Ends by itself after this time; absent: runs until it is told to stop. */
+  /** Ends by itself after this time. If absent, it runs until it is told to stop. */
   readonly exitAfterMs?: number
   readonly exitCode?: number
   /** Ends by this signal instead of a code. */
   readonly signal?: number
-  /** Its end is one of the whole kernel. */
+  /** It ends by a panic of the whole kernel. */
   readonly panic?: boolean
   /** Listens on a socket after this time. */
   readonly listenAfterMs?: number
@@ -16,7 +16,7 @@ export interface Behaviour {
   readonly ignoresShutdown?: boolean
   /** Speaks against standby after this time. */
   readonly disabledAfterMs?: number
-  /** `scarce`: it writes more to it at once than its host has room for. */
+  /** With `scarce` it writes more to the volume at once than its host has room for. */
   readonly volume?: 'usable' | 'unusable' | 'scarce'
 }
 
@@ -24,9 +24,9 @@ export interface Behaviour {
 export interface VmmWorld {
   /** Another `Vmm` on the same machine, as the next agent would have. */
   open(): Vmm
-  /** A VM nobody has yet, running an application that does this. */
+  /** The spec of a new VM that runs an application that does this. */
   spec(behaviour: Behaviour): Promise<VmSpec>
-  /** The VMM's process dies, and nobody asked for it. */
+  /** Kills the VMM's process without the VMM's knowledge. */
   loseVmm(vmm: Vmm, name: VmName): Promise<void>
   /** Resolves once the application does what its behaviour says. */
   untilReady(name: VmName): Promise<unknown>
@@ -37,7 +37,7 @@ export interface VmmWorld {
   close?(): Promise<void>
 }
 
-/** Resolves with the report of the VM's end, whether it ended already or is still to end. */
+/** Resolves with the report of the VM's end, which may be past or still to come. */
 export async function exitOf(vmm: Vmm, name: VmName): Promise<ExitReport> {
   return await new Promise((resolve, reject) => {
     vmm.onExit((ended, exit) => {
@@ -85,14 +85,14 @@ export class VmmScene {
     return this.#vmm
   }
 
-  /** As the next agent: what runs is found by `recover`. */
+  /** Opens the VMM again like the next agent, which finds running VMs by `recover`. */
   async reopen(): Promise<Vmm> {
     await this.vmm.close()
     this.#vmm = this.world.open()
     return this.#vmm
   }
 
-  /** A VM that is ended after the test, whatever comes of its start. */
+  /** The spec of a VM that is ended after the test, even if its start fails. */
   async prepare(behaviour: Behaviour): Promise<VmSpec> {
     return this.follow(await this.world.spec(behaviour))
   }

@@ -7,8 +7,8 @@ import path from 'node:path'
 const blockBytes = 1024 * 1024
 
 /**
- * A disk of a few megabytes, which can be full: in memory, in a mount namespace of a process of its own, and
- * gone with that. The process ends with this one.
+ * A disk of a few megabytes that a test can fill. It is in memory, in the mount namespace of a process of
+ * its own, and ends with that process, which ends with this one.
  */
 export class SmallDisk {
   readonly #holder: ChildProcess
@@ -34,7 +34,7 @@ export class SmallDisk {
     return `/proc/${this.#holder.pid}/root/mnt`
   }
 
-  /** Until this is left. */
+  /** Fills the disk until this much is left. */
   async fillUp({ leavingMb = 0 } = {}): Promise<void> {
     const block = Buffer.alloc(blockBytes, 1)
     const handle = await open(this.#fillerPath, 'w')
@@ -52,7 +52,7 @@ export class SmallDisk {
     }
   }
 
-  /** All that `fillUp` took, or so much of it. */
+  /** Gives back all that `fillUp` took, or this much of it. */
   async makeRoom({ mb }: { readonly mb?: number } = {}): Promise<void> {
     if (mb === undefined) await rm(this.#fillerPath, { force: true })
     else await truncate(this.#fillerPath, (await stat(this.#fillerPath)).size - mb * blockBytes)

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { GuestProcess, VmSpec, VmVolume } from '../../../src/host/vmm/vmm.ts'
 
 export interface VmSpecInput extends Partial<GuestProcess> {
-  /** Holds one directory per instance. */
+  /** The directory with one directory per instance. */
   readonly directory: string
   readonly instanceUuid: string
   readonly userUuid?: string
@@ -13,7 +13,7 @@ export interface VmSpecInput extends Partial<GuestProcess> {
   readonly volume?: VmVolume
 }
 
-/** A VM with a network that leads nowhere, for tests of the VMM alone. */
+/** A VM whose network leads nowhere, for tests of the VMM only. */
 export async function vmSpec(input: VmSpecInput): Promise<VmSpec> {
   const { instanceUuid, rootfsPath, argv } = input
   const directory = path.join(input.directory, instanceUuid)

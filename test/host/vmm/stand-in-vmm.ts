@@ -1,13 +1,14 @@
 /**
- * Run by a keeper in place of QEMU: its snapshot is loaded at once, and its CPUs run. Its guest begins to
- * listen after a while in which a keeper that does not wait would have said that it runs. What comes after
- * another while is its first argument: `awake`, `exit`, `panic` or `nothing`; or one of those that do not
- * behave:
- *   `shout <rounds>`   says all that a guest can say, so often and as fast as it is heard, and fills its VMM's log where that has an end. Then it
- *                      speaks against standby, and ends.
- *   `answer`           says that it is ready to sleep before anybody asks, and three times to each question.
+ * A program that a keeper runs in place of QEMU. Its snapshot is loaded at once, and its CPUs run. Its guest
+ * begins to listen after a pause, in which a keeper that does not wait would already say that the guest
+ * runs. The first argument says what follows after another pause: `awake`, `exit`, `panic` or `nothing`, or
+ * one of these, which break the rules:
+ *
+ *   `shout <rounds>`   says all that a guest can say, in so many rounds and as fast as it is read, and fills the VMM's log, which has a bound.
+ *                      Then it speaks against standby, and ends.
+ *   `answer`           says that it is ready to sleep before anybody asks, and gives three answers to each question.
  *   `leave <channels>` closes its channels `control`, `monitor` or `both`, or of its control channel the `half` by which it speaks, or closes that
- *                      one when it has said more than is heard at once (`unheard`), with its configuration unread. Then its VMM complains, and runs on.
+ *                      channel when it has said more than is read at once (`unheard`), with its configuration unread. Then its VMM complains, and runs on.
  */
 import { once } from 'node:events'
 import { Socket } from 'node:net'
@@ -15,7 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { keeperFd } from '../../../src/host/vmm/command-line.ts'
 
 const silenceMs = 300
-/** Takes a keeper some seconds. */
+/** The number of bytes that a keeper needs some seconds to read. */
 const unheardBytes = 65_536
 const [, , says, more] = process.argv
 const control = new Socket({ fd: keeperFd.control })

@@ -12,7 +12,7 @@ import type { VmmWorld } from './scene.ts'
 export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
   const scene = new VmmScene(makeWorld)
 
-  /** The next boot, from the snapshot if there is one that fits. */
+  /** Starts the next boot, from the snapshot if there is one that fits. */
   async function wake(spec: VmSpec): Promise<{ kind: StartKind; next: VmSpec }> {
     const next = scene.follow({ ...spec, boot: spec.boot + 1, restore: true })
     const report = await scene.vmm.start(next)
@@ -20,7 +20,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     return { kind: report.kind, next }
   }
 
-  it('a VM that is suspended is a snapshot: nothing else is kept of it, and there is no exit', async () => {
+  it('a VM that is suspended becomes a snapshot: nothing else is kept of it, and there is no exit', async () => {
     const exits: VmName[] = []
     scene.vmm.onExit((name) => exits.push(name))
     const spec = await scene.start({})
@@ -34,7 +34,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.deepEqual([found, exits], [[], []])
   })
 
-  it('tells the CPU time of what goes on from its snapshot from that before it', async () => {
+  it('counts the CPU time of a restored VM apart from the time before its snapshot', async () => {
     const spec = await scene.start({})
     await scene.vmm.suspend(spec)
     assert.equal(scene.vmm.cpuTimeMs(spec), undefined)
@@ -82,7 +82,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.notEqual((await wake(spec)).kind, StartKind.Restore)
   })
 
-  it('a guest that speaks against standby is heard, and every later agent knows it', async () => {
+  it('a guest that speaks against standby is heard, and every later agent knows of it', async () => {
     const told = Promise.withResolvers<readonly [VmName, boolean]>()
     scene.vmm.onDisabled((name, disabled) => told.resolve([name, disabled]))
     const spec = await scene.start({ disabledAfterMs: 0 })
@@ -96,7 +96,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(found?.disabled ?? (await heard.promise), true)
   })
 
-  it('after it said that standby suits it, what it says against it waits until it is awake', async () => {
+  it('after a guest agreed to standby, a word of its application against it waits until it is awake', async () => {
     const told: boolean[] = []
     const heard = Promise.withResolvers<undefined>()
     scene.vmm.onDisabled((_, disabled) => {
@@ -112,7 +112,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.deepEqual(told, [true])
   })
 
-  it('what it said meanwhile is not lost in a snapshot either', async () => {
+  it('a word against standby that waits is not lost in a snapshot', async () => {
     const spec = await scene.start({ disabledAfterMs: 2_000 })
     assert.equal(await scene.vmm.askToSleep(spec), 'ready')
     await scene.vmm.suspend(spec)
@@ -122,7 +122,7 @@ export function standbyConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal(await heard.promise, true)
   })
 
-  it('what is not there can not be suspended, nor what has ended', async () => {
+  it('a VM that does not exist or has ended can not be suspended', async () => {
     const nobody = { instanceUuid: '00000000-0000-4000-8000-ffffffffffff', boot: 1 }
     assert.equal(await scene.vmm.askToSleep(nobody), 'disabled')
     await scene.vmm.stayAwake(nobody)

@@ -29,7 +29,7 @@ describe('a guest that stands still while its kernel boots', () => {
     await bench.close()
   })
 
-  /** The next guest sleeps where ours would say that it is ready. */
+  /** Makes the next guest sleep at the point where ours would say that it is ready. */
   function letGuestSleep(): void {
     const busybox = readFileSync('/bin/busybox')
     const sleeper = packCpio([
@@ -39,12 +39,12 @@ describe('a guest that stands still while its kernel boots', () => {
     writeFileSync(context.assets.initrdPath, sleeper)
   }
 
-  /** At once, because the next boot follows at once. */
+  /** Lets the next guest boot. It works synchronously, because the next boot follows at once. */
   function letGuestBoot(): void {
     copyFileSync(bench.context.assets.initrdPath, context.assets.initrdPath)
   }
 
-  /** Problems are kept, and `mend` is done at each. */
+  /** A VMM that keeps its problems and calls `mend` at each of them. */
   function open(mend: () => void): { readonly vmm: QemuVmm; readonly problems: string[] } {
     const problems: string[] = []
     const onProblem = (message: string) => {
@@ -55,7 +55,7 @@ describe('a guest that stands still while its kernel boots', () => {
     return { vmm: new QemuVmm({ instancesDirectory, ...context, onProblem }), problems }
   }
 
-  it('is booted again, and that is told', async () => {
+  it('is booted again, and that is reported', async () => {
     letGuestSleep()
     const { vmm, problems } = open(letGuestBoot)
     const spec = await bench.spec({ argv: ['true'] })
@@ -95,7 +95,7 @@ describe('a guest that stands still while its kernel boots', () => {
   })
 })
 
-describe('the rest of a process', () => {
+describe('whether a process is at rest', () => {
   async function withProcess(script: string, look: (pid: number) => Promise<void>): Promise<void> {
     const child = spawn('/usr/bin/bash', ['-c', script], { stdio: 'ignore', detached: true })
     const { pid } = child
@@ -109,13 +109,13 @@ describe('the rest of a process', () => {
   }
   const isAsleep = (pid: number) => readRest(pid)?.isAsleep
 
-  it('is sleep where it and all that it started sleep', async () => {
+  it('is asleep if it and all its descendants sleep', async () => {
     await withProcess('sleep 1000 & wait', async (pid) => {
       await until('both sleep', () => isAsleep(pid) === true, limit)
     })
   })
 
-  it('is not sleep where one that it started runs', async () => {
+  it('is not asleep if one of its descendants runs', async () => {
     await withProcess('while :; do :; done & wait', async (pid) => {
       const first = await until('it has run', () => readRest(pid)?.cpuTimeMs || undefined, limit)
       assert.equal(isAsleep(pid), false)
@@ -123,7 +123,7 @@ describe('the rest of a process', () => {
     })
   })
 
-  it('is not sleep where it was stopped, and unknown where it is gone', async () => {
+  it('is not asleep if it was stopped, and unknown if it is gone', async () => {
     let gone = 0
     await withProcess('sleep 1000 & wait', async (pid) => {
       await until('both sleep', () => isAsleep(pid) === true, limit)

@@ -65,7 +65,7 @@ describe('a QEMU guest that sleeps', () => {
       if (!bench.context.facts.isRoot) this.skip()
       makeTap()
     })
-    // A connection to a guest that is gone would be repeated to for minutes.
+    // The host's kernel would repeat packets of a connection to a guest that is gone for minutes.
     afterEach(() => {
       for (const each of shells) each.close()
       shells = []
@@ -90,7 +90,7 @@ describe('a QEMU guest that sleeps', () => {
       await shell.run('count=40; echo kept > /file')
       for (let round = 1; round <= 3; round += 1) {
         await vmm.suspend(spec)
-        // Sent to nobody: the host's kernel repeats it.
+        // The guest sleeps, so nobody receives this; the host's kernel sends it again.
         const answer = shell.run('count=$((count+1)); echo $count $(cat /file)')
         spec = await wake(spec)
         assert.equal(await answer, `${40 + round} kept\n`)
@@ -98,7 +98,7 @@ describe('a QEMU guest that sleeps', () => {
       await end(spec)
     })
 
-    it('has the right time however long it slept', async () => {
+    it('has the right time after any sleep', async () => {
       const spec = await connected()
       await vmm.suspend(spec)
       await delay(2_500)
@@ -111,7 +111,7 @@ describe('a QEMU guest that sleeps', () => {
       await end(next)
     })
 
-    it('has random bytes of its own, where two go on from copies of one snapshot', async () => {
+    it('has random bytes of its own if two VMs continue from copies of one snapshot', async () => {
       const spec = await connected()
       await shell.run('cat /proc/sys/kernel/random/uuid')
       await vmm.suspend(spec)
@@ -133,7 +133,7 @@ describe('a QEMU guest that sleeps', () => {
     })
   })
 
-  it('prints on where it was, loses nothing of it, and ends with its own code', async () => {
+  it('continues its output where it was, loses nothing of it, and ends with its own code', async () => {
     const script = 'for i in $(seq 1 30000); do echo "line $i of what it prints"; done; exit 5'
     let spec = await bench.spec({ argv: ['sh', '-c', script] })
     await vmm.start(spec)
@@ -152,7 +152,7 @@ describe('a QEMU guest that sleeps', () => {
     await vmm.forget(spec)
   })
 
-  it('that floods its console is asked, sleeps and goes on all the same', async () => {
+  it('can be asked, sleep and continue while it floods its console', async () => {
     let spec = await bench.spec({ argv: ['yes', '0123456789abcdef'] })
     await vmm.start(spec)
     await delay(1_000)
@@ -183,14 +183,14 @@ describe('a QEMU guest that sleeps', () => {
     }
     assert.equal((await exitOf(quick, { ...spec, boot: 3 })).exitCode, 6)
     await quick.forget({ ...spec, boot: 3 })
-    // Used up, it starts from the template again.
+    // The snapshot is used up, so it starts from the template again.
     assert.equal((await quick.start({ ...spec, boot: 4, restore: true })).kind, StartKind.Template)
     await quick.kill({ ...spec, boot: 4 }, 'forced')
     await quick.forget({ ...spec, boot: 4 })
     await quick.close()
   })
 
-  it('boots afresh where its snapshot is of another machine, or is broken', async () => {
+  it('boots afresh if its snapshot is of another machine, or is broken', async () => {
     let spec = await bench.spec({ argv: ['sleep', '1000000'] })
     await vmm.start(spec)
     await vmm.suspend(spec)
@@ -208,7 +208,7 @@ describe('a QEMU guest that sleeps', () => {
     await end(spec)
   })
 
-  it('keeps its memory where its agent dies between taking the snapshot and starting the VM', async () => {
+  it('keeps its memory if its agent dies between taking the snapshot and starting the VM', async () => {
     const spec = await bench.spec({ argv: ['sleep', '1000000'] })
     await vmm.start(spec)
     await vmm.suspend(spec)
@@ -218,7 +218,7 @@ describe('a QEMU guest that sleeps', () => {
     const woken = { ...spec, boot: 2, restore: true }
     assert.equal((await next.start(woken)).kind, StartKind.Restore)
     await next.close()
-    // From here on it was used, whatever is left of its files.
+    // From here on the snapshot counts as used, even if its files are still there.
     await vmm.recover()
     await end(woken)
     const last = openVmm()
@@ -227,17 +227,17 @@ describe('a QEMU guest that sleeps', () => {
     assert.deepEqual((await readdir(spec.directory)).toSorted(), ['console'])
   })
 
-  it('runs on where its snapshot can not be put in its place, and its disk with it', async () => {
+  it('runs on, and its disk too, if its snapshot can not be put in its place', async () => {
     const script = 'sleep 3; echo 3 > /proc/sys/vm/drop_caches; cat /bin/busybox > /dev/null && exit 4'
     const spec = await bench.spec({ argv: ['sh', '-c', script] })
     await vmm.start(spec)
     const parent = path.dirname(snapshotDirectory(spec.directory))
-    // It begins by taking away what lies there, and makes this directory next.
+    // The suspension first deletes what is in the way, and then makes this directory.
     const suspending = vmm.suspend(spec)
     let isOver = false
     suspending.catch(() => undefined).finally(() => (isOver = true))
     while (!existsSync(path.join(parent, 'snapshot.new')) && !isOver) await turn()
-    // No rename replaces a directory that holds something.
+    // A rename does not replace a directory that holds a file.
     mkdirSync(path.join(parent, 'snapshot', 'in-the-way'), { recursive: true })
     await assert.rejects(suspending, { name: 'VmmError', message: /could not be suspended: .*not empty/ })
     rmSync(path.join(parent, 'snapshot'), { recursive: true })
@@ -257,7 +257,7 @@ describe('a QEMU guest that sleeps', () => {
       await dying.close()
       const next = openVmm()
       const found = (await next.recover()).find((status) => status.instanceUuid === spec.instanceUuid)
-      // Past the point of no return it may still be ending.
+      // Past the point of no return the VM may still be ending.
       const { snapshotUuid } = await next.suspend(spec)
       assert.match(snapshotUuid, /^[0-9a-f-]{36}$/)
       assert.equal(found?.exit, undefined)
@@ -281,7 +281,7 @@ describe('a QEMU guest that sleeps', () => {
       try {
         process.kill(keeper, 'SIGKILL')
       } catch {
-        // It had ended with the VM.
+        // The keeper had ended with the VM.
       }
       const suspended = await suspending
       const status = await vmm.status(spec)

@@ -10,7 +10,7 @@ import { openQemuBench } from './qemu-bench.ts'
 import type { QemuBench } from './qemu-bench.ts'
 import { exitOf } from './scene.ts'
 
-/** Everything in which two guests of one template must differ, or be right. */
+/** All that must differ between two guests of one template, or must be right in each. */
 const tellTale = [
   'cat /proc/sys/kernel/random/boot_id',
   'head -c 32 /dev/urandom | od -An -tx1 | tr -d " \\n"; echo',
@@ -85,7 +85,7 @@ describe('a start from a template', () => {
     assert.equal(templates.take(spec), undefined)
   })
 
-  it('that is only late becomes a plain boot, and takes nobody the template, unless none has succeeded yet', async () => {
+  it('that is only late becomes a plain boot, and the template stays unless no start from it has succeeded yet', async () => {
     const own = bench.templates()
     const limits = { templateLimitMs: 1 }
     const options = { instancesDirectory: bench.instancesDirectory, ...bench.context, templates: own }

@@ -18,10 +18,10 @@ import type { QemuBench } from './qemu-bench.ts'
 
 const limit = { limitMs: 30_000 }
 const memoryMb = 96
-/** It knows descriptors above 9. */
+/** A shell that knows descriptors above 9. */
 const shell = '/usr/bin/bash'
 
-/** In a process of its own, which is killed: the machine that it has started ends with it. */
+/** Starts the machine in a process of its own. That process is killed, and the machine ends with it. */
 const starter = `
   const { startTransientMachine } = await import(process.argv[1])
   const machine = await startTransientMachine(JSON.parse(process.argv[2]))
@@ -50,7 +50,7 @@ describe('a machine that lives for a moment', () => {
     return await startTransientMachine({ keeperPath, memoryMb, owner, command, files: [], ...more })
   }
 
-  it('ends as its VMM does: with its status, or by the number of its signal', async () => {
+  it('ends like its VMM: with its status, or with the number of its signal', async () => {
     assert.equal(await (await start([shell, '-c', 'exit 65'])).exited, 65)
     assert.equal(await (await start([shell, '-c', 'kill -KILL $$'])).exited, 128 + 9)
     const missing = await start(['/nowhere'])
@@ -71,7 +71,7 @@ describe('a machine that lives for a moment', () => {
     assert.equal(await machine.exited, 128 + 9)
   })
 
-  it('enters its control groups, and goes before the platform where memory runs out', async function () {
+  it('enters its control groups, and is killed before the platform if memory runs out', async function () {
     if (owner === undefined || (await findGroupHierarchies()).length === 0) this.skip()
     const groups = await ControlGroups.open({
       agentDirectory: bench.directory,
@@ -104,7 +104,7 @@ describe('a machine that lives for a moment', () => {
       await vmm.start(other)
       program = await BreakoutProgram.make({ bench, other, reportFd: keeperFd.control })
       machine = await start([program.path])
-      // The program tries nothing before it is spoken to.
+      // The program tries nothing before it gets its first message.
       machine.monitor.negotiate().catch(() => undefined)
       tried = await linesOf(machine)
     })
@@ -126,7 +126,7 @@ describe('a machine that lives for a moment', () => {
       })
     }
 
-    it('is a user of its own, and so is who watches it, both without powers', () => {
+    it('has a user of its own, as has the process that watches it, both without privileges', () => {
       const users = new Set<string>()
       for (const pid of [...(program?.running() ?? []), ...parentsOf(program?.running() ?? [])]) {
         const field = fieldsOf(pid)
@@ -136,13 +136,13 @@ describe('a machine that lives for a moment', () => {
       assert.deepEqual(users, new Set([String(owner?.uid), '0', String(owner?.keeperUid)]))
     })
 
-    it('can be killed, whatever it has done about that, and nothing of it is left then', async () => {
+    it('can be killed, whatever it did to survive, and nothing of it is left then', async () => {
       assert.equal(program?.running().length, 2)
       await machine.kill()
       assert.deepEqual(program?.running(), [])
     })
 
-    it('ends with who started it, whatever it has done about that', async () => {
+    it('ends with the process that started it, whatever it did to survive', async () => {
       const source = path.resolve(import.meta.dirname, '../../../src/host/vmm/transient-machine.ts')
       const input = { keeperPath, memoryMb, owner, command: [program?.path], files: [] }
       const args = ['--input-type=module', '-e', starter, source, JSON.stringify(input)]
@@ -158,7 +158,7 @@ describe('a machine that lives for a moment', () => {
   })
 })
 
-/** What it says before `done`. */
+/** The lines that the machine says before `done`. */
 async function linesOf(machine: TransientMachine): Promise<readonly string[]> {
   let text = ''
   machine.control.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
@@ -171,7 +171,7 @@ function fieldsOf(pid: number): (name: string) => string {
   return (name) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'm').exec(status)?.[1]?.trim() ?? ''
 }
 
-/** The first process of their namespace, and who started that. */
+/** The first process of their namespace, and the process that started that one. */
 function parentsOf(pids: readonly number[]): readonly number[] {
   const first = new Set(pids.map((pid) => Number(fieldsOf(pid)('PPid'))).filter((pid) => !pids.includes(pid)))
   return [...first].flatMap((pid) => [pid, Number(fieldsOf(pid)('PPid'))])

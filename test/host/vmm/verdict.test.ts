@@ -13,7 +13,7 @@ const record: VmRecord = {
   hostBootId: 'host',
 }
 
-/** The events `lines`, one millisecond apart from each other. */
+/** The events `lines`, one millisecond apart. */
 function story(...lines: readonly string[]) {
   return parseVmEvents(lines.map((line, index) => `${1_001_000 + index * 1_000} ${line}\n`).join(''))
 }
@@ -106,19 +106,19 @@ describe('the verdict on a VM that ended', () => {
     })
   }
 
-  it('there is none while it runs, nor from a line that is only half written', () => {
+  it('is not there while the VM runs, nor after a line that is only half written', () => {
     assert.equal(exitReportOf(record, story(...running)), undefined)
     assert.equal(exitReportOf(record, parseVmEvents(`1 qemu 2 2\n2 ${ended}`)), undefined)
   })
 
-  it('there is none of a VM that became a snapshot, and what goes on from one has its application with it', () => {
+  it('is not there for a VM that became a snapshot, and a restored VM has its application with it', () => {
     assert.equal(exitReportOf(record, story(...running, 'suspended', killed)), undefined)
     const restored = { ...record, kind: 'restore' } as const
     assert.equal(startReportOf(restored, story(...up))?.bootTimeUs, 4_000)
     assert.equal(exitReportOf(restored, story(...up, killed))?.applicationStarted, true)
   })
 
-  it('a start is measured from when it was asked for', () => {
+  it('measures a start from the moment at which it was asked for', () => {
     const report = startReportOf(record, story(...running, 'listen'))
     assert.deepEqual(report, {
       boot: 3,
@@ -134,7 +134,7 @@ describe('the verdict on a VM that ended', () => {
     assert.equal(startReportOf({ ...record, guest: 'kernel' }, story(...up))?.bootTimeUs, 4_000)
   })
 
-  it('CPU time is what the host’s kernel counted to the end', () => {
+  it('has the CPU time that the host’s kernel counted up to the end', () => {
     assert.equal(cpuTimeMsOf(story(...running, ended)), 1_235)
     assert.equal(cpuTimeMsOf(story(...running)), undefined)
   })

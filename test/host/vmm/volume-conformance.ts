@@ -35,7 +35,7 @@ export function volumeConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.deepEqual(found, [])
   })
 
-  it('a VM that waits for room on its host says so to every agent, and goes on once there is', async () => {
+  it('a VM that waits for room on its host says so to every agent, and goes on once there is room', async () => {
     const begun = stallOf(scene.vmm, true)
     const spec = await scene.start({ volume: 'scarce' })
     assert.deepEqual(await begun, { instanceUuid: spec.instanceUuid, boot: 1 })
@@ -65,7 +65,7 @@ export function volumeConformance(makeWorld: () => Promise<VmmWorld>): void {
     assert.equal((await scene.vmm.start(next)).kind, StartKind.Restore)
   })
 
-  it('a snapshot is not continued with another volume, nor with other rights to it', async () => {
+  it('a VM does not continue from its snapshot with another volume, nor with other rights to it', async () => {
     const other = await suspended()
     assert.ok(other.volume !== undefined)
     const exchanged = { ...other, volume: { ...other.volume, uuid: randomUUID() } }

@@ -76,7 +76,7 @@ describe('the device of a volume', () => {
     }
   })
 
-  it('that is read-only is so for the VMM and for the descriptor', () => {
+  it('that is read-only is read-only for the VMM and for the descriptor', () => {
     const { command, files, volumeFd } = planMachine(
       { ...plain, volume: { ...volume, readonly: true } },
       context,
@@ -91,7 +91,7 @@ describe('the device of a volume', () => {
     assert.doesNotMatch(command.join(' '), /volume|main-loop|throttle/)
   })
 
-  it('makes another template, whatever the volume, and another snapshot with each volume, place and right', () => {
+  it('needs a template of its own, the same for every volume, and a snapshot of its own for each volume, place and right', () => {
     const keys = [volume, { ...volume, uuid: 'v2', at: '/x', readonly: true }].map((each) =>
       templateKey({ ...plain, volume: each }, context),
     )

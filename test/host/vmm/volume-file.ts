@@ -7,7 +7,7 @@ import type { VmVolume } from '../../../src/host/vmm/vmm.ts'
 
 const run = promisify(execFile)
 
-/** What an ext4 volume is made of: small, so that a check takes no time. */
+/** The layout of an ext4 volume. It is small, so that a check takes no time. */
 export async function makeVolumeFile(directory: string, sizeMb = 32): Promise<string> {
   await mkdir(directory, { recursive: true })
   const file = path.join(directory, `${randomUUID()}.img`)
@@ -29,7 +29,7 @@ export async function makeVolumeFile(directory: string, sizeMb = 32): Promise<st
   return file
 }
 
-/** A new volume; the same file as another's where one is given. */
+/** A new volume, or one with a given file. */
 export async function makeVolume(
   directory: string,
   input: Partial<VmVolume> & { readonly sizeMb?: number } = {},
@@ -39,12 +39,12 @@ export async function makeVolume(
   return { uuid: randomUUID(), at: '/data', readonly: false, ...volume, path: file }
 }
 
-/** What `e2fsck` finds without changing anything; it ends with 0 where the file system is clean. */
+/** What `e2fsck` finds without changing anything. The code is 0 if the file system is clean. */
 export async function checkVolume(file: string): Promise<{ readonly code: number; readonly text: string }> {
   return await e2fsck('-fn', file)
 }
 
-/** As a host does before it gives the volume to somebody. */
+/** Mends a file system like a host before it gives the volume to an instance. */
 export async function mendVolume(file: string): Promise<{ readonly code: number; readonly text: string }> {
   return await e2fsck('-p', file)
 }
@@ -63,7 +63,7 @@ async function e2fsck(
   }
 }
 
-/** Whether the file system says of itself that it was left clean, with nothing in its journal. */
+/** Whether the file system is marked as clean, with nothing in its journal. */
 export async function isClean(file: string): Promise<boolean> {
   const { stdout } = await run('dumpe2fs', ['-h', file])
   return /^Filesystem state:\s+clean$/m.test(stdout) && !/needs_recovery/.test(stdout)

@@ -12,10 +12,10 @@ import { exitOf } from './scene.ts'
 import { SmallDisk } from './small-disk.ts'
 import { checkVolume, isClean, makeVolume } from './volume-file.ts'
 
-/** Writes for ever, never syncs, and says what it wrote. */
+/** A script that writes for ever, never syncs, and prints what it wrote. */
 const writer = 'exec 3>>/data/log; while :; do i=$((i+1)); echo $i >&3; echo $i; sleep 0.1; done'
 
-/** It says a number only after it was written, and may have been ended in between. */
+/** The writer prints a number only after it was written, and may have been ended in between. */
 function isWritten(lines: string, said: number): boolean {
   return Number(lines) === said || Number(lines) === said + 1
 }
@@ -26,7 +26,7 @@ async function longerThanAnyWake(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, wakeLimitMs))
 }
 
-/** Holds every fsync of that directory up until the work is done, as a busy disk does. */
+/** Delays every fsync of the directory until the work is done, as a busy disk does. */
 async function whileSyncLasts<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const known = await stat(directory)
   const handle = await open(directory, 'r')
@@ -93,7 +93,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     )
   }
 
-  /** A guest that is too busy to answer is left awake, and asked again. */
+  /** Suspends the VM. A guest that is too busy to answer stays awake, and is asked again. */
   async function untilReady(spec: VmSpec): Promise<void> {
     await until('standby suits it', async () => (await vmm.askToSleep(spec)) === 'ready', { limitMs: 30_000 })
   }
@@ -104,7 +104,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     return { ...spec, boot: spec.boot + 1, restore: true }
   }
 
-  it('goes on with it again and again, and is clean whenever it sleeps and when it has ended', async function () {
+  it('continues with its guest many times, and is clean whenever the guest sleeps and when it has ended', async function () {
     this.timeout(manyStartsMs)
     const volume = await makeVolume(bench.directory)
     let spec = await started(volume, `trap exit TERM; ${writer}`)
@@ -127,7 +127,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     assert.ok(isWritten(console, count), `${console} of ${count}`)
   })
 
-  it('has everything that was written when its snapshot is dropped, to the last byte before it slept', async () => {
+  it('has all that was written up to the sleep, to the last byte, when its snapshot is dropped', async () => {
     const volume = await makeVolume(bench.directory)
     const spec = await started(volume, writer)
     await untilBeyond(spec, 3)
@@ -139,7 +139,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     assert.notEqual(next.boot, spec.boot)
   })
 
-  it('does not go on before its snapshot is used up for good: not even a loss of power brings that back', async () => {
+  it('is not used before its guest’s snapshot is used up for good: not even a power loss brings that back', async () => {
     const volume = await makeVolume(bench.directory)
     const spec = await started(volume, writer)
     const before = await untilBeyond(spec, 1)
@@ -155,7 +155,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     await untilBeyond(next, before)
   })
 
-  it('rests while standby suits it, and goes on where it stays awake or is shut down instead', async () => {
+  it('rests after it agreed to standby, and is used again if the guest stays awake or is shut down instead', async () => {
     const volume = await makeVolume(bench.directory)
     const spec = await started(volume, `trap exit TERM; ${writer}`)
     await untilBeyond(spec, 1)
@@ -194,7 +194,7 @@ describe('a volume of a QEMU guest that sleeps', () => {
     }
   })
 
-  it('is of any size and rights where it starts from a template, and has one of its own kind', async function () {
+  it('can have any size and rights in a start from a template, and has templates for VMs with volumes', async function () {
     this.timeout(manyStartsMs)
     const first = await started(await makeVolume(bench.directory), 'sleep 1000000')
     await vmm.kill(first, 'forced')

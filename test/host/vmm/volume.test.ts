@@ -19,12 +19,15 @@ const appUid = 1000
 const manyStartsMs = 180_000
 
 const mebibyte = 1024 * 1024
-/** How often a keeper tries a VM again that found the disk full; guest/keeper/stall.c has it too. */
+/**
+ * How often a keeper lets a VM try again after it found the disk full; guest/keeper/stall.c has the same
+ * number.
+ */
 const stallRetryMs = 1_000
-/** Of open(2): the descriptor stands for the place and does not open the file. */
+/** A flag of open(2): the descriptor only stands for the path, and the file is not open. */
 const openPathFlag = 0o10000000
 
-/** The flags of each descriptor that the process has of the file. */
+/** The flags of each of the process's descriptors of the file. */
 async function openFlags(pid: number, file: string): Promise<readonly number[]> {
   const { dev, ino } = await stat(file)
   const flags: number[] = []
@@ -37,7 +40,7 @@ async function openFlags(pid: number, file: string): Promise<readonly number[]> 
   return flags
 }
 
-/** What images have, or lead to, where a volume is to be mounted. */
+/** What images have, or where their links lead, at the path of a volume. */
 async function addTraps(root: string): Promise<void> {
   await mkdir(path.join(root, 'srv/inner'), { recursive: true })
   await mkdir(path.join(root, 'theirs'))
@@ -91,7 +94,7 @@ describe('a volume in a QEMU guest', () => {
     return spec
   }
 
-  /** What a script prints that ends well. */
+  /** Runs a script that must end well, and returns what it prints. */
   async function run(volume: VmVolume, script: string, user = ''): Promise<string> {
     const { exit, console } = await bench.run(vmm, { argv: ['sh', '-c', script], volume, user })
     assert.equal(exit.exitCode, 0, console)
@@ -180,7 +183,7 @@ describe('a volume in a QEMU guest', () => {
     }
   })
 
-  it('that is read-only is so whatever the guest tries, and its file stays as it is', async () => {
+  it('that is read-only stays so whatever the guest tries, and its file does not change', async () => {
     const volume = await make()
     await run(volume, 'echo before > /data/file')
     const attempts = [
@@ -199,7 +202,7 @@ describe('a volume in a QEMU guest', () => {
     await assertClean(volume)
   })
 
-  it('that is full says so to who writes, and everything else goes on', async () => {
+  it('that is full lets writes fail, and everything else goes on', async () => {
     const volume = await make()
     const script =
       'dd if=/dev/zero of=/data/big bs=1M; rm /data/big; echo small > /data/small; cat /data/small'
@@ -231,8 +234,8 @@ describe('a volume in a QEMU guest', () => {
     }
   })
 
-  it('leaves a full disk the little room that somebody makes, and goes on where there is more', async () => {
-    // It goes on with more than an eighth of it: 8 MB.
+  it('does not use a little room on a full disk, and goes on when there is more', async () => {
+    // The VM goes on when more than an eighth of the disk is free: 8 MB.
     const disk = await SmallDisk.open(64)
     try {
       const volume = await makeVolume(disk.directory, { sizeMb: 96 })
@@ -253,7 +256,7 @@ describe('a volume in a QEMU guest', () => {
     }
   })
 
-  it('is open in its VMM alone: its keeper knows where it is and can not read it', async () => {
+  it('is open in its VMM only: its keeper knows its path but can not read it', async () => {
     const volume = await make()
     const spec = await started(volume, 'sleep 1000000')
     const isPathOnly = (flags: number) => (flags & openPathFlag) !== 0
@@ -314,7 +317,7 @@ describe('a volume in a QEMU guest', () => {
     await assert.rejects(vmm.start(spec), /'\/data': its file system was refused \(EINVAL\)/)
   })
 
-  it('that is new belongs to the application, or to whom the image’s directory does, and later to whom it was given', async () => {
+  it('that is new belongs to the application or the owner of the image’s directory, and keeps an owner that is set later', async () => {
     const owner = 'stat -c "%u:%g %a"'
     const volume = await make()
     assert.equal(await run(volume, `echo x > /data/x && ${owner} /data`, 'app'), '1000:1000 755')
@@ -333,8 +336,8 @@ describe('a volume in a QEMU guest', () => {
     const first = await started(volume, 'sleep 1000000')
     for (const readonly of [false, true]) {
       const second = await bench.spec({ argv: ['true'], volume: { ...volume, readonly } })
-      // The VMM of one that goes on from a template asks for no lock to read. Its guest finds that the file
-      // system is in use.
+      // A VMM that starts from a template asks for no lock to read. Its guest finds that the file system is
+      // in use.
       await assert.rejects(vmm.start(second), /Failed to get .* lock|was refused \(EROFS\)/)
     }
     assert.equal((await vmm.status(first))?.exit, undefined)

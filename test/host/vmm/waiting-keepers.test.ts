@@ -12,10 +12,10 @@ import { exitOf } from './scene.ts'
 
 const limit = { limitMs: 30_000 }
 
-/** Those of other files of this process, which may be on their way out. */
+/** The waiting keepers of other test files in this process. They may be about to end. */
 let others: readonly number[] = []
 
-/** Those of this file that are not told yet what to be. */
+/** The keepers of this file that have no order yet. */
 function waiting(): readonly number[] {
   return familyOf(process.pid).filter(
     (pid) => /keeper wait( |$)/.test(commandLineOf(pid)) && !others.includes(pid),
@@ -68,7 +68,7 @@ describe('keepers that were started ahead', () => {
     }
   })
 
-  it('that end after they were taken and before their order are told of, and nobody waits for them', async () => {
+  it('that end after they were taken and before their order are reported, and nobody waits for them', async () => {
     const keepers = new WaitingKeepers(bench.keeperPrograms)
     const gone = await keepers.take('ann')
     gone.stdin.destroy()
@@ -86,7 +86,7 @@ describe('keepers that were started ahead', () => {
     await keepers.close()
   })
 
-  it('end with whoever started them', async () => {
+  it('end with the process that started them', async () => {
     const keepers = new WaitingKeepers(bench.keeperPrograms)
     const { stdin } = await keepers.take('ann')
     const [pid = 0] = waiting()
