@@ -45,7 +45,7 @@ describe('the activities of a host for volumes', () => {
     assert.equal(machine.volumes.made.size, 0)
   })
 
-  it('fail with the kind of what went wrong, for good where another attempt can not mend it', async () => {
+  it('fail with the kind of the failure, and for good if another attempt can not mend it', async () => {
     machine.volumes = new WatchedVolumes(machine, { totalMb: 5 })
     const { makeVolume, repairVolume } = await activities()
     for (const [run, failure, nonRetryable] of [
@@ -60,7 +60,7 @@ describe('the activities of a host for volumes', () => {
     }
   })
 
-  it('that are called off end before they say so; what only lost its heartbeat goes on', async () => {
+  it('that are cancelled end before they report it; one that only lost its heartbeat goes on', async () => {
     for (const cancelRequested of [true, false]) {
       machine.volumes = new WatchedVolumes(machine, { hang: ['make'] })
       const { makeVolume } = await activities()
@@ -74,7 +74,7 @@ describe('the activities of a host for volumes', () => {
     }
   })
 
-  it('removing waits for the instance that is going away with it', async () => {
+  it('wait with a removal for the instance that is ending and still has the volume', async () => {
     machine.attach(uuid)
     const { agent } = await machine.readyAgent()
     await agent.start({ instanceUuid: uuid, boot: 1 })
@@ -86,7 +86,7 @@ describe('the activities of a host for volumes', () => {
     assert.equal(machine.volumes.made.size, 0)
   })
 
-  it('removing is for good: a start that was told of the volume before does not make it anew', async () => {
+  it('remove a volume for good: a start that was asked for before does not make it again', async () => {
     machine.attach(uuid, { made: false })
     const { agent } = await machine.readyAgent()
     await mockEnvironment().run(createVolumeActivities(agent).removeVolume, { volumeUuid })
@@ -94,7 +94,7 @@ describe('the activities of a host for volumes', () => {
     assert.equal(machine.volumes.made.size, 0)
   })
 
-  it('making what an instance holds changes nothing: it stood complete', async () => {
+  it('make nothing if an instance holds the volume, because it was complete', async () => {
     machine.attach(uuid)
     const { agent } = await machine.readyAgent()
     await agent.start({ instanceUuid: uuid, boot: 1 })

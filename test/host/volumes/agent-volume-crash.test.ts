@@ -16,7 +16,10 @@ const policies = {
 } as const
 type Kind = keyof typeof policies
 
-/** Whoever runs or sleeps has the volume, nobody else; and nobody touched it under a VM or a memory. */
+/**
+ * The instance has the volume exactly if it runs or sleeps, and nobody touched it while a VM or a memory had
+ * it.
+ */
 function holdIsRight(machine: Machine, last: LiveAgent): void {
   assert.deepEqual(machine.broken, [])
   const permit = last.agent.leases.hostLease(uuid)?.permit
@@ -46,7 +49,10 @@ async function asleep(machine: Machine, kind: Kind): Promise<void> {
   await live.written()
 }
 
-/** As its workflow does it: as soon as it hears of an idle period, for as long as it is refused. */
+/**
+ * Orders the standby as the workflow does: as soon as there is an idle period, and again while it is
+ * refused.
+ */
 async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<void> {
   const order = { ...boot, permit: 2, stateful: kind === 'stateful', graceMs: 1_000 }
   for (let tries = 0; tries < 5; tries += 1) {
@@ -65,7 +71,7 @@ async function woken(live: LiveAgent): Promise<void> {
 describe('an agent that is killed anywhere, of an instance with a volume', function () {
   this.timeout(60_000)
 
-  it('in a start: it runs with its volume, which was made once', async () => {
+  it('in a start: the instance runs with its volume, which was made once', async () => {
     const deaths = await dieEverywhere({
       prepare: attached,
       script: async (live) => {
@@ -80,7 +86,7 @@ describe('an agent that is killed anywhere, of an instance with a volume', funct
     assert.ok(deaths > 25)
   })
 
-  it('in a start that is not asked for again: it holds nothing without a VM', async () => {
+  it('in a start that is not asked for again: the instance holds nothing if it has no VM', async () => {
     await dieEverywhere({
       prepare: attached,
       script: async (live) => {
@@ -130,7 +136,7 @@ describe('an agent that is killed anywhere, of an instance with a volume', funct
     })
   })
 
-  it('in a halt of the platform: its volume is free where it was ended, and its own where not', async () => {
+  it('in a halt of the platform: the volume is free if the instance was ended, and else still held by it', async () => {
     await dieEverywhere({
       prepare: started,
       script: async (live) => {
@@ -143,7 +149,7 @@ describe('an agent that is killed anywhere, of an instance with a volume', funct
     })
   })
 
-  it('while another instance takes the volume over: there is one that has it, and then the other', async () => {
+  it('while another instance takes the volume over: first one instance has it, then the other', async () => {
     await dieEverywhere({
       prepare: async (machine) => {
         await started(machine)

@@ -16,7 +16,7 @@ import { otherUuid, uuid, volumeUuid } from '../agent/machine.ts'
 import type { AgentOptions } from '../agent/machine.ts'
 import { boot, cold, forced, gentle, StandbyScene, stateful } from '../leases/standby-scene.ts'
 
-/** More than the first pause after a wake that failed. */
+/** Longer than the first pause after a failed wake. */
 const retryPauseMs = 60_000
 
 describe('an instance in standby with a volume', () => {
@@ -65,7 +65,7 @@ describe('an instance in standby with a volume', () => {
     assert.equal(checks(), 2)
   })
 
-  it('stateful: its memory goes on with it, and nobody looks at it between', async () => {
+  it('stateful: its memory continues with the volume, and nobody checks that in between', async () => {
     await asleep(stateful)
     const { memoryBoot: memory } = await new TestGateway(scene.live).connect().opened()
     assert.equal(memory, 1)
@@ -86,7 +86,7 @@ describe('an instance in standby with a volume', () => {
     })
   }
 
-  it('stateful: damage that only such a check finds is told, and keeps it asleep with its volume free', async () => {
+  it('stateful: damage that only such a check finds is reported; the instance stays asleep, its volume free', async () => {
     await asleep(stateful, { vmm: { unfitSnapshots: true } })
     scene.machine.volumes.damaged.add(volumeUuid)
     await wakeFails()
@@ -99,7 +99,7 @@ describe('an instance in standby with a volume', () => {
     assert.equal(holder(), uuid)
   })
 
-  it('cold: damage is told at the wake, which can be tried again once it is repaired', async () => {
+  it('cold: damage is reported at the wake, which can be tried again once the volume is repaired', async () => {
     await asleep(cold)
     scene.machine.volumes.damaged.add(volumeUuid)
     await wakeFails()
@@ -162,7 +162,7 @@ describe('an instance in standby with a volume', () => {
     assert.equal(checks(), 1)
   })
 
-  it('stateful: one that ended on its way boots, whatever memory lies there', async () => {
+  it('stateful: an instance that ended on its way to standby boots, even if there is a snapshot', async () => {
     await scene.running(stateful)
     const { nowMs } = scene.live.ports
     const store = new InstanceStore(scene.machine.directory)
@@ -179,11 +179,11 @@ describe('an instance in standby with a volume', () => {
     await scene.nextAgent()
     await new TestGateway(scene.live).connect().opened()
     assert.equal(scene.machine.host.find({ ...boot, boot: 2 })?.started?.kind, StartKind.Boot)
-    // The memory that lies there is nobody's.
+    // The snapshot that is there belongs to no boot.
     assert.deepEqual(scene.machine.broken.splice(0), ['checked under a memory'])
   })
 
-  it('that never ran has it made by its first wake, and what is lost later is not made anew', async () => {
+  it('that never ran has its volume made by its first wake; a volume that is lost later is not made again', async () => {
     scene.machine.scalesToZero(cold)
     await scene.nextAgent()
     const order = { ...boot, boot: 0, epoch: 0, permit: 1, stateful: false, graceMs: 0 }

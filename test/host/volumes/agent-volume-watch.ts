@@ -15,18 +15,18 @@ import type { HeldVolume, VolumeHold, VolumeSize } from '../../../src/host/volum
 interface Watched {
   readonly directory: string
   readonly host: FakeHost
-  /** What must never happen to a file system, and did. */
+  /** The events that must never happen to a file system, but did. */
   readonly broken: string[]
   /** Volumes that were checked since a VM had them last. */
   readonly clean: Set<string>
 }
 
-/** Volumes of a test that see whether anybody touches one that a VM or a memory goes on with. */
+/** Volumes that notice if anybody touches one that a VM or a memory still uses. */
 export class WatchedVolumes extends FakeVolumes {
-  /** How often a volume was refused that another instance has. */
+  /** How often a volume was refused because another instance has it. */
   refused = 0
   failRelease = false
-  /** Making one was called off. */
+  /** The making of a volume was cancelled. */
   aborted = false
   readonly #watched: Watched
 
@@ -79,7 +79,7 @@ export class WatchedVolumes extends FakeVolumes {
   }
 }
 
-/** VMs of a test that see whether their volume is theirs and its file system was checked. */
+/** VMs that notice if they do not hold their volume, or if its file system was not checked. */
 export class WatchedVmm extends FakeVmm {
   readonly #watched: Watched
   readonly #volumes: () => FakeVolumes
@@ -97,11 +97,11 @@ export class WatchedVmm extends FakeVmm {
     const isNew = this.host.find(spec) === undefined
     if (this.#volumes().held.get(volume.uuid) !== instanceUuid) broken.push('started without its volume')
     if (!isNew) return await super.start(spec, signal)
-    // Whether it boots is known only afterwards, where there may be a snapshot.
+    // If there may be a snapshot, it is known only afterwards whether the VM boots.
     const boots = spec.restore ? undefined : clean.delete(volume.uuid)
     const report = await super.start(spec, signal)
-    // What an agent that died had begun may end here late: its restore must not take the check of the next
-    // one for its own.
+    // A start that a dead agent began may end here late. Its restore must not use up the check of the next
+    // start.
     if (report.kind === StartKind.Restore) return report
     if (!(boots ?? clean.delete(volume.uuid))) broken.push('booted from what was not checked')
     return report

@@ -54,7 +54,7 @@ describe('an instance with a volume', () => {
   }
 
   describe('starting', () => {
-    it('has it made where that is still to be done, and gets it where it wants it', async () => {
+    it('has the volume made if that was not done yet, and gets it at its mount path', async () => {
       machine.attach(uuid, { at: '/srv/data', readonly: true, sizeMb: 64 })
       await live.agent.start(boot)
       assert.deepEqual(machine.volumes.made.get(volumeUuid), { sizeMb: 64 })
@@ -97,7 +97,7 @@ describe('an instance with a volume', () => {
       })
     }
 
-    it('tells of damage later where it can not be told now, and only until it is', async () => {
+    it('reports damage later if it can not be reported now, and only until it was', async () => {
       await machine.volumes.make({ uuid: volumeUuid, sizeMb: 100 })
       machine.volumes.damaged.add(volumeUuid)
       machine.attach(uuid, { made: true })
@@ -110,7 +110,7 @@ describe('an instance with a volume', () => {
       assert.equal(machine.volumeEvents.length, 1)
     })
 
-    it('can be tried again where there is no room for it', async () => {
+    it('can be tried again if there is no room for the volume', async () => {
       machine.volumes = new WatchedVolumes(machine, { totalMb: 10 })
       await nextAgent()
       await assert.rejects(live.agent.start(boot), failsWith(HostFailure.HostFull))
@@ -119,7 +119,7 @@ describe('an instance with a volume', () => {
       await live.agent.start(boot)
     })
 
-    it('does not wait for it to prepare the rest, and leaves nothing when it is given up meanwhile', async () => {
+    it('prepares the rest beside the volume, and leaves nothing when it is given up meanwhile', async () => {
       machine.volumes = new WatchedVolumes(machine, { hang: ['hold'] })
       await nextAgent()
       const start = live.agent.start(boot)
@@ -130,7 +130,7 @@ describe('an instance with a volume', () => {
       assert.equal(holder(), undefined)
     })
 
-    it('waits for an instance that is going away with it', async () => {
+    it('waits for an instance that is ending and still has the volume', async () => {
       machine.attach(otherUuid)
       await live.agent.start(otherBoot)
       const start = live.agent.start(boot)
@@ -154,7 +154,7 @@ describe('an instance with a volume', () => {
       assert.equal(holder(), otherUuid)
     })
 
-    it('gives back the one that it had before', async () => {
+    it('gives back the volume that the instance had before', async () => {
       await live.agent.start(boot)
       machine.volumes.failRelease = true
       await live.agent.stop({ ...boot, ...forced })
@@ -167,7 +167,7 @@ describe('an instance with a volume', () => {
   })
 
   describe('that could not start', () => {
-    it('leaves its volume free when its image is what fails', async () => {
+    it('leaves its volume free when its image fails', async () => {
       const failing = await machine.readyAgent({
         images: { fail: { nth: 1, failure: HostFailure.ImageUnavailable } },
       })
@@ -176,7 +176,7 @@ describe('an instance with a volume', () => {
       failing.kill()
     })
 
-    it('leaves its volume free when its VM is what fails', async () => {
+    it('leaves its volume free when its VM fails', async () => {
       const failing = await machine.readyAgent({ vmm: { failStart: 1 } })
       await assert.rejects(failing.agent.start(boot), failsWith(HostFailure.BootFailed))
       assert.equal(holder(), undefined)
@@ -215,7 +215,7 @@ describe('an instance with a volume', () => {
       await seen('the volume is free', () => holder() === undefined)
     }
 
-    it('is repeated where the volume could not be given back', async () => {
+    it('is repeated if the volume could not be given back', async () => {
       await live.agent.start(boot)
       machine.volumes.failRelease = true
       await live.agent.stop({ ...boot, ...forced })
@@ -237,7 +237,7 @@ describe('an instance with a volume', () => {
   })
 
   describe('after the death of the agent before', () => {
-    it('has it as long as it runs, and no longer', async () => {
+    it('has its volume as long as it runs, and no longer', async () => {
       await live.agent.start(boot)
       await nextAgent()
       assert.equal(holder(), uuid)
@@ -245,7 +245,7 @@ describe('an instance with a volume', () => {
       assert.equal(holder(), undefined)
     })
 
-    it('leaves it free where it ended meanwhile', async () => {
+    it('leaves its volume free if it ended meanwhile', async () => {
       await live.agent.start(boot)
       live.kill()
       machine.host.end(boot, { cause: 'guest', exitCode: 0 })
@@ -253,7 +253,7 @@ describe('an instance with a volume', () => {
       assert.equal(holder(), undefined)
     })
 
-    it('leaves it free where the machine died', async () => {
+    it('leaves its volume free if the machine died', async () => {
       await live.agent.start(boot)
       machine.bootId = 'boot-2'
       machine.host.reboot()
@@ -274,7 +274,7 @@ describe('an instance with a volume', () => {
       assert.equal(machine.host.starts, 1)
     })
 
-    it('has it again where the hold was lost', async () => {
+    it('gets its volume back if the hold was lost', async () => {
       await live.agent.start(boot)
       live.kill()
       machine.volumes.held.clear()

@@ -48,7 +48,7 @@ describe('The check of a volume', function () {
       assert.deepEqual(await readAt(image, 5_000 * 4_096, 4_096), content)
     })
 
-  it('mends what takes no decision', async () => {
+  it('mends what needs no decision', async () => {
     await volumes.make({ uuid, sizeMb: 64 })
     await debugFs(image, 'mkdir mark', 'setb 6000 3', 'ssv state 2')
     assert.notEqual((await lookOver(image)).code, 0)
@@ -58,7 +58,7 @@ describe('The check of a volume', function () {
     assert.match(await debugFs(image, 'stat mark'), /Type: directory/)
   })
 
-  it('leaves the journal alone where a guest goes on', async () => {
+  it('leaves the journal alone if a guest continues with the volume', async () => {
     await volumes.make({ uuid, sizeMb: 64 })
     await volumes.hold(holdOf(1, 1))
     const source = path.join(directory, 'block')
@@ -68,7 +68,7 @@ describe('The check of a volume', function () {
     assert.match(await superblockOf(image), /needs_recovery/)
   })
 
-  it('does not decide about a lost superblock; a repair takes its copy and keeps the files', async () => {
+  it('refuses a volume with a lost superblock; a repair takes the copy and keeps the files', async () => {
     await volumes.make({ uuid, sizeMb: 256 })
     await debugFs(image, 'mkdir mark')
     await overwrite(image, 'superblock')
@@ -79,7 +79,7 @@ describe('The check of a volume', function () {
     assert.match(await debugFs(image, 'stat mark'), /Type: directory/)
   })
 
-  it('does not decide about a lost inode table; a repair makes what is left consistent', async () => {
+  it('refuses a volume with a lost inode table; a repair makes the rest consistent', async () => {
     await volumes.make({ uuid, sizeMb: 64 })
     await debugFs(image, 'mkdir mark')
     await overwrite(image, 'inode-table')
@@ -98,7 +98,7 @@ describe('The check of a volume', function () {
     assert.match(failed.message, /^[\u0020-\u007e]{40,600}$/)
   })
 
-  it('and the repair give up on what is no file system', async () => {
+  it('and the repair give up on a file that is no file system', async () => {
     await volumes.make({ uuid, sizeMb: 8 })
     await overwrite(image, 'everything')
     await assert.rejects(volumes.hold(holdOf(1, 1)), {
@@ -110,7 +110,7 @@ describe('The check of a volume', function () {
     await volumes.remove(uuid)
   })
 
-  it('and the repair leave a file alone that was cut, until it is whole again', async () => {
+  it('and the repair leave a truncated file alone, until it is whole again', async () => {
     const cutShort = /the file of the volume has \d+ bytes, but .* put the whole file back/
     for (const sizeMb of [32, 64]) {
       await volumes.make({ uuid, sizeMb })
@@ -135,7 +135,7 @@ describe('The check of a volume', function () {
     await volumes.hold(holdOf(1, 1))
   })
 
-  it('and repair and removal keep off a file that a process has locked', async () => {
+  it('and repair and removal do not touch a file that a process has locked', async () => {
     await volumes.make({ uuid, sizeMb: 8 })
     const locker = spawn('flock', ['--no-fork', image, 'cat'], { stdio: ['pipe', 'ignore', 'inherit'] })
     try {
@@ -150,7 +150,7 @@ describe('The check of a volume', function () {
     await volumes.hold(holdOf(1, 1))
   })
 
-  it('is one at a time: a second instance is told at once', async () => {
+  it('does not run beside a repair: the hold is refused at once', async () => {
     await volumes.make({ uuid, sizeMb: 8 })
     const repaired = volumes.repair(uuid)
     await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeInUse'))
@@ -158,7 +158,7 @@ describe('The check of a volume', function () {
     await volumes.hold(holdOf(1, 1))
   })
 
-  it('a hold that can not be read is one of nobody, and is not lost', async () => {
+  it('fails if the hold can not be read: that hold belongs to nobody and stays', async () => {
     await volumes.make({ uuid, sizeMb: 8 })
     await volumes.hold(holdOf(1, 1))
     await writeFile(path.join(path.dirname(image), 'hold.json'), '{"instan')
@@ -183,7 +183,7 @@ describe('The end of e2fsck', () => {
         assert.equal(verdictOf({ kind: 'exit', code, output: '', cut: false }), verdict, String(code))
     })
 
-  it('by a signal or too late comes of what is in the file; a conflict or a kill says nothing', () => {
+  it('by a signal or too late is blamed on the file; a conflict or a kill says nothing about it', () => {
     assert.equal(verdictOf({ kind: 'signal', signal: 'SIGSEGV', output: '' }), 'damaged')
     assert.equal(verdictOf({ kind: 'signal', signal: 'SIGXCPU', output: '' }), 'damaged')
     assert.equal(verdictOf({ kind: 'signal', signal: 'SIGKILL', output: '' }), 'not-checked')
@@ -191,12 +191,12 @@ describe('The end of e2fsck', () => {
     assert.equal(verdictOf({ kind: 'conflict' }), 'not-checked')
   })
 
-  it('is quoted without what is not plain, and cut', () => {
+  it('is quoted in plain characters only, and cut', () => {
     assert.equal(excerptOf('x/dev/fd/3: a\u001b[1m\n\n  b\r\n'), 'a?[1m; b')
     assert.equal(excerptOf('y'.repeat(1_000)).length, 403)
   })
 
-  it('is quoted without what e2fsck advises who runs it by hand', () => {
+  it('is quoted without the advice that e2fsck gives to a person', () => {
     const told =
       'x: Inode 8 is wrong.\n\nx: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.\n\t(i.e., without -a or -p options)\n'
     assert.equal(excerptOf(told), 'x: Inode 8 is wrong.')
@@ -246,7 +246,7 @@ describe('A tool that works on a volume', function () {
     assert.match(end.output, /^ *lo: +0 +0 /m)
   })
 
-  it('prints as much as it likes and is heard in part', async () => {
+  it('may print without end, and only the first part is kept', async () => {
     const end = await runVolumeTool({ ...base, ...sh('head -c 5000000 /dev/zero') })
     assert.ok(end.kind === 'exit' && end.cut)
     assert.equal(end.output.length, 100)
@@ -257,7 +257,7 @@ describe('A tool that works on a volume', function () {
     assert.ok(end.kind === 'signal' && end.signal === 'SIGXFSZ', JSON.stringify(end))
   })
 
-  it('gets no memory without bound', async () => {
+  it('gets only bounded memory', async () => {
     const end = await runVolumeTool({
       ...base,
       command: ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=3G', 'count=1'],
@@ -276,7 +276,7 @@ describe('A tool that works on a volume', function () {
   })
 
   it('is killed before the platform where memory runs out', async () => {
-    // It has the score before it is the tool, or soon after.
+    // The process has the score before it turns into the tool, or soon after.
     const end = await runVolumeTool({
       ...base,
       limitMs: 10_000,
@@ -298,7 +298,7 @@ describe('A tool that works on a volume', function () {
     assert.equal(await lockedNow(path.join(directory, 'file')), false)
   })
 
-  it('is alone at the file', async () => {
+  it('is the only tool on the file', async () => {
     const given = new AbortController()
     const first = runVolumeTool({ ...base, signal: given.signal, command: ['sleep', '1000'] })
     await until('it runs', () => lockedNow(path.join(directory, 'file')), { limitMs: 30_000 })
@@ -331,7 +331,7 @@ async function lockedNow(place: string): Promise<boolean> {
   }
 }
 
-/** Past the programs before it, which set it its bounds. */
+/** Whether the tool itself runs on the file, and no longer the programs before it, which set its bounds. */
 async function sleepsOn(file: string): Promise<boolean> {
   if (!(await lockedNow(file))) return false
   const { stdout } = await promisify(execFile)('pgrep', ['-x', 'sleep']).catch(() => ({ stdout: '' }))

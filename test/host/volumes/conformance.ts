@@ -4,11 +4,11 @@ import type { VolumeHold, Volumes } from '../../../src/host/volumes/volumes.ts'
 
 export interface VolumesUnderTest {
   readonly volumes: Volumes
-  /** The volumes of a next agent on the same host and directory. */
+  /** Opens the volumes like a next agent on the same host and directory. */
   readonly again: () => Promise<Volumes>
-  /** So that a check can not mend it, and a repair can. */
+  /** Damages a volume so that a check can not mend it, but a repair can. */
   readonly damage: (volumeUuid: string) => Promise<void>
-  /** Somebody took its file away. */
+  /** Deletes a volume's file. */
   readonly lose: (volumeUuid: string) => Promise<void>
 }
 
@@ -69,7 +69,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await volumes.make(small)
     })
 
-    it('many at once do not get the same room', async () => {
+    it('many at once gives no two of them the same room', async () => {
       const { totalMb } = await volumes.room()
       const sizeMb = Math.floor(totalMb * 0.3)
       const wanted = Array.from({ length: 8 }, (_, index) => volumeUuid(index + 1))
@@ -106,7 +106,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
         await assert.rejects(volumes.hold(holdOf(1, 2, { continues: true })), fails('VolumeInUse'))
       })
 
-    it('of two that come at once one has it', async () => {
+    it('gives the volume to one of two that ask at once', async () => {
       const outcomes = await Promise.allSettled([volumes.hold(holdOf(1, 1)), volumes.hold(holdOf(1, 2))])
       assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
       for (const one of outcomes) if (one.status === 'rejected') fails('VolumeInUse')(one.reason)
@@ -125,7 +125,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       ])
     })
 
-    it('a release of what holds nothing is no error and frees nobody else', async () => {
+    it('a release of an instance that holds nothing is no error, and frees no other volume', async () => {
       await volumes.hold(holdOf(1, 1))
       await volumes.release(instanceUuid(2))
       assert.equal((await volumes.holds()).length, 1)
@@ -142,7 +142,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       assert.deepEqual(await volumes.holds(), [])
     })
 
-    it('keeps it from repair and removal', async () => {
+    it('keeps the volume from repair and removal', async () => {
       await volumes.hold(holdOf(1, 1))
       await assert.rejects(volumes.repair(small.uuid), fails('VolumeInUse'))
       await assert.rejects(volumes.remove(small.uuid), fails('VolumeInUse'))
@@ -171,7 +171,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await volumes.hold(holdOf(1, 1))
     })
 
-    it('ends the hold of the instance that comes back to it', async () => {
+    it('ends the hold of an instance that holds the volume again', async () => {
       await volumes.hold(holdOf(1, 1))
       await scene.damage(small.uuid)
       await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
@@ -179,7 +179,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await volumes.repair(small.uuid)
     })
 
-    it('is not looked for where a guest goes on', async () => {
+    it('is not looked for if a guest continues with the volume', async () => {
       await volumes.hold(holdOf(1, 1))
       await scene.damage(small.uuid)
       await volumes.hold(holdOf(1, 1, { continues: true }))
@@ -191,7 +191,8 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
       await assert.rejects(volumes.hold(holdOf(1, 1, { continues: true })), fails('VolumeUnusable'))
       await assert.rejects(volumes.repair(small.uuid), fails('VolumeUnusable'))
-      // Made once, its owner is told that the data are gone instead of finding an empty volume.
+      // The volume was made once, so its owner is told that the data is gone, instead of finding an empty
+      // volume.
       await volumes.make(small)
       await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
       await volumes.remove(small.uuid)
@@ -199,7 +200,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await volumes.hold(holdOf(1, 1))
     })
 
-    it('is not what a volume has that was never made', async () => {
+    it('a volume that was never made can neither be held nor repaired', async () => {
       await assert.rejects(volumes.hold(holdOf(2, 1)), fails('VolumeUnusable'))
       await assert.rejects(volumes.repair(volumeUuid(2)), fails('VolumeUnusable'))
       assert.deepEqual(await volumes.holds(), [])
@@ -207,7 +208,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
   })
 
   describe('removing', () => {
-    it('twice, at the same time, or what was never made is no error', async () => {
+    it('is no error if it is done twice, at the same time, or for a volume that was never made', async () => {
       await volumes.make(small)
       await Promise.all([volumes.remove(small.uuid), volumes.remove(small.uuid)])
       await volumes.remove(small.uuid)
@@ -215,7 +216,7 @@ export function volumesConformance(make: () => Promise<VolumesUnderTest>): void 
       await assert.rejects(volumes.hold(holdOf(1, 1)), fails('VolumeUnusable'))
     })
 
-    it('that was given up by its signal is gone about again', async () => {
+    it('that was given up by its signal can be done again', async () => {
       const reason = new Error('enough')
       await volumes.make(small)
       await assert.rejects(volumes.remove(small.uuid, AbortSignal.abort(reason)), reason)

@@ -11,11 +11,11 @@ import { holdOf, instanceUuid, volumeUuid } from './conformance.ts'
 import { debugFs, lookOver, overwrite } from './image.ts'
 
 const uuid = volumeUuid(1)
-/** More than any task has; a task that never ends by itself would be a defect of this test. */
+/** More points than any task has. A task that never ends would be a defect of this test. */
 const maxPoints = 60
 const freeLimitMs = 10_000
 
-/** The name of the call before which it was killed; undefined: it came to its end. */
+/** The name of the call before which the process was killed. Undefined if it came to its end. */
 async function runVictim(point: number, directory: string, task: string): Promise<string | undefined> {
   const victim = path.join(import.meta.dirname, 'victim.ts')
   return await new Promise((resolve, reject) => {
@@ -28,8 +28,8 @@ async function runVictim(point: number, directory: string, task: string): Promis
 }
 
 /**
- * A check that the dead agent had begun ends with it, but not in the same instant; callers of `Volumes`
- * repeat what finds a volume in use.
+ * Repeats the work while the volume is in use, as callers of `Volumes` do: a check that a dead agent had
+ * begun ends with the agent, but not in the same instant.
  */
 async function onceFree(work: () => Promise<void>): Promise<void> {
   const attempt = async (): Promise<boolean> => {
@@ -55,8 +55,8 @@ describe('Volumes of an agent that is killed', function () {
   })
 
   /**
-   * Kills a new agent at each of the task's points, each time on a copy of what `prepare` left. Answers with
-   * the points.
+   * Kills a new agent at each of the task's points, each time on a copy of what `prepare` left. Returns the
+   * points.
    */
   async function atEachPoint(
     task: string,
@@ -100,7 +100,7 @@ describe('Volumes of an agent that is killed', function () {
   const hasMark = async (directory: string): Promise<boolean> =>
     (await debugFs(imagePath(directory, uuid), 'stat mark')).includes('Type: directory')
 
-  it('while it makes one are finished, or made again', async () => {
+  it('while it makes one are complete, or are made again', async () => {
     const points = await atEachPoint(
       'make',
       async () => {

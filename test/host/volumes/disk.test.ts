@@ -42,7 +42,7 @@ describe('Volumes on the disk', function () {
   })
 
   describe('a new one', () => {
-    it('is an empty ext4 file system that takes next to nothing', async () => {
+    it('is an empty ext4 file system that takes almost no room', async () => {
       const volumes = await openVolumes()
       await volumes.make({ uuid, sizeMb: 1_024 })
       const image = imagePath(directory, uuid)
@@ -96,7 +96,7 @@ describe('Volumes on the disk', function () {
     })
   })
 
-  it('without root all of it works, as one user', async function () {
+  it('work without root too, all as one user', async function () {
     if (!isRoot) this.skip()
     await chmod(base, 0o755)
     await mkdir(directory)
@@ -125,7 +125,7 @@ describe('Volumes on the disk', function () {
   })
 
   describe('erasing', () => {
-    /** A signal that is aborted at the nth look at it. */
+    /** A signal that is aborted when it is read the nth time. */
     const abortedAt = (look: number): AbortSignal => {
       const given = new AbortController()
       let looks = 0
@@ -156,13 +156,13 @@ describe('Volumes on the disk', function () {
         }
       })
 
-    it('passes over holes, so that a large empty volume goes at once and takes no room meanwhile', async () => {
+    it('skips holes, so that a large empty volume is erased at once and takes no room meanwhile', async () => {
       const file = path.join(base, 'sparse')
       const handle = await open(file, 'w')
       await handle.truncate(64 * 1024 * mib)
       await handle.close()
       await writeAt(file, Buffer.alloc(4_096, 1), 32 * 1024 * mib)
-      // One look before its map, one for the only piece.
+      // The signal is read once before the map, and once for the only piece.
       await eraseFile({ uuid, path: file, signal: abortedAt(3) })
       assert.equal((await stat(file)).size, 0)
     })
@@ -171,7 +171,7 @@ describe('Volumes on the disk', function () {
       const volumes = await openVolumes()
       await volumes.make({ uuid, sizeMb: 16 })
       await writeAt(imagePath(directory, uuid), Buffer.alloc(10 * mib, 7), 0)
-      // The turn looks once, the map once, each piece once.
+      // The signal is read once by the turn, once by the map and once for each piece.
       await assert.rejects(volumes.remove(uuid, abortedAt(4)), /enough/)
       assert.deepEqual(await readdir(directory), [`${uuid}.erasing`])
       assert.equal((await volumes.room()).promisedMb, 16)
@@ -180,7 +180,7 @@ describe('Volumes on the disk', function () {
       await until('it is erased', async () => (await readdir(directory)).length === 0, { limitMs: 30_000 })
     })
 
-    it('knows extents by what filefrag prints, and gives up on anything else', () => {
+    it('reads extents from the output of filefrag, and gives up on any other form', () => {
       const printed = (lines: string, count: number): string =>
         ` ext:     logical_offset:        physical_offset: length:   expected: flags:\n${lines}\nx: ${String(count)} extents found\n`
       assert.deepEqual(
@@ -203,7 +203,7 @@ describe('Volumes on the disk', function () {
     })
   })
 
-  it('what is unfinished goes when an agent opens; what is not ours stays', async () => {
+  it('that are unfinished are deleted when an agent opens them; files that are not ours stay', async () => {
     await mkdir(path.join(directory, `${uuid}.new`), { recursive: true })
     await mkdir(path.join(directory, 'lost+found'))
     await writeFile(path.join(directory, 'note.txt'), '')
@@ -213,7 +213,7 @@ describe('Volumes on the disk', function () {
   })
 
   describe('that is small', () => {
-    it('promises what there is, says that it is full, and keeps nothing of what was removed', async function () {
+    it('promises only the room that it has, says that it is full, and keeps no data of a removed volume', async function () {
       if (!isRoot) this.skip()
       const disk = path.join(base, 'disk')
       await run('truncate', ['-s', '64M', disk])
@@ -235,7 +235,7 @@ describe('Volumes on the disk', function () {
         {
           tooLarge: 'HostFull',
           secondTooLarge: 'HostFull',
-          // Its journal could not be replayed, and its hold not be written down: no damage, either of them.
+          // The journal could not be replayed, or the hold not be written. Neither is damage.
           heldWhenFull: 'HostFull',
           heldCleanWhenFull: 'HostFull',
           madeWhenFull: 'HostFull',
@@ -243,7 +243,7 @@ describe('Volumes on the disk', function () {
         },
       )
       assert.deepEqual([seen['holdsWhenFull'], seen['leftWhenFull']], [[], [uuid, volumeUuid(4)]])
-      // What a volume takes of the disk leaves no less for volumes.
+      // The room that a volume takes on the disk is not missing for volumes.
       assert.equal(seen.filled.totalMb, seen.promised.totalMb)
       assert.ok(seen.filled.freeMb < seen.promised.freeMb - 6)
       assert.deepEqual([seen.promised.promisedMb, seen.full.freeMb], [24, 0])
@@ -253,7 +253,7 @@ describe('Volumes on the disk', function () {
       await until('the disk is unmounted', unmounted, { limitMs: 30_000 })
       const content = await readFile(disk)
       assert.equal(content.includes(mark), false)
-      // So much for deleting alone.
+      // The mark of a file that was only deleted is still there.
       assert.equal(content.includes(plainMark), true)
     })
   })

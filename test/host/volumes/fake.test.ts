@@ -32,7 +32,7 @@ describe('Fake volumes', () => {
       assert.deepEqual(await volumes.holds(), [])
     })
 
-    it('what hangs ends by its signal', async () => {
+    it('a call that hangs ends by its signal', async () => {
       const volumes = new FakeVolumes({ hang: ['make'] })
       const end = new AbortController()
       const made = volumes.make(volume, end.signal)
@@ -41,13 +41,13 @@ describe('Fake volumes', () => {
       assert.equal(volumes.made.size, 0)
     })
 
-    it('room is what it is told', async () => {
+    it('the room is the one that is given', async () => {
       const volumes = new FakeVolumes({ totalMb: 10 })
       await volumes.make(volume)
       await assert.rejects(volumes.make({ uuid: volumeUuid(2), sizeMb: 3 }), fails('HostFull'))
     })
 
-    it('what is hopeless stays so', async () => {
+    it('a volume that can not be repaired stays so', async () => {
       const volumes = new FakeVolumes()
       await volumes.make(volume)
       volumes.hopeless.add(volume.uuid)

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * `superblock`: the first one, of which a volume above 8 MB has copies. `inode-table`: the journal's inode
- * and the root's.
+ * The parts that can be destroyed. `superblock`: the first one, of which a volume above 8 MB has copies.
+ * `inode-table`: the inodes of the journal and the root.
  */
 export type ImagePart = 'superblock' | 'inode-table' | 'root-inode' | 'everything'
 
@@ -43,7 +43,7 @@ export async function readAt(image: string, position: number, length: number): P
   }
 }
 
-/** What debugfs says to each request. */
+/** The answer of debugfs to each request. */
 export async function debugFs(image: string, ...requests: readonly string[]): Promise<string> {
   const script = `${image}.requests`
   await writeFile(script, `${requests.join('\n')}\n`)
@@ -51,7 +51,7 @@ export async function debugFs(image: string, ...requests: readonly string[]): Pr
   return stdout + stderr
 }
 
-/** The exit code and the words of a check that changes nothing. */
+/** The exit code and the output of a check that changes nothing. */
 export async function lookOver(image: string): Promise<{ readonly code: number; readonly said: string }> {
   try {
     const { stdout } = await run('e2fsck', ['-fn', image])

@@ -7,9 +7,8 @@ import { holdOf, instanceUuid, volumeUuid } from './conformance.ts'
 import { debugFs, writeAt } from './image.ts'
 
 /**
- * What a host does whose disk is small, in a mount namespace of its own: `node volumes-small-disk.ts
- * <directory on that disk> <the mark that a volume has> <the mark of a plain file>`. Prints what it saw as
- * JSON.
+ * The work of a host with a small disk, in a mount namespace of its own: `node volumes-small-disk.ts
+ * <directory on that disk> <the mark in a volume> <the mark in a plain file>`. Prints what it saw as JSON.
  */
 const [, , disk = '', mark = '', plainMark = ''] = process.argv
 const directory = path.join(disk, 'volumes')
@@ -72,7 +71,7 @@ process.stdout.write(
   }),
 )
 
-/** To the last block. */
+/** Fills the disk to the last block. */
 async function fill(file: string): Promise<void> {
   const handle = await open(file, 'w')
   try {

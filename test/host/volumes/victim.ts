@@ -4,9 +4,9 @@ import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
 /**
- * A process that does one thing with volumes and kills itself right before the nth time it would ask the
- * kernel for something, or right after it started a tool: `node volumes-victim.ts <n> <directory> <task>`. It
- * exits with 0 where there is no nth time.
+ * A process that does one task with volumes. It kills itself right before it would call the kernel the nth
+ * time, or right after it started a tool: `node volumes-victim.ts <n> <directory> <task>`. It exits with 0
+ * if there is no nth time.
  */
 const [, , at = '', directory = '', task = ''] = process.argv
 let calls = 0
