@@ -15,7 +15,7 @@ describe('asking gateways for their counts', () => {
       this.asked.push(number)
     }
   }
-  /** Whether it is over by now. */
+  /** Whether the promise has resolved by now. */
   async function isOver(asked: Promise<void>): Promise<boolean> {
     return (
       (await Promise.race([
@@ -42,7 +42,7 @@ describe('asking gateways for their counts', () => {
     await reports.ask([])
   })
 
-  it('is one round for all who read within 50 ms', async () => {
+  it('is one round for all readers within 50 ms', async () => {
     const line = new Line()
     const first = reports.ask([line])
     nowMs += 50

@@ -42,7 +42,7 @@ export class TestGateway implements GatewayLine {
     this.#live.agent.leases.disconnect(this, machine.nowMs)
   }
 
-  /** Its epoch. */
+  /** Asks for a lease. Returns the epoch of the request. */
   open(ports: readonly number[] = [8080]): number {
     this.#epoch += 1
     const { gatewayId: gateway } = this
@@ -73,20 +73,20 @@ export class TestGateway implements GatewayLine {
   }
 }
 
-/** Time passes, and what is due happens. */
+/** Lets time pass, and does what is due then. */
 export function pass(machine: Machine, live: LiveAgent, ms: number): void {
   machine.nowMs += ms
   live.agent.leases.tick()
 }
 
-/** The agent is old enough to know what its gateways hold. */
+/** Lets so much time pass that the agent knows what its gateways hold. */
 export function settleIn(machine: Machine, live: LiveAgent): void {
   pass(machine, live, leaseKeptMs)
 }
 
 const seenLimitMs = 10_000
 
-/** For what happens in this process within a few turns of its loop. */
+/** Waits for something that happens in this process within a few turns of its loop. */
 export async function seen<T>(what: string, look: () => T | false | undefined): Promise<T> {
   const deadlineMs = performance.now() + seenLimitMs
   for (;;) {

@@ -29,7 +29,10 @@ async function sleep(machine: Machine, kind: Kind): Promise<void> {
   live.kill()
 }
 
-/** As its workflow does it: as soon as it hears of an idle period, for as long as it is refused. */
+/**
+ * Orders the standby as the workflow does: as soon as there is an idle period, and again while it is
+ * refused.
+ */
 async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<StandByResult> {
   const order = { ...boot, permit: 2, stateful: kind === 'stateful', graceMs: 1_000 }
   for (let tries = 0; tries < 5; tries += 1) {
@@ -41,7 +44,7 @@ async function standBy(machine: Machine, live: LiveAgent, kind: Kind): Promise<S
   throw new Error('it never slept')
 }
 
-/** Exactly one of the two: a VM, or a permit. */
+/** Asserts that there is exactly one of the two: a VM or a permit. */
 function isOneThing(machine: Machine, last: LiveAgent): void {
   const permit = last.agent.leases.hostLease(uuid)?.permit
   const phase = last.agent.entries.get(uuid)?.hostLease.phase
@@ -54,7 +57,8 @@ function isOneThing(machine: Machine, last: LiveAgent): void {
 }
 
 describe('an agent that is killed anywhere', function () {
-  // Each test kills an agent at every place of a way, one after the other, and takes 30 s on a quiet machine.
+  // Each test kills an agent at every step of one task, one step after the other, and takes 30 s on a quiet
+  // machine.
   this.timeout(300_000)
 
   for (const kind of ['cold', 'stateful'] as const) {
@@ -92,7 +96,7 @@ describe('an agent that is killed anywhere', function () {
         next: async (live, machine) => {
           const opened = await new TestGateway(live).connect().opened()
           assert.ok(opened.boot === 1 || opened.boot === 2)
-          // The guest is asked nothing any more: what it says is heard.
+          // The guest waits for nothing any more, so its word is heard at once.
           machine.host.setDisabled({ ...boot, boot: opened.boot }, true)
           assert.equal(live.agent.leases.hostLease(uuid)?.disabled, true)
           assert.equal(machine.host.running(uuid), 1)
@@ -164,7 +168,7 @@ describe('an agent that is killed anywhere', function () {
     })
   }
 
-  it('while an instance is left its permit alone: it wakes by it', async () => {
+  it('while it leaves an instance only its permit: the instance wakes by it', async () => {
     await dieEverywhere({
       prepare: async (machine) => {
         machine.scalesToZero(policies.cold)

@@ -11,7 +11,7 @@ export const gentle = { forced: false, graceMs: 1_000 } as const
 export const forced = { forced: true, graceMs: 0 } as const
 export const cold = { policy: 'on', cooldownMs: 1_000, stateful: false } as const
 export const stateful = { policy: 'idle', cooldownMs: 1_000, stateful: true } as const
-/** An application that never listens counts as idle so long after its start. */
+/** An application that never listens counts as idle this long after its start. */
 const firstQuietMs = 10_000
 
 /** One instance on one machine, and the agent that looks after it. */
@@ -38,14 +38,14 @@ export class StandbyScene {
     return entry.hostLease
   }
 
-  /** The agent dies, if there is one, and the next takes over. */
+  /** Kills the agent, if there is one, and starts the next. */
   async nextAgent(options: AgentOptions = {}): Promise<LiveAgent> {
     this.#live?.kill()
     this.#live = await this.machine.readyAgent(options)
     return this.#live
   }
 
-  /** An instance that is idle. */
+  /** Starts an instance and lets it become idle. */
   async running(scaleToZero: ScaleToZero, options: AgentOptions = {}): Promise<void> {
     this.machine.scalesToZero(scaleToZero)
     const live = await this.nextAgent(options)
@@ -58,7 +58,7 @@ export class StandbyScene {
     assert.equal((await this.standBy()).slept, true)
   }
 
-  /** The order of a workflow that was told of the present idle period. */
+  /** Gives the order of a workflow that was told of the present idle period. */
   async standBy(
     changes: { boot?: number; epoch?: number; permit?: number; graceMs?: number } = {},
   ): Promise<StandByResult> {

@@ -41,7 +41,7 @@ describe('standby of an agent', function () {
       assert.equal(scene.machine.host.running(), 0)
     })
 
-    it('keeps the address, and the launch spec for the agent’s eyes alone', async () => {
+    it('keeps the address, and the launch spec where only the agent can read it', async () => {
       await scene.asleep(cold)
       assert.equal(scene.machine.network.attached.size, 1)
       const directory = join(scene.live.ports.store.directory(uuid), 'launch')
@@ -49,7 +49,7 @@ describe('standby of an agent', function () {
       assert.equal((await stat(join(directory, 'launch.json'))).mode & 0o777, 0o600)
     })
 
-    it('a sleeping instance has no memory in use, and keeps what it used', async () => {
+    it('a sleeping instance uses no memory, and keeps the rest of its usage', async () => {
       await scene.running(stateful)
       const meter = new UsageMeter(scene.live.ports, scene.live.agent.entries)
       assert.ok(((await meter.usageOf([uuid]))[uuid]?.rssBytes ?? 0) > 0)
@@ -59,7 +59,7 @@ describe('standby of an agent', function () {
       assert.ok(usage.cpuTimeMs > 0)
     })
 
-    it('a repeat is answered as the first time, also after the wake, and by the next agent', async () => {
+    it('a repeated order gets the same answer, also after the wake, and from the next agent', async () => {
       await scene.running(cold)
       const order = { boot: 1, epoch: scene.hostLease.idle?.epoch ?? 0, permit: 2 }
       const first = await scene.standBy(order)
@@ -71,7 +71,7 @@ describe('standby of an agent', function () {
       assert.equal(scene.machine.host.running(uuid), 1)
     })
 
-    it('a repeat after the wake has that told once more, and its end: whoever asks may not have heard of it', async () => {
+    it('a repeated order after the wake has the wake and its end reported again, because the workflow may not know of them', async () => {
       await scene.running(cold)
       const order = { boot: 1, epoch: scene.hostLease.idle?.epoch ?? 0, permit: 2 }
       await scene.standBy(order)
@@ -93,7 +93,7 @@ describe('standby of an agent', function () {
     })
 
     describe('where the disk of the host has no room for the memory', () => {
-      /** Each of them holds what an instance of 128 MB needs. */
+      /** Each piece holds what an instance of 128 MB needs. */
       let held: number
       let askedMb: number
       beforeEach(() => {
@@ -110,7 +110,7 @@ describe('standby of an agent', function () {
       const figures = { freeBytes: 80e6, promisedBytes: 0, reserveBytes: 60e6, leftBytes: 20 * 1_048_576 }
       const noRoom = { slept: false, reason: StandByRefusal.NoRoom }
 
-      it('stateful, it is refused before the guest hears of it, and whoever asks learns the figures', async () => {
+      it('stateful, it is refused before the guest is asked, and the host’s answer has the figures', async () => {
         await scene.running(stateful)
         held = 1
         assert.deepEqual(await scene.standBy(), noRoom)
@@ -122,7 +122,7 @@ describe('standby of an agent', function () {
         ])
       })
 
-      it('stateful, it goes to standby once there is room, which is given back when the memory is written', async () => {
+      it('stateful, it goes to standby once there is room; the reservation is given back when the memory is written', async () => {
         await scene.running(stateful)
         held = 1
         assert.deepEqual(await scene.standBy(), noRoom)
@@ -135,28 +135,28 @@ describe('standby of an agent', function () {
         assert.equal(scene.live.agent.leases.hostLease(uuid)?.noRoom, undefined)
       })
 
-      it('gives back what it was promised where no snapshot came of it', async () => {
+      it('gives its reservation back if there was no snapshot', async () => {
         await scene.running(stateful, { vmm: { failSuspend: 1 } })
         assert.deepEqual(await scene.standBy(), { slept: false, reason: StandByRefusal.SnapshotFailed })
         await scene.live.agent.entries.get(uuid)?.sleep
         assert.equal(held, 0)
       })
 
-      it('cold, it asks for none', async () => {
+      it('cold, it asks for no room', async () => {
         await scene.running(cold)
         held = 1
         assert.ok((await scene.standBy()).slept)
       })
     })
 
-    it('two orders at once are one', async () => {
+    it('two orders at once are carried out once', async () => {
       await scene.running(stateful, { vmm: { suspendMs: 10 } })
       const [one, two] = await Promise.all([scene.standBy(), scene.standBy()])
       assert.ok(one.slept)
       assert.deepEqual(one, two)
     })
 
-    it('is refused for an outdated idle period, while a lease is out, and for another boot', async () => {
+    it('is refused for an outdated idle period, while a gateway holds a lease, and for another boot', async () => {
       await scene.running(cold)
       const epoch = scene.hostLease.idle?.epoch ?? 0
       assert.deepEqual(await scene.standBy({ epoch: epoch + 1 }), {
@@ -212,7 +212,7 @@ describe('standby of an agent', function () {
       assert.equal((await scene.standBy()).slept, true)
     })
 
-    it('an instance that never ran is left its permit alone, and wakes by it', async () => {
+    it('an instance that never ran is left only its permit, and wakes by it', async () => {
       scene.machine.scalesToZero(cold)
       await scene.nextAgent()
       const order = { ...boot, boot: 0, epoch: 0, permit: 1, stateful: false, graceMs: 0 }
@@ -224,7 +224,7 @@ describe('standby of an agent', function () {
       assert.equal(scene.machine.host.starts, 1)
     })
 
-    it('who waits shortens the shutdown to a second', async () => {
+    it('a request that waits shortens the shutdown to a second', async () => {
       scene.machine.runs('ignore-shutdown')
       await scene.running(cold)
       const gateway = new TestGateway(scene.live).connect()
@@ -260,7 +260,7 @@ describe('standby of an agent', function () {
       assert.deepEqual(scene.machine.reports, [])
     })
 
-    it('a stop of the permit’s boot ends the boot before where that still runs', async () => {
+    it('a stop of the permit’s boot ends the earlier boot if that still runs', async () => {
       await scene.running(cold)
       const { exit } = await scene.live.agent.stop({ instanceUuid: uuid, boot: 2, ...gentle })
       assert.deepEqual([exit?.boot, exit?.signal], [1, 15])
@@ -293,7 +293,7 @@ describe('standby of an agent', function () {
       assert.equal(existsSync(join(scene.live.ports.store.directory(uuid), 'snapshot')), false)
     })
 
-    it('gateways hear first that it closes, then that it is gone', async () => {
+    it('gateways hear first that the instance closes, then that it is gone', async () => {
       await scene.running(cold)
       const gateway = new TestGateway(scene.live).connect()
       await gateway.opened()

@@ -16,7 +16,7 @@ import { boot, cold, forced, StandbyScene } from './standby-scene.ts'
 
 const agentSecret = 'the-secret'
 
-/** A gateway of a test, over a real connection. */
+/** A gateway for tests, over a real connection. */
 class SocketGateway {
   readonly heard: HostMessage[] = []
   closed = false
@@ -93,7 +93,7 @@ describe('the lease server of an agent', () => {
     await scene.remove()
   })
 
-  /** The connection, or the status with which it was refused. */
+  /** Connects. Returns the connection, or the status with which it was refused. */
   async function knock(
     changes: { secret?: string; path?: string; upgrade?: string } = {},
   ): Promise<Duplex | number> {
@@ -131,7 +131,7 @@ describe('the lease server of an agent', () => {
 
   const held = (): number | undefined => scene.live.agent.leases.hostLease(uuid)?.leases
 
-  it('opens to the traffic secret alone, which the agent’s own is not', async () => {
+  it('lets in only the traffic secret, and not the agent’s own', async () => {
     for (const secret of [agentSecret, '', 'x', `${trafficSecretOf(agentSecret)}x`]) {
       assert.equal(await knock({ secret }), 401)
     }
@@ -140,7 +140,7 @@ describe('the lease server of an agent', () => {
     assert.ok(typeof (await knock()) !== 'number')
   })
 
-  it('welcomes, lets in, takes back, and says what it does not know', async () => {
+  it('welcomes a gateway, grants and takes back leases, and refuses instances that it does not know', async () => {
     const gateway = await connect('g')
     gateway.say(
       { kind: 'open', instance: uuid, epoch: 1, ports: [80, 443] },
@@ -174,7 +174,7 @@ describe('the lease server of an agent', () => {
     assert.deepEqual(words, ['welcome', 'opened', 'close', 'gone'])
   })
 
-  it('keeps the lease of a gateway that is lost, and gives it up when it does not come back', async () => {
+  it('keeps the lease of a lost gateway for a while, and drops it if the gateway does not come back', async () => {
     const gateway = await connect('g')
     gateway.say({ kind: 'open', instance: uuid, epoch: 1, ports: [] })
     await gateway.next('opened')
@@ -220,7 +220,7 @@ describe('the lease server of an agent', () => {
   })
 
   describe('asked for what gateways count', () => {
-    /** With a limit on the wait that never comes: what is waited for is the gateways' word alone. */
+    /** Asks with a time limit that never comes, so that only the gateways' answers end the wait. */
     function countsTold(): Promise<void> {
       mock.timers.enable({ apis: ['setTimeout'] })
       try {
@@ -241,7 +241,7 @@ describe('the lease server of an agent', () => {
       assert.equal(scene.live.agent.entries.get(uuid)?.loads.handledMore, 2)
     })
 
-    it('waits for none that is lost', async () => {
+    it('does not wait for a lost gateway', async () => {
       const gateway = await connect('g')
       await gateway.next('welcome')
       const told = countsTold()
@@ -251,7 +251,7 @@ describe('the lease server of an agent', () => {
     })
   })
 
-  it('cuts off whoever does not keep to the protocol, and nobody else', async () => {
+  it('cuts off a gateway that does not keep to the protocol, and no other', async () => {
     const good = await connect('good')
     await good.next('welcome')
     const hello = jsonLine({ kind: 'hello', gatewayId: 'bad', held: [] })

@@ -10,7 +10,10 @@ import { cold, stateful } from './standby-scene.ts'
 const many = 1_000
 const storming = '00000000-0000-4000-8000-00000000005a'
 const other = '00000000-0000-4000-8000-00000000005b'
-/** As in `StartShares`: so many of one user come up at once at most, of either kind. */
+/**
+ * The starts of one user that go on at once, as in `StartShares`; the number is the same for restores and
+ * boots.
+ */
 const perUser = 3 * availableParallelism()
 const gateway = 'gateway-1'
 
@@ -18,7 +21,7 @@ function nameOf(index: number): string {
   return `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`
 }
 
-/** A gateway that asks for many instances and notes in which order it gets them. */
+/** A gateway that asks for many instances and notes the order in which it gets them. */
 class AskingGateway implements GatewayLine {
   readonly gatewayId = gateway
   readonly opened: string[] = []
@@ -70,7 +73,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     return names
   }
 
-  /** Each has a permit alone, as after a move to this host. */
+  /** Gives each instance only a permit, as after a move to this host. */
   async function asleep(count: number, options: AgentOptions): Promise<readonly string[]> {
     const names = place(count, cold)
     live = await machine.readyAgent(options)
@@ -80,7 +83,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     return names
   }
 
-  it('wakes the one of another user beside the first of them', async () => {
+  it('wakes another user’s instance beside the first of them', async () => {
     const names = await asleep(many + 1, { vmm: { bootMs: 20 } })
     const asking = new AskingGateway(live)
     for (const name of names) asking.ask(name)
@@ -90,7 +93,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     assert(before <= perUser, `${before} of ${many} came first`)
   })
 
-  it('wakes the one of another user beside the first of them where memories go on', async () => {
+  it('wakes another user’s instance beside the first of them if they continue from memories', async () => {
     const names = place(60, stateful)
     live = await machine.readyAgent({ vmm: { restoreMs: 20 } })
     for (const instanceUuid of names) await live.agent.start({ instanceUuid, boot: 1 })
@@ -108,7 +111,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     assert(before <= perUser, `${before} of 59 came first`)
   })
 
-  it('starts the one of another user by hand beside the first of them', async () => {
+  it('starts another user’s instance by hand beside the first of them', async () => {
     const names = place(60, cold)
     live = await machine.readyAgent({ vmm: { bootMs: 20 } })
     const started: string[] = []
@@ -122,7 +125,7 @@ describe('a host on which one user’s instances are woken all at once', functio
     await Promise.all(starts)
   })
 
-  it('leaves asleep, and stops at once, what still waits for its turn', async () => {
+  it('leaves instances asleep that wait for their turn, and can stop them at once', async () => {
     const names = await asleep(40, { vmm: { bootMs: 1_000 } })
     const asking = new AskingGateway(live)
     for (const name of names) asking.ask(name)

@@ -17,7 +17,7 @@ describe('a sleeping instance of an agent', function () {
   })
 
   describe('waking', () => {
-    it('by traffic: the permit’s boot, told afterwards', async () => {
+    it('by traffic: the permit’s boot starts, and the workflow is told afterwards', async () => {
       await scene.asleep(cold)
       const opened = await new TestGateway(scene.live).connect().opened()
       assert.deepEqual([opened.boot, opened.memoryBoot, opened.woken?.kind], [2, 2, StartKind.Boot])
@@ -31,7 +31,7 @@ describe('a sleeping instance of an agent', function () {
       assert.equal(scene.machine.starts[0]?.boot, 2)
     })
 
-    it('is told to whoever asks, from the request for it on and with its start before the gateway has its answer', async () => {
+    it('shows in reads from the request on, and with its start before the gateway has its answer', async () => {
       await scene.asleep(cold, { vmm: { bootMs: 20 } })
       const awake = () => scene.live.agent.leases.awake([uuid, 'another'])
       assert.deepEqual(awake(), {})
@@ -46,7 +46,7 @@ describe('a sleeping instance of an agent', function () {
       assert.deepEqual(awake(), {})
     })
 
-    it('stateful: memory goes on, and so does what is connected', async () => {
+    it('stateful: memory and connections go on', async () => {
       await scene.running(stateful)
       const gateway = new TestGateway(scene.live).connect()
       const first = await gateway.opened()
@@ -63,7 +63,7 @@ describe('a sleeping instance of an agent', function () {
       assert.equal((await gateway.opened()).memoryBoot, first.memoryBoot)
     })
 
-    it('a snapshot that does not fit begins memory anew, and what was connected is gone', async () => {
+    it('a snapshot that does not fit means new memory, and connections are gone', async () => {
       await scene.running(stateful, { vmm: { unfitSnapshots: true } })
       const gateway = new TestGateway(scene.live).connect()
       await gateway.opened()
@@ -74,7 +74,7 @@ describe('a sleeping instance of an agent', function () {
       assert.deepEqual(gateway.all('gone'), [{ kind: 'gone', instance: uuid, boot: 1 }])
     })
 
-    it('two hundred at once are one start, and all are let in', async () => {
+    it('two hundred requests at once are one start, and all are let in', async () => {
       await scene.asleep(cold, { vmm: { bootMs: 20 } })
       const gateways = Array.from({ length: 200 }, (_, index) =>
         new TestGateway(scene.live, `g${String(index)}`).connect(),
@@ -85,7 +85,7 @@ describe('a sleeping instance of an agent', function () {
       assert.equal(scene.machine.host.mostOfOneInstance, 1)
     })
 
-    it('a start by hand meets the wake in the same boot, whoever is first', async () => {
+    it('a start by hand and a wake are the same boot, in either order', async () => {
       for (const handFirst of [true, false]) {
         await scene.machine.remove()
         const own = await Machine.make()
@@ -106,7 +106,7 @@ describe('a sleeping instance of an agent', function () {
       }
     })
 
-    it('needs nobody: neither the API nor the registry', async () => {
+    it('needs neither the API nor the registry', async () => {
       await scene.asleep(cold)
       scene.live.kill()
       scene.machine.specs.clear()
@@ -138,7 +138,7 @@ describe('a sleeping instance of an agent', function () {
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
 
-    it('a packet of a peer that comes as soon as it is watched for wakes it: told once, before the sleep is complete', async () => {
+    it('a packet of a peer that comes as soon as the host watches wakes it, and is reported once, before the sleep is complete', async () => {
       for (const kind of [cold, stateful]) {
         await scene.remove()
         scene = await StandbyScene.make()
@@ -149,7 +149,7 @@ describe('a sleeping instance of an agent', function () {
       }
     })
 
-    it('a packet of a peer wakes one that never ran, too, as soon as it has its permit', async () => {
+    it('a packet of a peer also wakes an instance that never ran, as soon as it has its permit', async () => {
       scene.machine.scalesToZero(cold)
       await scene.nextAgent()
       sendAtOnce(scene.machine.network)
@@ -159,7 +159,7 @@ describe('a sleeping instance of an agent', function () {
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
 
-    it('a packet of a peer within the back-off of a failed wake wakes it when that is over', async () => {
+    it('a packet of a peer within the back-off of a failed wake wakes it when the back-off is over', async () => {
       await scene.asleep(cold, { vmm: { failStart: 2 } })
       scene.machine.network.sendFromPeer('10.64.0.2')
       await seen('the wake has failed', () => scene.hostLease.wakeFailure !== undefined)
@@ -171,7 +171,7 @@ describe('a sleeping instance of an agent', function () {
       await seen('it runs', () => scene.machine.host.running(uuid) === 1)
     })
 
-    it('a packet of a peer that comes before the failure of a wake is told is not lost with it', async () => {
+    it('a packet of a peer that comes before a failed wake is reported is not lost', async () => {
       await scene.asleep(cold, { vmm: { failStart: 2 } })
       sendAtOnce(scene.machine.network)
       scene.machine.network.sendFromPeer('10.64.0.2')
@@ -187,7 +187,7 @@ describe('a sleeping instance of an agent', function () {
       const gateway = new TestGateway(scene.live).connect()
       gateway.open()
       assert.equal((await gateway.next('refused')).reason, 'failed')
-      // The method of its class is back.
+      // The store has the method of its class again.
       Reflect.deleteProperty(store, 'save')
       pass(scene.machine, scene.live, 1_000)
       scene.machine.network.sendFromPeer('10.64.0.2')
@@ -228,7 +228,7 @@ describe('a sleeping instance of an agent', function () {
       assert.deepEqual(await gateway.next('gone'), { kind: 'gone', instance: uuid, boot: 1 })
     })
 
-    it('the machine reboots: who slept sleeps on, memory and all', async () => {
+    it('a reboot of the machine leaves sleepers asleep, with their memory', async () => {
       await scene.asleep(stateful)
       scene.live.kill()
       scene.machine.host.reboot()
@@ -238,7 +238,7 @@ describe('a sleeping instance of an agent', function () {
       assert.equal((await new TestGateway(scene.live).connect().opened()).woken?.kind, StartKind.Restore)
     })
 
-    it('memory that went on from a snapshot is still the same', async () => {
+    it('memory that continued from a snapshot still counts as the same memory', async () => {
       await scene.asleep(stateful)
       const first = await new TestGateway(scene.live).connect().opened()
       assert.deepEqual([first.boot, first.memoryBoot], [2, 1])
@@ -247,7 +247,7 @@ describe('a sleeping instance of an agent', function () {
       assert.deepEqual([second.boot, second.memoryBoot], [2, 1])
     })
 
-    it('a packet of a peer that comes while an agent recovers wakes who sleeps', async () => {
+    it('a packet of a peer that comes while an agent recovers wakes the sleeper', async () => {
       await scene.asleep(cold)
       scene.live.kill()
       sendAtOnce(scene.machine.network)
@@ -269,7 +269,7 @@ describe('a sleeping instance of an agent', function () {
   })
 })
 
-/** A peer sends something as soon as somebody watches for it. */
+/** Lets a peer send a packet as soon as the host watches for one. */
 function sendAtOnce(network: FakeNetwork): void {
   const standBy = network.standBy.bind(network)
   network.standBy = async (nic) => {
