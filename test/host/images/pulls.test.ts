@@ -31,7 +31,7 @@ describe('an agent whose host needs long for an image', () => {
     assert.equal(pulls.count, 1)
   })
 
-  it('gives up a start at once whose caller did', async () => {
+  it('gives up a start at once when its caller does', async () => {
     const { agent } = await machine.readyAgent({ images: { pull: pulls.pull } })
     const start = agent.start(boot)
     start.catch(() => undefined)

@@ -32,7 +32,7 @@ describe('what consoles may still write', () => {
     assert.equal(await promises.unwrittenBytes(), 10 * mebibyte)
     nowMs += 60_000
     assert.equal(await promises.unwrittenBytes(), 7 * mebibyte)
-    // Whatever it prints, it has 4 MiB at its longest, and one more for a moment.
+    // A console has at most 4 MiB, and one more for a moment.
     await writer.append(Buffer.alloc(20 * mebibyte, 'x'))
     nowMs += 60_000
     assert.equal(await promises.unwrittenBytes(), 6 * mebibyte)

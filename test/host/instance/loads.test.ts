@@ -30,7 +30,7 @@ describe('the loads of a host', () => {
     assert.partialDeepStrictEqual(loads[uuid], { inFlight: 5.5, handledPerSecond: 4 })
   })
 
-  it('tell as much CPU as the VM was told to use, over boots and agents, and never less', async () => {
+  it('have the CPU time that the VM used, over boots and agents, and never less', async () => {
     const live = await machine.readyAgent()
     const meter = new UsageMeter(live.ports, live.agent.entries)
     const read = async (of = meter) => (await of.loadsOf([uuid])).loads[uuid]?.cpuTimeMs ?? Number.NaN
@@ -47,7 +47,7 @@ describe('the loads of a host', () => {
     assert.ok((await read(new UsageMeter(next.ports, next.agent.entries))) >= again)
   })
 
-  it('are not told of what does not run: it would pass for an instance with nothing to do', async () => {
+  it('leave out instances that do not run: they would pass for instances with nothing to do', async () => {
     const live = await machine.readyAgent()
     const meter = new UsageMeter(live.ports, live.agent.entries)
     const told = async (): Promise<number> =>
@@ -63,7 +63,7 @@ describe('the loads of a host', () => {
     assert.equal(await told(), 1)
   })
 
-  it('are without what a gateway said over a connection that another one of it has replaced', async () => {
+  it('leave out what a gateway reported over a connection that it has replaced by another', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     const meter = new UsageMeter(live.ports, live.agent.entries)
@@ -77,7 +77,7 @@ describe('the loads of a host', () => {
     assert.equal((await meter.usageOf([uuid]))[uuid]?.handled, 9)
   })
 
-  it('follow the counts that are told between two reports, and keep the mean of the last report', async () => {
+  it('follow the counts between two reports, and keep the mean of the last report', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     const meter = new UsageMeter(live.ports, live.agent.entries)
@@ -94,7 +94,7 @@ describe('the loads of a host', () => {
     assert.partialDeepStrictEqual(await meter.loadsOf([uuid]), { loads: { [uuid]: { inFlight: 4 } } })
   })
 
-  it('let others have their turn while they are read of thousands', async () => {
+  it('let other work have its turn while the loads of thousands are read', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     const meter = new UsageMeter(live.ports, live.agent.entries)
@@ -106,7 +106,7 @@ describe('the loads of a host', () => {
   })
 })
 
-describe('what is finished in a second', () => {
+describe('the rate of finished requests', () => {
   let nowMs = 0
   let loads: InstanceLoads
   beforeEach(() => {
@@ -118,7 +118,7 @@ describe('what is finished in a second', () => {
     loads.note(gateway, { ...idle, handledMore })
   }
 
-  it('is what the last report tells, until the next', () => {
+  it('is the rate of the last report, until the next', () => {
     assert.equal(loads.handledPerSecond, 0)
     note(0, 40)
     assert.equal(loads.handledPerSecond, 40)
@@ -129,7 +129,7 @@ describe('what is finished in a second', () => {
     assert.equal(loads.handledMore, 100)
   })
 
-  it('covers the time since the report before, where that is longer than usual, and never less than the usual', () => {
+  it('covers the time since the last report if that is longer than the usual interval, and never less than that', () => {
     note(0, 40)
     note(2_000, 80)
     assert.equal(loads.handledPerSecond, 40)
@@ -137,7 +137,7 @@ describe('what is finished in a second', () => {
     assert.equal(loads.handledPerSecond, 40)
   })
 
-  it('begins anew after a rest, however long requests were under way in it', () => {
+  it('covers the usual interval again after one without finished requests, even if requests were under way', () => {
     note(0, 40)
     nowMs += 1_000
     loads.note('g', { ...idle, requests: 1 })
@@ -145,7 +145,7 @@ describe('what is finished in a second', () => {
     assert.equal(loads.handledPerSecond, 7)
   })
 
-  it('is of the whole interval, also of what the counts told of it already', () => {
+  it('covers the whole interval, also the requests that counts had reported before', () => {
     note(0, 40)
     loads.noteCounts('g', { ...idle, handledMore: 10 })
     assert.deepEqual([loads.handledPerSecond, loads.handledMore], [40, 50])

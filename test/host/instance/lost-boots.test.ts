@@ -35,7 +35,7 @@ describe('what a host has lost', function () {
     await new LostBoots({ agent, events, log: ports.log, nowMs: () => 5_000 }).tell(listed)
   }
 
-  /** The machine with a new disk, and an agent that joined under its id. */
+  /** A machine with a new disk, and an agent that joined under the same id. */
   async function setUpAnew(): Promise<void> {
     scene.live.kill()
     await scene.live.written()
@@ -44,7 +44,7 @@ describe('what a host has lost', function () {
     await scene.nextAgent()
   }
 
-  it('is told of what runs and sleeps by the API’s word, and of nothing else', async () => {
+  it('is reported for boots that run or sleep according to the API, and for no others', async () => {
     await scene.nextAgent()
     const states = ['running', 'standby', 'starting', 'stopping', 'draining', 'stopped'] as const
     const listed = states.map((state, at) => ({ uuid: `${uuid.slice(0, -1)}${at + 3}`, state, boot: at + 1 }))
@@ -55,7 +55,7 @@ describe('what a host has lost', function () {
     )
   })
 
-  it('is nothing where there is a record, a start under way or a removal', async () => {
+  it('is nothing if there is a record, a start under way or a removal', async () => {
     await scene.running(cold)
     await tell([{ uuid, state: 'running', boot: 1 }])
     await scene.standBy()
@@ -72,7 +72,7 @@ describe('what a host has lost', function () {
     assert.equal(told.length, 1, 'a record of an older boot does not speak for a newer one')
   })
 
-  it('is told again with the next list where it could not be told', async () => {
+  it('is reported with the next list if it could not be reported', async () => {
     await scene.running(cold)
     await setUpAnew()
     await tell([{ uuid, state: 'running', boot: 1 }], [new Error('Temporal is away')])
@@ -82,7 +82,7 @@ describe('what a host has lost', function () {
   })
 
   for (const settings of [cold, stateful]) {
-    it(`and slept (stateful: ${settings.stateful}) is left its permit again, and begins anew at the next wake`, async () => {
+    it(`and slept (stateful: ${settings.stateful}) is left its permit again, and begins with new memory at the next wake`, async () => {
       await scene.asleep(settings)
       await setUpAnew()
       await tell([{ uuid, state: 'standby', boot: 1 }])
@@ -99,14 +99,14 @@ describe('what a host has lost', function () {
     })
   }
 
-  it('and ran is not left a permit by an order of the time before', async () => {
+  it('and ran is not left a permit by an order from before the loss', async () => {
     await scene.running(cold)
     await setUpAnew()
     const order = { ...boot, epoch: 77, permit: 2, stateful: false, graceMs: 0 }
     assert.deepEqual(await scene.live.agent.standBy(order), { slept: false, reason: 'not-running' })
   })
 
-  it('is asked for in vain while its image can not be had, and left its permit later', async () => {
+  it('gets no permit while its launch spec can not be fetched, and gets it later', async () => {
     await scene.asleep(cold)
     await setUpAnew()
     const spec = scene.machine.specs.get(uuid)

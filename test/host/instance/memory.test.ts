@@ -7,7 +7,7 @@ import { pass, TestGateway } from '../leases/gateway.ts'
 import { otherUuid, uuid } from '../agent/machine.ts'
 import { StandbyScene, stateful } from '../leases/standby-scene.ts'
 
-/** One instance of those that `Machine` has fits. */
+/** The memory for exactly one instance of `Machine`. */
 const memory = { totalMb: footprintMb(128) + 512, reserveMb: 512, overcommit: 1 }
 
 describe('an agent whose host has memory for one instance', () => {
@@ -22,7 +22,7 @@ describe('an agent whose host has memory for one instance', () => {
 
   const startOther = async (boot: number) => await scene.live.agent.start({ instanceUuid: otherUuid, boot })
 
-  it('refuses the second with the figures, for the console too, and takes it when the first has ended', async () => {
+  it('refuses the second with the figures, in the console too, and starts it when the first has ended', async () => {
     await scene.running(stateful, { vmm: { memory } })
     await assert.rejects(startOther(1), {
       failure: 'HostFull',
@@ -54,7 +54,7 @@ describe('an agent whose host has memory for one instance', () => {
     assert.deepEqual(pulled, ['image'])
   })
 
-  it('refuses a wake likewise, with the memory of the sleeper kept for the next one', async () => {
+  it('refuses a wake likewise, and keeps the sleeper’s snapshot for the next wake', async () => {
     await scene.asleep(stateful, { vmm: { memory } })
     await startOther(1)
     const gateway = new TestGateway(scene.live).connect()
@@ -67,7 +67,7 @@ describe('an agent whose host has memory for one instance', () => {
     assert.deepEqual([opened.boot, opened.woken?.kind], [2, StartKind.Restore])
   })
 
-  it('counts what its predecessor had started, and tells all of it in its metrics', async () => {
+  it('counts the VMs that the last agent started, and has all of it in its metrics', async () => {
     await scene.running(stateful, { vmm: { memory } })
     scene.live.kill()
     await scene.nextAgent({ vmm: { memory } })

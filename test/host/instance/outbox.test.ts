@@ -15,7 +15,7 @@ describe('what an agent reports of an instance that changes its mind all the tim
     await scene.remove()
   })
 
-  it('is a few of its words a second, and the last one always', async () => {
+  it('is a few of its changes a second, and always the last one', async () => {
     await scene.running(cold)
     await scene.live.reported()
     const whims = () => scene.machine.events.filter(({ kind }) => kind === 'disabled' || kind === 'idle')
@@ -34,7 +34,7 @@ describe('what an agent reports of an instance that changes its mind all the tim
     await scene.live.reported()
   })
 
-  it('is no idle period that was too short to fall asleep in', async () => {
+  it('has no idle period that was too short for standby', async () => {
     await scene.running(cold)
     const gateway = new TestGateway(scene.live).connect()
     const idles = () => scene.machine.events.filter(({ kind }) => kind === 'idle')
@@ -50,7 +50,7 @@ describe('what an agent reports of an instance that changes its mind all the tim
     assert.equal(idles().length, 1)
   })
 
-  it('is no more of its sleep than its user has a share of, and whoever asks hears why it is awake', async () => {
+  it('has no more idle periods than its user’s share, and reads say why the instance is awake', async () => {
     await scene.running(cold, { sleepsPerMinute: 1 })
     settleIn(scene.machine, scene.live)
     const idles = () => scene.machine.events.filter(({ kind }) => kind === 'idle')

@@ -9,13 +9,13 @@ describe('the record of a boot', () => {
   const times = { startedAtMs: 1, bootTimeUs: 1, vmmStartTimeUs: 1, vmmLoadTimeUs: 1, vmmReadyTimeUs: 1 }
   const known = (kind: StartKind) => withStart(woken, { boot: 5, kind, ...times })
 
-  it('has the memory of an earlier one where that goes on, and its own where it had to be booted', () => {
+  it('names the earlier boot whose memory goes on, and itself if it had to be booted', () => {
     assert.equal(memoryBootOf(known(StartKind.Restore)), 4)
     assert.equal(memoryBootOf(known(StartKind.Boot)), 5)
     assert.equal(memoryBootOf(known(StartKind.Template)), 5)
   })
 
-  it('knows when its first socket listened, which comes later, and takes nothing else back', () => {
+  it('takes the time of the first socket later, and changes nothing else', () => {
     const later = withStart(known(StartKind.Boot), {
       boot: 5,
       kind: StartKind.Boot,

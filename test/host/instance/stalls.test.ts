@@ -47,7 +47,7 @@ describe('a VM that waits for room on the disk of its host', () => {
     assert.deepEqual(live.log, ['the disk of this host is full: a VM stands still until there is room'])
   })
 
-  it('says it to whoever asks the host about it, for as long as it lasts', async () => {
+  it('shows in what the host answers about it, for as long as it lasts', async () => {
     assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, undefined)
     machine.host.setStalled(boot, true)
     assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, machine.nowMs)
@@ -66,14 +66,14 @@ describe('a VM that waits for room on the disk of its host', () => {
     assert.match(text, /^roost_agent_volumes 1$/m)
   })
 
-  it('metrics are there although the disk does not say how much room it has', async () => {
+  it('leaves the metrics readable even if the room of the disk can not be read', async () => {
     const room = async (): Promise<never> => await Promise.reject(new Error('a disk that fails'))
     const text = await new AgentMetrics(live.agent.entries, { volumeRoom: room }).registry.metrics()
     assert.match(text, /^roost_agent_instances/m)
     assert.doesNotMatch(text, /^roost_agent_volume_room_bytes\{/m)
   })
 
-  it('that went unheard is found by looking', async () => {
+  it('is found by a look if its report was lost', async () => {
     const vm = machine.host.find(boot)
     assert.ok(vm !== undefined)
     vm.stalled = true
@@ -81,7 +81,7 @@ describe('a VM that waits for room on the disk of its host', () => {
     assert.equal(live.agent.leases.hostLease(uuid)?.stalledSinceMs, machine.nowMs)
   })
 
-  it('is known to the next agent, which does not say it again but says when it is over', async () => {
+  it('is known to the next agent, which does not say so again but says when it is over', async () => {
     machine.host.setStalled(boot, true)
     await toldTimes(1)
     live.kill()
@@ -92,7 +92,7 @@ describe('a VM that waits for room on the disk of its host', () => {
     assert.equal((await toldTimes(2)).length, 2)
   })
 
-  it('is over when it ends', async () => {
+  it('does not wait any more when it has ended', async () => {
     machine.host.setStalled(boot, true)
     await live.agent.stop({ ...boot, forced: true, graceMs: 0 })
     await seen('it is over', () => live.agent.leases.hostLease(uuid)?.stalledSinceMs === undefined)

@@ -6,7 +6,7 @@ import { VmmError } from '../../../src/host/vmm/vmm.ts'
 const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
 
 describe('why a host could not start an instance', () => {
-  it('is that it is full where its kernel says so, however deep that is', () => {
+  it('is a full host if its kernel said so, at any depth of causes', () => {
     for (const error of [full, new VmmError('BootFailed', 'the VM could not be started', { cause: full })]) {
       const { failure, message, final } = asHostStartError(error)
       assert.equal(failure, HostFailure.HostFull)
@@ -15,7 +15,7 @@ describe('why a host could not start an instance', () => {
     }
   })
 
-  it('is what was found before anything else, and a failed boot where nobody knows', () => {
+  it('is the failure that was thrown, and a failed boot for an unknown error', () => {
     const known = new HostStartError(HostFailure.UnknownInstance, 'deleted')
     assert.equal(asHostStartError(known), known)
     assert.equal(
