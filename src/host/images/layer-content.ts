@@ -96,7 +96,7 @@ async function* through(
   source: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<Buffer> = pipeline(source, decompressor, () => {
-    // An error surfaces in the loop below.
+    // The loop below throws the error.
   })
   for await (const chunk of chunks) yield chunk
 }

@@ -8,7 +8,7 @@ import type { TarEntry } from './tar-entry.ts'
  * then hard links.
  */
 export interface MergedEntries {
-  /** Directories before what they hold, symbolic links, pipes. */
+  /** Directories before their content, symbolic links, pipes. */
   readonly plain: readonly TarEntry[]
   /** The files of each layer, by the ordinal of the member that has the content. */
   readonly files: readonly ReadonlyMap<number, TarEntry>[]

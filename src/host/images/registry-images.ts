@@ -80,7 +80,7 @@ class RegistryImages implements Images {
     this.#unpackers = new Unpackers({
       program: options.unpackProgram,
       maxFileBytes: 2 * maxUnpackedBytes,
-      // It reads the layers twice, and neither reading takes more than this.
+      // It reads the layers twice, and each reading may take `unpackSeconds`.
       maxCpuSeconds: 2 * unpackSeconds(this.#limits, maxPulledBytes),
       onProblem: options.onProblem ?? (() => undefined),
     })

@@ -49,7 +49,7 @@ export class InstanceEntry {
    * enough.
    */
   lastComplaint = ''
-  /** Written by `HostLeases` alone. */
+  /** The host lease. Only `HostLeases` writes it. */
   hostLease: HostLeaseState = noHostLease
   readonly loads = new InstanceLoads()
   /** The newest start. Gateways hear of a wake before its start is in the record. */

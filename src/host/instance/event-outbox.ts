@@ -28,11 +28,11 @@ export class EventOutbox {
   readonly #events: HostEvents
   readonly #log: AgentLog
   #failedRounds = 0
-  /** Guards against two rounds at once. */
+  /** The round under way; it guards against two at once. */
   #round: Promise<void> | undefined
   /** `wake` was called while a round was under way. */
   #again = false
-  /** The wait before the next attempt. */
+  /** The timer that runs before the next attempt. */
   #timer: NodeJS.Timeout | undefined
   readonly #pace: EventPace
   /** The timer that runs while an event is held back. */

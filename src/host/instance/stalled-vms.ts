@@ -4,7 +4,7 @@ import type { InstanceEntry } from './entry.ts'
 
 /**
  * Reports VMs that wait for room on the host's disk. Such a wait loses nothing, and nothing has to be done
- * about the VM. But a reader of its console, its metrics or `roost explain` has to learn why it stands
+ * about the VM. But a reader of the VM's console, its metrics or `roost explain` has to learn why it stands
  * still.
  */
 export class StalledVms {

@@ -49,7 +49,7 @@ export class HostLeases {
   readonly #ports: AgentPorts
   readonly #entries: ReadonlyMap<string, InstanceEntry>
   readonly #lines = new Map<string, GatewayLine>()
-  /** The next `tick` of each instance that has one. */
+  /** The timers of the next `tick` of each instance, for those that have one. */
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #reports = new CountReports()
   #work: HostLeaseWork | undefined
@@ -99,8 +99,8 @@ export class HostLeases {
       if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
     }
     for (const entry of this.#entries.values()) {
-      // The gateway will tell its loads again, but nothing of loads that ended meanwhile: its word may have
-      // been lost with the last connection.
+      // The gateway will report its present loads again, but not that others have ended meanwhile: a report
+      // of that may have been lost with the last connection.
       entry.loads.forget(gateway)
       const hold = heldOf.get(entry.instanceUuid)
       if (hold !== undefined) {

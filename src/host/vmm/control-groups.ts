@@ -206,7 +206,7 @@ export function newUserGroup(): string {
   return `user-${randomUUID().slice(0, 8)}`
 }
 
-/** For `GroupsOptions.tryToEnter`. */
+/** Tries to enter the directories with the keeper, for `GroupsOptions.tryToEnter`. */
 export async function enterByKeeper(keeperPath: string, directories: readonly string[]): Promise<void> {
   await promisify(execFile)(keeperPath, ['enter', ...directories, '--', 'true'])
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 
 const maxHintBytes = 400
 
-/** The last lines of a console, for the message of a boot that never arrived. */
+/** The last lines of a console, for the message of a boot that failed. */
 export function consoleTail(consoleDirectory: string): string {
   try {
     const newest = readdirSync(consoleDirectory)

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { Attachment } from '../network/network.ts'
 import type { GuestProcess, VmVolume } from './vmm.ts'
 
-/** `guest/init/init.h` and the keeper have the same bound. */
+/** The longest configuration of a guest. `guest/init/init.h` and the keeper have the same bound. */
 export const maxGuestConfigBytes = 4 << 20
 
-/** Enough for the guest's pool to count as seeded, twice over. */
+/** The random bytes that a guest gets: twice as many as its pool needs to count as seeded. */
 const entropyBytes = 64
 
 /**
  * The guest's configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a
- * value. Undefined where a string holds NUL or the whole is too long; both can only come from a caller that
- * did not check.
+ * value. Undefined if a string holds NUL or the whole is too long. Callers check both before, so only a
+ * faulty one sees it.
  */
 export function encodeGuestConfig(
   process: GuestProcess,

@@ -9,7 +9,7 @@ import type { MemoryReading } from './vmm.ts'
 export interface MemoryHolders {
   /** Every VM whose process may still be there, with the memory that its instance asked for. */
   running(): Iterable<{ readonly instanceUuid: string; readonly memoryMb: number }>
-  /** What templates and their builds hold. */
+  /** The memory that templates and their builds hold. */
   templatesMb(): number
   /** Drops templates until at least `neededMb` are freed, or no template is left. */
   dropTemplates(neededMb: number): void

@@ -13,7 +13,7 @@ import { clearTemplates, TemplateStore } from './template-store.ts'
 
 export interface OpenQemuVmm {
   readonly instancesDirectory: string
-  /** What `guest/build.mjs` made. */
+  /** The directory with what `guest/build.mjs` made. */
   readonly guestDirectory: string
   /** The directory where verdicts about this host are kept between starts. */
   readonly cacheDirectory: string

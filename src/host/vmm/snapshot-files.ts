@@ -64,7 +64,7 @@ export async function abandonSnapshot(instanceDirectory: string): Promise<void> 
   await rm(newSnapshotDirectory(instanceDirectory), { recursive: true, force: true })
 }
 
-/** The complete snapshot, if there is one. */
+/** Reads the record of the complete snapshot, if there is one. */
 export async function readSnapshot(instanceDirectory: string): Promise<SnapshotRecord | undefined> {
   try {
     const text = await readFile(path.join(snapshotDirectory(instanceDirectory), recordName), 'utf8')

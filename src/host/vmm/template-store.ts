@@ -84,7 +84,10 @@ export class TemplateStore {
     return entry.template
   }
 
-  /** Has a template made in the background for later starts like this one, unless that was tried before. */
+  /**
+   * Has a template made in the background for later starts like this one, unless there was an attempt
+   * before.
+   */
   provide(spec: VmSpec): void {
     if (this.#closed || spec.image.kind !== 'container') return
     const key = templateKey(spec, this.#context)

@@ -39,7 +39,7 @@ export class VmHandle extends EventEmitter<{
   #link: KeeperLink | undefined
   #disabled: boolean | undefined
   #stalled: boolean | undefined
-  /** Set by `release`: the connection's end then says nothing about the VM. */
+  /** Set by `release`. From then on the end of the connection says nothing about the VM. */
   #released = false
 
   constructor(options: { directory: string; record: VmRecord; hostBootId: string }) {

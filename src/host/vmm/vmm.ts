@@ -48,7 +48,7 @@ export interface Vmm {
   suspend(vm: VmName): Promise<{ readonly snapshotUuid: string }>
   /** Deletes the snapshot in an instance's directory, if there is one. */
   dropSnapshot(directory: string): Promise<void>
-  /** Called when the guest began or ceased to speak against standby; `status` has the present word. */
+  /** Called when the guest begins or ceases to speak against standby; `status` has the present word. */
   onDisabled(listener: (vm: VmName, disabled: boolean) => void): void
   /** Ends the VM at once. Resolves when its process is gone. `cause` goes into the exit report. */
   kill(vm: VmName, cause: 'forced' | 'host-halted'): Promise<void>
@@ -85,7 +85,7 @@ export interface Vmm {
   memory(): MemoryReading | undefined
   /** Deletes what is kept of an ended VM, so that a next boot can start. It does not touch the console. */
   forget(vm: VmName): Promise<void>
-  /** Lets go of every VM without ending it. */
+  /** Closes this object. Its VMs run on. */
   close(): Promise<void>
 }
 
@@ -97,9 +97,9 @@ export interface VmName {
 export interface VmSpec extends VmName {
   /** The directory of the instance; the VMM keeps its own files of this boot in `<directory>/vm`. */
   readonly directory: string
-  /** Where the console's segments are written (`src/host/console`). */
+  /** The directory of the console's segments (`src/host/console`). */
   readonly consoleDirectory: string
-  /** All VMs of a user together have as much of the processors as those of another user. */
+  /** The user. All VMs of a user together get the same share of the processors as those of another user. */
   readonly userUuid: string
   readonly memoryMb: number
   readonly vcpus: number

@@ -29,7 +29,7 @@ export interface VolumeTool {
   readonly descriptor: number
   /** The user that the tool runs as. Absent if we are not root ourselves. */
   readonly owner?: number
-  /** The tool may not make the file larger than that. */
+  /** The size beyond which the tool may not let the file grow. */
   readonly maxFileBytes: number
   readonly limitMs: number
   readonly maxOutputBytes: number
