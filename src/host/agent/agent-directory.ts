@@ -3,9 +3,9 @@ import { lockDirectory } from '../../primitives/directory-lock.ts'
 import type { DirectoryLock } from '../../primitives/directory-lock.ts'
 
 /**
- * Makes this process the only agent of a directory, or throws `DirectoryInUse`. The directory is its user's
- * alone: it holds what instances print and the content of private images. VMs have users of their own and get
- * descriptors of what they may read, so they need no way in.
+ * Makes this process the only agent of a directory, or throws `DirectoryInUse`. Only the agent's own user
+ * may enter the directory: it holds what instances print and the content of private images. VMs run as other
+ * users; they get open descriptors of the files they may read, so they need no access to the directory.
  */
 export function lockAgentDirectory(directory: string): DirectoryLock {
   mkdirSync(directory, { recursive: true })

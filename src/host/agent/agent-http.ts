@@ -7,25 +7,25 @@ import type { HostLoads, LogWindow, UsageByInstance } from '../../domain/host/ap
 import type { HostLeaseView } from '../../domain/standby/lease-protocol.ts'
 import type { AgentLog } from './agent-ports.ts'
 
-/** What the API asks of a host, and what anyone may: health and metrics. */
+/** The answers to what the API asks of a host, and to what anyone may ask: health and metrics. */
 export interface AgentAnswers {
   log(instanceUuid: string, window: { readonly offset: number; readonly limit: number }): Promise<LogWindow>
   usage(instanceUuids: readonly string[]): Promise<UsageByInstance>
   loads(instanceUuids: readonly string[]): Promise<HostLoads>
   awake(instanceUuids: readonly string[]): AwakeInstances
-  /** Undefined: the host does not know the instance. */
+  /** Returns undefined if the host does not know the instance. */
   hostLease(instanceUuid: string): HostLeaseView | undefined
-  /** Why the agent takes no work yet; undefined when it does. */
+  /** The reason why the agent takes no work yet; undefined once the agent takes work. */
   notReady(): string | undefined
   metrics(): Promise<string>
 }
 
-/** The UUIDs of every address a host has, 65 534 of 39 bytes. */
+/** Room for one UUID for each of a host's addresses: 65 534 of 39 bytes. */
 const bodyMaxBytes = 3 * 1024 * 1024
 const requestTimeoutMs = 10_000
 const instancePattern = /^\/instances\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(log|host-lease)$/
 
-/** A request that is refused, with what its sender is told. */
+/** A request is refused. The message goes to its sender. */
 class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
@@ -35,12 +35,12 @@ class Refusal extends Error {
   }
 }
 
-/** The host's server of `src/domain/host/api-protocol.ts`; not listening yet. */
+/** The host's HTTP server, as in `src/domain/host/api-protocol.ts`. It does not listen yet. */
 export function createAgentServer(options: {
   readonly agentSecret: string
   readonly answers: AgentAnswers
   readonly log: AgentLog
-  /** Takes connections over that are to be something else than HTTP. */
+  /** Takes over the connections of upgrade requests, which go on with another protocol than HTTP. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }): Server {
   const server = createServer((request, response) => {
@@ -109,7 +109,9 @@ async function answerApi(answers: AgentAnswers, request: IncomingMessage, url: U
   throw new Refusal(404, `there is no ${request.method ?? ''} ${url.pathname}`)
 }
 
-/** Compares digests, which have one length, so that the time tells nothing of the secret. */
+/**
+ * Compares digests, which all have the same length, so that the time taken tells nothing about the secret.
+ */
 function requireSecret(request: IncomingMessage, secret: string): void {
   const given = createHash('sha256')
     .update(request.headers.authorization ?? '')

@@ -9,20 +9,21 @@ import type { InstanceEntry } from '../instance/entry.ts'
 import { permitOf, runs } from '../instance/record.ts'
 
 /**
- * From a restore (0.1 s) to a boot on a machine that is overloaded; finer where the aims of the project lie.
+ * The buckets reach from a restore (0.1 s) to a boot on an overloaded machine. They are finer around the
+ * times that the project aims at.
  */
 const startBucketsSeconds = [0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.3, 1.7, 2.5, 5, 10, 30]
 const prepareBucketsSeconds = [0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 1, 5, 30]
 
 const mebibyte = 1024 * 1024
 
-/** What is read when somebody looks. */
+/** Sources that are read only when the metrics are read. */
 export interface MetricSources {
   readonly volumeRoom?: () => Promise<VolumeRoom>
   readonly memory?: () => MemoryReading | undefined
 }
 
-/** The agent's own Prometheus metrics; those of instances are the API's to show. */
+/** The agent's own Prometheus metrics. The API shows the metrics of instances. */
 export class AgentMetrics implements AgentObserver {
   readonly registry = new Registry()
   readonly #starts = new Counter({
@@ -170,8 +171,8 @@ export class AgentMetrics implements AgentObserver {
   }
 
   /**
-   * The network is there later than these metrics are. Both of its metrics share one reading, which takes a
-   * process.
+   * Adds the network's metrics, because the network is made after this object. Both metrics share one
+   * reading, because each reading starts a process.
    */
   showNetwork(load: () => Promise<NetworkLoad | undefined>): void {
     let reading: Promise<NetworkLoad | undefined> | undefined

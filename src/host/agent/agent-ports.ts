@@ -8,7 +8,7 @@ import type { Vmm } from '../vmm/vmm.ts'
 import type { Volumes } from '../volumes/volumes.ts'
 import type { InstanceStore } from '../instance/store.ts'
 
-/** What the agent's core acts on. */
+/** The ports through which the agent's core acts. */
 export interface AgentPorts {
   readonly vmm: Vmm
   readonly network: Network
@@ -31,21 +31,21 @@ export interface LaunchSource {
 }
 
 /**
- * Where volumes' workflows hear what a host found out. `gone`: there is no such workflow any more, so nobody
- * to tell.
+ * Tells the workflow of a volume what the host found out about the volume. `gone` means that the workflow
+ * has ended, so nobody has to hear the event.
  */
 export interface VolumeEvents {
   tell(volumeUuid: string, event: VolumeEvent): Promise<'taken' | 'gone'>
 }
 
-/** Told of what happens, for metrics. Must not throw. */
+/** Hears what happens on the host, for metrics. Its methods must not throw. */
 export interface AgentObserver {
   started(report: StartReport, prepareMs: number): void
   startFailed(failure: string): void
   /** A start, or the check of its volume, waited for its user's turn; see `StartShares`. */
   waited(waitedMs: number): void
   ended(cause: string): void
-  /** From the use of the permit to the entry of the application. */
+  /** An instance woke. `wakeMs` is the time from the use of the permit to the entry of the application. */
   woke(kind: StartKind, wakeMs: number): void
   wakeFailed(failure: string): void
   slept(stateful: boolean): void

@@ -4,15 +4,15 @@ import type { HostAgent } from './host-agent.ts'
 
 export const garbageIntervalMs = 30_000
 /**
- * An instance must be missing from the API's list, and untouched here, for this long before it is taken for
- * deleted.
+ * An instance counts as deleted when it has been missing from the API's list, and unchanged on this host,
+ * for this long.
  */
 const garbageAgeMs = 60_000
 
 /**
- * Removes what the API does not list for this host any more: deletes whose activity never came. Only an
- * answer of the API counts; an instance that is being started, or that is missing for the first time, is left
- * alone.
+ * Removes instances that the API does not list for this host any more. They were deleted, but the activity
+ * that removes them never reached this host. Only a successful answer of the API counts. An instance that is
+ * being started, or that is missing for the first time, stays.
  */
 export class GarbageSweep {
   readonly #agent: HostAgent
@@ -31,7 +31,7 @@ export class GarbageSweep {
   }
 
   async sweep(): Promise<readonly string[]> {
-    // What is here is read first: an instance that comes while the API answers is not in that answer.
+    // The instances on this host are read first: one that comes while the API answers is not in that answer.
     const here = [...this.#agent.entries.keys()]
     const listed = new Set((await this.#list()).map((instance) => instance.uuid))
     const removed: string[] = []

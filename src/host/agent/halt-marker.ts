@@ -2,9 +2,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * `<agent directory>/halting` says that the last agent began to halt the platform, and when. It is written
- * before the first VM is asked to end, so that an agent which is killed on the way does not pass those ends
- * off as the instances' own.
+ * The file `<agent directory>/halting`. It says that the last agent began to halt the platform, and when.
+ * The agent writes it before it asks the first VM to end. So when that agent is killed during the halt, the
+ * next one does not report those ends as the instances' own.
  */
 export class HaltMarker {
   readonly #path: string

@@ -23,15 +23,13 @@ import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
 import { StandbyWork } from '../leases/standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
-/**
- * The whole halt: half of it for applications to end by themselves. The supervisor waits 10 s for all parts.
- */
+/** For the whole halt; applications have half of it to end by themselves. The supervisor waits 10 s. */
 const haltLimitMs = 3_000
 
 /**
- * The core of a host: carries out `HostActivities` on the ports. All state is in the instances' records; this
- * object holds who is at work on what. Any method may be repeated, and a new object on the same directory
- * goes on from there.
+ * The core of a host: it carries out `HostActivities` on the ports. All state is in the instances' records;
+ * this object only knows which work is under way. Any method may be repeated, and a new object on the same
+ * directory continues the work.
  */
 export class HostAgent {
   readonly entries: Map<string, InstanceEntry>
@@ -74,13 +72,13 @@ export class HostAgent {
   async start(input: { readonly instanceUuid: string; readonly boot: number }): Promise<StartResult> {
     if (this.#halting) throw new HostStartError(HostFailure.BootFailed, 'the host is shutting down')
     const entry = this.entry(input.instanceUuid)
-    // Whoever asks for the boot that drains has taken the stop back, also where the drain was answered
-    // already.
+    // A caller that asks for the boot that drains has taken the stop back, even if the drain has already
+    // been answered.
     this.leases.tell(entry, { kind: 'drain-cancelled', boot: input.boot })
     const { job } = entry
     if (job?.boot === input.boot && !job.controller.signal.aborted) return await job.result
     if (job !== undefined && job.boot < input.boot) job.controller.abort()
-    // The order to stand by comes first; what is asked for then is the boot of its permit.
+    // An order to stand by that is under way is finished first; this call then asks for the permit's boot.
     await entry.sleep
     return await this.#newJob(entry, { boot: input.boot, byPermit: false }).result
   }
@@ -108,7 +106,10 @@ export class HostAgent {
     })
   }
 
-  /** Within `queue`. Whoever asks for a sleep that is over may not have heard of the wake either. */
+  /**
+   * Within `queue`: reports a wake again, because who asks for a sleep that is over may not know of the
+   * wake.
+   */
   async #tellAgain(entry: InstanceEntry, permit: number): Promise<void> {
     const { record } = entry
     if (record?.boot !== permit || record.started === undefined) return
@@ -126,14 +127,12 @@ export class HostAgent {
     })
   }
 
-  /** A drain is called off, unless a stop came meanwhile. */
+  /** Calls a drain off, unless a stop came in the meantime. */
   undrain(input: { readonly instanceUuid: string; readonly boot: number }): void {
     this.#feed(input.instanceUuid, { kind: 'drain-cancelled', boot: input.boot })
   }
 
-  /**
-   * Ends a start under way, because its caller no longer wants the boot. Resolves when nothing of it is left.
-   */
+  /** Ends a start under way that its caller no longer wants. Resolves when nothing of the start is left. */
   async abandon(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void> {
     const job = this.entries.get(input.instanceUuid)?.job
     if (job?.boot !== input.boot) return
@@ -165,7 +164,8 @@ export class HostAgent {
     await entry.queue.run(async () => await this.#endStandby(entry, input.boot))
     this.leases.tell(entry, { kind: 'stopped', boot: input.boot })
     const after = entry.record
-    // Of the permit's boot, that before it: the stop may have met it on its way to standby.
+    // A stop of the permit's boot may find the instance still on its way to standby. Then the boot that
+    // ended is the one before it.
     const isOver = after?.exit !== undefined && after.boot <= input.boot && after.boot >= input.boot - 1
     return isOver ? { exit: after.exit } : {}
   }
@@ -184,8 +184,8 @@ export class HostAgent {
   }
 
   /**
-   * A shutdown for standby becomes that of the stop; a snapshot that is being written is waited for, and then
-   * dropped.
+   * A shutdown for standby becomes the shutdown of the stop. A snapshot that is being written is first
+   * finished and then dropped.
    */
   async #overtakeSleep(entry: InstanceEntry): Promise<void> {
     await entry.queue.run(async () => {
@@ -196,12 +196,13 @@ export class HostAgent {
   }
 
   /**
-   * Within `queue`. What is in standby loses its permit, and a boot that comes late is not started any more.
+   * Within `queue`: takes the permit of an instance in standby away, and refuses late orders to start
+   * `boot`.
    */
   async #endStandby(entry: InstanceEntry, boot: number): Promise<void> {
     const permit = permitOf(entry.record)
     if (permit !== undefined && permit <= boot) await this.standby.revoke(entry, boot)
-    // An attempt before was cut off.
+    // An earlier attempt of the same stop was cut off before the drop.
     else if (entry.record?.stoppedThrough === boot) await this.standby.drop(entry)
     if ((entry.record?.boot ?? 0) < boot) {
       entry.stoppedThroughBoot = Math.max(entry.stoppedThroughBoot, boot)
@@ -227,15 +228,12 @@ export class HostAgent {
     this.entries.delete(input.instanceUuid)
   }
 
-  /** It was here, and its removal was asked for. */
+  /** Whether somebody asked this host to remove the instance. */
   hasRemoved(instanceUuid: string): boolean {
     return this.#removed.has(instanceUuid)
   }
 
-  /**
-   * Looks at every VM that should run: what could not be recorded when it happened, or went unheard, is found
-   * here.
-   */
+  /** Looks at every VM that should run, to find events that were not heard or could not be recorded. */
   async check(): Promise<void> {
     for (const entry of this.entries.values()) {
       if (runs(entry.record)) await entry.queue.run(async () => await this.end.settle(entry))
@@ -245,8 +243,8 @@ export class HostAgent {
   }
 
   /**
-   * Ends every VM on the platform's account: applications get half the time to end by themselves. The reports
-   * stay on disk for the next agent. Nothing can be started from here on.
+   * Ends every VM because the platform halts. Applications have half of `haltLimitMs` to end by themselves.
+   * The reports stay on disk for the next agent. From here on nothing can be started.
    */
   async halt(): Promise<void> {
     this.#halting = true
@@ -258,7 +256,7 @@ export class HostAgent {
         await entry.job?.result.catch(() => undefined)
         if (!runs(entry.record)) return
         this.leases.tell(entry, { kind: 'stop', boot: entry.record.boot })
-        // One that is being stopped has its own, running grace.
+        // The grace of an instance that is being stopped already runs.
         if (entry.stopAskedOfBoot !== entry.record.boot) await this.#askToEnd(entry.record)
         await entry.ended(haltLimitMs)
         await entry.queue.run(async () => await this.end.kill(entry, 'host-halted'))
@@ -274,7 +272,7 @@ export class HostAgent {
   #setCallbacks(): void {
     this.leases.setCallbacks({
       wake: (entry, boot) => {
-        // Whoever halts the platform tells the workflow with the next agent; the permit stays.
+        // During a halt nothing wakes. The permit stays, and the next agent tells the workflow.
         if (!this.#halting && entry.job?.boot !== boot) this.#newJob(entry, { boot, byPermit: true })
       },
       sleep: (entry, order) => {
@@ -305,7 +303,7 @@ export class HostAgent {
     })
   }
 
-  /** An order to stand by that is being carried out; never rejects. */
+  /** Remembers the work on an order to stand by as the entry's `sleep`, a promise that never rejects. */
   follow(entry: InstanceEntry, work: Promise<void>): void {
     const sleep = work
       .catch((error: unknown) => {
@@ -317,7 +315,7 @@ export class HostAgent {
     entry.sleep = sleep
   }
 
-  /** Something happened to a VM. */
+  /** Called when something happened to a VM: looks at the VM and records what it finds. */
   #look({ instanceUuid }: VmName): void {
     const entry = this.entries.get(instanceUuid)
     if (entry === undefined) return
@@ -362,15 +360,15 @@ export class HostAgent {
       .finally(() => {
         if (entry.job === job) entry.job = undefined
       })
-    // Its callers may all have gone away; the failure is theirs to see, not the process's.
+    // All callers may be gone by then. A failure is for them to see, and must not end the process.
     job.result.catch(() => undefined)
     entry.job = job
     return job
   }
 
   /**
-   * A forced stop cuts a start off; a gentle one only before there is a VM, which is then asked to end like
-   * any other.
+   * A forced stop cuts a start off at any time. A gentle stop does so only before there is a VM; after that
+   * the VM is asked to end like any other.
    */
   async #interruptStart(
     entry: InstanceEntry,
@@ -382,7 +380,7 @@ export class HostAgent {
     await job.result.catch(() => undefined)
   }
 
-  /** Whatever is left of the boot ends here and now; a boot that never had a VM ends on the books alone. */
+  /** Ends what is left of the boot at once. If the boot never had a VM, only its exit is recorded. */
   async #endNow(entry: InstanceEntry, boot: number): Promise<StopResult['exit']> {
     const { record } = entry
     if (record?.boot !== boot) return undefined
@@ -393,7 +391,7 @@ export class HostAgent {
   }
 }
 
-/** It was in standby and was stopped there: nothing of that boot is left to end. */
+/** Whether the instance was stopped while it was in standby: nothing of that boot is left to end. */
 function isRevoked({ boot, stoppedThrough }: InstanceRecord): boolean {
   return stoppedThrough !== undefined && stoppedThrough > boot
 }

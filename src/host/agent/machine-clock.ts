@@ -1,6 +1,6 @@
 /**
- * Milliseconds of the machine's clock that only goes forward: unlike the wall clock nobody sets it, and
- * unlike `performance.now()` it goes on when an agent is started again.
+ * Milliseconds of the machine's monotonic clock. Unlike the wall clock, nobody can set it. Unlike
+ * `performance.now()`, it does not begin again when a new agent starts.
  */
 export function machineClockMs(): number {
   return Number(process.hrtime.bigint() / 1_000n) / 1_000

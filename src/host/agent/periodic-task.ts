@@ -1,8 +1,8 @@
 import type { AgentLog } from './agent-ports.ts'
 
 /**
- * Runs `task` again and again with `intervalMs` between the end of one and the next; a failure is logged and
- * waits its turn.
+ * Runs `task` again and again, with `intervalMs` between the end of one run and the start of the next. A
+ * failure is logged, and the next run comes after the same interval.
  */
 export function repeat(options: {
   readonly name: string

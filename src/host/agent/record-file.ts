@@ -1,12 +1,14 @@
 import { open, rename, writeFile } from 'node:fs/promises'
 
-/** What the kernel writes as a whole: whoever reads after a crash finds the text before or the one after. */
+/**
+ * The kernel writes one page as a whole: a reader after a crash finds either the old text or the new one.
+ */
 const pageBytes = 4_096
 
 /**
- * Replaces the text of a file as a whole; `durable`: so that it outlives the machine's death. On a disk
- * without room a text that has its place already is written over: what ends or is deleted there has to be
- * written down too, or nothing could make room.
+ * Replaces the text of a file as a whole. With `durable` the new text survives a crash of the machine. On a
+ * full disk the new text is written over the old one, which needs no further room: the end and the removal
+ * of an instance have to be recorded even then, or nothing could make room.
  */
 export async function replaceText(
   path: string,
@@ -23,8 +25,9 @@ export async function replaceText(
 }
 
 /**
- * In one write within one page, filled up with blanks where the text before was longer. False: it has no such
- * place.
+ * Writes over the file in one write within one page, and fills up with blanks where the old text was longer.
+ * Returns false if there is no such file, if the texts do not fit into one page, or if even this finds no
+ * room.
  */
 async function overwrite(
   path: string,
@@ -42,7 +45,7 @@ async function overwrite(
     if (durable) await file.datasync()
     return true
   } catch (error) {
-    // A file system that never writes anything in its place has no room for this either.
+    // A file system that never writes data in place (copy on write) has no room for this either.
     if (isFull(error)) return false
     throw error
   } finally {

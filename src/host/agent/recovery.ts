@@ -16,29 +16,29 @@ export interface RecoveryOptions {
   readonly agent: HostAgent
   readonly ports: AgentPorts
   /**
-   * When the last agent began to halt the platform, if it did: what ended since then ended on the platform's
-   * account.
+   * The time when the last agent began to halt the platform; undefined if it did not. VMs that ended since
+   * then were ended by the platform.
    */
   readonly haltedAtMs: number | undefined
 }
 
 /**
- * What a new agent makes of the directory it finds, before it takes any work:
+ * Takes over the instances that a new agent finds in its directory, before the agent takes any work:
  *
  *   VM runs                                   attach its address again and look after it
- *   VM runs, but the last agent was halting   finish that: the VM ends
- *   VM ended meanwhile                        record its exit, which will be reported
+ *   VM runs, but the last agent was halting   finish the halt: the VM ends
+ *   VM ended meanwhile                        record its exit, which is reported later
  *   record says it ran, no VM                 the machine rebooted or the platform halted: `host-halted`; else `vmm-lost`
- *   record of a start that had no VM yet      nothing: the start is repeated by whoever asked for it
+ *   record of a start that had no VM yet      nothing: the caller of the start repeats it
  *   in standby, with its permit               it sleeps on
- *   in standby, and a VM of the permit        the wake goes on, and is told of
- *   on its way to standby, VM runs            cold: that goes on; stateful: no snapshot, the order is taken back
- *   on its way to standby, no VM              it got there: with its snapshot, or with the exit that its VM had
- *   VM without a record, or of another boot   nobody's: it ends
+ *   in standby, and a VM of the permit        the wake goes on, and is reported
+ *   on its way to standby, VM runs            cold: the shutdown goes on; stateful: no snapshot, the instance stays awake
+ *   on its way to standby, no VM              the instance is asleep, with its snapshot or with the exit of its VM
+ *   VM without a record, or of another boot   it belongs to no instance: it ends
  *
- * Holds of volumes follow from what that comes to: `recoverHolds`. Then the addresses of sleepers are watched
- * for peers. Until every gateway has said what it holds, for `leaseKeptMs`, nothing that runs goes to
- * standby.
+ * Then `recoverHolds` settles the holds of volumes by the outcome. Then the host watches the addresses of
+ * sleeping instances for packets of peers. For `leaseKeptMs`, until every gateway has said what it holds, no
+ * running instance goes to standby.
  */
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { agent, ports } = options
@@ -53,8 +53,8 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   const found = new Map(statuses.map((status) => [nameOf(status), status]))
   await Promise.all(
     [...agent.entries.values()].map(async (entry) => {
-      // What is wrong with one instance must not keep the agent from all others; `HostAgent.check` comes back
-      // to it.
+      // A failure with one instance must not keep the agent from all others. `HostAgent.check` looks at that
+      // instance again.
       await entry.queue
         .run(async () => await recoverOne(options, entry, found))
         .catch((error: unknown) => {
@@ -68,7 +68,10 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   await watchForPeers(agent)
 }
 
-/** Last of all: a peer's packet is told of once, and a wake by it is work like any other. */
+/**
+ * Watches the addresses of sleeping instances. This comes last: the network reports only the first packet of
+ * a peer, and the wake that follows is work which the agent must be ready to do.
+ */
 async function watchForPeers(agent: HostAgent): Promise<void> {
   const sleepers = [...agent.entries.values()].filter(
     ({ hostLease }) => hostLease.phase === LeasePhase.Asleep,
@@ -86,7 +89,7 @@ async function recoverOne(
   if (record === undefined) return
   const status = found.get(nameOf(vmOf(record)))
   entry.launch = await ports.store.loadLaunch(entry.instanceUuid)
-  // The agent before this one has told of it.
+  // The agent before this one has already reported that the VM stands still.
   if (status?.stalled === true) entry.stalledSinceMs = ports.nowMs()
   if (permitOf(record) !== undefined) await sleepOn(options, entry, status)
   else if (record.exit !== undefined) await agent.end.release(entry, record)
@@ -100,7 +103,7 @@ async function recoverOne(
   attend(options, entry, status)
 }
 
-/** What follows from the records as they are now. */
+/** Makes the host lease from the record as it is now, and continues the work that the lease says is open. */
 function attend(options: RecoveryOptions, entry: InstanceEntry, status: VmStatus | undefined): void {
   const { agent, ports } = options
   const { record, launch } = entry
@@ -109,7 +112,7 @@ function attend(options: RecoveryOptions, entry: InstanceEntry, status: VmStatus
   agent.leases.tell(entry, { kind: 'tick' })
   const { order, permit } = entry.hostLease
   if (order !== undefined) agent.follow(entry, agent.standby.finish(entry, order))
-  // Its VM is there: whoever woke it waits for nothing else.
+  // The VM of the permit is there, so a wake was under way. This event makes the host lease go on with it.
   if (permit === record.boot && status !== undefined) agent.leases.tell(entry, { kind: 'peers' })
 }
 
@@ -127,12 +130,15 @@ async function sleepOn(
   } else if (status?.started !== undefined && record.boot === permitOf(record)) {
     await takeOver(options, entry, { ...record, startDue: true }, status)
   } else if (status !== undefined && record.boot !== permitOf(record)) {
-    // What slept has left its VM behind: nobody's.
+    // This VM is of the boot before the standby, so it belongs to nobody any more.
     await endStray(ports, status)
   }
 }
 
-/** It was on its way, and has no VM any more: it is asleep, whatever became of its memory. */
+/**
+ * Records that the instance is asleep. It was on its way to standby and its VM is gone, so it sleeps with or
+ * without a snapshot.
+ */
 async function noteSleep(
   options: RecoveryOptions,
   entry: InstanceEntry,
@@ -159,15 +165,15 @@ async function takeOver(
     return
   }
   if (goesToSleep(known) && known.standby.stateful) await agent.standby.stayAwake(entry)
-  // The last agent may have asked the guest, and died before it could say so anywhere.
+  // The last agent may have asked the guest to go to standby, and died before it could record that.
   else if (entry.launch !== undefined && !goesToSleep(known)) await ports.vmm.stayAwake(vmOf(record))
   await ports.network.attach(record.nic)
   ports.log.info({ instance: record.instanceUuid, boot: record.boot }, 'the VM runs on')
 }
 
 /**
- * A report that was written holds, except that a reboot or a halt of the platform looks like a lost VM from
- * below.
+ * The exit that is to be reported. It is the exit that was found, except after a reboot or a halt of the
+ * platform: from the VM's files those look like a lost VM or like an end of the instance's own.
  */
 function trueExit(options: RecoveryOptions, record: InstanceRecord, exit: ExitReport): ExitReport {
   const { ports, haltedAtMs } = options

@@ -7,9 +7,9 @@ import type { AgentLog } from './agent-ports.ts'
 import { ApiError } from './api-client.ts'
 
 /**
- * The secret that the host's id belongs to at the API, and that the API asks with. Made once: without it the
- * API takes this host for another one, so a file that can not be read is an error, and the file is on the
- * disk before the secret is used.
+ * Returns the agent's secret, and makes it at the first start. The API ties the host's id to this secret,
+ * and sends it with its own requests to the host. Without the secret the API takes this host for another
+ * one. So a file that can not be read is an error, and a new secret is on the disk before it is used.
  */
 export async function loadAgentSecret(agentDirectory: string): Promise<string> {
   const path = join(agentDirectory, 'agent-secret')
@@ -31,8 +31,9 @@ async function readIfThere(path: string): Promise<string> {
 }
 
 /**
- * Tells the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the network;
- * it is kept on disk, so that an agent that starts while the API is away looks after its VMs all the same.
+ * Tells the API every `heartbeatIntervalMs` that this host lives. The API's first answer assigns the host's
+ * network. The assignment is kept on disk, so that an agent can look after its VMs even if it starts while
+ * the API is away.
  */
 export class Registration {
   readonly #path: string
@@ -46,7 +47,7 @@ export class Registration {
   #closed = false
   /** True while the API answers. */
   #heard: boolean | undefined
-  /** Why it does not; a change is logged, not every miss. */
+  /** Why the API does not answer. Only a change of the reason is logged, not every heartbeat that fails. */
   #complaint: string | undefined
 
   constructor(options: {
@@ -54,15 +55,9 @@ export class Registration {
     readonly nodeId: string
     readonly send: (beat: NodeHeartbeat) => Promise<NodeAssignment>
     readonly describe: () => Promise<NodeHeartbeat>
-    /**
-     * The API now assigns another network than the one this agent was told before: it can not go on with
-     * that.
-     */
+    /** Called when the API assigns another network than before. The agent can not go on with the old one. */
     readonly onReassigned: (assigned: NodeAssignment) => void
-    /**
-     * The id that this agent has worked under belongs to another one: it must not go on taking that one's
-     * work.
-     */
+    /** Called when this agent's id belongs to another host by now. The agent must stop taking its work. */
     readonly onRefused: () => void
     readonly log: AgentLog
   }) {
@@ -78,7 +73,7 @@ export class Registration {
     return this.#heard === true
   }
 
-  /** The assignment on disk, or else the first one the API gives, waited for without end. */
+  /** Returns the assignment on disk, or else waits without limit for the first one from the API. */
   async assignment(): Promise<NodeAssignment> {
     const known = await readFile(this.#path, 'utf8').catch(() => '')
     if (known !== '') {
@@ -92,11 +87,11 @@ export class Registration {
     }
   }
 
-  /** Beats at once and then at the interval, until `stop`. */
+  /** Sends a heartbeat at once and then at every interval, until `stop`. */
   start(): void {
     void this.#beatOnce().then(() => {
       if (this.#closed) return
-      // Until the API is there for the first time it is asked often: its users wait for a host.
+      // While the API does not answer, the agent asks it more often: the platform's users wait for a host.
       const delayMs = this.heard ? heartbeatIntervalMs : heartbeatIntervalMs / 10
       this.#timer = setTimeout(() => {
         this.start()

@@ -1,4 +1,4 @@
-/** Runs tasks one after another in the order they came; a task that fails does not hold up the next. */
+/** Runs tasks one after another, in the order of the calls. A task that fails does not hold up the next. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve()
 
