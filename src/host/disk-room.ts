@@ -4,41 +4,42 @@ import { diskSizeAt } from './free-bytes.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What somebody was promised of a disk and may write at any time. */
+/** Room on a disk that was promised to somebody, who may write at any time. */
 export interface DiskPromise {
-  /** On the file system that is meant. */
+  /** A directory on the file system in question. */
   readonly directory: string
-  /** What is not written yet: what is written is missing from the free room already. */
+  /** The part of the promise that is not written yet. The free room no longer contains the written part. */
   unwrittenBytes(): Promise<number>
 }
 
 /**
- * Room that is promised for one piece of work. What the work has written by its end stays counted as written.
+ * Room that is promised for one piece of work. What the work has written when it ends stays counted as
+ * written.
  */
 export interface Reservation {
-  /** Gives the promise back; repeating it does nothing. */
+  /** Gives the promise back. A second call does nothing. */
   release(): void
 }
 
 export interface DiskFigures {
   readonly freeBytes: number
-  /** To all others together, and not written yet. */
+  /** The sum of all promises on this file system, without what is written already. */
   readonly promisedBytes: number
   readonly reserveBytes: number
-  /** What can be promised now; 0 where the reserve is touched. */
+  /** What can be promised now; 0 if the disk is into its reserve. */
   readonly leftBytes: number
 }
 
-/** What the agent's work on a disk asks before it begins. */
+/** The port that work on a disk asks for room before it begins. */
 export interface DiskAdmission {
   /**
-   * Throws `DiskFullError` where less is left. Of two that come at once the second sees the promise to the
-   * first.
+   * Throws `DiskFullError` if less than `bytes` is left. If two calls come at once, the second one sees the
+   * promise to the first.
    */
   reserve(wanted: { readonly directory: string; readonly bytes: number }): Promise<Reservation>
 }
 
-/** The message is for the owner of what was to be written. */
+/** A disk has too little room. The message is for the owner of the data that was to be written. */
 export class DiskFullError extends Error {
   override readonly name = 'DiskFullError'
   readonly neededMb: number
@@ -55,14 +56,14 @@ export class DiskFullError extends Error {
 }
 
 /**
- * The ledger of a host's disks, one for each agent. Whoever writes for instances asks here first and is
- * admitted only as far as the reserve stays free:
+ * The ledger of a host's disks, one for each agent. Work that writes for instances asks here first. It is
+ * admitted only as long as the reserve stays free:
  *
  *   left = free - reserve - what is promised and not written yet
  *
- * The reserve is that of `diskReserveBytes`, where the constructor is given no other. Directories may be on
- * different file systems; each has figures of its own. Nothing of it is on disk: an agent begins without
- * reservations, and what earlier work has written is missing from the free room.
+ * The reserve comes from `diskReserveBytes`, unless the constructor is given another one. Directories may be
+ * on different file systems; each file system has figures of its own. The ledger is not on disk: a new agent
+ * begins without reservations, and what earlier work has written no longer counts as free.
  */
 export class DiskRoom implements DiskAdmission {
   readonly #reserveMb: number | undefined
@@ -73,7 +74,7 @@ export class DiskRoom implements DiskAdmission {
     this.#reserveMb = reserveMb
   }
 
-  /** A promise that lasts and grows and shrinks by itself, such as that to all volumes. */
+  /** Adds a lasting promise that grows and shrinks by itself, such as the promise to all volumes. */
   add(promise: DiskPromise): void {
     this.#promises.add(promise)
   }
@@ -95,8 +96,8 @@ export class DiskRoom implements DiskAdmission {
   }
 
   /**
-   * What looks at the figures and promises by them goes one after another; within `work`, `reserve` would
-   * wait for ever.
+   * Runs `work` when no other work reads the figures and makes promises by them. `work` must not call
+   * `reserve`: that call would wait for ever.
    */
   async alone<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work)
@@ -104,7 +105,7 @@ export class DiskRoom implements DiskAdmission {
     return await result
   }
 
-  /** With `except` as if that promise were not there. */
+  /** The figures of the directory's file system. The promise `except` is not counted. */
   async figures(directory: string, except?: DiskPromise): Promise<DiskFigures> {
     const { dev } = await stat(directory)
     const others = [...this.#promises].filter((promise) => promise !== except)
@@ -118,7 +119,7 @@ export class DiskRoom implements DiskAdmission {
   }
 }
 
-/** A directory that is not there has nobody who writes to it. */
+/** The unwritten bytes of a promise on this device. In a directory that does not exist, nobody writes. */
 async function unwrittenOn(device: number, promise: DiskPromise): Promise<number> {
   const found = await stat(promise.directory).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -127,7 +128,7 @@ async function unwrittenOn(device: number, promise: DiskPromise): Promise<number
   return found?.dev === device ? await promise.unwrittenBytes() : 0
 }
 
-/** For pretended VMs, which write nothing. */
+/** Admits everything. It serves fake VMs, which write nothing. */
 export const endlessDisk: DiskAdmission = {
   reserve: async () => await Promise.resolve({ release: () => undefined }),
 }

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import type { DiskSize } from '../domain/host/disk-reserve.ts'
 
-/** Of the file system where `place` is. */
+/** The size and the free room of the file system on which `place` is. */
 export async function diskSizeAt(place: string): Promise<DiskSize> {
   const { bavail, blocks, bsize } = await statfs(place)
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }

@@ -6,18 +6,19 @@ import type { ConsoleSegment } from './console-segments.ts'
 import { rangeOf } from './log-range.ts'
 import type { ByteRange } from './log-range.ts'
 
-/** No answer holds more, whatever is asked for; the API's own page limit is smaller. */
+/** The largest answer, however much a request asks for. The API's own page limit is smaller. */
 export const consoleWindowMaxBytes = 256 * 1024
 
 /**
- * A segment that is dropped between listing and reading is listed again this often; each time the log moved 1
- * MiB.
+ * How often the segments are listed again because one was dropped between listing and reading. Each time the
+ * log has grown by 1 MiB.
  */
 const readAttempts = 5
 
 /**
- * Reads at most `limit` bytes of the console; see `rangeOf` for which. Never reads more than it returns. Safe
- * beside a writer: what it returns is one gapless piece, and ends early rather than skip a byte.
+ * Reads at most `limit` bytes of the console; `rangeOf` says which ones. It never reads more than it
+ * returns. A writer may write at the same time: the answer is one piece without gaps, and ends early rather
+ * than skip a byte.
  */
 export async function readConsole(
   directory: string,
@@ -51,7 +52,7 @@ async function readOnce(
   }
 }
 
-/** Undefined when a segment of the range is gone. */
+/** Returns undefined if a segment of the range was dropped. */
 async function readRange(segments: readonly ConsoleSegment[], range: ByteRange): Promise<Buffer | undefined> {
   const bytes = Buffer.allocUnsafe(range.end - range.start)
   let at = range.start

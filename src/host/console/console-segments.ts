@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 /**
  * An instance's console is a directory of segments named after the offset of their first byte,
- * `<16 digits>.log`. Whoever writes fills a segment up to `consoleSegmentBytes`, then begins the next and
- * drops the oldest above `consoleSegmentsKept`. So offsets stay true for ever, a guest that prints without
- * end costs 4 MiB, and a reader needs no other data. The VM's keeper is the writer while a VM runs; it
- * follows the same rules.
+ * `<16 digits>.log`. The writer fills a segment up to `consoleSegmentBytes`, then begins the next one and
+ * drops the oldest ones, so that `consoleSegmentsKept` remain. So offsets stay true for ever, a guest that
+ * prints without end costs 4 MiB, and a reader needs no other data. While a VM runs, its keeper is the
+ * writer and follows the same rules.
  */
 export const consoleSegmentBytes = 1024 * 1024
 export const consoleSegmentsKept = 4
@@ -22,7 +22,7 @@ export function segmentName(start: number): string {
   return `${String(start).padStart(offsetDigits, '0')}.log`
 }
 
-/** Oldest first. A directory that does not exist is an empty console. */
+/** The segments of a console, oldest first. A directory that does not exist is an empty console. */
 export async function listSegments(directory: string): Promise<readonly ConsoleSegment[]> {
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -36,7 +36,7 @@ export async function listSegments(directory: string): Promise<readonly ConsoleS
     .map((start) => ({ start, path: join(directory, segmentName(start)) }))
 }
 
-/** Where the console ends; undefined when the newest segment went away since it was listed. */
+/** The offset at which the console ends; undefined if the newest segment was dropped since it was listed. */
 export async function endOfSegments(segments: readonly ConsoleSegment[]): Promise<number | undefined> {
   const newest = segments.at(-1)
   if (newest === undefined) return 0

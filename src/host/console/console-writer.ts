@@ -16,9 +16,9 @@ export interface ConsoleCaps {
 const defaultCaps: ConsoleCaps = { segmentBytes: consoleSegmentBytes, segmentsKept: consoleSegmentsKept }
 
 /**
- * Appends to a console by the rules of `console-segments.ts`. One writer at a time: while a VM runs that is
- * its keeper, so the platform's own lines are written only when there is no VM or it stands still. Calls of
- * one writer are carried out in order.
+ * Appends to a console by the rules of `console-segments.ts`. A console has one writer at a time. While a VM
+ * runs, its keeper is the writer; so this class writes the platform's own lines only when there is no VM or
+ * the VM stands still. Calls to one object are carried out in order.
  */
 export class ConsoleWriter {
   readonly #directory: string
@@ -32,7 +32,7 @@ export class ConsoleWriter {
 
   async append(bytes: Uint8Array): Promise<void> {
     const mine = this.#last.then(() => this.#append(bytes))
-    // A failed append is its caller's to see; the next one starts afresh.
+    // The caller of a failed append sees the failure; the next append is not affected.
     this.#last = mine.catch(() => undefined)
     return mine
   }

@@ -1,16 +1,17 @@
-/** Byte offsets into everything an instance ever printed; ends are exclusive. */
+/** A range of byte offsets into everything that an instance ever printed. The end is exclusive. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
 /**
- * Which bytes a request for `limit` bytes at `offset` gets of a log of which `available` is still kept.
+ * The bytes that a request for `limit` bytes at `offset` gets. `available` is the part of the log that is
+ * still kept.
  *
- * A negative offset counts from the end, and the answer is what `[end + offset, end + offset + limit)` has in
- * common with the log: a reader that pages backwards never gets a byte twice. An absolute offset whose bytes
- * were dropped begins at the oldest byte that is left, so a reader that fell behind goes on instead of
- * waiting for ever. At or beyond the end the answer is empty and begins where it was asked for.
+ * A negative offset counts from the end, and the answer is what `[end + offset, end + offset + limit)` has
+ * in common with the log: a reader that pages backwards never gets a byte twice. If the bytes at an absolute
+ * offset were dropped, the answer begins at the oldest byte that is left, so a reader that fell behind goes
+ * on instead of waiting for ever. At or beyond the end the answer is empty and begins at `offset`.
  */
 export function rangeOf(
   request: { readonly offset: number; readonly limit: number },

@@ -2,14 +2,16 @@ import { AUTHORITATIVE_ANSWER, decode, encode } from 'dns-packet'
 import type { Answer, Packet, Question } from 'dns-packet'
 import type { PrivateNames } from './private-names.ts'
 
-/** Long enough for a burst of questions, short enough that a rename is seen within a second. */
+/**
+ * How long an answer may be kept: long enough for a burst of questions, and a rename shows within a second.
+ */
 const answerTtlS = 1
-/** What we accept over UDP and say so; the usual size that no network cuts. */
+/** The largest UDP message that we say we accept: the usual size that no network cuts into fragments. */
 const udpPayloadBytes = 1_232
-/** A longer question is none. */
+/** A longer message counts as no question. */
 export const maxQuestionBytes = 1_024
 const headerBytes = 12
-/** Names of the additional part, such as EDNS and a signature. */
+/** The most records in the additional part of a question, such as EDNS and a signature. */
 const maxAdditional = 4
 
 export const domain = 'internal'
@@ -23,12 +25,12 @@ const flagBits = {
   recursionAvailable: 0x0080,
 } as const
 
-/** What is to be done with a message from an instance. */
+/** What the server does with a message from an instance. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly message: Buffer }
-  /** Not ours to know: asked elsewhere, or refused. */
+  /** The name is not ours. The host's nameserver is asked, or the question is refused. */
   | { readonly kind: 'forward' }
-  /** No answer: it is no question. */
+  /** The message is no question, so it gets no answer. */
   | { readonly kind: 'drop' }
 
 export interface Asker {
@@ -38,7 +40,7 @@ export interface Asker {
   readonly network: string
 }
 
-/** Never throws, whatever the bytes are. */
+/** Decides what to do with a message. It never throws, whatever the bytes are. */
 export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
   if (message.length < headerBytes || message.length > maxQuestionBytes) return { kind: 'drop' }
   const flags = message.readUInt16BE(2)
@@ -57,15 +59,15 @@ export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
 function judge(message: Buffer, packet: Packet, asker: Asker): DnsVerdict {
   const question = packet.questions?.[0]
   if (question === undefined) return failure(message, rcode.formErr)
-  // The types know fewer than there are: `ANY`, zone transfers and numbers without a name come as other
-  // strings.
+  // The package's type lists fewer question types than there are: `ANY`, zone transfers and numbers without
+  // a name are other strings.
   const type: string = question.type
   if ((question.class ?? 'IN') !== 'IN' || type === 'AXFR' || type === 'IXFR')
     return failure(message, rcode.refused)
   const name = question.name.toLowerCase()
   const found = ownName(name, type, asker)
   if (found === undefined) return { kind: 'forward' }
-  // Other bytes would not come back as they were asked.
+  // The package would not encode other bytes as they were in the question.
   if (!printable.test(name)) return failure(message, rcode.formErr)
   const answers = found.records.map((record) => ({ ...record, name: question.name }))
   return { kind: 'answer', message: answer(message, packet, question, { ...found, answers }) }
@@ -79,7 +81,7 @@ interface Found {
   readonly records: readonly { readonly type: 'A' | 'PTR'; readonly ttl: number; readonly data: string }[]
 }
 
-/** Undefined where the name is nothing of ours. */
+/** Returns undefined if the name is not in one of our zones. */
 function ownName(name: string, type: string, asker: Asker): Found | undefined {
   const { names, userUuid } = asker
   if (name === domain) return { exists: true, zone: domain, records: [] }
@@ -88,7 +90,8 @@ function ownName(name: string, type: string, asker: Asker): Found | undefined {
     const address = names.addressOf(userUuid, own)
     return addressFound(address, type) ?? { exists: names.hasBelow(userUuid, own), zone: domain, records: [] }
   }
-  // A bare name is an instance's, if it is one: no address stands directly below the root.
+  // A name without a dot is an instance's, if an instance has it: no public name directly below the root has
+  // an address.
   if (!name.includes('.')) {
     return type === 'A' || type === 'AAAA' ? addressFound(names.addressOf(userUuid, name), type) : undefined
   }
@@ -138,7 +141,9 @@ function answer(
   })
 }
 
-/** Its minimum is for how long one may remember that a name does not exist. */
+/**
+ * The SOA record of a zone. Its minimum says how long a resolver may remember that a name does not exist.
+ */
 function startOfAuthority(zone: string): Answer {
   const data = {
     mname: `roost.${domain}`,
@@ -167,7 +172,10 @@ function failure(message: Buffer, code: number): DnsVerdict {
   return { kind: 'answer', message: failureMessage(message, code) }
 }
 
-/** The header alone is enough to be understood, and does not repeat what could not be read. */
+/**
+ * An error answer of the header alone. Resolvers understand it, and it repeats nothing that could not be
+ * read.
+ */
 function failureMessage(message: Buffer, code: number): Buffer {
   const header = Buffer.alloc(headerBytes)
   message.copy(header, 0, 0, 4)
@@ -176,7 +184,9 @@ function failureMessage(message: Buffer, code: number): Buffer {
   return header
 }
 
-/** A well-formed question that is not answered: with its question, which some resolvers insist on. */
+/**
+ * The refusal of a well-formed question. It contains the question, because some resolvers insist on that.
+ */
 export function refusal(message: Buffer, why: 'refused' | 'servFail'): Buffer {
   const end = questionEnd(message)
   const body = end === undefined ? Buffer.alloc(0) : message.subarray(headerBytes, end)
@@ -185,7 +195,10 @@ export function refusal(message: Buffer, why: 'refused' | 'servFail'): Buffer {
   return Buffer.concat([header, body])
 }
 
-/** Where the only question ends; undefined where it is cut off. In a question a name holds no pointers. */
+/**
+ * The offset at which the only question ends; undefined if the message is cut off before. The name in a
+ * question holds no compression pointers.
+ */
 export function questionEnd(message: Buffer): number | undefined {
   let at = headerBytes
   for (let length = message[at]; length !== 0; length = message[at]) {

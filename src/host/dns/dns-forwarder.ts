@@ -7,25 +7,28 @@ import type { SlotHolder } from './yielding-slots.ts'
 import { LengthFramedReader, lengthFramed } from './length-frames.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
-/** Resolvers in guests ask again after 5 s: an answer that comes later is for nobody. */
+/** Resolvers in guests ask again after 5 s, so a later answer would be of no use. */
 const answerTimeoutMs = 4_000
-/** Questions under way elsewhere, each with a socket of ours. */
+/** The most questions that wait for the host's nameserver. Each of them takes a socket. */
 const maxPending = 512
 const maxPendingPerInstance = 64
 /**
- * Each question to the host's nameserver takes an entry of the host's connection table for 30 s: one user
- * takes 15 000 of usually 262 144. A look-up is two questions, of types A and AAAA.
+ * Questions per second of one user. Each question to the host's nameserver takes an entry of the host's
+ * connection table for 30 s, so one user takes at most 15 000 of usually 262 144. A look-up is two
+ * questions, of types A and AAAA.
  */
 const askedPerS = 500
 const askedBurst = 1_000
-/** A longer one is not for UDP: its asker is told so by the server that is asked, and comes by TCP. */
+/**
+ * A longer answer does not come over UDP: the nameserver marks it as cut, and the guest asks again over TCP.
+ */
 const udpAnswerMaxBytes = 4_096
 const tcpAnswerMaxBytes = 65_535
 
 /**
- * Asks the host's own nameserver in place of an instance. Each question goes from a port of its own, chosen
- * by the kernel, with an id of its own, over a socket that hears nobody but that server; an answer must
- * repeat id and question. So a forged one has to guess 32 bits within the time that the true one takes.
+ * Asks the host's own nameserver on behalf of an instance. Each question has an id of its own and a port of
+ * its own, chosen by the kernel, and its socket hears nobody but that server. An answer must repeat the id
+ * and the question. So a forged answer has to guess 32 bits before the true answer arrives.
  */
 export class DnsForwarder {
   readonly #server: { readonly host: string; readonly port: number }
@@ -46,8 +49,8 @@ export class DnsForwarder {
   }
 
   /**
-   * The answer under the id of the question. Undefined where there is none, where this instance or its user
-   * asks too much, and where the question gave way to one of another user.
+   * Returns the answer, with the id of the question. Returns undefined if no answer comes, if this instance
+   * or its user asks too much, or if the question gave way to one of another user.
    */
   async ask(
     question: Buffer,
@@ -81,8 +84,7 @@ export class DnsForwarder {
         if (answer.length <= udpAnswerMaxBytes && isAnswerTo(asked, answer)) give(answer)
       })
       socket.connect(this.#server.port, this.#server.host, (error?: Error) => {
-        // A host without a way to the nameserver: to send all the same would throw, where nobody can catch
-        // it.
+        // If the host has no way to the nameserver, sending would throw where nobody can catch it.
         if (error !== undefined || givenWay.aborted) give(undefined)
         else socket.send(asked)
       })

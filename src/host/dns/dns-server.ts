@@ -12,19 +12,20 @@ import type { PrivateNames } from './private-names.ts'
 import { TokenBuckets } from '../../domain/token-bucket.ts'
 
 /**
- * An answer costs about 20 us of the agent: at its rate one instance takes 4 % of a core, whatever it sends.
+ * Questions per second of one instance. An answer costs the agent about 20 us, so one instance takes at most
+ * 4 % of a core, whatever it sends.
  */
 const questionsPerS = 2_000
 const questionsBurst = 4_000
-/** Each is a socket of ours, shared as questions under way elsewhere are. */
+/** The most connections. Each takes a socket; users share them like the forwarder's pending questions. */
 const maxConnections = 512
 const maxConnectionsPerAsker = 8
-/** Those that are about to be refused or gave way are still open for a moment. */
+/** The most open sockets: connections that are being refused, or gave way, stay open for a moment. */
 const maxOpenConnections = 2 * maxConnections
 const connectionIdleMs = 10_000
-/** Of one connection, at the host's nameserver. */
+/** The most questions of one connection that wait for the host's nameserver. */
 const maxPendingPerConnection = 16
-/** Answers that a client does not read; then it is cut off. */
+/** Bytes of answers that a client may leave unread. Beyond that the connection is closed. */
 const unreadMaxBytes = 128 * 1024
 const receiveBufferBytes = 1 << 20
 
@@ -32,17 +33,17 @@ export interface DnsServerOptions {
   readonly address: string
   readonly port?: number
   readonly names: PrivateNames
-  /** Whose instance has this address; nobody's gets no answer. */
+  /** The user whose instance has this address. An address without an owner gets no answer. */
   readonly ownerOf: (ip: string) => string | undefined
-  /** Absent: what is not ours to know is refused. */
+  /** Asks for names that are not ours. Without it such questions are refused. */
   readonly forwarder?: DnsForwarder
   readonly nowMs?: () => number
 }
 
 /**
- * The nameserver of a host's instances. Who asks is told by the source address, which the host's filter binds
- * to a VM; each sees the names of its own user. It holds nothing on disk and waits for nobody but the
- * nameserver it forwards to.
+ * The nameserver of a host's instances. It knows who asks by the source address, which the host's filter
+ * binds to a VM. Each instance sees the names of its own user. The server keeps nothing on disk, and waits
+ * for nobody but the nameserver to which it forwards.
  */
 export class DnsServer {
   readonly #options: DnsServerOptions
@@ -60,7 +61,7 @@ export class DnsServer {
     this.#nowMs = options.nowMs ?? (() => performance.now())
   }
 
-  /** Fails where the port is taken. */
+  /** Listens and returns the port. Fails if the port is taken. */
   async open(): Promise<number> {
     const { address } = this.#options
     const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
@@ -68,7 +69,7 @@ export class DnsServer {
     this.#udp = udp
     udp.bind({ address, port: this.#options.port ?? 53, exclusive: true })
     await once(udp, 'listening')
-    // What a client can do to a socket of its own, such as an answer that is refused, ends nothing here.
+    // An error that a client can cause, such as by refusing an answer, must not end the agent.
     udp.on('error', () => undefined)
     const { port } = udp.address()
     const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
@@ -148,14 +149,14 @@ export class DnsServer {
     })
   }
 
-  /** Whose question it is, if it may be asked now. */
+  /** The user of the instance at `ip`, or undefined if the instance may not ask now. */
   #admit(ip: string): string | undefined {
     const userUuid = this.#options.ownerOf(ip)
     if (userUuid === undefined) return undefined
     return this.#buckets.take(ip, this.#nowMs()) ? userUuid : undefined
   }
 
-  /** False where it was no question. `send` is called at once or later, once. */
+  /** Returns false if the message is no question; otherwise calls `send` exactly once, now or later. */
   #answer(
     message: Buffer,
     asker: {
@@ -177,8 +178,8 @@ export class DnsServer {
       send(refusal(message, 'refused'))
       return true
     }
-    // A datagram is the receive buffer's own copy, a frame a part of a chunk that is not written again: both
-    // stay as they are.
+    // `message` stays unchanged while the forwarder works: a datagram has a buffer of its own, and a frame
+    // is part of a chunk that is not written to again.
     void forwarder
       .ask(message, { user: userUuid, ip, over })
       .then((answer) => send(answer ?? refusal(message, 'servFail')))

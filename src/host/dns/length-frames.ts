@@ -1,4 +1,4 @@
-/** DNS over TCP: each message behind its length in two bytes. */
+/** In DNS over TCP, two bytes with its length stand before each message. */
 const lengthBytes = 2
 
 export class LengthFramedReader {
@@ -10,8 +10,8 @@ export class LengthFramedReader {
   }
 
   /**
-   * The messages that are complete with this chunk; undefined where one is longer than permitted: nothing
-   * after it is read.
+   * Returns the messages that are complete with this chunk. Returns undefined if a message is longer than
+   * permitted; then nothing more can be read.
    */
   push(chunk: Buffer): readonly Buffer[] | undefined {
     const found: Buffer[] = []

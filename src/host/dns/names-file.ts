@@ -5,8 +5,8 @@ import type { PrivateName } from '../../domain/service/route-feed.ts'
 const saveDelayMs = 1_000
 
 /**
- * The names as last told, for an agent that starts while the API is away. Losing the file is harmless, so is
- * an old one: the API tells everything again when it is there.
+ * A file with the names that the API told last, for an agent that starts while the API is away. A lost or
+ * old file does no harm: the API tells everything again once it is there.
  */
 export class NamesFile {
   readonly #path: string

@@ -7,32 +7,34 @@ import { DnsServer } from './dns-server.ts'
 import { NamesFile } from './names-file.ts'
 import { PrivateNames } from './private-names.ts'
 
-/** Beats that are missing before the connection to the API counts as dead. */
+/** After this many missing beats the connection to the API counts as dead. */
 const missedBeats = 3
 
-/** What the network knows and does for it. */
+/** What the private DNS needs from the network. */
 export interface DnsNetwork {
   readonly hostAddress: string
   ownerOf(ip: string): string | undefined
-  /** Opens the way to the port once it is answered. */
+  /** Lets instances reach the DNS port. Called once the server answers there. */
   admitDns(): Promise<void>
 }
 
 export interface PrivateDnsOptions {
   readonly network: DnsNetwork
-  /** Where the names are kept for the next agent. */
+  /** The path of the file that keeps the names for the next agent. */
   readonly file: string
-  /** `GET /internal/nodes/<id>/names` with this host's credential; `since` is where to go on. */
+  /**
+   * The request `GET /internal/nodes/<id>/names` with this host's credential; `since` is the last revision.
+   */
   readonly ask: (since: string | undefined) => LineStreamRequest
-  /** The host's nameserver, where instances may ask for other names than their own. */
+  /** The host's nameserver, if instances may ask for other names than those of their user. */
   readonly nameserver?: string
   readonly onChange?: (change: LineStreamChange) => void
   readonly warn: (message: string) => void
 }
 
 /**
- * Names for the instances of this host: the API's stream, the table, the server. With the API away the last
- * names stand.
+ * Names for the instances of this host: it joins the API's stream, the table of names and the server. While
+ * the API is away, the last names stay valid.
  */
 export class PrivateDns {
   readonly names = new PrivateNames()
@@ -61,7 +63,7 @@ export class PrivateDns {
     })
   }
 
-  /** Where another program has the port, instances get no names; everything else goes on. */
+  /** If another program has the port, instances get no names; everything else works. */
   async open(): Promise<void> {
     this.names.remember(await this.#file.load())
     this.#savedChanges = this.names.changes

@@ -1,19 +1,19 @@
 import type { NameLine, PrivateName } from '../../domain/service/route-feed.ts'
 
 /**
- * What a user's instances of this host are called. Lines are applied as they come, so a change is seen at
- * once.
+ * The private names that the instances of this host may look up, by user. Each line of the API's stream is
+ * applied as it comes, so a change is visible at once.
  */
 export class PrivateNames {
   readonly #byUuid = new Map<string, PrivateName>()
   readonly #users = new Map<string, UserNames>()
-  /** While a block tells everything: who was told of. */
+  /** The UUIDs that the current block has told so far, if the block tells everything. */
   #told: Set<string> | undefined
   #revision: string | undefined
   /** Grows with every change. */
   #changes = 0
 
-  /** Where a stream that breaks off is to go on. */
+  /** The revision from which the stream goes on after a break. */
   get revision(): string | undefined {
     return this.#revision
   }
@@ -47,18 +47,18 @@ export class PrivateNames {
     }
   }
 
-  /** What was known before this process, until the API tells. */
+  /** Takes names that an earlier agent knew. They are valid until the API tells the current ones. */
   remember(names: readonly PrivateName[]): void {
     for (const name of names) this.#put(name)
   }
 
-  /** `name` in lower case, without `.internal`. */
+  /** The address of an instance. `name` is in lower case, without `.internal`. */
   addressOf(userUuid: string, name: string): string | undefined {
     const uuid = this.#users.get(userUuid)?.uuids.get(name)
     return uuid === undefined ? undefined : this.#byUuid.get(uuid)?.privateIp
   }
 
-  /** Whether names end with `.<suffix>`: then that is a name too, though of no instance. */
+  /** Whether a name ends with `.<suffix>`. Then the suffix exists as a name too, but without an address. */
   hasBelow(userUuid: string, suffix: string): boolean {
     return (this.#users.get(userUuid)?.suffixes.get(suffix) ?? 0) > 0
   }
@@ -96,8 +96,8 @@ export class PrivateNames {
 }
 
 /**
- * A name or an address may change hands with the new holder told before the old one is gone, so an entry is
- * only removed by whom it is of.
+ * The names of one user. When a name or an address goes to another instance, the new holder may be told
+ * before the old one is gone. So an entry is only removed together with its current holder.
  */
 class UserNames {
   readonly uuids = new Map<string, string>()

@@ -1,8 +1,8 @@
-/** Who takes a slot: an instance, by its address, and whose it is. */
+/** The holder of a slot: an instance, by its address, with its user. */
 export interface SlotHolder {
   readonly user: string
   readonly ip: string
-  /** The slot is somebody else's from now on. Called at most once, and never after `release`. */
+  /** Called when the slot goes to somebody else: at most once, and never after `release`. */
   readonly giveWay: () => void
 }
 
@@ -15,7 +15,7 @@ export interface SlotHolder {
 export class YieldingSlots {
   readonly #total: number
   readonly #perInstance: number
-  /** By user, the oldest first. */
+  /** The holders of each user, the oldest first. */
   readonly #held = new Map<string, Set<SlotHolder>>()
   readonly #instances = new Map<string, number>()
   #taken = 0
@@ -30,14 +30,14 @@ export class YieldingSlots {
     return this.#taken
   }
 
-  /** How many slots went to somebody else so far. */
+  /** How many slots have gone to somebody else so far. */
   get gaveWay(): number {
     return this.#gaveWay
   }
 
   /**
-   * False where the instance has as many as it may, or where all are taken and nobody holds more than this
-   * user.
+   * Returns false if the instance has as many slots as it may, or if all slots are taken and no user holds
+   * more than this one.
    */
   take(holder: SlotHolder): boolean {
     if ((this.#instances.get(holder.ip) ?? 0) >= this.#perInstance) return false
@@ -49,7 +49,7 @@ export class YieldingSlots {
     return true
   }
 
-  /** Harmless for who gave way, or never had a slot. */
+  /** Frees the slot. Does nothing for a holder that gave way or never had a slot. */
   release(holder: SlotHolder): void {
     const held = this.#held.get(holder.user)
     if (held?.delete(holder) !== true) return
