@@ -1,22 +1,26 @@
 import { createHash } from 'node:crypto'
 
-/** The host's instances have a /16: the last 16 bits of an address name one of them on this host. */
+/** The prefix length of a host's network. The last 16 bits of an address name an instance on this host. */
 export const subnetPrefixLength = 16
 
 /**
- * uids that neither people nor containers are given (systemd leaves 0x70000000 to 0x7fffffff unused): 4096
- * ranges of 65536, of which an agent takes one by the hash of its directory. So each VM process has a user of
- * its own, also beside another agent's.
+ * The uids of VM processes. Neither people nor containers get uids from here on (systemd leaves 0x70000000
+ * to 0x7fffffff unused). There are 4096 ranges of 65536 uids, and an agent takes one of them by the hash of
+ * its directory. So each VM process has a user of its own, even if the host has several agents.
  */
 const firstUid = 0x70000000
 const uidRanges = 4096
 const uidsPerRange = 0x10000
 
-/** Interface names hold 15 characters: 2 letters, 6 of the hash, 4 of the address. */
+/**
+ * Digits of the hash in a name. Interface names hold 15 characters; ours have 2 letters, 6 hash and 4
+ * address digits.
+ */
 const hashDigits = 6
 
 /**
- * What is called how on a host that other agents may share: everything is named after the agent's directory.
+ * The names and addresses of one agent's network. Everything is named after the agent's directory, because
+ * several agents may share a host.
  */
 export interface AddressPlan {
   readonly hash: string
@@ -50,7 +54,7 @@ export function planAddresses(options: { readonly directory: string; readonly su
   }
 }
 
-/** The last 16 bits of an address of this host's network; throws for any other. */
+/** The last 16 bits of an instance's address. Throws if the address is not in this host's network. */
 export function hostPart(plan: AddressPlan, ip: string): number {
   const bits = addressBits(ip)
   const network = addressBits(plan.subnet.split('/')[0] ?? '')
@@ -69,8 +73,8 @@ export function ownerUid(plan: AddressPlan, ip: string): number {
 }
 
 /**
- * The first of this agent's range, which no instance has: for what works for the agent itself without being
- * root.
+ * The first uid of this agent's range, which no instance has. The agent's own helper programs run under it
+ * instead of root.
  */
 export function agentUid(plan: AddressPlan): number {
   return firstUid + (Number.parseInt(plan.hash, 16) % uidRanges) * uidsPerRange

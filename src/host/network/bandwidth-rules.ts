@@ -1,26 +1,28 @@
-/** As an operator says it: a million bits per second, for each direction. */
+/** Operators give bandwidth in Mbit/s, a million bits per second, for each direction. */
 const bytesPerMbit = 125_000
 /**
- * Four of the largest packets that a VM hands over, so that one of them passes at a low rate as well. The
- * kernel lets one second's worth come at once besides, whatever is said here.
+ * The burst: four of the largest packets that a VM hands over, so that such a packet passes even at a low
+ * rate. Besides, the kernel always lets one second's worth pass at once.
  */
 export const burstBytes = 4 * 65_536
 
-/** Name of the counter of dropped packets. */
+/** The name of the counter of dropped packets. */
 export const tooMuchBandwidth = 'bandwidth'
 
 export interface BandwidthRules {
   readonly sets: readonly string[]
-  /** Drops what a VM sends beyond its rate, in a chain that sees what comes from ports of the bridge. */
+  /**
+   * Rules that drop what a VM sends beyond its rate, for a chain that sees what ports of the bridge send.
+   */
   readonly sent: readonly string[]
-  /** The same of what a VM is sent. */
+  /** The same for what is sent to a VM. */
   readonly received: readonly string[]
 }
 
 /**
- * For the bridge's filter: each of its ports has a rate for each direction. It is a rate of nftables and no
- * queue of `tc`, which would take two processes for each TAP at each start. Nothing where `mbit` is
- * undefined.
+ * Rules for the bridge's filter: each port of the bridge has a rate for each direction. The rates are those
+ * of nftables; queues of `tc` would take two processes for each TAP at each start. Without `mbit` there are
+ * no rules.
  */
 export function bandwidthRules(mbit: number | undefined, ports: { readonly most: number }): BandwidthRules {
   if (mbit === undefined) return { sets: [], sent: [], received: [] }

@@ -3,18 +3,17 @@ import type { ChildProcess } from 'node:child_process'
 
 /** A tool of the host that is stuck must not hold an instance's start for ever. */
 const commandTimeoutMs = 10_000
-/** Enough of an error to tell what was refused. */
+/** Enough of a tool's error text to see what it refused. */
 const errorTextMaxBytes = 2_000
 
-/** A tool of the host refused; the message holds what it printed. */
+/** A tool of the host failed. The message holds what the tool printed. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
 /**
- * Runs the host's network tools. `prefix` runs them elsewhere, such as `['ip', 'netns', 'exec', 'x']`; what
- * is to be done goes in on stdin, one process for a whole batch, because starting a process is what costs
- * time here.
+ * Runs the host's network tools. With a `prefix` they run elsewhere, such as `['ip', 'netns', 'exec', 'x']`.
+ * Orders go in on stdin, a whole batch to one process, because starting a process costs the most time here.
  */
 export class Commands {
   readonly #prefix: readonly string[]
@@ -24,8 +23,8 @@ export class Commands {
   }
 
   /**
-   * For what goes on for as long as it is fed. It gets no part of our environment: that may hold secrets of
-   * the platform.
+   * Starts a program that runs on and takes orders on stdin. It gets no part of our environment, because
+   * that may hold secrets of the platform.
    */
   start(command: readonly string[]): ChildProcess {
     const [program = '', ...args] = [...this.#prefix, ...command]

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/**
- * The host's connection table, as the kernel tells of it. Undefined where the kernel tracks no connections.
- */
+/** Figures of the host's connection table from the kernel; undefined if the kernel tracks no connections. */
 export class ConnectionTable {
   readonly #maxPath: string
   readonly #entriesPath: string
@@ -17,8 +15,8 @@ export class ConnectionTable {
   }
 
   async entries(): Promise<number | undefined> {
-    // A line of hexadecimal numbers for each processor, below one of names. The first number is the whole
-    // table's in each of them.
+    // Below a line of names, each processor has a line of hexadecimal numbers. The first number is that of
+    // the whole table in each line.
     const [, line = ''] = (await readText(this.#entriesPath)).split('\n')
     return numberOf(line.split(' ')[0] ?? '', 16)
   }

@@ -8,7 +8,7 @@ const counterOf = {
   bandwidth: tooMuchBandwidth,
 } as const satisfies Record<NetworkBound, string>
 
-/** Packets that the tables of this name have dropped, from the answer of `nft -j list counters`. */
+/** The packets that the tables of this name have dropped, from the output of `nft -j list counters`. */
 export function parseDropCounters(text: string, table: string): Readonly<Record<NetworkBound, number>> {
   const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
   const packets = new Map(

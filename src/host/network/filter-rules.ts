@@ -4,11 +4,12 @@ import { flowRules } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
 
 /**
- * Networks that an instance must not reach even with outbound access. Three sorts: private ones (other
- * instances, the host's other networks, the network of a provider or a laboratory); link-local and multicast
- * ones; and the addresses at which a cloud speaks to its machines. Most of those are in 169.254.0.0/16 and
- * 100.64.0.0/10. Azure's is 168.63.129.16, a public address that gives whoever asks the configuration and the
- * certificates of the host; Oracle's old one is in 192.0.0.0/24.
+ * Networks that an instance must not reach even with outbound access. There are three sorts: private
+ * networks (other instances, the host's other networks, the network of a provider or a laboratory);
+ * link-local and multicast networks; and the addresses at which a cloud speaks to its machines. Most cloud
+ * addresses are in 169.254.0.0/16 and 100.64.0.0/10. Azure's is 168.63.129.16, a public address that gives
+ * the configuration and the certificates of the host to everybody who asks. Oracle's old address is in
+ * 192.0.0.0/24.
  */
 const closedNetworks = [
   '0.0.0.0/8',
@@ -24,7 +25,7 @@ const closedNetworks = [
   '224.0.0.0/3',
 ]
 
-/** Where instances may go outside: nowhere, or by this interface. */
+/** The interface through which instances reach the outside. */
 export interface Outbound {
   readonly uplink: string
 }
@@ -40,17 +41,19 @@ export interface BoundVm {
 export const dnsPort = 53
 
 /**
- * The host's filter, loaded in one transaction and replacing what an earlier agent of this directory left.
- * Three rules of reach: an instance gets no new connection to the host, but for DNS while the agent serves
- * it; none to another instance by way of the host's routing; and out only where `outbound` is given.
+ * The host's filter. It is loaded in one transaction and replaces the filter of an earlier agent of this
+ * directory. It has three rules of reach. An instance gets no new connection to the host, except for DNS
+ * while the agent serves it. It gets none to another instance through the host's routing. It reaches the
+ * outside only if `outbound` is given.
  *
- * What an instance opens is bounded by `flows`, to its peers as well. DNS is left out of connection tracking:
- * the table is the whole host's, and instances choose how many ports they ask from. What the host itself
- * opens to an instance, such as the gateway, is not bounded here: once the host has closed such a flow, the
- * kernel takes its entry back when the table is nearly full, whatever the instance still sends.
+ * The connections that an instance opens are bounded by `flows`, those to its peers too. DNS is left out of
+ * connection tracking: the table belongs to the whole host, and an instance chooses from how many ports it
+ * asks. Connections that the host itself opens to an instance, such as the gateway's, are not bounded here:
+ * once the host has closed one, the kernel takes its entry back when the table is nearly full, whatever the
+ * instance still sends.
  *
- * What carries a mark here comes from the bridge's own filter, which has permitted it: some hosts show this
- * one what bridges carry.
+ * On some hosts the packets on a bridge pass this filter too. Such a packet carries a mark if the bridge's
+ * own filter has permitted it.
  */
 export function hostFilter(
   plan: AddressPlan,
@@ -109,23 +112,23 @@ function outboundRules(
   const via = `iifname "${bridge}" oifname "${outbound.uplink}"`
   return [
     `  ${via} ip daddr { ${closedNetworks.join(', ')} } drop`,
-    // Where the bridge has no filter, an instance could invent addresses, and each would have bounds of its
-    // own.
+    // Without a filter on the bridge an instance could invent addresses, and each address would have bounds
+    // of its own.
     `  ${via} ip saddr != ${subnet} drop`,
     ...admit(`${via} meta nfproto ipv4`),
   ]
 }
 
-/** Lets instances ask the agent for names, from when it answers. */
+/** The rule that lets instances ask the agent for names. It is added once the agent answers. */
 export function serveNames(plan: AddressPlan): string {
   return `add element inet ${plan.table} served { ${dnsPort} }\n`
 }
 
 /**
- * On the bridge itself: a VM speaks only with the MAC and the address it was given, IPv4 and ARP and nothing
- * else, and only to ports of its own user. Who sends is turned into the number of a user, and whether that
- * user has the port where it is to go is one look-up, however many there are. `received` counts what a VM got
- * from its peers.
+ * The filter on the bridge itself. A VM can only send IPv4 and ARP, only with the MAC and the address that
+ * it was given, and only to ports of its own user. The filter turns the sender's port into the number of its
+ * user; one look-up then tells whether that user has the destination port, however many ports there are. The
+ * set `received` counts the packets that a VM got from its peers.
  */
 export function bridgeFilter(
   plan: AddressPlan,
@@ -149,7 +152,8 @@ export function bridgeFilter(
     `  ether daddr & 01:00:00:00:00:00 != 00:00:00:00:00:00 update @shouts { iifname limit rate over ${shoutsPerS}/second burst ${shoutsBurst} packets } drop`,
     ...bandwidth.sent,
     '  ether type ip iifname . ether saddr . ip saddr @bound accept',
-    // Both who sent the frame, by which the bridge learns where a MAC is, and what the frame says about it.
+    // Both must be true: the sender of the frame, by which the bridge learns where a MAC is, and the sender
+    // that the ARP message names.
     '  ether type arp iifname . ether saddr . arp saddr ip @bound iifname . arp saddr ether . arp saddr ip @bound accept',
     '  drop',
     '}',
@@ -161,7 +165,8 @@ export function bridgeFilter(
     ...bandwidth.received,
     `  ether type ip oifname . ether daddr @${receivedSet} accept`,
     '}',
-    // A bridge that does not know where a MAC is sends to all ports; what the host says is for one alone.
+    // A bridge that does not know where a MAC is sends the frame to all ports. A frame of the host must
+    // reach only the port that has the MAC.
     'chain from_host { type filter hook output priority -10; policy accept;',
     `  oifname "${tapPrefix}*" ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 oifname . ether daddr != @macs drop`,
     `  oifname != "${tapPrefix}*" accept`,
@@ -174,10 +179,13 @@ export function bridgeFilter(
 }
 
 export const receivedSet = 'received'
-/** Broadcasts are copied to every port of the bridge; asking for a peer's MAC is one. */
+/**
+ * Broadcasts and multicasts per second of one VM. The bridge copies each to all ports; ARP requests are
+ * among them.
+ */
 const shoutsPerS = 100
 const shoutsBurst = 200
-/** A bridge has 1023 ports; those that are gone are forgotten within a minute. */
+/** Room for ports in a set. A bridge has 1023 ports, and removed ports leave the set within a minute. */
 const maxPorts = 4_096
 
 export function bind(plan: AddressPlan, vm: BoundVm): string {

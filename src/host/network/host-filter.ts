@@ -9,21 +9,21 @@ import { flowLimitsFor } from './flow-limits.ts'
 import type { FlowLimits } from './flow-limits.ts'
 import type { NetworkLoad } from './network.ts'
 
-/** Of a host with 1 to 4 GiB, for one that does not tell. */
+/** The table size of a host with 1 to 4 GiB. It is assumed if the kernel does not tell the size. */
 const smallTableMax = 65_536
 
 export interface HostFilterOptions {
   readonly plan: AddressPlan
   readonly commands: Commands
-  /** Instances reach the outside, where the host has a default route. */
+  /** Lets instances reach the outside, if the host has a default route. */
   readonly outbound?: boolean
   readonly connectionTable?: ConnectionTable
   readonly warn: (message: string) => void
 }
 
 /**
- * What the host's own packet filter does for one agent: where instances may go, and how much of the
- * connection table they may take.
+ * The host's packet filter for one agent. It says where instances may go, and how much of the connection
+ * table they may take.
  */
 export class HostFilter {
   readonly #options: HostFilterOptions
@@ -37,9 +37,9 @@ export class HostFilter {
   }
 
   /**
-   * How large the connection table is can be read once the kernel tracks connections, which the filter makes
-   * it do. Kernels without what the bounds are made of get the filter without them: its rules of reach matter
-   * more.
+   * Loads the filter. The size of the connection table can be read only once the kernel tracks connections,
+   * and a loaded filter makes the kernel do that. A kernel that does not know the rules for the bounds gets
+   * the filter without bounds, because the rules of reach matter more.
    */
   async open(): Promise<void> {
     this.#outbound = await this.#findOutbound()
@@ -58,7 +58,8 @@ export class HostFilter {
   }
 
   /**
-   * Of the two interfaces only, not of the whole host: it must not become a router for its other networks.
+   * Switches forwarding on for the two interfaces alone. The host must not become a router for its other
+   * networks.
    */
   async forward(): Promise<void> {
     if (this.#outbound === undefined) return
@@ -67,7 +68,7 @@ export class HostFilter {
     await this.#options.commands.run(['tee', ...files], '1\n')
   }
 
-  /** Somebody answers DNS at the host's address: instances may ask from now on. */
+  /** Lets instances ask for names at the host's address. Called once the nameserver answers there. */
   async admitDns(): Promise<void> {
     this.#servesNames = true
     await this.#nft(serveNames(this.#options.plan))

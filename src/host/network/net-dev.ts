@@ -2,10 +2,10 @@ import type { NicCounters } from './network.ts'
 
 export type InterfaceCounters = NicCounters
 
-/** Columns of /proc/net/dev after the name: 0 and 1 received bytes and packets, 8 and 9 sent ones. */
+/** In /proc/net/dev, columns 0 and 1 after the name are received bytes and packets, 8 and 9 sent ones. */
 const sentColumn = 8
 
-/** Every interface with its counters, from the text of `/proc/net/dev`: one read whatever their number. */
+/** All interfaces with their counters, from the text of `/proc/net/dev`. One read serves all of them. */
 export function parseNetDev(text: string): ReadonlyMap<string, InterfaceCounters> {
   const interfaces = new Map<string, InterfaceCounters>()
   for (const line of text.split('\n').slice(2)) {

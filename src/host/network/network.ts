@@ -1,34 +1,35 @@
 /**
- * The port through which a host connects VMs. Attachments are named after the instance's address, so `attach`
- * after a crash finds the one that is there.
+ * The port through which a host connects VMs. Attachments are named after the instance's address, so an
+ * `attach` after a crash finds the old attachment.
  */
 export interface Network {
   /** Makes the host's side ready: bridge, address, filter rules. Idempotent. */
   open(): Promise<void>
   attach(nic: NicSpec): Promise<Attachment>
-  /** Idempotent; unknown addresses are fine. */
+  /** Removes the attachment. Idempotent; an unknown address is no error. */
   detach(nic: NicSpec): Promise<void>
   /**
-   * Bytes and packets of this attachment since `attach`; undefined when it is gone. `rx` is towards the VM.
+   * Bytes and packets of this attachment since `attach`; undefined if it is gone. `rx` is what the VM
+   * received.
    */
   counters(nic: NicSpec): Promise<NicCounters | undefined>
   /**
-   * Keeps the address of an instance in standby known to its peers and reports their first packet to
-   * `onPeerTraffic`, once. `attach` and `detach` end that. Does nothing where the host can not see such
+   * Keeps the address of an instance in standby known to its peers, and reports their first packet to
+   * `onPeerTraffic`, once. `attach` and `detach` end this. Does nothing if the host can not see such
    * packets.
    */
   standBy(nic: NicSpec): Promise<void>
   onPeerTraffic(listener: (nic: NicSpec) => void): void
   /**
-   * Packets from other instances of the same user to this one, since `attach`; undefined where the host can
-   * not tell.
+   * The packets from other instances of the same user to this one, since `attach`; undefined if the host
+   * does not know.
    */
   peerPackets(nic: NicSpec): Promise<number | undefined>
-  /** How much of what instances share on this host is in use; undefined where the host bounds nothing. */
+  /** The use of what instances share on this host; undefined if the host bounds nothing. */
   load(): Promise<NetworkLoad | undefined>
-  /** Where the host itself reaches a port of the VM; undefined where it can not. */
+  /** The address at which the host itself reaches a port of the VM; undefined if it can not. */
   reach(nic: NicSpec, port: number): Promise<{ readonly host: string; readonly port: number } | undefined>
-  /** Removes what `open` made. Leaves nothing on the host. */
+  /** Removes what `open` and `attach` made. Nothing is left on the host. */
   close(): Promise<void>
 }
 
@@ -39,7 +40,7 @@ export interface NicSpec {
   readonly mac: string
 }
 
-/** How the VMM gets at the network, and what the guest is told. */
+/** How the VMM connects a VM to the network, and the settings that the guest gets. */
 export type Attachment = TapAttachment | UserModeAttachment
 
 interface GuestSettings {
@@ -58,8 +59,8 @@ export interface TapAttachment extends GuestSettings {
 }
 
 /**
- * QEMU's user-mode network, where the agent is not root: the guest connects to nothing. `forwards` are host
- * ports on 127.0.0.1.
+ * QEMU's user-mode network, used if the agent is not root. The guest can connect to nothing. `forwards` are
+ * host ports on 127.0.0.1.
  */
 export interface UserModeAttachment extends GuestSettings {
   readonly kind: 'user'
@@ -75,20 +76,20 @@ export interface NicCounters {
 
 export interface NetworkLoad {
   /**
-   * Entries of the host's connection table, those of the host's own connections included, and how many it has
-   * room for.
+   * Entries of the host's connection table, with those of the host's own connections, and the number for
+   * which it has room.
    */
   readonly flows: number
   readonly maxFlows: number
   /**
-   * Packets of instances that were dropped, by the bound that they went over. They begin again at 0 with
-   * every `open`.
+   * Dropped packets of instances, by the bound that they exceeded. The counts begin again at 0 with every
+   * `open`.
    */
   readonly dropped: Readonly<Record<NetworkBound, number>>
 }
 
 /**
- * What of an instance is bounded: flows that are open, flows that it opens per second, and bytes per second.
+ * What an instance has bounds for: open flows, flows that it opens per second, and bytes per second.
  */
 export const NetworkBound = { Flows: 'flows', NewFlows: 'new-flows', Bandwidth: 'bandwidth' } as const
 export type NetworkBound = (typeof NetworkBound)[keyof typeof NetworkBound]

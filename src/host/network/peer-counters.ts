@@ -1,5 +1,5 @@
 /**
- * Packets per TAP from the answer of `nft -j list set`: every element is the TAP's name and a MAC, with a
+ * Packets per TAP, from the output of `nft -j list set`. Every element is a TAP's name and a MAC, with a
  * counter.
  */
 export function parsePeerCounters(text: string): ReadonlyMap<string, number> {

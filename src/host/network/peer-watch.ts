@@ -3,11 +3,14 @@ import { createInterface } from 'node:readline'
 import type { Commands } from './commands.ts'
 
 /**
- * A device is taken when its VM is gone, some milliseconds later; an order that is not answered by then is
- * not waited for.
+ * How long an answer of the program is waited for. Normally the program takes the device some milliseconds
+ * after the VM has left it.
  */
 const answerTimeoutMs = 1_000
-/** The wait before the program is started again, doubled with every end that follows soon. */
+/**
+ * The wait before the program starts again. It doubles each time the program ends before it answers
+ * anything.
+ */
 const restartDelayMs = 100
 const restartDelayMaxMs = 5_000
 
@@ -18,9 +21,9 @@ export interface Sleeper {
 }
 
 /**
- * The program `guest/peer-watch`, which holds the devices of instances in standby: started with the first of
- * them, again when it ends, and told again what to hold. It ends with this process, and the devices are free
- * then.
+ * Runs the program `guest/peer-watch`, which holds the devices of instances in standby. The program starts
+ * with the first such instance. When it ends, it is started again and told again which devices to hold. It
+ * ends with this process, and then the devices are free.
  */
 export class PeerWatch {
   readonly #commands: Commands
@@ -28,7 +31,7 @@ export class PeerWatch {
   readonly #onPacket: (tap: string) => void
   readonly #warn: (message: string) => void
   readonly #sleepers = new Map<string, Sleeper>()
-  /** By the answer that is awaited, such as `left rt1234560002`. */
+  /** The callbacks that wait for an answer, by the answer's text, such as `left rt1234560002`. */
   readonly #awaited = new Map<string, () => void>()
   #child: ChildProcess | undefined
   #restart: NodeJS.Timeout | undefined
@@ -51,7 +54,7 @@ export class PeerWatch {
     return this.#child?.pid
   }
 
-  /** Returns when the device is held, or is known not to be. */
+  /** Resolves when the program holds the device, has refused it, or has not answered in time. */
   async watch(sleeper: Sleeper): Promise<void> {
     this.#stopped = false
     this.#sleepers.set(sleeper.tap, sleeper)
@@ -60,11 +63,11 @@ export class PeerWatch {
     await this.#answer(`watching ${sleeper.tap}`)
   }
 
-  /** Returns when the device is free. */
+  /** Resolves when the device is free. */
   async leave(tap: string): Promise<void> {
     if (!this.#sleepers.delete(tap) || this.#child === undefined) return
     this.#send(`leave ${tap}\n`)
-    // One that does not answer would keep the VM from its device.
+    // A program that does not answer is killed, because it would keep the VM from its device.
     if (!(await this.#answer(`left ${tap}`))) this.#child?.kill('SIGKILL')
   }
 
@@ -127,7 +130,7 @@ export class PeerWatch {
     this.#child?.stdin?.write(order)
   }
 
-  /** Whether it was answered in time, or nobody is there to answer. */
+  /** Resolves to true when the program has answered or has ended, and to false when the time is over. */
   async #answer(answer: string): Promise<boolean> {
     return await new Promise((resolve) => {
       const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * One reading for all who ask at the same time. An answer is never older than its question: who asks while a
- * reading is under way waits for the next, together with everybody else who does.
+ * Shares one reading among all callers that ask at the same time. An answer is never older than its
+ * question: callers that ask while a reading is under way wait together for the next one.
  */
 export class SharedReading<T> {
   readonly #read: () => Promise<T>

@@ -18,22 +18,27 @@ const tunDevice = '/dev/net/tun'
 const everyoneMode = 0o666
 
 export interface TapNetworkOptions {
-  /** The agent's directory: names everything on the host, so two agents do not meet. */
+  /**
+   * The agent's directory. Names on the host are made from it, so that two agents do not use the same ones.
+   */
   readonly directory: string
   /** The /16 of this host's instances. */
   readonly subnet: string
-  /** Instances reach the outside, where the host has a default route. */
+  /** Lets instances reach the outside, if the host has a default route. */
   readonly outbound?: boolean
-  /** For each instance and each direction; absent: as much as the host has. */
+  /**
+   * The bandwidth of each instance in each direction. Without it an instance may take all that the host has.
+   */
   readonly bandwidthMbit?: number
   /**
-   * Where `guest/build.mjs` put the program; absent: what peers send to an instance in standby goes
-   * unnoticed.
+   * The path of the program that `guest/build.mjs` built. Without it, packets of peers to an instance in
+   * standby go unnoticed.
    */
   readonly peerWatchPath?: string
   readonly warn: (message: string) => void
   /**
-   * Where the tools run and where the counters are read: the host's own network, or a namespace of a test.
+   * Runs the tools; tests give one for a network namespace. The two sources below belong to the same
+   * network.
    */
   readonly commands?: Commands
   readonly netDevPath?: string
@@ -41,27 +46,27 @@ export interface TapNetworkOptions {
 }
 
 /**
- * What this process knows to be there. Addresses are attached before it is complete, and detached after it is
- * gone.
+ * An attachment that this process knows. It is entered before it is made, with `complete` false, and leaves
+ * after it was removed.
  */
 interface Attached {
   readonly nic: NicSpec
   readonly vm: BoundVm
   complete: boolean
   standing: boolean
-  /** The first packet of a peer was reported. */
+  /** Whether the first packet of a peer has been reported. */
   told: boolean
 }
 
 /**
- * One bridge per agent and one TAP device per instance that runs or is in standby (the kernel allows 1023 on
- * a bridge), needs root. The bridge's filter lets the ports of one user reach each other; where the kernel
- * has none, all ports are isolated.
+ * A network with one bridge per agent and one TAP device per instance that runs or is in standby (the kernel
+ * allows 1023 on a bridge). It needs root. The bridge's filter lets the ports of one user reach each other;
+ * if the kernel has no such filter, all ports are isolated.
  *
- * `attach` is two processes side by side, `ip -batch` and `nft`, together about 5 ms; where this process has
- * attached before, as after standby, it is none. The neighbour entry is permanent because a VM's first answer
- * to ARP comes a second late otherwise; the bridge's own MAC is fixed because the kernel forgets even
- * permanent entries when a bridge takes another MAC with its first port.
+ * `attach` runs two processes side by side, `ip -batch` and `nft`, in about 5 ms together. It runs none if
+ * this process has attached the address before, as after standby. The neighbour entry is permanent because
+ * otherwise a VM's first answer to ARP comes a second late. The bridge's own MAC is fixed because the kernel
+ * forgets even permanent entries when a bridge takes another MAC with its first port.
  */
 export class TapNetwork implements Network {
   readonly #plan: AddressPlan
@@ -71,12 +76,12 @@ export class TapNetwork implements Network {
   readonly #hostFilter: HostFilter
   readonly #attached = new Map<string, Attached>()
   readonly #users = new UserNumbers()
-  /** By address: what is done to one is done in order. */
+  /** The last task of each address. Tasks for one address run one after another. */
   readonly #turns = new Map<string, Promise<unknown>>()
   readonly #peerListeners: ((nic: NicSpec) => void)[] = []
   readonly #peerWatch: PeerWatch | undefined
   readonly #peerCounters: SharedReading<ReadonlyMap<string, number>>
-  /** False where the kernel has no packet filter for bridges: then a VM could take another's address. */
+  /** False if the kernel has no packet filter for bridges. Then a VM could take another VM's address. */
   #filtersBridge = false
 
   constructor(options: TapNetworkOptions) {
@@ -89,7 +94,7 @@ export class TapNetwork implements Network {
     this.#peerCounters = new SharedReading(async () => await this.#readPeerCounters())
   }
 
-  /** Where instances find the host: their gateway and nameserver. */
+  /** The host's address in its instances' network: it is their gateway and nameserver. */
   get hostAddress(): string {
     return this.#plan.hostAddress
   }
@@ -105,7 +110,7 @@ export class TapNetwork implements Network {
       ...(addresses.includes(` ${wanted} `)
         ? []
         : [`addr flush dev ${bridge}`, `addr add ${wanted} dev ${bridge}`]),
-      // Frames of a bridge's own protocols pass no filter, so nothing may be learnt of who sends them.
+      // Frames of a bridge's own protocols pass no filter, so the bridge must not learn MACs from them.
       `link set ${bridge} type bridge no_linklocal_learn 1`,
       `link set ${bridge} up`,
     ])
@@ -114,12 +119,12 @@ export class TapNetwork implements Network {
     await this.#hostFilter.forward()
   }
 
-  /** Somebody answers DNS at `hostAddress`: instances may ask from now on. */
+  /** Lets instances ask for names at `hostAddress`. Called once the nameserver answers there. */
   async admitDns(): Promise<void> {
     await this.#hostFilter.admitDns()
   }
 
-  /** Whose packets come from this address: the filter lets no other VM use it. */
+  /** The user whose packets come from this address. The filter lets no other VM use the address. */
   ownerOf(ip: string): string | undefined {
     const found = this.#attached.get(ip)
     return found?.complete === true && this.#filtersBridge ? found.nic.userUuid : undefined
@@ -138,7 +143,7 @@ export class TapNetwork implements Network {
     if (hostPart(this.#plan, nic.ip) === 0) return
     await this.#inTurn(nic.ip, async () => {
       const found = this.#attached.get(nic.ip)
-      // The address has gone to another instance since.
+      // The address belongs to another instance by now.
       if (found !== undefined && found.nic.instanceUuid !== nic.instanceUuid) return
       await this.#remove(nic, found)
     })
@@ -157,7 +162,7 @@ export class TapNetwork implements Network {
     this.#peerListeners.push(listener)
   }
 
-  /** Begins again at 0 with every agent. */
+  /** See `Network.peerPackets`. The count begins again at 0 with every agent. */
   async peerPackets(nic: NicSpec): Promise<number | undefined> {
     const attached = this.#attached.get(nic.ip)
     if (attached === undefined || !this.#filtersBridge) return undefined
@@ -195,7 +200,7 @@ export class TapNetwork implements Network {
     await this.#nft(noFilters(this.#plan))
   }
 
-  /** The attachment of exactly this instance, made unless everything is there. */
+  /** Returns the attachment of exactly this instance, and makes what is missing of it. */
   async #ensure(nic: NicSpec): Promise<Attached> {
     let found = this.#attached.get(nic.ip)
     if (found !== undefined && !isSame(found.nic, nic)) {
@@ -221,7 +226,9 @@ export class TapNetwork implements Network {
     return attached
   }
 
-  /** Kept also when making it fails: the filter may know it then. */
+  /**
+   * Enters the attachment before it is made. The entry stays if that fails, because the filter may know it.
+   */
   #record(nic: NicSpec, tap: string): Attached {
     const vm = { tap, mac: nic.mac, ip: nic.ip, user: this.#users.hold(nic.userUuid) }
     const attached = { nic, vm, complete: false, standing: false, told: false }
@@ -237,14 +244,15 @@ export class TapNetwork implements Network {
     }
     const there = (await this.#interfaces()).has(tap)
     const { bridge } = this.#plan
-    // A delete right after a replace, or an add, finds what it deletes, so a repeat is no error.
+    // Each delete comes right after a replace or an add, so it always finds what it deletes, and a repeated
+    // removal is no error.
     await Promise.all([
       this.#ip([
         `neigh replace ${nic.ip} lladdr ${nic.mac} dev ${bridge} nud permanent`,
         `neigh del ${nic.ip} dev ${bridge}`,
         ...(there ? [`link del ${tap}`] : []),
       ]),
-      // What was attached by an agent before is in no filter of this one.
+      // An address that an earlier agent attached is not in this agent's filter.
       found !== undefined && this.#filtersBridge
         ? this.#nft(bind(this.#plan, found.vm) + unbind(this.#plan, found.vm))
         : undefined,
@@ -304,9 +312,10 @@ export class TapNetwork implements Network {
   }
 
   /**
-   * `peer-watch` is not root and opens the device for each sleeper. Where there is no udev its mode may lack
-   * what udev's own rules give it, 0666; the kernel lets a user have only the TAPs that are its own. VMs get
-   * their devices open and see no such file.
+   * Gives the TUN device udev's usual mode, 0666, if a host without udev left it closed. `peer-watch` is not
+   * root and opens the device for each instance in standby. The mode is safe, because the kernel gives a
+   * user only the TAPs that belong to it. VMs do not see the file; they get their devices as open
+   * descriptors.
    */
   async #openDevice(): Promise<void> {
     if (this.#peerWatch === undefined) return
@@ -350,7 +359,7 @@ function isSame(one: NicSpec, other: NicSpec): boolean {
   return one.instanceUuid === other.instanceUuid && one.userUuid === other.userUuid && one.mac === other.mac
 }
 
-/** Locally administered, and the same at every start. */
+/** The bridge's MAC address. It is locally administered, and the same at every start. */
 function bridgeMac(plan: AddressPlan): string {
   return `02:52:4f:${plan.hash.slice(0, 2)}:${plan.hash.slice(2, 4)}:${plan.hash.slice(4, 6)}`
 }

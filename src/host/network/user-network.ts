@@ -5,27 +5,29 @@ import { join } from 'node:path'
 import type { Attachment, Network, NicCounters, NicSpec } from './network.ts'
 
 /**
- * The ports of an instance that the host can reach without root; a VM's forwards are fixed when it starts.
+ * The ports of an instance that the host can reach without root. The forwards of a VM are fixed when it
+ * starts.
  */
 export const forwardedGuestPorts: readonly number[] = [80, 443, 3000, 5000, 8000, 8080, 8443, 9090]
 
 /**
- * What QEMU's user-mode network gives every VM: each has a network of its own, so the addresses are all the
- * same.
+ * The addresses that QEMU's user-mode network gives every VM. Each VM has a network of its own, so they are
+ * always the same.
  */
 const guestAddress = {
   ip: '10.0.2.15',
   prefixLength: 24,
   gateway: '10.0.2.2',
-  // The guest itself, where nobody listens: QEMU's own would leave every question without an answer.
+  // This is the guest itself, where nobody listens, so questions fail at once. QEMU's own nameserver would
+  // leave them without an answer.
   nameserver: '127.0.0.1',
 } as const
 
 export interface UserNetworkOptions {
   readonly directory: string
-  /** That instances should reach the outside; it is not to be had here. */
+  /** Outbound access was asked for. This network can not give it and warns. */
   readonly outbound?: boolean
-  /** That instances should have a bound of bandwidth; it is not to be had here either. */
+  /** A bound of bandwidth was asked for. This network can not give it and warns. */
   readonly bandwidthMbit?: number
   readonly warn?: (message: string) => void
 }
@@ -36,14 +38,14 @@ interface Forward {
 }
 
 /**
- * QEMU's user-mode network, for an agent that is not root. Instances are apart from each other by
- * construction. The guest has 10.0.2.15 whatever address the instance is told it has, the host reaches only
- * `forwardedGuestPorts`, and bytes and packets are not counted. Forwards are kept on disk, because a new
- * agent must reach the VMs of the one before.
+ * QEMU's user-mode network, for an agent that is not root. Instances can not reach each other. The guest has
+ * 10.0.2.15, whatever private address the instance has. The host reaches only `forwardedGuestPorts`, and
+ * bytes and packets are not counted. Forwards are kept on disk, because a new agent must reach the VMs of
+ * the agent before it.
  *
- * A guest connects to nothing, wanted or not: QEMU would make the connections as its own user on the host, to
- * whom its loopback, the ports of other instances and the networks around it are open, and nothing here could
- * filter them.
+ * A guest can connect to nothing, even if outbound access is on. QEMU would make the connections as its own
+ * user on the host. That user can reach the host's loopback, the ports of other instances and the networks
+ * around the host, and nothing here could filter it.
  */
 export class UserNetwork implements Network {
   readonly #directory: string
@@ -85,7 +87,7 @@ export class UserNetwork implements Network {
   }
 
   onPeerTraffic(): void {
-    // Nothing to tell: an instance has no peers here.
+    // An instance has no peers here, so there is nothing to tell.
   }
 
   async peerPackets(): Promise<undefined> {
@@ -136,8 +138,8 @@ export class UserNetwork implements Network {
 }
 
 /**
- * Ports that nobody listens on now, all held at once so that they differ. QEMU binds them a moment later; one
- * that was taken in between fails that start, and the next attempt gets others.
+ * Ports on which nobody listens now. All are held at once, so that they differ. QEMU binds them a moment
+ * later; if one was taken in between, the start fails, and the next attempt gets other ports.
  */
 async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer())

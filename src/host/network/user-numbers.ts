@@ -1,12 +1,12 @@
 /**
- * Numbers for users, as packet filters can compare them. Two users never have the same, and a number is not
- * given out again while this agent lives: there are four billion of them.
+ * Gives users numbers that packet filters can compare. Two users never have the same number, and a number is
+ * not used again while this agent lives. There are four billion of them.
  */
 export class UserNumbers {
   readonly #users = new Map<string, { readonly number: number; holders: number }>()
   #last = 0
 
-  /** As often as `hold` is called, `release` must be. */
+  /** Returns the number of a user. For each call of `hold` there must be one call of `release`. */
   hold(userUuid: string): number {
     const found = this.#users.get(userUuid)
     if (found !== undefined) {
