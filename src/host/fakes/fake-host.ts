@@ -3,10 +3,10 @@ import type { ExitReport } from '../../domain/instance/exit-report.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import type { VmName, VmSpec, VmStatus } from '../vmm/vmm.ts'
 
-/** What a guest uses of a CPU that does nothing. */
+/** The CPU use of an idle guest, in thousandths of a CPU. */
 const idleMillicores = 10
 
-/** A VM that only pretends: its life is a few timers. */
+/** A fake VM. Its life is a few timers. */
 interface FakeVm {
   readonly spec: VmSpec
   readonly bornAtMs: number
@@ -14,32 +14,32 @@ interface FakeVm {
   exit?: ExitReport
   ignoresShutdown: boolean
   /**
-   * Whether it goes on from a snapshot is still being found out: should its agent die now, there never was a
-   * VM.
+   * True until it is known whether the VM goes on from a snapshot. If its agent dies before that, the VM
+   * never existed.
    */
   unborn?: boolean
-  /** It speaks against standby. */
+  /** The guest speaks against standby. */
   disabled?: boolean
-  /** It said that standby suits it; what it says since then waits in `heldBack`. */
+  /** The guest said that standby suits it. What it says after that waits in `heldBack`. */
   resting?: boolean
   heldBack?: boolean
-  /** It waits for room on the host's disk. */
+  /** The VM waits for room on the host's disk. */
   stalled?: boolean
-  /** Used up to `sinceMs`, and as much since then as `millicores` says. */
+  /** The CPU time: `timeMs` up to the time `sinceMs`, and `millicores` since then. */
   cpu: { readonly timeMs: number; readonly sinceMs: number; readonly millicores: number }
   timer?: NodeJS.Timeout
   socketTimer?: NodeJS.Timeout
 }
 
 /**
- * What stays when an agent dies: the pretended VMs of one machine. A test hands the same object to the next
- * `FakeVmm`, as processes would be found again by the next agent.
+ * The fake VMs of one machine. They stay when an agent dies: a test hands the same object to the next
+ * `FakeVmm`, as a real agent would find the processes again.
  */
 export class FakeHost {
   readonly #vms = new Map<string, FakeVm>()
   /**
-   * How many VMs were ever made, and how many of one instance ran at once at most: what tests of restarts
-   * look at.
+   * The number of VMs that were ever made, and the most that ran at once for one instance. Tests of restarts
+   * look at both.
    */
   starts = 0
   mostOfOneInstance = 0
@@ -49,7 +49,7 @@ export class FakeHost {
   readonly #disabledListeners = new Set<(vm: VmName, disabled: boolean) => void>()
   readonly #stalledListeners = new Set<(vm: VmName, stalled: boolean) => void>()
 
-  /** How many VMs run now: of one instance, or of all. */
+  /** The number of VMs that run now, of one instance or of all. */
   running(instanceUuid?: string): number {
     const ofInterest = [...this.#vms.values()].filter(
       (vm) => instanceUuid === undefined || vm.spec.instanceUuid === instanceUuid,
@@ -57,7 +57,7 @@ export class FakeHost {
     return ofInterest.filter((vm) => vm.exit === undefined).length
   }
 
-  /** Those that have not ended, with the memory that they were started with. */
+  /** The VMs that have not ended, each with the memory it was started with. */
   held(): readonly { readonly instanceUuid: string; readonly memoryMb: number }[] {
     return [...this.#vms.values()].filter((vm) => vm.exit === undefined).map((vm) => vm.spec)
   }
@@ -70,7 +70,7 @@ export class FakeHost {
     return [...this.#vms.values()].map(statusOf)
   }
 
-  /** Resolves when there is a VM, or at once. */
+  /** Resolves once there is a VM. */
   async firstVm(): Promise<void> {
     if (this.#vms.size > 0) return
     await new Promise<void>((resolve) => this.#awaiting.push(resolve))
@@ -87,7 +87,7 @@ export class FakeHost {
     return vm
   }
 
-  /** Ends a VM. One that ended stays as it is. */
+  /** Ends a VM. A VM that has ended already stays as it is. */
   end(name: VmName, how: Partial<ExitReport> & Pick<ExitReport, 'cause'>): void {
     const vm = this.find(name)
     if (vm === undefined || vm.exit !== undefined) return
@@ -97,7 +97,7 @@ export class FakeHost {
       listener({ instanceUuid: name.instanceUuid, boot: name.boot }, vm.exit)
   }
 
-  /** The application of a VM begins to listen on a socket. */
+  /** Lets the application of a VM begin to listen on a socket. */
   openSocket(name: VmName): void {
     const vm = this.find(name)
     if (vm?.started === undefined || vm.exit !== undefined) return
@@ -106,7 +106,10 @@ export class FakeHost {
       listener({ instanceUuid: name.instanceUuid, boot: name.boot })
   }
 
-  /** The guest begins or ceases to speak against standby; one that rests is held back until it is awake. */
+  /**
+   * Lets the guest begin or cease to speak against standby. What a resting guest says is held back until
+   * `wake`.
+   */
   setDisabled(name: VmName, disabled: boolean): void {
     const vm = this.find(name)
     if (vm === undefined || vm.exit !== undefined) return
@@ -118,7 +121,7 @@ export class FakeHost {
     }
   }
 
-  /** A guest with a volume writes where the host's disk has no room, or has again. */
+  /** Lets a guest with a volume find the host's disk full, or find room on it again. */
   setStalled(name: VmName, stalled: boolean): void {
     const vm = this.find(name)
     if (vm?.spec.volume === undefined || vm.exit !== undefined || (vm.stalled ?? false) === stalled) return
@@ -127,7 +130,7 @@ export class FakeHost {
       listener({ instanceUuid: name.instanceUuid, boot: name.boot }, stalled)
   }
 
-  /** From now on it uses that much of a CPU. */
+  /** Lets the VM use that much of a CPU from now on. */
   setCpu(name: VmName, millicores: number): void {
     const vm = this.find(name)
     if (vm !== undefined) vm.cpu = { timeMs: cpuTimeMsOf(vm), sinceMs: Date.now(), millicores }
@@ -152,13 +155,13 @@ export class FakeHost {
     if (heldBack !== undefined) this.setDisabled(name, heldBack)
   }
 
-  /** The machine reboots: every VM is gone, and nothing was written about how. */
+  /** Lets the machine reboot: every VM is gone, and no exit is recorded. */
   reboot(): void {
     for (const vm of this.#vms.values()) clearTimers(vm)
     this.#vms.clear()
   }
 
-  /** A VM's files and process vanish without a trace. */
+  /** Lets a VM's files and process vanish without a trace. */
   lose(name: VmName): void {
     clearTimers(this.find(name))
     this.#vms.delete(keyOf(name))

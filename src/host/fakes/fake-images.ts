@@ -5,14 +5,14 @@ import { createSharedRuns } from '../images/shared-runs.ts'
 export interface FakeImagesOptions {
   /** The nth `prepare` (from 1) fails with this. */
   readonly fail?: { readonly nth: number; readonly failure: ImageError['failure'] }
-  /** Each image is pulled for as long as this takes, once; absent: it is there. */
+  /** Does the pull of each image, once. Without it every image is there already. */
   readonly pull?: (signal: AbortSignal) => Promise<void>
 }
 
-/** No test is that patient. */
+/** How long a pull without a waiting caller goes on: longer than any test. */
 const unattendedMs = 60_000
 
-/** Every reference is an image without content, whose command is `app`. Goes with the fake VMM. */
+/** Fake images for the fake VMM. Every reference is an image without content, whose command is `app`. */
 export class FakeImages implements Images {
   readonly #options: FakeImagesOptions
   readonly #pulled = new Set<string>()

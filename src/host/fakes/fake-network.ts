@@ -13,9 +13,9 @@ export interface FakeNetworkFaults {
 }
 
 /**
- * A network in memory, which outlives the agents of a test as a host's own does: hand the same object to the
- * next agent. Each reading of the counters finds a little more traffic, so that a test sees whether it is
- * accumulated.
+ * A network in memory. Like a host's own network it outlives the agents of a test, if the test hands the
+ * same object to the next agent. Each reading of the counters finds a little more traffic, so that a test
+ * sees whether traffic is accumulated.
  */
 export class FakeNetwork implements Network {
   readonly attached = new Map<string, { nic: NicSpec; readings: number }>()
@@ -23,7 +23,7 @@ export class FakeNetwork implements Network {
   readonly broken = new Set<string>()
   /** Addresses of instances in standby whose first packet is still to come. */
   readonly resting = new Set<string>()
-  /** What `load` tells of. */
+  /** The dropped packets that `load` returns. */
   readonly dropped: Record<NetworkBound, number> = { flows: 0, 'new-flows': 0, bandwidth: 0 }
   readonly #peerPackets = new Map<string, number>()
   readonly #peerListeners = new Set<(nic: NicSpec) => void>()

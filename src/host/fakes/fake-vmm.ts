@@ -24,21 +24,23 @@ import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
 
 export interface FakeVmmOptions {
   readonly host?: FakeHost
-  /** Absent: as many VMs as are asked for. */
+  /** The host's memory. Without it the number of VMs has no bound. */
   readonly memory?: HostMemory
   readonly bootMs?: number
   /** The nth start (from 1) throws `BootFailed`. */
   readonly failStart?: number
   /** The nth start never reaches its application; aborting it ends it. */
   readonly hangStart?: number
-  /** What an application does when nothing in its arguments says so. */
+  /** When and how an application ends if its arguments do not say it. */
   readonly exitAfterMs?: number
   readonly exitCode?: number
-  /** Likewise, when it begins to listen on a socket; without it, it never does. */
+  /**
+   * When an application begins to listen on a socket, if its arguments do not say it. Without this it never
+   * does.
+   */
   readonly listenAfterMs?: number
   /**
-   * How long a guest takes to say whether standby suits it, a snapshot to be written, and a VM to go on from
-   * it.
+   * The times that a guest takes to answer about standby, that a snapshot takes, and that a restore takes.
    */
   readonly askMs?: number
   readonly suspendMs?: number
@@ -52,18 +54,18 @@ export interface FakeVmmOptions {
 }
 
 /**
- * A VMM without VMs, for tests and for loads on the control plane. Arguments of the instance steer the
- * pretended application:
+ * A VMM without VMs, for tests and for loads on the control plane. The arguments of the instance steer the
+ * fake application:
  *
  *   exit-after=MS  ends by itself after MS        exit-code=N  with this code (0)     signal=N  by this signal
  *   panic          its end is a kernel panic      ignore-shutdown  it has to be killed when its grace is over
  *   listen-after=MS  its first socket listens after MS
- *   volume-unusable  its volume is, and the start fails    stalled  it waits for its host's disk until `FakeHost.setStalled`
+ *   volume-unusable  its volume is unusable, so the start fails    stalled  it waits for the host's disk until `FakeHost.setStalled`
  *   disabled-after=MS  it speaks against standby after MS; `FakeHost.setDisabled` does it at any time
  *   cpu=N          it uses N thousandths of a CPU (10) once it runs; `FakeHost.setCpu` does it at any time
  *
- * A suspended VM is a snapshot in the instance's directory, as the real one's: it outlives the agent and the
- * machine's reboot.
+ * A suspended VM is a snapshot in the instance's directory, as with the real VMM. It outlives the agent and
+ * a reboot of the machine.
  */
 export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
@@ -210,7 +212,7 @@ export class FakeVmm implements Vmm {
     this.#unlisten.push(this.host.listenForStalled(listener))
   }
 
-  /** The CPU that it was told, and 32 MiB while it runs. */
+  /** The CPU time of `setCpu`, and 32 MiB of memory while the VM runs. */
   async usage(name: VmName): Promise<VmUsage | undefined> {
     const cpuTimeMs = this.cpuTimeMs(name)
     const rssBytes = this.host.find(name)?.exit === undefined ? 32 * 1024 * 1024 : 0
@@ -239,7 +241,7 @@ export class FakeVmm implements Vmm {
     await Promise.resolve()
   }
 
-  /** Uses the snapshot up, if there is one; false: it is a boot. */
+  /** Uses the snapshot up, if there is one. Returns false if the start has to be a boot. */
   async #restore(spec: VmSpec): Promise<boolean> {
     const snapshot = await readSnapshot(spec.directory)
     if (snapshot === undefined) return false
@@ -250,7 +252,9 @@ export class FakeVmm implements Vmm {
     return fits && this.#restores !== this.#options.failRestore
   }
 
-  /** What is there of the VM then is no more than its place. */
+  /**
+   * Checks the volume before a boot. If that fails, the VM's entry vanishes, because no process exists yet.
+   */
   async #check(spec: VmSpec, signal = new AbortController().signal): Promise<void> {
     try {
       await spec.volume?.checkAfresh?.(signal)
@@ -260,7 +264,7 @@ export class FakeVmm implements Vmm {
     }
   }
 
-  /** Undefined: for ever. An abort leaves nothing of the VM. */
+  /** Takes as long as a boot; with `bootMs` undefined, for ever. An abort ends the VM. */
   async #boot(spec: VmSpec, bootMs: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (bootMs === 0) return
     await new Promise<void>((resolve, reject) => {

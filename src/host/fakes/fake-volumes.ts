@@ -4,7 +4,7 @@ import type { HeldVolume, VolumeHold, VolumeRoom, Volumes, VolumeSize } from '..
 type Call = 'make' | 'hold' | 'release' | 'repair' | 'remove'
 
 export interface FakeVolumesFaults {
-  /** The nth call (from 1) of each kind fails, as a host's disk or tool may. */
+  /** The nth call (from 1) of each kind fails, as when a host's disk or tool fails. */
   readonly fail?: Partial<Record<Call, number>>
   /** Calls of these kinds last until their signal is aborted. */
   readonly hang?: readonly Call[]
@@ -13,20 +13,20 @@ export interface FakeVolumesFaults {
 }
 
 /**
- * Volumes in memory, which outlive the agents of a test as a host's disk does: hand the same object to the
- * next agent.
+ * Volumes in memory. Like a host's disk they outlive the agents of a test, if the test hands the same object
+ * to the next agent.
  */
 export class FakeVolumes implements Volumes {
   readonly made = new Map<string, { readonly sizeMb: number }>()
   readonly held = new Map<string, string>()
-  /** Volumes whose file system a check can not mend; a repair can. */
+  /** Volumes whose file system a check can not mend, but a repair can. */
   readonly damaged = new Set<string>()
-  /** Those that a repair can not mend either. */
+  /** Volumes whose file system a repair can not mend either. */
   readonly hopeless = new Set<string>()
-  /** Volumes whose file is not there any more, though they were made. */
+  /** Volumes that were made, but whose file is missing now. */
   readonly gone = new Set<string>()
   readonly calls: string[] = []
-  /** Checks that a hold made. */
+  /** Volumes that were checked by `hold`, in order. */
   readonly checked: string[] = []
   readonly #faults: FakeVolumesFaults
   readonly #counts = new Map<Call, number>()
