@@ -1,7 +1,7 @@
 /**
- * Builds what runs below the application: the kernel in the form that boots fastest, the initrd with our init
- * and the drivers, the keeper and the watch over sleepers. Plain Node 20 and musl-gcc, no packages, so that
- * set-up can run it first of all.
+ * Builds what runs below the application: the kernel in the form that boots fastest, the initrd with our
+ * init and the drivers, the keeper and the watch over sleepers. It needs only Node 20 and musl-gcc and no
+ * packages, so that set-up can run it first.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,10 +15,12 @@ import { extractKernel, stripModuleSignature } from './kernel-image.mjs'
 const run = promisify(execFile)
 const sourceDirectory = path.dirname(fileURLToPath(import.meta.url))
 
-/** Raised when the result changes for the same sources. */
+/** The version of the build. It is raised when the result changes for the same sources. */
 const buildVersion = 2
 
-/** In load order. The guest loads the first list at once and the second when it has become an instance. */
+/**
+ * Modules in load order. The guest loads this list at once, and the next one when it has become an instance.
+ */
 const modulesBefore = [
   'virtio_ring',
   'virtio',
@@ -33,9 +35,9 @@ const modulesBefore = [
 const modulesAfter = ['failover', 'net_failover', 'virtio_net', 'virtio_blk']
 
 /**
- * `kernelPackageDirectory` holds an unpacked Debian kernel package (`boot/`, `lib/modules/`). Makes
- * `vmlinux`, `initrd.cpio`, `keeper`, `peer-watch`, `kvm-probe` and `manifest.json` in `outputDirectory`; a
- * repeat with the same sources is free.
+ * Makes `vmlinux`, `initrd.cpio`, `keeper`, `peer-watch`, `kvm-probe` and `manifest.json` in
+ * `outputDirectory`. `kernelPackageDirectory` holds an unpacked Debian kernel package (`boot/`,
+ * `lib/modules/`). A repeat with the same sources builds nothing.
  */
 export async function buildGuest({ kernelPackageDirectory, outputDirectory }) {
   const kernelPath = await findKernel(kernelPackageDirectory)
@@ -91,7 +93,7 @@ async function compile(part, output) {
   await run('musl-gcc', [...flags, '-o', output, ...sources.map((name) => path.join(directory, name))])
 }
 
-/** A program for bare hardware: no C library, loaded by QEMU as a kernel. */
+/** Compiles the probe, a program for bare hardware without a C library, which QEMU loads as a kernel. */
 async function compileProbe(output) {
   const directory = path.join(sourceDirectory, 'probe')
   const flags = ['-nostdlib', '-static', '-no-pie', '-Wl,--build-id=none', '-Wl,-z,noexecstack']

@@ -1,4 +1,4 @@
-/** An archive in the form the kernel unpacks as its first file system (cpio, "newc"). */
+/** Packs an archive that the kernel unpacks as its first file system (cpio, "newc"). */
 export function packCpio(entries) {
   const parts = []
   for (const [index, entry] of [...entries, { name: 'TRAILER!!!', mode: 0 }].entries()) {

@@ -1,8 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 
 /**
- * The ELF kernel inside a `vmlinuz`. Booting it directly saves the guest from unpacking it, about 350 ms
- * under emulation. Debian's is LZ4 in the legacy framing; gzip is tried as well.
+ * Returns the ELF kernel inside a `vmlinuz`. When it is booted directly, the guest does not have to unpack
+ * it, which takes about 350 ms under emulation. Debian's kernel is LZ4 in the legacy framing; gzip works
+ * too.
  */
 export function extractKernel(image) {
   const lz4 = image.indexOf(Buffer.from([0x02, 0x21, 0x4c, 0x18]))
@@ -23,7 +24,7 @@ function decodeLz4Legacy(image, start) {
   const blocks = []
   for (let at = start; at + 4 <= image.length;) {
     const length = image.readUInt32LE(at)
-    // The kernel's build appends the unpacked size, which is no block.
+    // The kernel's build appends the unpacked size, which is not a block.
     if (length === 0 || length > maxBlockBytes || at + 4 + length > image.length) break
     const block = decodeLz4Block(image.subarray(at + 4, at + 4 + length))
     blocks.push(block)
@@ -49,7 +50,7 @@ function decodeLz4Block(source) {
     from += 2
     let length = token & 15
     if (length === 15) [length, from] = extendLength(source, from, length)
-    // Byte by byte: a match may overlap what it produces.
+    // The copy goes byte by byte, because a match may overlap its own result.
     for (let end = to + length + 4; to < end; to++) target[to] = target[to - offset]
   }
   return target.subarray(0, to)
@@ -66,7 +67,7 @@ function extendLength(source, from, start) {
 
 const signatureMark = Buffer.from('~Module signature appended~\n')
 
-/** A module without its signature, which costs its check at every boot; the kernel does not insist on it. */
+/** Removes a module's signature, which the kernel would check at every boot but does not insist on. */
 export function stripModuleSignature(module) {
   const end = module.length - signatureMark.length
   if (end < 12 || !module.subarray(end).equals(signatureMark)) return module

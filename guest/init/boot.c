@@ -36,7 +36,7 @@ static void load_module(const char *path) {
     die("module %s: %s", path, strerror(errno));
   }
   close(fd);
-  unlink(path); /* the initrd is memory */
+  unlink(path); /* files of the initrd take memory */
 }
 
 void load_modules(const char *list_path) {

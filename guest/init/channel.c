@@ -1,7 +1,7 @@
 /*
- * The control channel. Sending never blocks: a write to a port whose host side is away would stop process 1,
- * so lines wait in an outbox that is flushed when the port takes them again. After a copied guest wakes up,
- * its first answer may find the port not yet open; the outbox covers that too.
+ * The control channel. Sending never blocks, because a write to a port whose host side is away would stop
+ * process 1. Lines wait in an outbox until the port takes them again. When a copied guest wakes up, its port
+ * may not be open yet for the first answer; the outbox covers that too.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "init.h"
 
-/* Ports appear asynchronously after their driver is loaded, within some milliseconds. */
+/* How long init waits for a port. Ports appear some milliseconds after their driver is loaded. */
 #define PORT_WAIT_MS 5000
 #define PORT_POLL_US 500
 
@@ -73,7 +73,7 @@ static void drain_outbox(void) {
 
 void channel_send(const char *line) {
   size_t length = strlen(line);
-  /* Everything init ever says fits many times over, so a full outbox can not be. */
+  /* The outbox has room for many times what init ever says, so it is never full. */
   if (outbox_length + length > sizeof outbox) die("control channel stuck");
   memcpy(outbox + outbox_length, line, length);
   outbox_length += length;
@@ -109,7 +109,10 @@ char *channel_line(void) {
 static void wait_port(int timeout_ms) {
   struct pollfd waiting = {.fd = port, .events = POLLIN | (outbox_length > 0 ? POLLOUT : 0)};
   poll(&waiting, 1, timeout_ms);
-  /* While no host holds the other end, poll returns at once: without this pause it would spin. */
+  /*
+   * While the host does not hold the other end, poll returns at once. Without this pause the loop would
+   * spin.
+   */
   if (waiting.revents & POLLHUP) usleep(1000);
 }
 

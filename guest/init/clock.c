@@ -15,8 +15,8 @@ struct rand_pool_info {
 };
 
 /*
- * Two guests copied from one template, or from one snapshot, have one pool; each mixes in bytes of its own,
- * the former before the application exists.
+ * Guests that are copies of one template or one snapshot begin with the same random pool. So each guest
+ * mixes in random bytes of its own; after a template this happens before the application exists.
  */
 void reseed_random(const char *entropy, size_t length) {
   struct {

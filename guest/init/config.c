@@ -1,7 +1,7 @@
 /*
- * The configuration: records `key=value`, each ended by NUL, so that any other byte may stand in a value.
- * `arg` and `env` repeat, in order. Unknown keys are passed over: a newer host may say more than this guest
- * knows.
+ * The configuration: records `key=value`. Each record ends with NUL, so that a value may hold any other
+ * byte. `arg` and `env` may repeat, and their order counts. Unknown keys are ignored, because a newer host
+ * may send keys that this guest does not know.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int hex_digit(char c) {
   return -1;
 }
 
-/* In place: the bytes never need more room than their digits. */
+/* Decoding in place works because the bytes never need more room than their digits. */
 size_t decode_hex(char *text) {
   size_t length = 0;
   for (char *at = text; hex_digit(at[0]) >= 0 && hex_digit(at[1]) >= 0; at += 2) {
@@ -61,7 +61,10 @@ bool config_parse(struct config *config, char *records, size_t length) {
   size_t count = count_records(records, length);
   memset(config, 0, sizeof *config);
   config->argv = calloc(count + 1, sizeof(char *));
-  /* Three more: PATH and HOME, when the image sets none, and the name of a file. */
+  /*
+   * Room for three more variables: PATH and HOME if the image does not set them, and the disable file's
+   * name.
+   */
   config->env = calloc(count + 4, sizeof(char *));
   if (config->argv == NULL || config->env == NULL) return false;
   config->working_directory = config->user = config->hostname = "";

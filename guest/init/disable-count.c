@@ -1,5 +1,5 @@
 /*
- * How many requests against standby there are, exactly, from 0 to 2^64 inclusive.
+ * The exact number of requests against standby, from 0 to 2^64 inclusive.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static unsigned __int128 count;
 
 bool disable_count_is_set(void) { return count > 0; }
 
-/* False where it is no number. One beyond every bound stays just that. */
+/* Returns false if the digits are no number. A number beyond MAX_COUNT becomes MAX_COUNT + 1. */
 static bool parse_amount(const char *digits, size_t length, unsigned __int128 *amount) {
   if (length == 0 || length != strspn(digits, "0123456789")) return false;
   *amount = 0;
@@ -26,7 +26,7 @@ static bool parse_amount(const char *digits, size_t length, unsigned __int128 *a
 int disable_count_write(const char *bytes, size_t length) {
   char text[MAX_DISABLE_TEXT + 1];
   unsigned __int128 amount = 1, wanted;
-  /* A longer write comes in parts, and half a number is none. */
+  /* The kernel gives a longer write in parts, and a part of a number is not a number. */
   bool cut = length >= MAX_DISABLE_TEXT;
   if (cut) length = MAX_DISABLE_TEXT;
   memcpy(text, bytes, length);

@@ -1,11 +1,11 @@
 /*
- * The file by which applications speak against standby: a file system of one file (FUSE), served by init
- * itself from its loop. init must never touch the file, for nobody else would answer it. All that is asked is
- * answered at once and nothing is kept of who asked, so neither many openers nor many writes cost more than
- * their own time.
+ * The disable file, by which applications speak against standby. It is a FUSE file system of one file, which
+ * init itself serves from its loop. init must never touch the file, because nobody else would answer it.
+ * init answers each request at once and keeps nothing about the process that asked, so many open files or
+ * many writes cost only their own time.
  *
- * While the guest rests, nothing is read from the kernel: who opens, reads or writes waits there, and goes on
- * afterwards.
+ * While the guest rests, init reads no requests from the kernel. A process that opens, reads or writes the
+ * file waits, and goes on afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,13 +19,13 @@
 #include "init.h"
 
 #define FILE_MODE (S_IFREG | 0666)
-/* Of one turn of init's loop; the rest waits for the next. */
+/* The most requests in one turn of init's loop. The rest waits for the next turn. */
 #define MAX_REQUESTS_AT_ONCE 32
-/* The kernel wants room for a write and its headers, at least 8192. */
+/* The size of the request buffer. The kernel wants at least 8192, room for a write and its headers. */
 #define REQUEST_BYTES 16384
 #define KEPT_SECONDS 3600
 
-/* From <linux/fuse.h>, which musl's wrapper does not see: protocol 7.31 and what of it is used here. */
+/* From <linux/fuse.h>, which musl's wrapper does not see: the part of protocol 7.31 that is used here. */
 #define FUSE_MAJOR 7
 #define FUSE_MINOR 31
 enum { FORGET = 2, GETATTR = 3, SETATTR = 4, OPEN = 14, READ = 15, WRITE = 16, STATFS = 17, RELEASE = 18, INIT = 26, INTERRUPT = 36, DESTROY = 38, BATCH_FORGET = 42 };
@@ -47,7 +47,7 @@ static char buffer[REQUEST_BYTES] __attribute__((aligned(8)));
 
 int disable_file_fd(void) { return fuse_fd; }
 
-/* Whatever the image has in this place makes way, as far as that is possible. */
+/* Replaces what the image has at this path, as far as that is possible. */
 static bool make_mount_point(void) {
   mkdir("/uk", 0755);
   mkdir("/uk/libukp", 0755);
@@ -73,7 +73,7 @@ static void answer(const struct request *request, int error, const void *body, s
   char bytes[sizeof head + 256];
   memcpy(bytes, &head, sizeof head);
   if (length > 0) memcpy(bytes + sizeof head, body, length);
-  /* It fails for one who does not wait any more. */
+  /* The write fails if the process no longer waits for the answer. That does no harm. */
   if (write(fuse_fd, bytes, head.length) < 0) errno = 0;
 }
 
@@ -126,7 +126,7 @@ static void take(const struct request *request, size_t body_length) {
 void disable_file_serve(void) {
   for (int served = 0; fuse_fd >= 0 && served < MAX_REQUESTS_AT_ONCE; served++) {
     ssize_t got = read(fuse_fd, buffer, sizeof buffer);
-    if (got < 0 && (errno == ENOENT || errno == EINTR)) continue; /* who asked is gone */
+    if (got < 0 && (errno == ENOENT || errno == EINTR)) continue; /* the process that asked is gone */
     if (got < 0 && errno == ENODEV) { /* somebody unmounted it */
       close(fuse_fd);
       fuse_fd = -1;

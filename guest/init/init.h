@@ -2,29 +2,29 @@
  * init: the first program of every guest that runs on the platform's kernel. It is process 1 and stays until
  * the end.
  *
- * What it does, in this order: mounts, loads the drivers, opens the control channel, says `ready`, waits for
- * its configuration, and only then touches disk and network. So a guest can be frozen at `ready`, copied, and
- * given a life of its own: nothing of one instance is in the copy of another.
+ * init mounts the kernel's file systems, loads the drivers, opens the control channel, says `ready` and
+ * waits for its configuration. It touches disk and network only after that. So a guest can be frozen at
+ * `ready`, copied, and given a life of its own: nothing of one instance is in the copy of another.
  *
  * The control channel (virtio-serial port `ctl`) carries lines. Guest to host:
- *   ready                           waits for `config`
- *   time?                           wants `time`
+ *   ready                           init waits for `config`
+ *   time?                           init asks for `time`
  *   app <pid>                       the application has been entered
  *   listen                          the first listening socket is there
  *   disabled 0|1                    the application ceased or began to speak against standby
- *   awake                           has obeyed what came before `awake`
+ *   awake                           init has obeyed all lines before the host's `awake`
  *   sleep ready|disabled            the answer to `sleep?`; after `ready` a writable volume is frozen, until `awake`
- *   volume <why> <errno>            the volume can not be used, see volume.c; the machine goes off, there is no `app`
+ *   volume <why> <errno>            the volume can not be used, see volume.c; the machine goes off without `app`
  *   exit code|signal <n> oom <0|1> killed <0|1> output <bytes written to port `log`>
  * Host to guest:
  *   config <length>\n<records>      see config.c
  *   time <ns since the epoch>
  *   entropy <hex>                   for the random pool
- *   sleep?                          may it go to standby? After `ready` the file by which one speaks against it rests
- *   awake                           it did not, or does no more: the file goes on
+ *   sleep?                          may the guest go to standby? After `ready` init no longer serves the disable file
+ *   awake                           the guest stays awake, or woke: init serves the disable file again
  *   shutdown <grace ms>
  *   bye                             all output has arrived; the machine may go off
- * A guest that goes on from its snapshot finds `time`, `entropy` and `awake` in its port before its CPUs run.
+ * When a guest goes on from its snapshot, `time`, `entropy` and `awake` are in its port before its CPUs run.
  */
 #ifndef ROOST_INIT_H
 #define ROOST_INIT_H
@@ -34,16 +34,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Bounds what the host may send; the host has the same number (src/host/vmm/guest-config.ts). */
+/*
+ * The longest configuration that the host may send. The host has the same number
+ * (src/host/vmm/guest-config.ts).
+ */
 #define MAX_CONFIG_BYTES (4u << 20)
 #define MAX_GROUPS 64
 #define MAX_ENTROPY_BYTES 256
-/* As little as the kernel lets be asked for; more than any number that counts has digits. */
+/*
+ * The longest write to the disable file: the least that the kernel permits, and more than any valid number
+ * needs.
+ */
 #define MAX_DISABLE_TEXT 4096
-/* The last words, before the machine goes off. */
+/* How long init waits for the host to take its last lines before the machine goes off. */
 #define REPORT_WAIT_MS 2000
 #define DISABLE_FILE "/uk/libukp/scale_to_zero_disable"
-/* Where an application finds the name of that file. */
+/* The environment variable that gives an application the name of that file. */
 #define DISABLE_FILE_VARIABLE "ROOST_SCALE_TO_ZERO_FILE"
 
 struct config {
@@ -56,7 +62,7 @@ struct config {
   const char *gateway;
   const char *nameserver;
   const char *mac;
-  const char *volume; /* where; NULL: none */
+  const char *volume; /* the mount point; NULL if there is no volume */
   bool volume_readonly;
   int prefix_length;
   const char *entropy;
@@ -65,7 +71,7 @@ struct config {
 
 /* config.c: parses `key=value` records, each ended by NUL. The strings point into `records`, which stays. */
 bool config_parse(struct config *config, char *records, size_t length);
-/* Decodes in place; returns how many bytes there are. */
+/* Decodes in place. Returns the number of bytes. */
 size_t decode_hex(char *text);
 
 /* boot.c */
@@ -84,7 +90,7 @@ char *channel_line(void);
 char *channel_wait_line(void);
 /* Blocks until `length` bytes are read into `buffer`. */
 void channel_read_exactly(char *buffer, size_t length);
-/* Waits, bounded, until everything sent has been taken by the host. */
+/* Waits until the host has taken everything that was sent, at most `timeout_ms`. */
 void channel_flush(int timeout_ms);
 bool channel_has_outbox(void);
 void channel_pump(void);
@@ -96,32 +102,33 @@ void set_clock_ns(long long ns);
 /* network.c */
 void network_configure(const struct config *config);
 
-/* root.c: makes the image's file system, writable, the root. */
+/* root.c: makes the image's file system the root, with a writable layer on top. */
 void root_enter(void);
-/* Waits, bounded, for the disk with this serial; its device file. */
+/* Waits, with a bound, for the disk with this serial, and writes the path of its device file to `device`. */
 bool disk_find(const char *serial, char *device, size_t size);
 void root_write_host_files(const struct config *config);
 
-/* power.c: writes back what is in memory, and turns the machine off. */
+/* power.c: writes unsaved data to the disks, and turns the machine off. */
 _Noreturn void power_off(void);
 
 /* volume.c */
-/* Does not return where it can not be mounted: the host has been told and the machine goes off. */
+/* Mounts the volume. If that is impossible, it tells the host, turns the machine off and does not return. */
 void volume_mount(const struct config *config);
 /*
- * Has it written back and frozen. True where that is so already; else, unless it is not wanted any more when
- * it is.
+ * Begins to write the volume's data back and to freeze the file system. Returns true if that is done
+ * already, or if there is no writable volume. Otherwise `volume_hush_fd` becomes readable when it is done.
  */
 bool volume_hush(void);
 int volume_hush_fd(void);
+/* Called when `volume_hush_fd` is readable. Returns false if the volume was thawed in the meantime. */
 bool volume_hush_ended(void);
 void volume_thaw(void);
-/* Ends every process but ours and leaves the file system clean. */
+/* Ends every process except this one, and leaves the file system clean. */
 void volume_close(void);
 
-/* disable-count.c: writes of the file `scale_to_zero_disable`; returns 0, EINVAL or ERANGE. */
+/* disable-count.c: carries out a write to the file `scale_to_zero_disable`. Returns 0, EINVAL or ERANGE. */
 int disable_count_write(const char *bytes, size_t length);
-/* Writes `=<count>` and a newline, without NUL; returns the length, 64 at most. */
+/* Writes `=<count>` and a newline, without NUL. Returns the length, at most 64. */
 size_t disable_count_text(char *text);
 bool disable_count_is_set(void);
 
@@ -130,7 +137,7 @@ bool disable_file_open(void);
 int disable_file_fd(void);
 void disable_file_serve(void);
 
-/* user.c: resolves `name`, `uid`, `name:group`, `uid:gid` by the image's own tables. */
+/* user.c: resolves `name`, `uid`, `name:group` or `uid:gid` with the image's own tables. */
 struct identity {
   uid_t uid;
   gid_t gid;
@@ -140,21 +147,24 @@ struct identity {
 };
 bool identity_resolve(const char *user, struct identity *identity);
 
-/* reserve.c: that running out of memory ends the application, and not the kernel. */
+/*
+ * reserve.c: makes sure that the kernel does not panic when memory runs out, so that only the application
+ * ends.
+ */
 void reserve_keep(void);
 
 /* process.c: starts the application. Returns its process id, or -1 with the exit code to report. */
 pid_t application_start(const struct config *config, int output_fd, int *exit_code);
 
-/* output.c: the application's output, from its pipe to port `log`. */
+/* output.c: carries the application's output from its pipe to port `log`. */
 void output_open(int from_pipe_fd);
-/* From here on a thread carries it, which inherits what signals are blocked. */
+/* Starts the thread that carries the output. The thread inherits the mask of blocked signals. */
 void output_start(void);
-/* Takes what is left in the pipe, bounded in time. */
+/* Carries what is left in the pipe. Gives up if nothing moves for too long. */
 void output_drain(void);
 long long output_written(void);
 
-/* supervise.c: everything after the start; does not return. */
+/* supervise.c: does everything after the start. */
 _Noreturn void supervise(pid_t application);
 /* Reports how the application ended and powers off. */
 _Noreturn void finish(const char *how, int value, bool out_of_memory, bool killed);
@@ -163,9 +173,11 @@ _Noreturn void finish(const char *how, int value, bool out_of_memory, bool kille
 bool socket_listens(void);
 long oom_kill_count(void);
 
-/* message.c: one line on the instance's console. */
+/* message.c: writes one line to the instance's console. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* For what can not be: says why and ends process 1, which panics the kernel, which the host sees. */
+/*
+ * For states that must not occur: says why and ends process 1. That panics the kernel, and the host sees it.
+ */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -49,7 +49,10 @@ int main(void) {
   receive_config(&config);
   receive_time();
   reseed_random(config.entropy, config.entropy_bytes);
-  /* Only now: the drivers read size and features from the devices of this machine, not of a template's. */
+  /*
+   * These drivers come only now: they must read size and features from this machine's devices, not a
+   * template's.
+   */
   load_modules("/modules/after");
   network_configure(&config);
   root_enter();
@@ -57,7 +60,9 @@ int main(void) {
   disable_file_open();
   volume_mount(&config);
 
-  /* The boot is quiet; from here on the user should see the kernel's errors, as of memory running out. */
+  /*
+   * The boot is quiet. From here on the user should see the kernel's errors, such as that memory runs out.
+   */
   klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);
 
   int output[2];
@@ -70,7 +75,10 @@ int main(void) {
   snprintf(line, sizeof line, "app %d\n", (int)application);
   channel_send(line);
   close(output[1]);
-  /* Its forks would delay the application; in these few milliseconds it does not run out of memory. */
+  /*
+   * The reserve's forks would delay the application before. In these few milliseconds memory does not run
+   * out.
+   */
   reserve_keep();
   supervise(application);
 }

@@ -52,7 +52,7 @@ void network_configure(const struct config *config) {
   if (socket_fd < 0) die("no socket: %s", strerror(errno));
   set_up(socket_fd, "lo");
   if (config->ip != NULL) {
-    /* The device has this address already, except where it was copied from a template. */
+    /* The device has this MAC already, unless the guest was copied from a template. */
     if (config->mac != NULL) set_mac(socket_fd, "eth0", config->mac);
     int prefix_length = config->prefix_length > 0 && config->prefix_length <= 32 ? config->prefix_length : 24;
     set_address(socket_fd, SIOCSIFADDR, "eth0", inet_addr(config->ip));

@@ -1,12 +1,12 @@
 /*
- * The application writes into a pipe, so that it may open /dev/stdout by name, and init carries that to port
- * `log`. The port is never written to in blocking mode: its driver would spin with interrupts off for as long
- * as the host throttles, which stops the whole guest. Throttling then stops only who writes, through the full
- * pipe.
+ * The application's output. The application writes into a pipe, so that it may open /dev/stdout by name, and
+ * init carries the bytes to port `log`. init never writes to the port in blocking mode: the port's driver
+ * would spin with interrupts off for as long as the host throttles, and that would stop the whole guest. In
+ * non-blocking mode the pipe becomes full instead, and only the processes that write have to wait.
  *
- * This has a thread of its own, which touches nothing but the pipe and the port: the kernel holds the lock of
- * a pipe while it splices a file into it (`cat` of the file that speaks against standby does that), and who
- * serves that file must not wait for that lock.
+ * A thread of its own does this, and it touches nothing but the pipe and the port. The reason is that the
+ * kernel holds the lock of a pipe while it splices a file into the pipe, as `cat` does with the disable
+ * file. The thread that serves the disable file must not wait for that lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,12 +18,12 @@
 
 #include "init.h"
 
-/* The driver keeps a copy of every chunk under way, 128 at most: this bounds them to 512 KiB. */
+/* The driver keeps a copy of each chunk under way, at most 128. With this size they take at most 512 KiB. */
 #define CHUNK_BYTES 4096
 #define DRAIN_WAIT_MS 2000
 
 static int pipe_fd = -1, log_fd = -1;
-/* Wakes the thread where the pipe is open and nothing comes. */
+/* An eventfd that wakes the thread when the pipe is open and nothing comes. */
 static int wake_fd = -1;
 static _Atomic long long written;
 static atomic_bool draining, drained;
@@ -48,7 +48,7 @@ static void send_chunk(const char *chunk, size_t length) {
   }
 }
 
-/* Until every writer is gone, or the pipe is empty after the application's end. */
+/* Runs until every writer has closed the pipe, or until the pipe is empty after the application's end. */
 static void *pump_output(void *unused) {
   static char chunk[CHUNK_BYTES];
   for (;;) {

@@ -6,7 +6,7 @@
 
 #include "init.h"
 
-/* The kernel says "Power down" on its console at the highest level; that is no line of the application's. */
+/* Keeps the kernel's "Power down", which it prints at the highest level, out of the application's output. */
 static void silence_console(void) {
   int fd = open("/sys/class/tty/ttyS0/console", O_WRONLY | O_CLOEXEC);
   if (fd >= 0 && write(fd, "N", 1) < 0) errno = 0;

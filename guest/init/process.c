@@ -13,7 +13,7 @@
 #include "init.h"
 
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-/* What shells report for these, and container runtimes after them. */
+/* The exit codes that shells, and like them container runtimes, report for these failures. */
 #define EXIT_NOT_FOUND 127
 #define EXIT_NOT_EXECUTABLE 126
 
@@ -84,7 +84,8 @@ static void become_application(const struct config *config, const struct identit
   dup2(output_fd, 1);
   dup2(output_fd, 2);
   /*
-   * `/dev/stdout` is opened again by name by many programs, which must work for them as for a shell's child.
+   * Many programs open `/dev/stdout` by name. That must work as it does for a shell's child, so the pipe
+   * belongs to the application's user.
    */
   if (fchown(1, identity->uid, identity->gid) < 0) errno = 0;
   take_identity(identity);
@@ -114,7 +115,10 @@ pid_t application_start(const struct config *config, int output_fd, int *exit_co
   make_directories(directory);
   if (chdir(directory) < 0) say("can not enter '%s': %s", directory, strerror(errno));
 
-  /* The write end closes by itself when the program is entered; a number in it says why it was not. */
+  /*
+   * The write end closes by itself when the program is entered. If that fails, the errno comes through the
+   * pipe.
+   */
   int result[2];
   if (pipe2(result, O_CLOEXEC) < 0) die("no pipe: %s", strerror(errno));
   pid_t child = vfork();

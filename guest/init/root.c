@@ -9,10 +9,10 @@
 
 #include "init.h"
 
-/* A disk is there as soon as its driver is loaded; this only bounds the wait for its node. */
+/* How long init waits for a disk's device node. The disk itself is there as soon as its driver is loaded. */
 #define DISK_WAIT_MS 2000
 
-/* Disks are known by their serial: their order is the machine's business. */
+/* Disks are recognised by their serial, because their order depends on the machine. */
 static bool disk_has_serial(const char *disk, const char *serial) {
   char path[96], text[64] = "";
   snprintf(path, sizeof path, "/sys/block/%.32s/serial", disk);
@@ -58,7 +58,9 @@ void root_enter(void) {
   mkdir("/changes", 0755);
   mkdir("/root", 0755);
   mount_image();
-  /* What the application writes lives in memory, half of it at most, and ends with the guest. */
+  /*
+   * What the application writes is kept in memory, in at most half of it, and is gone when the guest ends.
+   */
   if (mount("tmpfs", "/changes", "tmpfs", 0, "size=50%,mode=0755") < 0) die("no tmpfs: %s", strerror(errno));
   mkdir("/changes/upper", 0755);
   mkdir("/changes/work", 0755);
@@ -75,7 +77,7 @@ void root_enter(void) {
 }
 
 static void write_file(const char *path, const char *text) {
-  /* The image may hold a link here that points anywhere: replace it, never follow it. */
+  /* The image may have a link here that points anywhere. It is replaced, never followed. */
   unlink(path);
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 || write(fd, text, strlen(text)) < 0) say("can not write %s: %s", path, strerror(errno));

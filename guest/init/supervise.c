@@ -1,6 +1,6 @@
 /*
- * Life beside the application: orphans are reaped, the shutdown signal is passed on,
- * and its end is reported before the machine goes off.
+ * What init does while the application runs: it reaps orphans, passes the shutdown signal on, and reports
+ * the application's end before the machine goes off.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,19 +18,22 @@
 #include "init.h"
 
 /*
- * Looking for the first listening socket: its time is right to an eighth, and after ten minutes nobody asks
- * any more.
+ * The search for the first listening socket. The reported time is accurate to an eighth. After ten
+ * minutes the search ends.
  */
 #define LISTEN_SHARE 8
 #define LISTEN_FIRST_WAIT_MS 4
 #define LISTEN_LONGEST_WAIT_MS 500
 #define LISTEN_WATCH_MS 600000
 /*
- * However often an application changes its mind, the host hears of it ten times a second at most, and of the
- * last.
+ * An application may change its mind about standby as often as it likes. The host hears of it at most ten
+ * times a second, and always of the last change.
  */
 #define DISABLED_PAUSE_MS 100
-/* This thread has little to do, and all of it before the application's: after a sleep, to set the clock. */
+/*
+ * The priority of this thread. It has little work, but that comes before the application's, such as setting
+ * the clock after a sleep.
+ */
 #define FIRST_OF_ALL (-20)
 #define NEVER (-1LL)
 
@@ -41,12 +44,12 @@ struct watch {
   long long kill_at_ms;
   long long started_at_ms, listen_at_ms;
   bool killed;
-  /* It said that standby suits it: whoever wants to speak against it waits. */
+  /* The guest said that standby suits it. A process that wants to speak against standby has to wait. */
   bool rests;
-  /* It is asked whether standby suits it, and its volume is not still yet. */
+  /* The host asked whether standby suits the guest, and the volume is not frozen yet. */
   bool hushes;
   bool disabled_told;
-  long long disabled_at_ms; /* not to be told earlier */
+  long long disabled_at_ms; /* the next change is not told before this time */
 };
 
 static long long now_ms(void) {
@@ -98,23 +101,25 @@ static void be_awake(struct watch *watch) {
   volume_thaw();
 }
 
-/* Whoever has traffic for it waits for the word: all that was sent before it has been obeyed. */
+/*
+ * The host holds traffic back until it hears `awake`: then init has obeyed everything that was sent before.
+ */
 static void wake(struct watch *watch) {
   be_awake(watch);
   channel_send("awake\n");
 }
 
 static void shut_down(struct watch *watch, long long grace_ms) {
-  be_awake(watch); /* what is said from now on keeps nobody awake, but nobody should wait for it */
+  be_awake(watch); /* writes to the disable file no longer count, but no process should wait in one */
   kill(watch->application, SIGTERM);
   /* A repeated request may shorten the grace, never stretch it. */
   long long at_ms = now_ms() + grace_ms;
   if (watch->kill_at_ms == NEVER || at_ms < watch->kill_at_ms) watch->kill_at_ms = at_ms;
 }
 
-/* Once the volume is still, or there is none. */
+/* Called once the volume is frozen, or at once if there is none or the answer is no. */
 static void answer_sleep(struct watch *watch) {
-  disable_file_serve(); /* who spoke before was first */
+  disable_file_serve(); /* writes that came before the answer count */
   watch->hushes = false;
   watch->rests = !disable_count_is_set();
   if (!watch->rests) volume_thaw();
@@ -150,7 +155,7 @@ static void obey(struct watch *watch) {
   }
 }
 
-/* With lines still to be sent it waits: a host that is away must not make them more. */
+/* Waits while lines are still unsent, so that lines do not pile up while the host is away. */
 static void tell_disabled(struct watch *watch) {
   bool disabled = disable_count_is_set();
   long long now = now_ms();
@@ -211,7 +216,7 @@ void supervise(pid_t application) {
       .started_at_ms = now, .listen_at_ms = now + LISTEN_FIRST_WAIT_MS};
   output_start();
   setpriority(PRIO_PROCESS, 0, FIRST_OF_ALL);
-  reap(&watch); /* it may have ended before the signal was blocked */
+  reap(&watch); /* the application may have ended before the signal was blocked */
   for (;;) {
     struct pollfd ready[4] = {
         {.fd = watch.signal_fd, .events = POLLIN},

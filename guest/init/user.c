@@ -6,7 +6,7 @@
 
 static bool is_number(const char *text) { return text[0] != '\0' && strspn(text, "0123456789") == strlen(text); }
 
-/* Splits `line` at its colons in place; returns how many fields it has. */
+/* Splits `line` at its colons in place. Returns the number of fields. */
 static size_t split_fields(char *line, char **fields, size_t limit) {
   size_t count = 0;
   line[strcspn(line, "\r\n")] = '\0';
@@ -14,7 +14,7 @@ static size_t split_fields(char *line, char **fields, size_t limit) {
   return count;
 }
 
-/* name:password:uid:gid:comment:home:shell. True when the user is in the table. */
+/* Reads lines name:password:uid:gid:comment:home:shell. Returns true if the user is in the table. */
 static bool find_user(const char *wanted, struct identity *identity, char *name, size_t size) {
   static char line[4096];
   char *fields[7];
@@ -40,7 +40,10 @@ static bool is_member(char *members, const char *name) {
   return false;
 }
 
-/* name:password:gid:members. Finds the group `wanted` if any, and collects the groups that list `user`. */
+/*
+ * Reads lines name:password:gid:members. Finds the group `wanted`, or else collects the groups that list
+ * `user`.
+ */
 static bool scan_groups(const char *wanted, const char *user, struct identity *identity) {
   static char line[16384];
   char *fields[4];
@@ -78,7 +81,7 @@ bool identity_resolve(const char *user, struct identity *identity) {
     scan_groups(NULL, name, identity);
     return true;
   }
-  /* An explicit group stands alone, as container runtimes have it. */
+  /* With an explicit group the user gets no other groups, as in container runtimes. */
   if (scan_groups(group, "", identity)) return true;
   if (!is_number(group)) return false;
   identity->gid = (gid_t)strtoul(group, NULL, 10);

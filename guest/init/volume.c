@@ -1,14 +1,14 @@
 /*
  * The instance's volume: a disk with an ext4 file system, mounted before the application starts. The image
- * decides where a path leads, so the way to the mount point is followed inside its own file system only,
- * never onto what the platform has mounted.
+ * decides where a path leads. So the path to the mount point is followed only inside the image's own file
+ * system, never into what the platform has mounted.
  *
- * It is left clean: at the end the file system is made read-only by force of its own kernel, and before a
- * snapshot it is frozen, so that what a snapshot that is never used had in its memory is on the disk all the
- * same.
+ * The volume is left clean. At the guest's end its file system becomes read-only, by force if necessary.
+ * Before a snapshot it is frozen: so the data that was only in memory is on the disk too, even if the
+ * snapshot is never used.
  *
  *   (mounted) --hush--> HUSHING --written back--> STILL --thaw--> (mounted)
- *                          \--not wanted any more----------------/
+ *                          \--no longer wanted-------------------/
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,15 +41,15 @@
 #define RESOLVE_IN_ROOT 0x10
 struct way { uint64_t flags, mode, resolve; };
 
-/* The longest path of Linux, and its end. */
+/* The longest path of Linux, with its NUL. */
 #define MAX_PATH_BYTES 4096
-/* What was killed is gone within milliseconds; only a stuck device keeps it longer. */
+/* How long init waits for killed processes. They are gone within milliseconds, unless a device is stuck. */
 #define REAP_WAIT_MS 2000
 #define READONLY_WAIT_MS 2000
 /* The mode that a new file system's root has, with root as its owner. */
 #define NEW_ROOT_MODE 0755
 
-static int volume_fd = -1; /* its root; open for as long as it is mounted and writable */
+static int volume_fd = -1; /* the volume's root; open while the volume is mounted and writable */
 static int done_fd = -1;   /* readable when the hush is over */
 static pthread_t hushing;
 static atomic_bool wanted;
@@ -75,10 +75,10 @@ static int open_below_root(int root_fd, const char *path) {
   return (int)syscall(SYS_OPENAT2, root_fd, path, &way, sizeof way);
 }
 
-/* Makes the last component of `path` below the directory that its others lead to. */
+/* Makes the last component of `path` in `parent_fd`, the directory to which the other components lead. */
 static void make_directory(int parent_fd, const char *path) {
   if (mkdirat(parent_fd, strrchr(path, '/') + 1, 0755) == 0) return;
-  /* Something is there, and it was not found: a link that leads nowhere. */
+  /* The name exists but could not be opened, so it is a link that leads nowhere. */
   refuse(errno == EEXIST ? "not-directory" : "not-made", errno);
 }
 
@@ -94,7 +94,7 @@ static void step(int root_fd, const char *path, struct place *place) {
   place->fd = next;
 }
 
-/* `at` is absolute and has no empty components, `.` or `..`: the host saw to it. */
+/* `at` is absolute and has no empty components, `.` or `..`: the host has checked that. */
 static struct place find_place(const char *at) {
   char path[MAX_PATH_BYTES];
   int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -110,7 +110,7 @@ static struct place find_place(const char *at) {
   return place;
 }
 
-/* Where links led after all. */
+/* Looks at the place to which the links of the path led in the end. */
 static bool is_reserved(const struct place *place) {
   char link[64], path[MAX_PATH_BYTES] = "";
   snprintf(link, sizeof link, "/proc/self/fd/%d", place->fd);
@@ -140,8 +140,8 @@ static void mount_at(const struct place *place, const char *device, bool readonl
 }
 
 /*
- * An image that runs as somebody else than root expects its directory to be theirs, and a new file system
- * knows nobody.
+ * Gives a new file system's root to the owner of the directory it covers, or to the application's user if
+ * the directory was made. An image that does not run as root expects that its user owns the directory.
  */
 static void give_to_owner(const struct place *place, const struct config *config) {
   struct stat now;
@@ -175,7 +175,7 @@ void volume_mount(const struct config *config) {
   close(place.fd);
 }
 
-/* Written back first: while it freezes, every writer waits. */
+/* Writes the data back first, because every writer waits while the file system freezes. */
 static void *hush(void *unused) {
   if (syncfs(volume_fd) < 0) errno = 0;
   if (wanted) frozen = ioctl(volume_fd, FIFREEZE, 0) == 0;
@@ -231,7 +231,7 @@ static bool is_readonly(void) {
   return fstatvfs(volume_fd, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
-/* For what is still open for writing without a process, as a loop device. */
+/* Needed if the file system is still open for writing without a process, as by a loop device. */
 static void force_readonly(void) {
   int fd = open("/proc/sysrq-trigger", O_WRONLY | O_CLOEXEC);
   if (fd >= 0 && write(fd, "u", 1) < 0) errno = 0;
@@ -239,11 +239,11 @@ static void force_readonly(void) {
   if (syncfs(volume_fd) < 0) errno = 0;
 }
 
-/* By its descriptor: whatever the application has mounted over or below it does not matter. */
+/* Works on the volume's descriptor, so mounts of the application over or below the volume do not matter. */
 void volume_close(void) {
   if (volume_fd < 0) return;
   volume_thaw();
-  kill(-1, SIGKILL); /* who writes on and on would keep the hush from its end */
+  kill(-1, SIGKILL); /* a process that writes without pause would keep the hush from ending */
   if (state == HUSHING) end_hush();
   thaw();
   kill_everybody();

@@ -1,7 +1,7 @@
 /*
- * The console of an instance: segments named by the offset of their first byte among all bytes ever printed,
- * the oldest dropped when there are too many. Offsets stay true for ever and a reader needs nothing but the
- * directory.
+ * The console of an instance. It consists of segments, each named after the offset of its first byte among
+ * all bytes ever printed. The oldest segment is dropped when there are too many. Offsets stay true for ever,
+ * and a reader needs nothing but the directory.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -67,7 +67,9 @@ static void next_segment(void) {
   open_segment(start);
 }
 
-/* The agent adds a line of its own where the VM stands still and prints nothing: it counts too. */
+/*
+ * Reads the segment's length again: while the VM stands still, the agent may have added a line of its own.
+ */
 static void measure_segment(void) {
   struct stat status;
   if (fstat(segment, &status) == 0) segment_length = (size_t)status.st_size;

@@ -1,14 +1,14 @@
 /*
- * Agents connect here. Each gets every event so far and then each new one, and may send
+ * The socket to which agents connect. Each agent gets every event so far and then each new one, and may send
  *   shutdown <grace ms>      kill <cause>
  *   sleep?                   answered by `~ sleep ready|disabled`
- *   awake                    it shall not sleep after all; also understood when an agent goes that had asked
+ *   awake                    the guest shall stay awake after all; implied when the agent that asked goes away
  *   settle                   answered by `~ settled` once no earlier agent's suspension is under way
  *   suspend                  see suspend.c; answered by the event `suspended` or by `~ suspend failed <why>`
- * Lines that begin with `~` are of the moment and in no record. The last `~ disabled 0|1`, told ten times a
- * second at most, is said again to whoever comes, and so is `~ stalled 0|1` of stall.c.
- * The socket is in a directory that only the agent's user may enter, and its path is relative: absolute ones
- * may be longer than a socket's address can be.
+ * Lines that begin with `~` are not recorded. `~ disabled 0|1` is told at most ten times a second. A new
+ * agent is told the last `~ disabled 0|1`, and `~ stalled 0|1` of stall.c. Only the agent's user may enter
+ * the directory of the socket. The socket's path is relative, because an absolute path may be too long for a
+ * socket's address.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct client {
 
 static int listener = -1;
 static struct client clients[MAX_CLIENTS];
-/* Who asked last for a guest that sleeps; without it nobody would wake what now holds its breath. */
+/* The agent that last asked the guest to sleep. When it goes away, the keeper has to wake the guest. */
 static struct client *asker;
 
 static void drop(struct client *client) {
@@ -40,8 +40,8 @@ static void drop(struct client *client) {
 }
 
 /*
- * Everything ever said to a client fits into a socket's buffer; one that does not read is let go and may come
- * again.
+ * Sends text to a client. Everything that a keeper ever says fits into a socket's buffer. A client that does
+ * not read is dropped, and may connect again.
  */
 static void tell(struct client *client, const char *text, size_t length) {
   if (send(client->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length) drop(client);

@@ -1,17 +1,17 @@
 /*
- * The record of one VM. Lines are only ever added, and a line counts once its newline is there, so whoever
- * reads the file while it grows, or after a crash, sees a true beginning of the story:
+ * The record of one VM. Lines are only added, and a line counts once its newline is there. So a reader of
+ * the file, while it grows or after a crash, sees the true beginning of what happened:
  *
  *   keeper <pid> <start time>          qemu <pid> <start time>       as in /proc/<pid>/stat
  *   monitor                            the VMM answers
- *   running                            its CPUs run, and if they did before, its clock is right again
+ *   running                            the VM's CPUs run; after a snapshot the guest's clock is right again too
  *   ready                              the guest asks for its configuration
  *   app <pid>                          listen
- *   volume-unusable <why> <errno>      the guest's word, and it goes off; guest/init/volume.c has the reasons
+ *   volume-unusable <why> <errno>      the guest said so and goes off; guest/init/volume.c has the reasons
  *   exit code|signal <n> oom <0|1> killed <0|1>
  *   shutdown-asked <grace ms>          kill <cause>
- *   shutdown <reason>                  as the VMM gave it: guest-shutdown, guest-panic, guest-reset, ...
- *   suspended                          it is a snapshot now, and its end is no exit
+ *   shutdown <reason>                  the reason from the VMM: guest-shutdown, guest-panic, guest-reset, ...
+ *   suspended                          the VM is a snapshot now, and its end is no exit
  *   ended exit|signal <n> cpu_us <n>   the last line
  */
 #include <fcntl.h>
@@ -24,7 +24,8 @@
 #include "keeper.h"
 
 /*
- * A guest causes each line once, and agents few, so this is never reached; it bounds the file all the same.
+ * The bound of the file. It is never reached, because a guest causes each line only once, and agents cause
+ * few.
  */
 #define MAX_EVENT_BYTES 8192
 

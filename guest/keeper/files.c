@@ -1,8 +1,9 @@
 /*
- * What a keeper does with files after its start: new segments of the console, and the snapshot. The keeper
- * reads what guests send, so it is a user of its own that sees no file of the instance. The first process of
- * the VM's namespace (init.c), which reads nothing of a guest's, does it on its orders; they name a task and
- * a number, never a path. Without such a process the keeper does it itself.
+ * The keeper's work with files after its start: new segments of the console, and the snapshot. The keeper
+ * reads what guests send, so it runs as a user of its own that sees no file of the instance. The first
+ * process of the VM's namespace (init.c) does the work on the keeper's orders; it reads nothing that a guest
+ * sends. An order names a task and a number, never a path. Without such a process the keeper does the work
+ * itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +22,12 @@ enum task { OPEN_SEGMENT, DROP_SEGMENT, OPEN_MEMORY, DROP_MEMORY, PUBLISH, END_V
 
 struct order {
   enum task task;
-  long long number; /* where a segment starts; how long the text is */
+  long long number; /* the start of a segment, or the length of the text */
   char text[MAX_TEXT_BYTES];
 };
 
 static int console_directory = -1, instance_directory = -1;
-/* Where orders go; -1: they are carried out here. */
+/* The socket to which orders go; -1: this process carries them out. */
 static int orders_fd = -1;
 
 bool files_open(const char *console_path) {
@@ -53,8 +54,8 @@ static bool write_guest(int directory, const char *text, size_t length) {
 }
 
 /*
- * Renamed is decided: a failure of the disk from there on may cost the snapshot, but the VM does not go on
- * from before it.
+ * The rename decides. If the disk fails after it, the snapshot may be lost, but the VM does not go on from
+ * the state before the snapshot.
  */
 static bool publish(const char *text, size_t length) {
   int directory = openat(instance_directory, NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -65,7 +66,7 @@ static bool publish(const char *text, size_t length) {
   return published;
 }
 
-/* A descriptor, 0, or -1 with errno. */
+/* Returns a descriptor or 0, or -1 with errno. */
 static int carry_out(const struct order *order) {
   switch (order->task) {
     case OPEN_SEGMENT:
@@ -102,7 +103,10 @@ static void answer(int to_fd, int error, int passed_fd) {
     control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
     memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof passed_fd);
   }
-  /* It fits: there is one order at a time. A keeper that does not read must not hold us up. */
+  /*
+   * The answer fits, because there is one order at a time. A keeper that does not read must not block this
+   * process.
+   */
   if (sendmsg(to_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
 }
 

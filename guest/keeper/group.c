@@ -1,7 +1,7 @@
 /*
- * Control groups, and what the kernel kills first when memory runs out. To enter a group takes some 10 ms,
- * because the kernel waits for all its processors; so a keeper enters while it waits, and its VM is born
- * inside.
+ * Control groups, and the scores by which the kernel chooses what to kill when memory runs out. Entering a
+ * group takes some 10 ms, because the kernel waits for all its processors. So a keeper enters while it waits
+ * for its order, and its VM starts inside the group.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,12 +24,12 @@ bool group_enter(const char *directory) {
   return length < (int)sizeof path && write_file(path, "0");
 }
 
-/* Everybody may make himself more likely to be killed; where even that fails, nothing depends on it. */
+/* Every process may make itself more likely to be killed. If even that fails, nothing depends on it. */
 void group_offer_to_killer(const char *score) { write_file("/proc/self/oom_score_adj", score); }
 
 /*
- * `keeper enter <group>... -- <command>`: for machines that no waiting keeper starts, such as that of a
- * template.
+ * `keeper enter <group>... -- <command>`: starts machines that no waiting keeper starts, such as the machine
+ * of a template.
  */
 int enter_main(char **arguments) {
   for (; *arguments != NULL && strcmp(*arguments, "--") != 0; arguments++) {

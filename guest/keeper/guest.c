@@ -1,6 +1,6 @@
 /*
- * The guest's control channel as seen from the host. Everything that arrives here was written by the guest,
- * so it is bounded, parsed, and each statement counts once.
+ * The guest's control channel as seen from the host. The guest writes everything that arrives here, so the
+ * input is bounded and parsed, and each statement counts once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,39 +12,39 @@
 
 #include "keeper.h"
 
-/* The guest has this long beyond the grace to kill the application and go off by itself. */
+/* The time that the guest has after the grace to kill the application and go off by itself. */
 #define SHUTDOWN_MARGIN_MS 5000
 /*
- * Beyond that it may have to write back what its volume has in memory, as after the report of the exit;
- * src/host/vmm/vmm.ts has it too.
+ * Further time to write the volume's data back, after the margin above and after the report of the exit.
+ * src/host/vmm/vmm.ts has the same number.
  */
 #define WRITE_BACK_MS 15000
-/* Between the report of the exit and the machine being off; usually 20 ms. */
+/* The longest time from the report of the exit until the machine is off; usually it is 20 ms. */
 #define POWER_OFF_MS 5000
-/* A guest that goes on from its snapshot and is too busy for a word in this time is not waited for. */
+/* How long the keeper waits for the first line of a guest that goes on from its snapshot. */
 #define AWAKE_LIMIT_MS 5000
 /*
- * Agents hear of changes of a guest's mind this often at most; guest/init/supervise.c tells them no more
- * often either.
+ * The least time between two changes of `disabled` that agents hear of. guest/init/supervise.c tells them no
+ * more often either.
  */
 #define TELL_EVERY_MS 100
 /*
- * Enough for the guest's pool to count as seeded, twice over; src/host/vmm/guest-config.ts gives a new guest
- * as much.
+ * Twice as many random bytes as the guest's pool needs to count as seeded. src/host/vmm/guest-config.ts
+ * gives a new guest as many.
  */
 #define ENTROPY_BYTES 64
 
 static int fd = -1;
 static enum guest_kind kind;
 static struct lines inbox;
-/* Its word on standby: the last one, and what agents were told last. */
+/* What the guest said last about standby, and what agents were told last; -1: nothing yet. */
 static int disabled = -1, told_disabled = -1;
 static long long tell_disabled_at_ms;
 /* Whether an agent waits for the answer to `sleep?`. */
 static bool asked_to_sleep;
 static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
-/* Until when it is waited for a guest that was greeted; -1: it is awake. */
+/* The time until which the keeper waits for a guest that was greeted; -1: the guest is awake. */
 static long long awake_by_ms = -1;
 static long long expected_output = -1, received_output, received_words;
 static long long kill_at_ms = -1, grace_until_ms = -1;
@@ -86,7 +86,7 @@ int guest_tell_wait_ms(void) {
   return left_ms > 0 ? (int)left_ms : 0;
 }
 
-/* The first word is told at once, and of those that follow soon only the last one. */
+/* Tells the first change at once. Of changes that follow soon after, it tells only the last. */
 void guest_tell_tick(void) {
   if (guest_tell_wait_ms() != 0) return;
   told_disabled = disabled;
@@ -127,7 +127,10 @@ void guest_awake(void) {
   if (kind == GUEST_CONTAINER && entered) outbox_send("awake\n");
 }
 
-/* In one piece, which the guest takes in one turn: whoever waits for its first answer waits for this too. */
+/*
+ * Sends everything in one piece, which the guest takes in one turn, so its first answer comes after all of
+ * it.
+ */
 void guest_greet(void) {
   if (kind == GUEST_KERNEL) return;
   unsigned char bytes[ENTROPY_BYTES];
@@ -145,7 +148,7 @@ void guest_greet(void) {
   explicit_bzero(text, sizeof text);
 }
 
-/* The guest goes off once everything it printed has arrived here. */
+/* Lets the guest go off once everything it printed has arrived here. */
 static void maybe_say_bye(void) {
   if (!exited || said_bye || received_output < expected_output) return;
   said_bye = true;
@@ -175,7 +178,9 @@ void guest_shutdown(long long grace_ms) {
     return;
   }
   kill_at_ms = until_ms + SHUTDOWN_MARGIN_MS + write_back_ms;
-  /* Before the application is there, nothing could take the signal: the guest is told when it is. */
+  /*
+   * Before the application has started, nothing could take the signal. Then the guest is told once it has.
+   */
   if (entered) send_shutdown();
 }
 
@@ -202,7 +207,7 @@ static void take_disabled(int value) {
   guest_tell_tick();
 }
 
-/* One answer is everybody's who asked; without a question it is nobody's. */
+/* One answer goes to all agents that asked. An answer without a question is ignored. */
 static void take_sleep_answer(const char *line) {
   if (!asked_to_sleep) return;
   asked_to_sleep = false;

@@ -1,12 +1,12 @@
 /*
- * The first process of a VM's own namespace of processes, between the keeper and the VMM. It waits for the
- * VMM and tells the keeper how it ended; on the keeper's order it kills everything in the namespace, and that
- * is all it may do to other processes. When it ends itself, however it does, the kernel ends all that is in
- * the namespace. It ends with the keeper.
+ * The first process of a VM's own process namespace, between the keeper and the VMM. It waits for the VMM
+ * and tells the keeper how the VMM ended. On the keeper's order it kills everything in the namespace; it may
+ * do nothing else to other processes. When it ends itself, in any way, the kernel ends everything in the
+ * namespace. It ends with the keeper.
  *
- * It is root's, without capabilities but the one to kill: files of the instance are root's too, and it does
- * with them what the keeper may not (files.c). A guest has no way to it: it reads orders of the keeper of a
- * fixed size, and nothing else.
+ * It runs as root, but its only capability is the one to kill. Root also owns the files of the instance, so
+ * this process does with them what the keeper may not (files.c). A guest can not reach it: it reads nothing
+ * but the keeper's orders, which have a fixed size.
  */
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@
 
 #include "keeper.h"
 
-/* More than a keeper ever has open. */
+/* More files than a keeper ever has open. */
 #define MAX_KEEPER_FILES 256
 
 static void close_what_is_not_ours(const struct init_ends *ends) {
@@ -30,14 +30,17 @@ static void close_what_is_not_ours(const struct init_ends *ends) {
   }
 }
 
-/* The number of the parent is 0 in here, whether it lives or not. */
+/*
+ * Inside the namespace the parent's process id is 0, whether the parent lives or not. So the keeper's end of
+ * the socket shows whether the keeper ended before the signal was set.
+ */
 static void end_with_keeper(int status_fd) {
   struct pollfd keeper = {.fd = status_fd};
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (poll(&keeper, 1, 0) != 0) _exit(125);
 }
 
-/* Whatever the VMM has left running ends before its end is told. */
+/* Ends everything that the VMM has left running, and only then reports the VMM's end. */
 static void report_end(int vmm_status, int status_fd) {
   struct init_report report = {.status = vmm_status};
   struct rusage usage;
@@ -72,8 +75,8 @@ static _Noreturn void serve(pid_t vmm, const struct init_ends *ends) {
 
 void init_run(struct init_ends ends) {
   /*
-   * It kills all processes that it sees. Anywhere else than first in a namespace of its own these are the
-   * host's.
+   * This process kills all processes that it sees. If it is not the first of a namespace of its own, those
+   * are the host's.
    */
   if (getpid() != 1) _exit(125);
   close(ends.keeper_status_fd);
@@ -82,7 +85,7 @@ void init_run(struct init_ends ends) {
   pid_t vmm = fork();
   if (vmm < 0) _exit(125);
   if (vmm == 0) {
-    /* The kernel adds our number, as the receiver knows it. */
+    /* The kernel adds the process id of this process, as the receiver sees it. */
     if (send(ends.status_fd, "", 1, MSG_NOSIGNAL) < 0) _exit(125);
     return;
   }

@@ -1,11 +1,11 @@
 /*
- * What a VMM finds around itself, where the keeper is root: a network and System V objects that are empty,
- * the system's programs and libraries to read, a few devices, and no process but its own. A guest that breaks
- * out of its VMM has the VMM's descriptors and nothing else.
+ * The surroundings of a VMM, if the keeper is root: an empty network, no System V objects, the system's
+ * programs and libraries to read, a few devices, and no processes but its own. A guest that breaks out of
+ * its VMM has the VMM's descriptors and nothing else.
  *
- * To make these namespaces takes some milliseconds, so a waiting keeper makes them ahead and hands them on as
- * descriptors. They are made by a child: one that fails halfway leaves nothing behind. Each part is had where
- * the machine allows it (a container may not); `keeper jail` tells which are missing.
+ * Making these namespaces takes some milliseconds, so a waiting keeper makes them ahead and hands them on as
+ * descriptors. A child process makes them, so that a failure halfway leaves nothing behind. Each part exists
+ * only if the machine allows it (a container may not). `keeper jail` tells which parts are missing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #define MOUNT_ATTR_NOEXEC 8
 struct mount_attributes { uint64_t set, clear, propagation, userns_fd; };
 
-/* Where the view is put together: a directory that every system has. */
+/* The directory in which the VMM's view of the files is built. Every system has it. */
 #define STAGE "/proc"
 
 static const struct part {
@@ -67,7 +67,7 @@ static bool bind_file(const char *from, const char *to, uint64_t attributes) {
   return bind(from, to, attributes);
 }
 
-/* A directory of the root is itself, or a link into /usr. */
+/* Shows a directory of the root as it is: a directory, or a link into /usr. */
 static bool show_as_is(const char *name) {
   char from[64], target[PATH_MAX];
   struct stat status;
@@ -86,7 +86,7 @@ static bool show_device(const char *name) {
   return access(from, F_OK) < 0 || bind_file(from, from + 1, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 }
 
-/* The directory of a program that is not among those of the system. */
+/* Shows the directory of the VMM's program, if the program is not among those of the system. */
 static bool show_program(const char *program) {
   char path[PATH_MAX];
   if (program == NULL || program[0] != '/' || access(program + 1, F_OK) == 0) return true;
@@ -125,7 +125,7 @@ static bool make_view(const char *program) {
   return syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0;
 }
 
-/* Tells which parts are there, and keeps them until they have been taken. */
+/* Makes the parts, tells which of them exist, and keeps them until they have been taken. */
 static _Noreturn void make_parts(const char *program, int ready_fd, int taken_fd) {
   unsigned char made = 0, end;
   for (size_t i = 0; i < PARTS; i++) {
@@ -172,13 +172,13 @@ void jail_close_on_exec(void) {
 }
 
 /*
- * The processes of the namespace that we are in, and nothing else that such a file system has. -1: it may not
- * be had here.
+ * Opens a /proc that shows only the processes of this namespace, and nothing else of such a file system.
+ * Returns -1 if the machine does not allow it.
  */
 static int open_processes(void) {
   int fd = (int)syscall(SYS_fsopen, "proc", 1);
   if (fd < 0) return -1;
-  /* Unknown to kernels before 5.8. */
+  /* Kernels before 5.8 do not know this option. */
   syscall(SYS_fsconfig, fd, FSCONFIG_SET_STRING, "subset", "pid", 0);
   int mounted = -1;
   if (syscall(SYS_fsconfig, fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
@@ -199,14 +199,14 @@ bool jail_enter(void) {
   return moved && chdir("/") == 0;
 }
 
-/* The keeper goes there too, as far as it can: it has open what it needs. */
+/* Moves the keeper into the namespaces too, as far as possible. It already has open what it needs. */
 void jail_leave_host(void) {
   for (size_t i = 0; i < PARTS; i++) {
     if (has_part(&parts[i]) && setns(parts[i].fd, parts[i].type) < 0) return;
   }
 }
 
-/* Prints, in one line, the parts that a VMM would have to do without. */
+/* Prints the parts that a VMM would not have on this machine, in one line. */
 int jail_main(const char *program) {
   jail_prepare(program);
   bool apart = unshare(CLONE_NEWPID) == 0;

@@ -1,6 +1,6 @@
 /*
- * keeper: the parent of one virtual machine. It lives as long as the VM does, whatever becomes of the agent
- * that started it, and leaves on disk what an agent needs to know.
+ * keeper: the parent process of one virtual machine. It lives as long as the VM, even if the agent that
+ * started it ends, and leaves on disk what an agent needs to know.
  *
  *   keeper run key=value... -- <qemu> <arguments...>     see options.c
  *   keeper ram <MiB>                                     see ram.c
@@ -9,14 +9,13 @@
  *   keeper transient key=value... -- <qemu> <arguments...>  see transient.c
  *   keeper jail <qemu>                                   see jail.c
  *
- * Standard input is the guest's configuration, `<length>\n<records>`; descriptors 3 to 19 are handed on to
- * the VMM. In the directory of the VM it keeps:
- *   keeper.sock   where an agent listens and commands; that it accepts means that the VM lives
+ * Standard input is the guest's configuration, `<length>\n<records>`. Descriptors 3 to 19 are handed on to
+ * the VMM. The keeper has these files in the directory of the VM:
+ *   keeper.sock   the socket on which agents listen and command; if it accepts, the VM lives
  *   events        one line per observation, `<µs since the epoch> <what> ...`, see events.c
- *   vmm.log       the first part of what the VMM had to complain about
+ *   vmm.log       the first part of what the VMM wrote to its standard error
  *
- * The VMM dies with the keeper (init.c, or a parent death signal), so there is never a VM that nobody
- * watches.
+ * The VMM dies with the keeper (init.c, or a parent death signal), so there is never a VM without a keeper.
  */
 #ifndef ROOST_KEEPER_H
 #define ROOST_KEEPER_H
@@ -35,7 +34,7 @@
 #define VMM_LOG_FD 21
 #define VMM_CONTROL_FD 22
 #define VMM_MONITOR_FD 23
-/* Its network device. */
+/* The VMM's network device. */
 #define VMM_TAP_FD 24
 /* Namespaces that a waiting keeper has made ahead. */
 #define JAIL_NETWORK_FD 25
@@ -48,12 +47,12 @@ struct options {
   const char *directory;
   const char *console_directory;
   const char *tap;    /* the network device that the VMM is given; NULL: none */
-  long uid, gid, address_space_mb; /* uid -1: stay who we are; address_space_mb 0: no limit */
-  long keeper_uid;                 /* whom the keeper itself becomes; -1: it stays who it is */
-  long incoming_fd;                /* the state to continue from; -1: none, the VM boots */
-  long volume_fd;                  /* the VMM's alone once it runs: it is locked for as long as anybody has it; -1: none */
-  bool from_snapshot;              /* it is the instance's own, with its memory; else a template's */
-  /* What the keeper before knew of a guest that goes on from its snapshot; disabled -1: nothing. */
+  long uid, gid, address_space_mb; /* of the VMM; uid -1: it keeps our user; address_space_mb 0: no limit */
+  long keeper_uid;                 /* the user that the keeper itself becomes; -1: it keeps its user */
+  long incoming_fd;                /* the state from which the VM goes on; -1: none, the VM boots */
+  long volume_fd;                  /* only the VMM has it once it runs, because it is locked while a process has it; -1: none */
+  bool from_snapshot;              /* the state is the instance's own, with its memory; else a template's */
+  /* What the last keeper knew about a guest that goes on from its snapshot; disabled -1: nothing. */
   long output, listening, disabled;
   enum guest_kind kind;
   char **command;
@@ -61,12 +60,12 @@ struct options {
 bool options_parse(struct options *options, char **arguments);
 
 /*
- * The files stand here in layers, the lowest first: a file calls those above it in this list, and never one
- * below. Where a low one has something to tell, a higher one asks for it, or has given it a function to call
- * (events_listen).
+ * The files are listed here in layers, the lowest first. A file calls files that stand before it in this
+ * list, never one that stands after it. If a lower file has something to tell, a higher file asks for it, or
+ * gives it a function to call (events_listen).
  */
 
-/* lines.c: the one reader of lines. Reads once; a line that does not fit is dropped. */
+/* lines.c: reads lines, for all channels. Each call reads once. A line that does not fit is dropped. */
 struct lines {
   size_t length;
   size_t taken; /* by the last read */
@@ -82,9 +81,9 @@ long long now_ms(void);
 bool files_open(const char *console_path);
 int files_console_directory(void);
 bool files_is_ours(int fd);
-/* From now on somebody else does it, who is told here. */
+/* From now on another process does the work, and this socket carries the orders. */
 void files_order_from(int fd);
-/* Carries one order out; false: nobody is left to give any. */
+/* Carries one order out. Returns false if nobody is left to give orders. */
 bool files_serve(int from_fd);
 bool files_order_end(void);
 int files_open_segment(long long start);
@@ -93,7 +92,7 @@ int files_open_memory(void);
 void files_drop_memory(void);
 bool files_publish(const char *text, size_t length);
 
-/* meter.c: how much a guest may print, and say over the control channel. */
+/* meter.c: limits how much a guest may print, and how much it may say over the control channel. */
 bool meter_allows_output(void);
 void meter_count_output(size_t bytes);
 void meter_lift_output(void);
@@ -107,37 +106,37 @@ void console_write(const char *bytes, size_t length);
 /* group.c */
 bool group_enter(const char *directory);
 void group_offer_to_killer(const char *score);
-/* Of oom_score_adj: before a VM's keeper goes the VM, and before the platform both. */
+/* Values of oom_score_adj. The kernel kills a VM before its keeper, and both before the platform. */
 #define VMM_KILL_SCORE "500"
 #define KEEPER_KILL_SCORE "100"
 
 /* events.c */
 bool events_open(int directory_fd);
-/* Who is told each event, and what is said of the moment. */
+/* Sets the function that gets each line of `event` and of `events_tell`. */
 void events_listen(void (*take)(const char *line, size_t length));
 void event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void events_sync(void);
-/* All lines so far, to greet an agent with. */
+/* All lines so far, for an agent that has just connected. */
 const char *events_text(size_t *length);
-/* Tells the agents that are there, and keeps nothing. */
+/* Tells the agents that are connected, and records nothing. */
 void events_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* outbox.c: what is to be sent over the control channel. */
+/* outbox.c: lines that are to be sent over the control channel. */
 void outbox_open(int control_fd);
-/* `<length>\n<records>`; false where there is less than announced. */
+/* Reads `<length>\n<records>`. Returns false if there is less than announced. */
 bool outbox_set_config(int from_fd);
-/* In a process that is not to know the configuration. */
+/* Called in a process that must not know the configuration. */
 void outbox_forget(void);
 void outbox_send(const char *line);
-/* Something is not sent yet. */
+/* Whether something is not sent yet. */
 bool outbox_waits(void);
 void outbox_write(void);
 
 /* privileges.c */
-/* All capabilities but those in the mask. */
+/* Drops all capabilities except those in the mask. */
 void drop_capabilities(uint32_t kept);
 void drop_bounding_set(void);
-/* Both, where this process is root's, and no way back. */
+/* Does both if this process is root, for good. */
 void give_up_root(uint32_t kept);
 
 /* jail.c */
@@ -150,97 +149,100 @@ int jail_main(const char *program);
 /* init.c */
 struct init_ends {
   int status_fd, orders_fd;
-  int keeper_status_fd, keeper_orders_fd; /* the keeper's ends, which are not ours */
+  int keeper_status_fd, keeper_orders_fd; /* the keeper's ends, which this process closes */
 };
 struct init_report {
   int status;
   long long cpu_us;
 };
 /*
- * The first process of a VM's namespace. Returns in the process that is to become the VMM, and nowhere else.
+ * Runs as the first process of a VM's namespace. Returns only in the process that is to become the VMM.
  */
 void init_run(struct init_ends ends);
-/* The VMM's process, as the keeper numbers it; 0: it did not come to that. */
+/* Returns the VMM's process id as the keeper sees it; 0: no VMM was started. */
 pid_t init_await_vmm(int keeper_fd);
 
 /* vm.c */
 struct vm {
   pid_t pid;   /* the VMM */
-  pid_t child; /* ours: the first process of its namespace, or else the VMM */
-  int status_fd; /* what that process tells; -1: there is none */
-  int orders_fd; /* what it is told */
+  pid_t child; /* the keeper's child: the first process of the VM's namespace, or else the VMM */
+  int status_fd; /* the socket on which that process reports; -1: there is none */
+  int orders_fd; /* the socket on which it gets orders */
   int console_fd, log_fd, control_fd, monitor_fd, error_fd;
 };
-/* The VMM's ends of what is between it and us. */
+/* The VMM's ends of the channels between the VMM and the keeper. */
 struct vmm_ends {
   int channels[4]; /* in the order of their numbers, VMM_CONSOLE_FD first */
   int error_fd;
 };
 bool vm_start(struct vm *vm, const struct options *options);
-/* theirs NULL: the VMM gets the channels that we were started with. */
+/* With `theirs` NULL, the VMM gets the channels with which this process was started. */
 bool vm_fork(struct vm *vm, const struct options *options, const struct vmm_ends *theirs);
 void vm_kill(struct vm *vm);
-/* Reads how it ended; cpu_us: what it has used of processors. */
+/* Reads how the VMM ended, and the processor time that it used. */
 bool vm_wait(struct vm *vm, int *status, long long *cpu_us);
-/* Nothing is left of it. */
+/* Waits until nothing of the VM is left. */
 void vm_close(struct vm *vm);
 void keeper_drop_privileges(const struct vm *vm, const struct options *options);
 
-/* machine.c: the VM as one machine. */
+/* machine.c: the state of the VM as a machine. */
 enum machine_change { MACHINE_RUNS, MACHINE_PAUSED, MACHINE_SHUT_DOWN, MACHINE_STUCK };
 void machine_open(struct vm *vm, const struct options *options);
 void machine_note(enum machine_change change);
 void machine_kill(void);
 void machine_power_down(void);
-/* Commands of QMP. */
+/* Sends a command of QMP. */
 void machine_command(const char *text);
 void machine_command_with_fd(const char *text, int passed_fd);
 bool machine_runs(void);
 bool machine_has_shut_down(void);
 bool machine_is_stuck(void);
-/* One of both. */
+/* Whether the machine has shut down or is stuck. */
 bool machine_ended(void);
-/* That traffic may come, once and not before the CPUs run. */
+/* Tells that traffic may come: once, and not before the CPUs run. */
 void machine_tell_running(void);
 
-/* guest.c: the control channel, and the application's output as far as the end depends on it. */
+/* guest.c: the control channel, and the count of the application's output, on which the end depends. */
 void guest_open(int fd, const struct options *options);
-/* False once the VMM has closed the channel, or its half of it. */
+/* Returns false once the VMM has closed the channel, or its half of it. */
 bool guest_read(void);
-/* Bytes that it has said so far. */
+/* The bytes that the guest has sent so far. */
 long long guest_words(void);
 void guest_log_received(size_t bytes);
 void guest_shutdown(long long grace_ms);
 void guest_ask_to_sleep(void);
 void guest_awake(void);
-/* Neither has it ended nor was it asked to. */
+/* Whether the guest has neither ended nor been asked to end. */
 bool guest_may_suspend(void);
-/* What the next keeper has to know, as one line; returns its length. */
+/* Writes what the next keeper has to know, as one line. Returns its length. */
 int guest_describe(char *text, size_t size);
-/* For a guest that goes on from its snapshot: clock, random bytes, the end of its rest. */
+/* Sends a guest that goes on from its snapshot the time, random bytes and the end of its rest. */
 void guest_greet(void);
-/* Its clock is right; one that goes on from its snapshot has said so, or not found the time to. */
+/*
+ * Whether the guest's clock is right. A guest from a snapshot has said so, or had no time to within the
+ * limit.
+ */
 bool guest_is_awake(void);
 int guest_wake_wait_ms(void);
 void guest_wake_tick(void);
-/* -1: it never said. */
+/* Whether the guest speaks against standby; -1: it never said. */
 int guest_disabled(void);
-/* Until agents are told what it has said last; -1: they know. */
+/* The time until agents are told the guest's last word on standby; -1: they know it. */
 int guest_tell_wait_ms(void);
 void guest_tell_tick(void);
-/* When the VM must be killed because the guest did not end it, in ms of now_ms(); -1: never. */
+/* The time of now_ms() at which the VM must be killed because the guest did not end it; -1: never. */
 long long guest_deadline_ms(void);
 
 /* output.c */
 void output_open(const struct vm *vm);
-/* -1 once it is closed. */
+/* These two are -1 once the channel is closed. */
 int output_console_fd(void);
 int output_log_fd(void);
 void output_take_console(void);
 void output_take_log(void);
-/* Takes what the VMM has sent of the guest's, throttled or not. */
+/* Takes what the VMM has sent of the guest's output, even if the guest is throttled. */
 void output_collect(void);
-/* Bytes so far. */
+/* The bytes of output so far. */
 long long output_received(void);
 
 /* suspend.c */
@@ -249,34 +251,37 @@ void suspend_settle(void);
 void suspend_cancel(const char *why);
 bool suspend_under_way(void);
 bool suspend_is_done(void);
-/* A line of the monitor; its VM runs again. */
+/* Takes a line of the monitor. */
 void suspend_take(const char *line);
+/* Called when the VM runs again. */
 void suspend_resumed(void);
 int suspend_wait_ms(void);
 void suspend_tick(void);
 
 /* stall.c */
 /*
- * A VM that stands still for want of room goes on when its disk has more than this free, or more than this
- * share of a smaller disk.
+ * A VM that stands still because its disk is full goes on when the disk has more than this much room, or
+ * more than this share of a smaller disk.
  */
 #define STALL_ROOM_BYTES (256ULL << 20)
 #define STALL_ROOM_SHARE 8
-/* Before the volume is closed; -1: there is none. */
+/* Called before the volume is closed; -1: there is no volume. */
 void stall_open(long volume_fd);
+/* Whether agents have been told that the VM stands still. */
 bool stall_is_known(void);
-/* A line of the monitor; its VM runs again. */
+/* Takes a line of the monitor. */
 void stall_take(const char *line);
+/* Called when the VM runs again. */
 void stall_resumed(void);
 int stall_wait_ms(void);
 void stall_tick(void);
 
-/* monitor.c: what QMP says. */
+/* monitor.c: reads what QMP says. */
 void monitor_open(int fd, const struct options *options);
-/* False once the VMM has closed it. */
+/* Returns false once the VMM has closed the monitor. */
 bool monitor_read(void);
 
-/* control.c: agents. */
+/* control.c: speaks with agents. */
 bool control_open(void);
 size_t control_poll(struct pollfd *slots);
 void control_handle(const struct pollfd *slots, size_t count);

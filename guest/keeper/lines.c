@@ -15,7 +15,7 @@ enum lines_end lines_read(int fd, struct lines *lines, void (*take)(const char *
   for (char *end; (end = memchr(lines->bytes + start, '\n', lines->length - start)) != NULL;) {
     *end = '\0';
     take(lines->bytes + start, context);
-    if (lines->length == 0) return LINES_READ; /* taking it ended the connection that it came from */
+    if (lines->length == 0) return LINES_READ; /* taking the line ended its connection */
     start = (size_t)(end + 1 - lines->bytes);
   }
   lines->length -= start;

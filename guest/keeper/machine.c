@@ -1,5 +1,6 @@
 /*
- * The VM as one machine: what is known of its state, and the commands to it. monitor.c reads what it answers.
+ * The VM as a machine: what the keeper knows of its state, and the commands to the VMM. monitor.c reads the
+ * VMM's answers.
  */
 #include <string.h>
 #include <sys/socket.h>
@@ -44,7 +45,7 @@ bool machine_has_shut_down(void) { return shut_down; }
 bool machine_ended(void) { return shut_down || stuck; }
 
 void machine_command(const char *text) {
-  if (write(fd, text, strlen(text)) < 0) return; /* it is gone, and its end will be seen elsewhere */
+  if (write(fd, text, strlen(text)) < 0) return; /* the VMM is gone; its end is noticed elsewhere */
 }
 
 void machine_command_with_fd(const char *text, int passed_fd) {
@@ -61,11 +62,11 @@ void machine_command_with_fd(const char *text, int passed_fd) {
 
 void machine_power_down(void) { machine_command("{\"execute\":\"system_powerdown\"}\n"); }
 
-/* A VM that goes on from its snapshot gets traffic from now on: not before its clock is right. */
+/* A VM that goes on from its snapshot gets traffic from here on, so not before its clock is right. */
 void machine_tell_running(void) {
   if (told_running || !running) return;
   told_running = true;
   event("running");
-  /* The application's socket was there already when it fell asleep. */
+  /* The application's socket was there already when the instance fell asleep. */
   if (options->from_snapshot && options->listening > 0) event("listen");
 }

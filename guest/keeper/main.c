@@ -13,7 +13,7 @@
 #include "keeper.h"
 
 #define MAX_VMM_LOG_BYTES 65536
-/* How often a guest that is throttled is looked at again. */
+/* How long the keeper waits before it looks again at a throttled guest. */
 #define THROTTLE_WAIT_MS 20
 
 static struct options options;
@@ -28,13 +28,15 @@ static long long start_time_of(pid_t pid) {
   size_t length = fread(text, 1, sizeof text - 1, file);
   fclose(file);
   text[length] = '\0';
-  /* Field 22; the name before it may hold spaces, but ends with the last parenthesis. */
+  /* The start time is field 22. The name before it may hold spaces, but ends with the last parenthesis. */
   char *at = strrchr(text, ')');
   for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
   return at != NULL ? atoll(at) : 0;
 }
 
-/* What the VMM had to complain about. False once the other end is closed. */
+/*
+ * Copies what the VMM writes to its standard error into vmm.log. Returns false once the other end is closed.
+ */
 static bool pump_errors(void) {
   static char buffer[MAX_VMM_LOG_BYTES];
   static size_t kept;
@@ -71,9 +73,9 @@ static void enforce_deadline(void) {
 }
 
 /*
- * Returns when the VMM has exited. The VMM may close a channel before that, or its sending half. Such a
- * channel is readable for ever and would keep poll awake, so it is not looked at any more once its end was
- * read.
+ * Watches the VM, and returns when the VMM has exited. The VMM may close a channel before that, or its
+ * sending half. Such a channel is readable for ever and would keep poll awake, so the keeper stops polling
+ * it once it has read its end.
  */
 static void watch_vm(int end_fd) {
   struct pollfd ready[6 + MAX_CLIENTS + 1];
@@ -81,8 +83,8 @@ static void watch_vm(int end_fd) {
   for (;;) {
     bool allowed = meter_allows_output();
     /*
-     * A VM that is to become a snapshot is stopped. What it has said until then is read to its end: the next
-     * keeper does not get it.
+     * A VM that is to become a snapshot is stopped. What it has said until then is read completely, because
+     * the next keeper does not get it.
      */
     bool heard = meter_allows_words() || suspend_under_way();
     bool listens = !control_gone && (heard || outbox_waits());
@@ -113,7 +115,7 @@ static void watch_vm(int end_fd) {
   }
 }
 
-/* What the VMM wrote before it ended is still in the sockets, and not more than they hold. */
+/* Reads what the VMM wrote before it ended. It is still in the sockets, and not more than they can hold. */
 static void collect_rest(void) {
   output_collect();
   for (int rounds = 0; rounds < 16; rounds++) {
@@ -143,7 +145,8 @@ static int block_signals(void) {
 }
 
 /*
- * The order matters: the socket first, so that whoever finds it dead may be sure that no VM comes after it.
+ * The order matters. The socket comes first, so that an agent which finds it dead can be sure that no VM
+ * follows.
  */
 static bool prepare(void) {
   int directory = open(options.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /*
- * How much a guest may say: a burst, then a steady rate. Beyond it the keeper does not read, the VMM does not
- * take, and the guest waits in its write. Nothing is lost, and endless talk costs neither disk, memory nor
- * the host's CPU.
+ * Limits how much a guest may send: a burst, then a steady rate. Beyond that the keeper does not read, so
+ * the VMM does not take more, and the guest waits in its write. Nothing is lost, and endless output costs
+ * neither disk, memory nor the host's CPU.
  */
 #include "keeper.h"
 
@@ -10,11 +10,13 @@ struct meter {
   long long spent_bytes, spent_at_ms;
 };
 
-/* What it prints. */
+/* The limit for what the guest prints. */
 static struct meter output = {.burst_bytes = 4LL << 20, .bytes_per_ms = 2048};
-/* The control channel. Our own init needs some hundred bytes for a start, and about a hundred per second
- * where its application does nothing but change its mind about standby. A kernel of the user's own may write
- * there whatever it likes. */
+/*
+ * The limit for the control channel. The platform's init needs some hundred bytes for a start, and about a
+ * hundred per second if its application does nothing but change its mind about standby. A kernel of the
+ * user's own may write there whatever it likes.
+ */
 static struct meter words = {.burst_bytes = 16384, .bytes_per_ms = 8};
 static bool output_lifted;
 
@@ -29,7 +31,10 @@ static bool allows(struct meter *meter) {
 bool meter_allows_output(void) { return allows(&output) || output_lifted; }
 void meter_count_output(size_t bytes) { output.spent_bytes += (long long)bytes; }
 
-/* Once the application has ended, what is left is small and should not delay the end. */
+/*
+ * Lifts the limit once the application has ended: the rest of its output is small and should not delay the
+ * end.
+ */
 void meter_lift_output(void) { output_lifted = true; }
 
 bool meter_allows_words(void) { return allows(&words); }

@@ -1,7 +1,7 @@
 /*
- * QMP, as little of it as is needed: that the machine runs, why it shut down, and how a snapshot comes along.
- * Replies are looked through by eye for known words and not parsed: the VMM is the only writer and its order
- * of fields is fixed.
+ * The part of QMP that the keeper needs: whether the machine runs, why it shut down, and how a snapshot
+ * proceeds. Replies are searched for known words and not parsed, because the VMM is the only writer and the
+ * order of its fields is fixed.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +19,8 @@ void monitor_open(int monitor_fd, const struct options *given) {
 }
 
 /*
- * A VM from a template: its memory is mapped and must not be looked for in the state, which takes a
- * capability.
+ * The memory of a VM from a template is mapped and is not part of the state. The capability x-ignore-shared
+ * tells the VMM not to look for it there.
  */
 static void negotiate(void) {
   char text[512];
@@ -38,8 +38,8 @@ static void negotiate(void) {
 }
 
 /*
- * The snapshot is in its memory. What it has to be told is sent first, so that it lies in the guest's port
- * when its CPUs begin to run, before anything else happens to it.
+ * Called when the snapshot is loaded into the VM's memory. What the guest has to be told is sent first, so
+ * that it is in the guest's port before the CPUs begin to run.
  */
 static void take_loaded(void) {
   loaded = true;
@@ -82,7 +82,7 @@ static void take_line(const char *line, void *context) {
     machine_note(MACHINE_PAUSED);
     machine_command("{\"execute\":\"query-status\"}\n");
   } else if (strstr(line, "\"status\": \"internal-error\"") != NULL && !machine_is_stuck()) {
-    /* The accelerator gave up on the guest; the VMM would stay like this for ever. */
+    /* The accelerator gave the guest up. The VMM would stay in this state for ever. */
     machine_note(MACHINE_STUCK);
     event("shutdown internal-error");
   }

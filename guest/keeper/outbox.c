@@ -1,6 +1,6 @@
 /*
- * What is to be sent to the guest over its control channel: the configuration first, then short commands. It
- * is sent as the guest takes it.
+ * Lines that are to be sent to the guest over its control channel: the configuration first, then short
+ * commands. They are sent as fast as the guest takes them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "keeper.h"
 
-/* guest/init/init.h bounds it too. */
+/* The longest configuration. guest/init/init.h has the same number. */
 #define MAX_CONFIG_BYTES (4u << 20)
 /* Room for the configuration and the short commands after it. */
 #define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
@@ -31,7 +31,8 @@ static bool read_fully(int from_fd, char *buffer, size_t length) {
 }
 
 /*
- * `<length>\n<records>`. Less than announced means that the agent died while it wrote: then there is no VM.
+ * Reads `<length>\n<records>`. If less comes than announced, the agent died while it wrote, and no VM is
+ * started.
  */
 bool outbox_set_config(int from_fd) {
   char header[16] = "";
@@ -55,11 +56,11 @@ bool outbox_waits(void) { return length_sent < length_queued; }
 void outbox_write(void) {
   while (length_sent < length_queued) {
     ssize_t written = write(fd, bytes + length_sent, length_queued - length_sent);
-    /* Nobody is there to read the rest then, which must not wait for ever. */
+    /* If the other end is gone, nobody reads the rest. It is dropped, because it must not wait for ever. */
     bool gone = written < 0 && (errno == EPIPE || errno == ECONNRESET);
     if (written <= 0 && !gone) return;
     size_t done = gone ? length_queued - length_sent : (size_t)written;
-    /* The configuration holds the user's secrets: it stays no longer than it must. */
+    /* The configuration holds the user's secrets, so it is erased as soon as it is sent. */
     explicit_bzero(bytes + length_sent, done);
     length_sent += done;
   }

@@ -1,6 +1,6 @@
 /*
- * What the guest prints: on its console, and through its log, whose bytes the guest counts. It goes into the
- * console's segments. Once a channel's end was read it is closed, because it would be readable for ever.
+ * The guest's output: from its console, and from its log, whose bytes the guest counts. Both go into the
+ * console's segments. A channel is closed once its end was read, because it would be readable for ever.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ int output_console_fd(void) { return console_fd; }
 int output_log_fd(void) { return log_fd; }
 long long output_received(void) { return received; }
 
-/* False once the other end is closed. */
+/* Returns false once the other end is closed. */
 static bool take(int fd, bool counted) {
   ssize_t got = read(fd, buffer, sizeof buffer);
   if (got <= 0) return got < 0 && errno == EAGAIN;

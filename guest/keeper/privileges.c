@@ -1,4 +1,4 @@
-/* How a process gives up what root may do. */
+/* Functions with which a process gives up the rights of root. */
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

@@ -1,9 +1,10 @@
 /*
- * The memory of a template. It lives in an anonymous file that is sealed once the template is made: machines
- * map it privately, and not even one that broke out of its VMM could change what the others start from.
+ * The memory of a template. It is an anonymous file that is sealed once the template is made. Machines map
+ * it privately, so not even a guest that broke out of its VMM could change the memory from which others
+ * start.
  *
- * Prints `fd <n>`; on `seal` seals and prints `sealed`; ends with its standard input. Whoever opened
- * /proc/<pid>/fd/<n> meanwhile keeps the memory.
+ * The program prints `fd <n>`. On `seal` it seals the memory and prints `sealed`. It ends with its standard
+ * input. A process that opened /proc/<pid>/fd/<n> before that keeps the memory.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 int ram_main(const char *size_mb) {
   int fd = memfd_create("roost-template", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0 || ftruncate(fd, (off_t)atoll(size_mb) << 20) < 0) return 1;
-  /* VMs of other users open it through their inherited descriptor. */
+  /* VMMs, which run as other users, open the file through their inherited descriptor. */
   fchmod(fd, 0666);
   char line[16];
   printf("fd %d\n", fd);

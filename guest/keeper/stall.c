@@ -1,14 +1,14 @@
 /*
- * A volume that promises more than the host's disk has room for at the moment: the VMM stops the VM at the
- * write that failed and keeps it, and it is tried again until it succeeds. Nothing is lost meanwhile, and the
- * guest sees a slow disk.
+ * Handles a full disk under a volume, which may promise more than the host's disk has room for. The VMM
+ * stops the VM at the write that failed and keeps the write. The keeper lets the VM try again until the
+ * write succeeds. Nothing is lost, and the guest sees a slow disk.
  *
  *   (runs) --no room--> STALLED --runs for a while again--> (runs)
  *
- * It is not tried again while the disk has little room (STALL_ROOM_BYTES). Otherwise the VM would take each
- * byte that somebody frees, also the last ones that the platform's databases need.
+ * The VM does not try again while the disk has little room (STALL_ROOM_BYTES). Otherwise it would take each
+ * byte that somebody frees, even the last ones that the platform's databases need.
  *
- * A kill and the end of a grace work as ever. Agents are told, those that come later too.
+ * A kill and the end of a grace work as usual. Agents are told, and agents that connect later are told too.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,19 +17,19 @@
 
 #include "keeper.h"
 
-/* How often it is tried, and how long it has to run without another failure to count as running. */
+/* The wait between two tries, and how long the VM must run without another failure to count as running. */
 #define RETRY_MS 1000
 #define SETTLED_MS 1000
 
 static bool stalled, stopped;
 static long long retry_at_ms, runs_since_ms;
-/* The volume's file, or -1. */
+/* A descriptor of the volume's file, or -1. */
 static int volume_place = -1;
 
 /*
- * Called while the keeper still has the volume open and sees the host's /proc: later it may not open the
- * file. A descriptor with O_PATH has no part in the volume's lock and gives no right to its data. fstatvfs
- * takes such a descriptor since Linux 3.12.
+ * Called while the keeper still has the volume open and sees the host's /proc, because later it may not open
+ * the file. A descriptor with O_PATH has no part in the volume's lock and gives no right to its data.
+ * fstatvfs accepts such a descriptor since Linux 3.12.
  */
 void stall_open(long volume_fd) {
   char path[64];
@@ -39,8 +39,8 @@ void stall_open(long volume_fd) {
 }
 
 /*
- * A file system that does not say how much room it has counts as one that has some: a VM must not stand still
- * for ever.
+ * Whether the disk has room. If its file system does not tell, the answer is yes, because a VM must not
+ * stand still for ever.
  */
 static bool has_room(void) {
   struct statvfs disk;

@@ -1,16 +1,16 @@
 /*
- * From a running VM to a snapshot, and back where anything fails:
+ * Turns a running VM into a snapshot, or lets it run on if anything fails:
  *
  *   (runs) --asked--> DRAINING --quiet--> WRITING --completed--> (snapshot durable) --> suspended, VM killed
  *                        \------ failed, cancelled, late -----> RETURNING --> (runs)
  *
- * The agent has made `../snapshot.new`; the rename to `../snapshot` is the one moment in which the VM becomes
- * a snapshot. Before it the VM may go on, after it never: it is stopped all the time, and dies with this
- * process.
+ * The agent has made `../snapshot.new`. The rename to `../snapshot` is the moment in which the VM becomes a
+ * snapshot. Before the rename the VM may run on, after it never. The VM is stopped all the time, and dies
+ * with this process.
  *
- * Draining: what the guest printed and the VMM still holds back would be in the snapshot, but the VMM would
- * also send it on as soon as there is room. So its state is written only when nothing came for two rounds
- * with the stopped VM.
+ * The reason for DRAINING: output that the VMM still holds back would be in the snapshot, but the VMM would
+ * also send it as soon as there is room. So the VM's state is written only after two rounds in which nothing
+ * came from the stopped VM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,17 +20,20 @@
 
 #include "keeper.h"
 
-/* Quicker disks do it in some 50 ms for 128 MiB; this bounds a large guest on a slow one. */
+/*
+ * The longest time for a snapshot, for a large guest on a slow disk. A quick disk needs some 50 ms for 128
+ * MiB.
+ */
 #define SUSPEND_LIMIT_MS 60000
 #define QUIET_ROUNDS 2
-/* How often what is written so far is sent on its way to the disk. */
+/* The wait between two orders to the kernel to write the data so far to the disk. */
 #define WRITE_BACK_MS 10
 
 static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
 static int memory_fd = -1;
 static int quiet_rounds;
 static bool migrating, settle_asked;
-/* Bytes of the guest's that had come by the last round. */
+/* The bytes that had come from the guest by the last round. */
 static long long heard_bytes;
 static long long late_at_ms;
 static char reason[64];
@@ -81,15 +84,18 @@ void suspend_begin(void) {
 }
 
 /*
- * What an agent that died had begun goes back, or becomes the snapshot, in a moment; until then its files are
- * not to be touched.
+ * A suspension that an agent began before it died soon fails or becomes the snapshot. Until `settled` is
+ * told, nobody may touch its files.
  */
 void suspend_settle(void) {
   if (state == RUNNING) events_tell("settled");
   else settle_asked = true;
 }
 
-/* The memory of a machine from a template is private by now, and in the snapshot like everybody's. */
+/*
+ * Also the memory of a machine from a template is private by now, so x-ignore-shared is off for the
+ * snapshot.
+ */
 static void start_writing(void) {
   state = WRITING;
   machine_command("{\"execute\":\"migrate-set-capabilities\",\"arguments\":{\"capabilities\":"
@@ -127,7 +133,7 @@ static void take_completed(void) {
   }
 }
 
-/* Once the VM is known to be at rest, it can be told to run. */
+/* Called once the VM is known to be at rest; only then can it be told to run. */
 static void take_rest(void) {
   files_drop_memory();
   if (machine_ended()) return;

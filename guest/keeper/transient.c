@@ -1,13 +1,13 @@
 /*
- * A machine that lives for a moment: a template is made in one, and KVM is tried in one. Whoever started us
- * talks to the VMM directly, over the channels that we were started with, under the numbers in keeper.h. This
- * process gives the VMM the jail of a VM and is to it what a keeper is to a VM, but it reads nothing of the
- * guest's and writes no file.
+ * A machine that lives for a moment: templates are made in such a machine, and KVM is tried in one. The
+ * process that started this one talks to the VMM directly, over the channels with which this process was
+ * started, under the numbers in keeper.h. This process gives the VMM the jail of a VM and watches it as a
+ * keeper does, but it reads nothing that the guest sends and writes no file.
  *
  *   keeper transient key=value... -- <qemu> <arguments...>    uid, gid, keeper_uid and address_space_mb of options.c
  *
- * It ends the VMM on SIGTERM, and when whoever started us ends. When it has ended itself, nothing of the
- * machine is left. Its exit status is that of the VMM, or 128 and the number of the signal that ended it.
+ * It ends the VMM on SIGTERM, and when the process that started it ends. When it has ended itself, nothing
+ * of the machine is left. Its exit status is that of the VMM, or 128 plus the signal that ended the VMM.
  */
 #include <errno.h>
 #include <poll.h>
@@ -32,8 +32,8 @@ static int watch_signals(void) {
 }
 
 /*
- * Whoever started us has the other end of the monitor, so a closed one says that it had ended before we asked
- * for the signal.
+ * The process that started this one has the other end of the monitor. If that end is closed, the process had
+ * ended before this one asked for the signal.
  */
 static void end_with_starter(void) {
   struct pollfd starter = {.fd = VMM_MONITOR_FD};
@@ -41,7 +41,10 @@ static void end_with_starter(void) {
   if (poll(&starter, 1, 0) != 0) _exit(125);
 }
 
-/* They are the VMM's: once it is gone, whoever started us finds them closed. */
+/*
+ * Only the VMM keeps the channels, so that the process which started this one sees them closed after its
+ * end.
+ */
 static void close_channels(const struct vm *vm, int signal_fd) {
   for (int fd = 0; fd <= VMM_MONITOR_FD; fd++) {
     if (fd != vm->status_fd && fd != vm->orders_fd && fd != signal_fd) close(fd);
@@ -71,7 +74,7 @@ int transient_main(char **arguments) {
   int signal_fd = watch_signals();
   if (signal_fd < 0 || !vm_fork(&vm, &options, NULL)) return 125;
   keeper_drop_privileges(&vm, &options);
-  /* After the change of user, which clears the signal. */
+  /* This comes after the change of user, because that clears the signal. */
   end_with_starter();
   close_channels(&vm, signal_fd);
   await_end(&vm, signal_fd);

@@ -24,9 +24,9 @@
 #define IFF_NO_PI 0x1000
 #define IFF_VNET_HDR 0x4000
 
-/* Where descriptors are parked while they are given their numbers: above all numbers that are given. */
+/* Descriptors are parked from this number on while they get their numbers. It is above all of those. */
 #define PARKING_FD 64
-/* Sockets of user-mode networking count here. */
+/* The limit of open files. The sockets of user-mode networking count too. */
 #define MAX_OPEN_FILES 1024
 
 static void limit(int resource, rlim_t value) {
@@ -35,8 +35,9 @@ static void limit(int resource, rlim_t value) {
 }
 
 /*
- * The keeper reads what a guest sends. It needs nothing of root and becomes a user that nobody else is. A VMM
- * that is its own child is a process of another user, which it takes a capability to kill.
+ * The keeper reads what a guest sends, so it gives up the rights of root and becomes a user that nobody else
+ * has. If the VMM is the keeper's own child, it is a process of another user, and killing it needs a
+ * capability, which the keeper then keeps.
  */
 void keeper_drop_privileges(const struct vm *vm, const struct options *options) {
   bool apart = vm->orders_fd >= 0;
@@ -48,7 +49,7 @@ void keeper_drop_privileges(const struct vm *vm, const struct options *options) 
   uid_t user = (uid_t)options->keeper_uid;
   jail_leave_host();
   drop_bounding_set();
-  /* It must not go on as root. */
+  /* The keeper must not go on as root. */
   if (setgroups(0, NULL) < 0 || setresgid(user, user, user) < 0 || setresuid(user, user, user) < 0) _exit(1);
   drop_capabilities(0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -82,8 +83,9 @@ static void place(int fd, int number) {
 }
 
 /*
- * The VMM gets its network device open, so that it needs neither the device file nor a right to any network
- * of the host. The flags are those that QEMU uses when it opens a device itself: a snapshot has them in it.
+ * Opens the network device for the VMM, so that the VMM needs neither the device file nor a right to any
+ * network of the host. The flags are those that QEMU uses when it opens a device itself, because a snapshot
+ * contains them.
  */
 static void open_tap(const char *name) {
   struct ifreq request = {.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR};
@@ -111,7 +113,10 @@ static void place_ends(const struct vmm_ends *ends) {
   for (int i = 0; i < 4; i++) place(parked[i], VMM_CONSOLE_FD + i);
 }
 
-/* keeper: who has to be alive still; 0: whoever is our parent ends us with its own end. */
+/*
+ * Turns this process into the VMM. `keeper` is the process whose end must end the VMM; 0: the first process
+ * of the namespace sees to that.
+ */
 static _Noreturn void become_vmm(const struct options *options, pid_t keeper) {
   sigset_t none;
   sigemptyset(&none);
@@ -119,7 +124,7 @@ static _Noreturn void become_vmm(const struct options *options, pid_t keeper) {
   signal(SIGPIPE, SIG_DFL);
   if (options->tap != NULL) open_tap(options->tap);
   jail(options);
-  /* After the change of user, which clears it. */
+  /* This comes after the change of user, because that clears the signal. */
   if (keeper != 0) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (keeper != 0 && getppid() != keeper) _exit(125);
   execv(options->command[0], options->command);
@@ -136,8 +141,8 @@ static bool pair(int *ours, int *theirs) {
 }
 
 /*
- * A namespace of processes, whose first one is ours to kill: what is in it then has no say in whether it
- * ends.
+ * Prepares a process namespace. Its first process is the keeper's to end, and with it ends everything in the
+ * namespace, in any case.
  */
 static bool start_apart(struct vm *vm, struct init_ends *ends) {
   int status[2] = {-1, -1}, orders[2] = {-1, -1}, on = 1;
@@ -208,7 +213,7 @@ bool vm_wait(struct vm *vm, int *status, long long *cpu_us) {
     *cpu_us = report.cpu_us;
     return true;
   }
-  /* Our child was the VMM, or ended before it could tell. */
+  /* The child was the VMM itself, or it ended before it could report. */
   if (wait4(vm->child, status, 0, &usage) < 0) return false;
   *cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   vm->child = -1;

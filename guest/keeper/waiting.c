@@ -1,14 +1,14 @@
 /*
- * A keeper that was started ahead: to start a process takes an agent, which is large, longer than all else
- * that it does for a wake. It enters the control groups of its VM and makes its namespaces at once (jail.c),
- * of which the VM's program has to be a part. Then it waits on its standard input for what it is to be, and
- * becomes it:
+ * A keeper that is started ahead. An agent is a large process, and for a wake it needs more time to start a
+ * process than for everything else. A waiting keeper enters the control groups of its VM and makes the
+ * namespaces (jail.c) at once; the view of files must show the VMM's program. Then it waits on its standard
+ * input for an order and becomes the command in it:
  *
- *   order <files> <bytes>\n    and so many bytes of strings, each with its NUL: `r <path>` or `w <path>` for every
+ *   order <files> <bytes>\n    and as many bytes of strings, each with its NUL: `r <path>` or `w <path>` for every
  *                              file, then the command line
  *
- * Files are given the numbers from 3 on. What follows on standard input is for the command. Without its agent
- * it ends.
+ * The files get the descriptors from 3 on. What follows on standard input is for the command. When its agent
+ * ends, a waiting keeper ends too.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool read_all(char *bytes, size_t length) {
   return true;
 }
 
-/* Byte by byte: what comes after it is not for us alone. */
+/* Reads byte by byte, because what follows the header is not for this process alone. */
 static bool read_header(char *header, size_t size) {
   for (size_t length = 0; length < size; length++) {
     if (!read_all(header + length, 1)) return false;
@@ -47,7 +47,7 @@ static bool open_file(const char *order, int number) {
   if ((order[0] != 'r' && order[0] != 'w') || order[1] != ' ') return false;
   int fd = open(order + 2, order[0] == 'w' ? O_RDWR : O_RDONLY);
   if (fd < 0 || fd == number) return fd == number;
-  /* Something that was inherited has that number. */
+  /* An inherited descriptor has that number. */
   bool moved = dup2(fd, number) == number;
   close(fd);
   return moved;

@@ -1,16 +1,17 @@
 /*
- * Holds the TAP devices of instances in standby, so that their peers find them and the first packet to them
- * is noticed.
+ * Holds the TAP devices of instances in standby, so that their peers can find them and their first packet is
+ * noticed.
  *
- * One process per agent, `peer-watch <MAC of the bridge> [<uid>]`. Orders come as lines on stdin:
- *   watch <tap> <IPv4> <MAC>   take the device, as soon as nobody else has it; again: tell of the next packet too
- *   leave <tap>                give it back
+ * Each agent has one process, `peer-watch <MAC of the bridge> [<uid>]`. Orders come as lines on stdin:
+ *   watch <tap> <IPv4> <MAC>   take the device, as soon as nobody else has it; repeated: report the next packet too
+ *   leave <tap>                give the device back
  * and are answered, in any order, on stdout:
  *   watching <tap> | refused <tap> <why> | packet <tap> | left <tap>
  *
- * ARP for the address is answered; IPv4 from another instance is told of once and dropped: its sender repeats
- * it. What the host itself sends is dropped in silence, which is what keeps connections alive: nobody answers
- * with a reset. End of stdin ends the process, so no device is held for an agent that is gone.
+ * The process answers ARP for the address. It reports the first IPv4 packet from another instance and drops
+ * all of them; their sender repeats them. It drops what the host itself sends without any answer. That keeps
+ * connections alive, because nobody answers with a reset. The process ends when stdin ends, so it holds no
+ * device for an agent that is gone.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,9 +48,11 @@ struct capability_set {
 enum {
   /* The kernel allows 1023 ports on a bridge. */
   MAX_SLEEPERS = 1024,
-  /* A VM that ends holds its device for some milliseconds more. */
+  /*
+   * The wait between two tries to take a device. A VM that ends holds its device some milliseconds longer.
+   */
   RETRY_MS = 10,
-  /* So that one device under load keeps no other from its turn. */
+  /* The most frames of one device in a turn, so that a device under load does not hold up the others. */
   FRAMES_PER_TURN = 32,
   EVENTS_PER_TURN = 64,
   MAX_LINE = 128,
@@ -94,7 +97,7 @@ static bool parse_mac(const char *text, uint8_t mac[ETH_ALEN]) {
                 &rest) == 6;
 }
 
-/* Taking a device of another user needs CAP_NET_ADMIN and nothing else that root may do. */
+/* Drops all rights of root except CAP_NET_ADMIN, which is needed to take a device of another user. */
 static void drop_privileges(uid_t uid) {
   struct capability_head head = {.version = CAPABILITY_VERSION_3};
   struct capability_set sets[2] = {0};
@@ -130,7 +133,7 @@ static void send_arp(const struct sleeper *sleeper, uint16_t operation, const ui
   reply.sender_address = sleeper->address;
   memcpy(reply.target_mac, to_mac, ETH_ALEN);
   reply.target_address = to_address;
-  /* One that is lost is asked for again. */
+  /* If this is lost, the peer asks again. */
   if (write(sleeper->fd, &reply, sizeof reply) < 0 && errno != EAGAIN)
     fprintf(stderr, "peer-watch: %s: %s\n", sleeper->tap, strerror(errno));
 }
@@ -151,7 +154,7 @@ static void take(struct sleeper *sleeper) {
   int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return refuse(sleeper);
   memcpy(wanted.ifr_name, sleeper->tap, IFNAMSIZ);
-  /* Only one that is there: this call would make a new one under a name that is not. */
+  /* The device must exist: for an unknown name the ioctl would make a new device. */
   wanted.ifr_flags = IFF_TAP | IFF_NO_PI;
   errno = ENODEV;
   if (if_nametoindex(sleeper->tap) == 0 || ioctl(fd, TUNSETIFF, &wanted) < 0) {
@@ -270,7 +273,9 @@ int main(int argc, char **argv) {
       if (sleeper == NULL) ordered = true;
       else if (sleeper->used && sleeper->fd >= 0) read_frames(sleeper);
     }
-    /* After the frames: an order may end a sleeper that one of the events is of. */
+    /*
+     * Orders come after the frames, because an order may free a sleeper to which one of the events belongs.
+     */
     if (ordered) read_orders();
     for (int i = 0; waiting > 0 && i < MAX_SLEEPERS; i++)
       if (sleepers[i].used && sleepers[i].fd < 0) take(&sleepers[i]);

@@ -1,8 +1,8 @@
 /*
- * kvm-probe: a kernel of some hundred instructions that asks whether this host's KVM really runs guests. A
- * device that opens says little: there are hosts whose nested virtualisation hangs or fails as soon as a
- * guest does what every kernel does. So it does that: long mode with paging, SSE, an exception through an
- * IDT, and then says 32 on the debug-exit port, which makes QEMU end with status 65.
+ * kvm-probe: a kernel of some hundred instructions that tests whether this host's KVM really runs guests. It
+ * is not enough that the device opens: on some hosts nested virtualisation hangs or fails as soon as a guest
+ * does what every kernel does. So the probe does the same: long mode with paging, SSE, and an exception
+ * through an IDT. Then it writes 32 to the debug-exit port, which makes QEMU end with status 65.
  */
     .section .note.pvh, "a", @note
     .balign 4
@@ -18,7 +18,7 @@ probe_start:
     movl $stack_end, %esp
     lgdt gdt_pointer
 
-    /* One table of 2 MiB pages over the first GiB, identity. */
+    /* One table of 2 MiB pages maps the first GiB to itself. */
     movl $page_directory, %edi
     movl $0x83, %eax
     movl $512, %ecx
@@ -62,7 +62,7 @@ long_mode:
     cmpq %rax, %rbx
     jne failed
 
-    /* Vector 6, invalid opcode: the handler is where the probe ends well. */
+    /* Vector 6 is the invalid opcode. The probe succeeds when it reaches this handler. */
     leaq handler(%rip), %rax
     leaq idt + 6 * 16(%rip), %rdi
     movw %ax, (%rdi)
