@@ -9,8 +9,8 @@ import { writeOnce } from './keys.ts'
 const adminName = 'admin'
 
 /**
- * The schema, the user `admin` and a token for it. Nothing of it is made twice; a token file that somebody
- * deleted is written again with a new token.
+ * Makes the schema, the user `admin` and a token for that user. Nothing is made twice. If somebody deleted
+ * the token file, it is written again with a new token.
  */
 export async function prepareDatabase(options: {
   readonly url: string

@@ -2,20 +2,18 @@ import { chmod, chown, mkdir, readFile, rename, writeFile } from 'node:fs/promis
 import path from 'node:path'
 import type { UserIds } from './parts/part-users.ts'
 
-/**
- * A file of the operator's, such as a private key that only root can read, and the copy that a part reads.
- */
+/** An operator's file, such as a private key that only root can read, and the copy that a part reads. */
 export interface GivenFile {
   readonly from: string
   readonly to: string
 }
 
-/** The part looks at its copy once a minute. */
+/** The time between two copies. The part looks at its copy once a minute. */
 const copyEveryMs = 15_000
 
 /**
- * Keeps copies of files that the operator may replace at any time, until `signal` aborts. Where a file can
- * not be read its copy stays as it is. Resolves when the first copies are made.
+ * Keeps copies of files that the operator may replace at any time, until `signal` aborts. If a file can not
+ * be read, its copy stays as it is. Resolves when the first copies are made.
  */
 export async function keepCopies(
   files: readonly GivenFile[],
@@ -37,8 +35,8 @@ export async function keepCopies(
   }
   await copyAll()
   let copying: Promise<void> | undefined
-  // Never two at once: a copy is written under one name before it is renamed, and the second would take that
-  // from the first.
+  // Two rounds never run at once: each copy is written under a fixed name and then renamed, so two rounds
+  // would write to the same file.
   const timer = setInterval(() => {
     copying ??= copyAll().finally(() => (copying = undefined))
   }, everyMs).unref()

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * What set-up found or made, as absolute paths. `setup/setup.mjs` writes it to `.roost-setup.json` in the
- * checkout; this is the one place that reads it.
+ * What set-up found or made, as absolute paths. `setup/setup.mjs` writes the paths to `.roost-setup.json` in
+ * the checkout, and only this file reads them.
  */
 export interface Installed {
   readonly temporalCli?: string
@@ -18,9 +18,12 @@ export interface Installed {
   readonly workflowBundle?: string
   /** OCI layouts of the official images. */
   readonly sampleImages?: string
-  /** Reference proxies and h2load, extracted; only after `setup --tests` or `setup --bench gateway`. */
+  /**
+   * Reference proxies and h2load, extracted. They exist only after `setup --tests` or `setup --bench
+   * gateway`.
+   */
   readonly loadTools?: string
-  /** Only after `setup --tests`. */
+  /** This path and the next ones exist only after `setup --tests`. */
   readonly testServer?: string
   readonly temporalServer?: string
   readonly temporalSqlTool?: string
@@ -28,7 +31,7 @@ export interface Installed {
   readonly temporalSchema?: string
 }
 
-/** Something that set-up brings is not there. */
+/** Something that set-up installs is missing. */
 export class NotInstalled extends Error {
   override readonly name = 'NotInstalled'
 }
@@ -36,7 +39,7 @@ export class NotInstalled extends Error {
 export const setupFileName = '.roost-setup.json'
 const checkoutDirectory = path.resolve(import.meta.dirname, '../..')
 
-/** Throws where set-up never ran. */
+/** Reads the paths. Throws `NotInstalled` if set-up never ran. */
 export function readInstalled(checkout: string = checkoutDirectory): Installed {
   const file = path.join(checkout, setupFileName)
   try {

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { generateRegistrySigningKey } from '../registry/signing-key.ts'
 
 /**
- * The files of `<data dir>/keys`, made at the first start and never replaced: what they protect is lost with
- * them.
+ * The files of `<data dir>/keys`. They are made at the first start and never replaced, because everything
+ * that they protect would be lost with them.
  */
 export interface KeyFiles {
   readonly secretKeyFile: string
@@ -17,7 +17,7 @@ export interface KeyFiles {
 
 const secretKeyBytes = 32
 
-/** Makes what is not there. Nobody but the owner can read them. */
+/** Makes the files that are missing. Nobody but the owner can read them. */
 export async function ensureKeys(files: KeyFiles, nowMs: number): Promise<void> {
   await ensureSecret(files.secretKeyFile, () => randomBytes(secretKeyBytes).toString('base64'))
   await ensureSecret(files.joinTokenFile, () => randomBytes(secretKeyBytes).toString('base64url'))
@@ -25,14 +25,14 @@ export async function ensureKeys(files: KeyFiles, nowMs: number): Promise<void> 
   await ensureRegistryKey(files, nowMs)
 }
 
-/** The text of a secret that is made when it is first asked for. */
+/** Returns the text of a secret, which is made the first time. */
 export async function ensureSecret(file: string, make: () => string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
   if ((await textOf(file)) === undefined) await writeOnce(file, `${make()}\n`)
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** The certificate is written first: a key without one would be taken for a finished pair. */
+/** Writes the certificate first, because a key counts as a finished pair. */
 async function ensureRegistryKey(files: KeyFiles, nowMs: number): Promise<void> {
   if ((await textOf(files.registryKeyFile)) !== undefined) return
   const made = await generateRegistrySigningKey(nowMs)
@@ -43,7 +43,7 @@ async function ensureRegistryKey(files: KeyFiles, nowMs: number): Promise<void> 
   await writeOnce(files.registryKeyFile, made.key)
 }
 
-/** Appears complete or not at all, and never replaces a file that is there. */
+/** Writes a file that appears complete or not at all. It never replaces an existing file. */
 export async function writeOnce(file: string, text: string): Promise<void> {
   const unfinished = `${file}.${randomUUID()}.new`
   await writeFile(unfinished, text, { mode: 0o600 })

@@ -4,8 +4,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
 /**
- * Below the range from which the kernel gives out ports to clients (32768 and up), so that none of those is
- * in the way later.
+ * The range of chosen ports. It is below the range from which the kernel gives ports to clients (32768 and
+ * up), so that no client takes one of our ports later.
  */
 const lowestPort = 20_000
 const highestPort = 32_000
@@ -43,8 +43,9 @@ export async function requireFreePort(at: PortAt, settingName: string, what: str
 }
 
 /**
- * Ports for what listens on 127.0.0.1 and nobody needs to know: those of the last time (`file`) where they
- * are still free, else new ones. `promised` are others', who do not listen yet.
+ * Ports for services on 127.0.0.1 whose ports nobody needs to know. The ports of the last start (in `file`)
+ * are used again if they are still free; otherwise new ones are chosen. `promised` are the ports of services
+ * that do not listen yet.
  */
 export async function rememberedPorts<const Name extends string>(
   file: string,

@@ -16,37 +16,37 @@ import { closeTemporal, reopenTemporal } from './services/temporal-access.ts'
 import type { TemporalAccess } from './services/temporal-access.ts'
 import { registerNamespace } from './services/temporal-registration.ts'
 
-/** Where the services of a stack are, its own or those that the settings name. */
+/** The addresses of a stack's services: its own, or those that the settings name. */
 export interface StackAddresses {
   readonly databaseUrl: string
   readonly temporalAddress: string
-  /** As users reach it: of a registry of the stack's own, its owner. */
+  /** The registry as users reach it. For the stack's own registry this is the owner. */
   readonly registryUrl: string
   readonly apiUrl: string
 }
 
 export interface StackPlan {
   readonly addresses: StackAddresses
-  /** In the order in which they are started. */
+  /** The parts, in the order of their start. */
   readonly parts: readonly Part[]
-  /** Services that are not ours have to be prepared before the parts start. */
+  /** Prepares services that are not the stack's own. It has to run before the parts start. */
   readonly prepareGivenServices: () => Promise<void>
   /**
-   * Lets nobody but the parts connect to the embedded Temporal, until `reopen`. Where that can not be done,
-   * the problem is told.
+   * Lets nobody but the parts connect to the embedded Temporal, until `reopenTemporal`. If that is
+   * impossible, it calls `onProblem`.
    */
   readonly closeTemporal: (onProblem: (message: string, error: unknown) => void) => Promise<void>
   readonly reopenTemporal: () => Promise<void>
-  /** Copies what the operator's files have for parts that can not read them, now and whenever they change. */
+  /** Copies the operator's files for parts that can not read them, now and whenever the files change. */
   readonly keepCopies: (onProblem: (message: string, error: unknown) => void) => Promise<void>
 }
 
 export interface StackHooks {
-  /** Users of the machine, beside root, who may open the embedded Temporal's Web UI. */
+  /** Users of the machine, besides root, who may open the embedded Temporal's Web UI. */
   readonly people: readonly number[]
-  /** The database answers: the schema and the first user can be made. */
+  /** Called once the database answers, to make the schema and the first user. */
   readonly afterDatabase: (databaseUrl: string) => Promise<void>
-  /** The API answers: users, tokens and images can be made. */
+  /** Called once the API answers, to make users, tokens and images. */
   readonly afterApi: (addresses: StackAddresses) => Promise<void>
 }
 
@@ -62,8 +62,8 @@ const portNames = [
 type Ports = Readonly<Record<(typeof portNames)[number], number>>
 
 /**
- * Decides what is started, with which ports and keys. Writes keys and ports to the data directory; starts
- * nothing.
+ * Decides what is started, and with which ports and keys. Writes the keys and ports to the data directory,
+ * but starts nothing.
  */
 export async function planStack(
   settings: StackSettings,
@@ -124,7 +124,10 @@ export async function planStack(
   }
 }
 
-/** Without users of their own for the parts, nobody could be told apart. */
+/**
+ * Who may connect to the embedded Temporal. Returns undefined if the parts have no users of their own,
+ * because then the filter could not tell users apart.
+ */
 async function temporalAccess(input: {
   readonly settings: StackSettings
   readonly ports: Ports
@@ -138,7 +141,7 @@ async function temporalAccess(input: {
     dataDir: settings.dataDir,
     port: ports.temporal,
     uiPort: settings.temporalUiPort,
-    // The Web UI connects as its server.
+    // The Web UI connects to the server as the user `roost-temporal`.
     users: [api.user.uid, worker.user.uid, (await ensureUser(PartUser.Temporal)).uid],
     uiUsers: people,
   }
@@ -164,8 +167,8 @@ function environmentOfAddresses(addresses: StackAddresses, registryAt: string): 
 }
 
 /**
- * What the parts must agree on even where it is a default of the stack's own, or follows from who asks: they
- * are other users. The rest they read as the stack did.
+ * Settings on which the parts must agree, although they may be defaults of the stack, or depend on the user
+ * of the process: the parts run as other users. The parts read all other settings as the stack did.
  */
 function environmentOf(settings: StackSettings, ports: Ports): Record<string, string> {
   return {
@@ -185,8 +188,8 @@ function environmentOf(settings: StackSettings, ports: Ports): Record<string, st
 export const addressesFileName = 'stack.json'
 
 /**
- * For the `roost` command, which finds the services of a running stack by it. It holds the database's
- * password.
+ * Writes the addresses to a file, in which the `roost` command finds the services of a running stack. The
+ * file holds the database's password.
  */
 async function rememberAddresses(settings: StackSettings, addresses: StackAddresses): Promise<void> {
   await mkdir(settings.dataDir, { recursive: true })

@@ -1,4 +1,4 @@
-/** Those settings (`src/settings/settings.ts`) that the embedded stack goes by. */
+/** The settings (`src/settings/settings.ts`) that the embedded stack uses. */
 export interface StackSettings {
   readonly dataDir: string
   readonly cacheDir: string
@@ -10,7 +10,7 @@ export interface StackSettings {
   readonly vmEgress: boolean
   readonly temporalUiPort: number
   readonly temporalNamespace: string
-  /** Set: that service is used and none is started. */
+  /** If one of these three is set, that service is used and none is started. */
   readonly databaseUrl: string | undefined
   readonly temporalAddress: string | undefined
   readonly registryUrl: string | undefined
@@ -22,7 +22,7 @@ export interface StackSettings {
   readonly registryCertFile: string
   readonly gatewayTokenFile: string
   readonly gatewayDir: string
-  /** Absent: every address. */
+  /** The address on which the gateway listens; undefined: all addresses. */
   readonly gatewayHost: string | undefined
   readonly metroCertFile: string | undefined
   readonly metroKeyFile: string | undefined

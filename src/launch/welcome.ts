@@ -1,7 +1,7 @@
 import type { StackAddresses } from './stack-plan.ts'
 import type { StackSettings } from './stack-settings.ts'
 
-/** What a person wants to know once everything runs: where things are, and two commands to paste. */
+/** The text that a person gets once everything runs: where things are, and two commands to paste. */
 export function welcome(settings: StackSettings, addresses: StackAddresses): string {
   const token = `${settings.dataDir}/token`
   const curl = `curl -sS -H "Authorization: Bearer $(cat ${quoted(token)})"`

@@ -1,8 +1,8 @@
-/** One thing that Roost needs or can use on this machine, and how it is. */
+/** The result for one thing that Roost needs or can use on this machine. */
 export interface DoctorCheck {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'missing'
   readonly detail: string
-  /** What mends it. */
+  /** What the user can do about it. */
   readonly remedy?: string
 }

@@ -12,9 +12,9 @@ import type { VolumesProbe } from './volumes.ts'
 import { isPortFree } from '../ports.ts'
 import { runningParts } from '../parts/stale-processes.ts'
 
-/** What `roost doctor` says: each thing that Roost needs or can use on this machine, and how it is. */
+/** The result of `roost doctor`: a check for each thing that Roost needs or can use on this machine. */
 export interface DoctorReport {
-  /** False: something that Roost needs is missing. */
+  /** False if something that Roost needs is missing. */
   readonly ok: boolean
   readonly checks: readonly DoctorCheck[]
 }
@@ -29,17 +29,17 @@ export interface DoctorSettings {
   readonly vmEgress: boolean
 }
 
-/** What only the host's drivers can find out. */
+/** Probes for what only the host's drivers can find out. */
 export interface DoctorProbes {
   /** Starts a small virtual machine for up to a few seconds. */
   readonly acceleration: AccelerationProbe
-  /** What a virtual machine's process can not have of its own. */
+  /** The namespaces that a virtual machine's process can not have of its own. */
   readonly jailGaps: JailProbe
   readonly volumes: VolumesProbe
   readonly groups: GroupsProbe
 }
 
-/** Looks and changes nothing. */
+/** Makes all checks. It changes nothing on the machine. */
 export async function runDoctor(settings: DoctorSettings, probes: DoctorProbes): Promise<DoctorReport> {
   const running = runningParts(path.join(settings.dataDir, 'run')).length > 0
   const checks = [

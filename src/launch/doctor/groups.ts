@@ -1,6 +1,6 @@
 import type { DoctorCheck } from './check.ts'
 
-/** What control groups bound of virtual machines on this machine; the host's driver knows where to look. */
+/** Finds what control groups can bound for virtual machines here. The host's driver knows where to look. */
 export type GroupsProbe = () => Promise<{
   readonly version: 1 | 2 | undefined
   readonly present: readonly string[]
@@ -13,7 +13,10 @@ const remedyOf = {
   2: 'have the kernel offer them in /sys/fs/cgroup/cgroup.controllers; none may be disabled by cgroup_disable on its command line',
 } as const
 
-/** Without them the admission of starts still holds: only what a VM takes beyond its own is not bounded. */
+/**
+ * Checks the control groups. Without them starts are still admitted by their memory, but nothing bounds what
+ * a VM takes beyond that.
+ */
 export async function groupsCheck(probe: GroupsProbe, isRoot: boolean): Promise<DoctorCheck> {
   const name = 'control groups'
   if (!isRoot) {

@@ -12,7 +12,7 @@ const leastNodeMajor = 24
 interface Tool {
   readonly name: string
   readonly path: (installed: Installed) => string | undefined
-  /** How it tells its version; absent for what is no program. */
+  /** The arguments with which the tool prints its version; absent if it is no program. */
   readonly versionArgs?: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const tools: readonly Tool[] = [
   { name: 'sample images', path: (installed) => installed.sampleImages },
 ]
 
-/** Everything that set-up brings, with versions where a program can tell its own. */
+/** Checks everything that set-up installs, with the versions of programs that can print theirs. */
 export async function installationChecks(cacheDirectory: string): Promise<readonly DoctorCheck[]> {
   const installed = installedOrNothing()
   const found = await Promise.all(tools.map((tool) => toolCheck(tool, installed, cacheDirectory)))
@@ -61,7 +61,7 @@ async function toolCheck(tool: Tool, installed: Installed, cacheDirectory: strin
     detail,
     remedy: 'npm run setup',
   })
-  if (file === undefined) return missing('set-up has not brought it')
+  if (file === undefined) return missing('set-up has not installed it')
   try {
     await access(file, versionArgs === undefined ? constants.R_OK : constants.X_OK)
     const from = file.startsWith(cacheDirectory) ? 'in the cache' : file

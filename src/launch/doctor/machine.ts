@@ -3,17 +3,22 @@ import { totalmem } from 'node:os'
 import path from 'node:path'
 import type { DoctorCheck } from './check.ts'
 
-/** Whether KVM really runs guests here; the host's driver knows how to find out. */
+/** Finds out whether KVM really runs guests here. The host's driver knows how. */
 export type AccelerationProbe = () => Promise<{ readonly usable: boolean; readonly reason: string }>
 
 const gibibyte = 1024 ** 3
-/** A few images and instances; below the lesser number PostgreSQL itself is soon in trouble. */
+/**
+ * Room for a few images and instances. With less than the second number PostgreSQL itself soon has trouble.
+ */
 const comfortableDiskGib = 5
 const leastDiskGib = 1
-/** The parts take about one, the rest is for instances. */
+/** The parts take about 1 GiB; the rest is for instances. */
 const comfortableMemoryGib = 4
 
-/** `vmEgress`: instances should reach the outside, by default only as root. */
+/**
+ * Checks whether this process is root. `vmEgress`: instances should reach the outside; the default is on as
+ * root.
+ */
 export function rootCheck(found: { readonly isRoot: boolean; readonly vmEgress: boolean }): DoctorCheck {
   const name = 'root'
   if (found.isRoot) {
@@ -77,7 +82,7 @@ export function memoryCheck(): DoctorCheck {
   return { name: 'memory', status, detail }
 }
 
-/** Before the first start the directory is not there yet; its file system is. */
+/** Before the first start the directory does not exist yet, but its file system does. */
 async function nearestExisting(directory: string): Promise<string> {
   const there = await access(directory).then(
     () => true,

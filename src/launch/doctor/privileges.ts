@@ -9,10 +9,10 @@ import type { PartUser } from '../parts/part-users.ts'
 
 const run = promisify(execFile)
 const checkout = path.resolve(import.meta.dirname, '../../..')
-/** Looked at as if it were some user; nothing is run as it. */
+/** Stands for any user in the check. No process runs as this user. */
 const anybody = { uid: 65_534, gid: 65_534 }
 
-/** Whether the parts run as users of their own, and what those can reach. */
+/** Checks whether the parts run as users of their own, and what those users can reach. */
 export async function separateUsersCheck(): Promise<DoctorCheck> {
   const name = 'separate users'
   if (process.getuid?.() !== 0)
@@ -45,19 +45,20 @@ export async function separateUsersCheck(): Promise<DoctorCheck> {
 
 export interface PartUsersFound {
   readonly absent: readonly PartUser[]
-  /** What would make them can be run. */
+  /** Whether the program that makes users can be run. */
   readonly canMake: boolean
 }
 
-/** Whether the users are there that the parts run as, or can be made. */
+/** Checks whether the users of the parts exist or can be made. */
 export async function partUsersCheck(
   areNeeded: boolean = canConfine(),
   look: () => Promise<PartUsersFound> = lookForUsers,
 ): Promise<DoctorCheck> {
   const name = 'users of the parts'
-  if (!areNeeded) return { name, status: 'ok', detail: 'not needed: the parts run as who starts the stack' }
+  if (!areNeeded)
+    return { name, status: 'ok', detail: 'not needed: the parts run as the user who starts the stack' }
   const { absent, canMake } = await look()
-  if (absent.length === 0) return { name, status: 'ok', detail: 'they are there' }
+  if (absent.length === 0) return { name, status: 'ok', detail: 'all of them exist' }
   if (canMake)
     return { name, status: 'ok', detail: `the next start makes ${absent.join(', ')} by ${useradd}` }
   const detail = `there is no ${useradd} to make ${absent.join(', ')}: the stack can not start`
@@ -72,7 +73,7 @@ async function lookForUsers(): Promise<PartUsersFound> {
   return { absent: await absentUsers(), canMake }
 }
 
-/** Whether the packet filter can say who connects to the embedded Temporal. */
+/** Checks whether the packet filter can control who connects to the embedded Temporal. */
 export async function temporalAccessCheck(): Promise<DoctorCheck> {
   const name = "Temporal's port"
   if (process.getuid?.() !== 0) {
@@ -93,7 +94,7 @@ export async function temporalAccessCheck(): Promise<DoctorCheck> {
 
 export type JailProbe = () => Promise<readonly string[]>
 
-/** Whether the process of a virtual machine gets namespaces of its own. */
+/** Checks whether the process of a virtual machine gets namespaces of its own. */
 export async function jailCheck(
   probe: JailProbe,
   isRoot: boolean = process.getuid?.() === 0,

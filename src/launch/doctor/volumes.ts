@@ -7,7 +7,9 @@ import type { DoctorCheck } from './check.ts'
 const run = promisify(execFile)
 const versionLimitMs = 10_000
 
-/** What is on this host's disk, as the host's driver sees it; undefined where there was no agent yet. */
+/**
+ * Reads the volumes on this host's disk through the host's driver; undefined if no agent has run here yet.
+ */
 export type VolumesProbe = () => Promise<VolumesFound | undefined>
 
 export interface VolumesFound {
@@ -15,15 +17,15 @@ export interface VolumesFound {
   readonly totalMb: number
   readonly promisedMb: number
   readonly freeMb: number
-  /** Volumes that no row of the database knows; undefined where the database does not answer. */
+  /** The UUIDs of volumes without a row in the database; undefined if the database does not answer. */
   readonly unknown: readonly string[] | undefined
 }
 
-/** Where the agent looks for them, which runs them with a path of its own. */
+/** The agent runs these programs with a search path of its own, and finds them in these directories. */
 const programDirectories = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const programs = ['mke2fs', 'e2fsck', 'debugfs', 'filefrag', 'flock', 'prlimit', 'setpriv']
 
-/** By these volumes are made, checked and erased. */
+/** Checks the programs with which volumes are made, checked and erased. */
 export async function volumeToolsCheck(
   directories: readonly string[] = programDirectories,
 ): Promise<DoctorCheck> {
@@ -33,7 +35,7 @@ export async function volumeToolsCheck(
   if (absent.length > 0)
     return { name, status: 'missing', detail: `not found: ${absent.join(', ')}`, remedy: 'npm run setup' }
   const e2fsck = places[programs.indexOf('e2fsck')] ?? ''
-  // It tells its version as an error.
+  // e2fsck prints its version to standard error.
   const { stderr } = await run(e2fsck, ['-V'], { timeout: versionLimitMs })
   return { name, status: 'ok', detail: `${String(stderr.trim().split('\n')[0])} (${e2fsck})` }
 }
@@ -50,7 +52,7 @@ async function findProgram(program: string, directories: readonly string[]): Pro
   return undefined
 }
 
-/** More UUIDs than that are told as a number. */
+/** The most UUIDs that are listed. The others are only counted. */
 const maxNamed = 5
 
 export async function volumesCheck(probe: VolumesProbe): Promise<readonly DoctorCheck[]> {

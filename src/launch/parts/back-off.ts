@@ -1,12 +1,12 @@
 /**
- * How long a part that crashed stays down. The elapsed time after each: 0.2 s, 0.7 s, 1.7 s, 3.7 s, 8.7 s,
- * then every 10 s: quick enough that a single crash is hardly noticed, slow enough that a part that can not
- * start does not fill the log.
+ * How long a part that crashed stays down. The total time after each delay is 0.2 s, 0.7 s, 1.7 s, 3.7 s and
+ * 8.7 s; then each delay is 10 s. That is quick enough that a single crash is hardly noticed, and slow
+ * enough that a part that can not start does not fill the log.
  */
 const delaysMs = [200, 500, 1_000, 2_000, 5_000] as const
 const longestDelayMs = 10_000
 
-/** A part that stayed up for this long has earned a fresh start of the table. */
+/** After this much uptime the delays begin again at the first one. */
 const soundAfterMs = 30_000
 
 export interface CrashRecord {

@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * Below everything that has no score of its own, far below virtual machines (500) and their keepers (100).
+ * The platform's score. It is lower than that of processes without a score of their own, and far lower than
+ * those of virtual machines (500) and their keepers (100).
  */
 export const platformKillScore = -500
 
 /**
- * Has the kernel kill others before this process where memory runs out, and before what it starts from now
- * on. False where that is not permitted: it takes root with CAP_SYS_RESOURCE, which containers often lack.
- * Nothing depends on it.
+ * Makes the kernel kill other processes first when memory runs out. It holds for this process and for all
+ * that it starts from now on. Returns false if that is not permitted: it needs root with CAP_SYS_RESOURCE,
+ * which containers often lack. Nothing depends on it.
  */
 export function keepFromKiller(
   pid: number,

@@ -4,18 +4,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { identify, isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
-/** A keeper whose VM is gone writes what it saw and ends; one that does not is ended. */
+/** A keeper whose VM is gone writes its record and ends. A keeper that needs longer than this is killed. */
 const keeperLimitMs = 500
 const pollMs = 20
 
 /**
- * Ends the virtual machines below `agentDirectory`. They outlive an agent on purpose, so when an agent had to
- * be killed while the stack stopped, somebody else has to see to it that nothing is left behind. Returns how
- * many there were.
+ * Ends the virtual machines below `agentDirectory` and returns their number. Virtual machines outlive an
+ * agent on purpose. So if an agent had to be killed while the stack stopped, the stack itself has to end
+ * them.
  */
 export async function endLeftVirtualMachines(agentDirectory: string): Promise<number> {
   const found = keepersBelow(agentDirectory)
-  // A child that has not become its program yet looks like the keeper that made it.
+  // A child that has not yet become its own program still looks like the keeper that made it.
   const children = new Set(found.flatMap(({ pid }) => childrenOf(pid)))
   const keepers = found.filter(({ pid }) => !children.has(pid))
   for (const { pid } of keepers) for (const vm of lastOf(pid)) signalProcess(vm, 'SIGKILL')
@@ -26,7 +26,9 @@ export async function endLeftVirtualMachines(agentDirectory: string): Promise<nu
   return keepers.length
 }
 
-/** A VM's keeper (`guest/keeper`) has the directory of its instance among its arguments. */
+/**
+ * Finds keepers of VMs (`guest/keeper`): they have the directory of their instance among their arguments.
+ */
 function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
   return processNumbers().flatMap((pid) => {
     const [program = '', ...args] = read(`/proc/${pid}/cmdline`).split('\0')
@@ -38,8 +40,8 @@ function keepersBelow(agentDirectory: string): readonly ProcessIdentity[] {
 }
 
 /**
- * Between a keeper and its VM may be the first process of the VM's namespace: it ends with the VM, and tells
- * how that ended.
+ * The processes of a keeper's VM. Between a keeper and the VM may be the first process of the VM's
+ * namespace; it is not among them, because it ends with the VM and reports how the VM ended.
  */
 function lastOf(keeper: number): readonly number[] {
   return childrenOf(keeper).flatMap((child) => {
@@ -58,7 +60,7 @@ function processNumbers(): readonly number[] {
     .map(Number)
 }
 
-/** A process that ended meanwhile has nothing to read. */
+/** Reads a file of /proc. If the process has ended in the meantime, the text is empty. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import type { UserIds } from './part-users.ts'
 
-/** What a part that runs as a user of its own has left of the supervisor's powers. */
+/** The user and the rights of a part that runs as a user of its own. */
 export interface Confinement {
   readonly user: UserIds
-  /** Groups beside the user's own, whose files it may read. */
+  /** Groups besides the user's own whose files the part may read. */
   readonly groups: readonly number[]
   /** Names of capabilities, as setpriv(1) knows them. */
   readonly capabilities: readonly string[]
@@ -15,16 +15,16 @@ export interface Confinement {
 }
 
 /**
- * Directories that the user may not pass, such as /root, and what the part needs below them. The part sees
- * each of them empty but for that: it has its program and its files at their usual paths, and nothing else of
- * what lies there.
+ * A view of the file system. `closed` are directories that the user may not enter, such as /root, and `kept`
+ * is what the part needs below them. The part sees its program and its files at their usual paths, and
+ * nothing else in the closed directories.
  */
 export interface View {
   readonly closed: readonly string[]
   readonly kept: readonly string[]
 }
 
-/** A part can not get at its own program. */
+/** A part can not reach its own program. */
 export class UnreachableProgram extends Error {
   override readonly name = 'UnreachableProgram'
 }
@@ -32,7 +32,7 @@ export class UnreachableProgram extends Error {
 const setpriv = '/usr/bin/setpriv'
 const run = promisify(execFile)
 
-/** Without root there is nobody to become. */
+/** Whether parts can run as other users. Without root, no process can become another user. */
 export function canConfine(): boolean {
   return process.getuid?.() === 0 && existsSync(setpriv)
 }
@@ -42,16 +42,16 @@ export interface WantedConfinement {
   readonly groups?: readonly number[]
   readonly capabilities?: readonly string[]
   readonly program: string
-  /** Directories with what belongs to the program, which everybody may read. */
+  /** Directories that belong to the program and that everybody may read. */
   readonly reads: readonly string[]
-  /** Directories and files that the user was given. */
+  /** Directories and files that belong to the user. */
   readonly own: readonly string[]
 }
 
 /**
- * The confinement in which the user reaches the program and what it needs. Where the machine lets nobody make
- * views (a container without CAP_SYS_ADMIN), the part may read every file instead; where not even that can be
- * had, `UnreachableProgram` is thrown.
+ * Returns a confinement in which the user reaches the program and what the program needs. If views can not
+ * be made (in a container without CAP_SYS_ADMIN), the part may read every file instead. If even that is
+ * impossible, it throws `UnreachableProgram`.
  */
 export async function confine(wanted: WantedConfinement): Promise<Confinement> {
   const { user, groups = [], capabilities = [], program } = wanted
@@ -72,8 +72,8 @@ export async function confine(wanted: WantedConfinement): Promise<Confinement> {
 }
 
 /**
- * What stands before a program's own command line. `setpriv` gives the powers up; a view has to be made
- * before.
+ * The words before a program's own command line. `setpriv` gives the supervisor's rights up. A view has to
+ * be made before that.
  */
 export function confinedCommand(
   confinement: Confinement | undefined,
@@ -87,8 +87,8 @@ export function confinedCommand(
 }
 
 /**
- * `no_setuid_fixup` lets the capability count in access() too, by which PostgreSQL looks for its own
- * programs.
+ * The options of setpriv. With `no_setuid_fixup` a capability counts in access() too; PostgreSQL looks for
+ * its own programs with access().
  */
 function privilegesOf({ user, groups, capabilities }: Confinement): readonly string[] {
   const kept = capabilities.map((name) => `,+${name}`).join('')
@@ -104,9 +104,10 @@ function privilegesOf({ user, groups, capabilities }: Confinement): readonly str
 }
 
 /**
- * Kept places wait below /mnt while what is above them is covered. All of it happens in a mount namespace
- * that ends with the part. The arguments are the kept places, the closed directories, the kept places again,
- * and the command, with `--` behind each list.
+ * The shell script that makes a view. It moves the kept places below /mnt, covers the closed directories,
+ * and moves the kept places back. All of this happens in a mount namespace that ends with the part. The
+ * arguments are the kept places, the closed directories, the kept places again, and the command, with `--`
+ * after each list of places.
  */
 const viewScript = `set -e
 here=$PWD mask=$(umask)
@@ -171,8 +172,8 @@ function hasReadSearch(): boolean {
 }
 
 /**
- * Whether users other than the owner may read a file, or look into a directory. What is not there yet is made
- * so.
+ * Whether users other than the owner may read a file, or look into a directory. A place that does not exist
+ * yet counts as open, because it will be made so.
  */
 function isOpen(place: string): boolean {
   const found = statSync(place, { throwIfNoEntry: false })
@@ -181,7 +182,7 @@ function isOpen(place: string): boolean {
   return (found.mode & needed) === needed
 }
 
-/** The directories above `place` that others can not pass. */
+/** The directories above `place` that other users can not enter. */
 function closedAbove(place: string): readonly string[] {
   return parentsOf(place).filter((directory) => {
     const found = statSync(directory, { throwIfNoEntry: false })
@@ -194,13 +195,13 @@ function parentsOf(place: string): readonly string[] {
   return parent === place ? [] : [...parentsOf(parent), parent]
 }
 
-/** The way from such a directory down to the program, both ends among it. */
+/** All places on the path from one of these directories down to the program, with both ends. */
 function wayBelow(directories: readonly string[], program: string): readonly string[] {
   const way = [...parentsOf(program), program]
   return way.filter((place) => directories.some((one) => isWithin(place, one)))
 }
 
-/** Without those that lie in another one. */
+/** The places that do not lie within another place of the list. */
 function outermost(places: readonly string[]): readonly string[] {
   const unique = [...new Set(places)]
   return unique.filter((place) => !unique.some((other) => other !== place && isWithin(place, other)))

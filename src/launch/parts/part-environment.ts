@@ -1,9 +1,12 @@
 import type { Part } from './part.ts'
 
-/** Where a program runs: what it finds its tools by, its user's directory, its language and its time. */
+/**
+ * Variables that say where a program runs: the path to its tools, its user's directory, language and time
+ * zone.
+ */
 const surroundings = /^(PATH|HOME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/
 
-/** The environment of a part that is started by a supervisor with the environment `own`. */
+/** The environment of a part. `own` is the environment of the supervisor that starts the part. */
 export function environmentOf(
   { readsSettings = false, env }: Pick<Part, 'readsSettings' | 'env'>,
   own: NodeJS.ProcessEnv,

@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import { build as buildPretty } from 'pino-pretty'
 
 /**
- * One log for the whole stack, on stderr: pretty on a terminal, JSON lines otherwise. Parts of Roost write
- * pino lines, which are passed on with the part's name; the lines of other programs are wrapped, at the level
- * that they seem to have.
+ * One log for the whole stack, on stderr: readable text on a terminal, JSON lines otherwise. Parts of Roost
+ * write pino lines, which are passed on with the part's name. The lines of other programs are put into pino
+ * lines, with the level that they seem to have.
  */
 export interface StackLog {
   readonly log: Logger
   onLine(part: string, line: string): void
   /**
-   * From now on other programs' lines are details: what they say while the services they need go away is no
-   * news.
+   * Logs lines of other programs as `debug` from now on. While a stack stops, these programs complain about
+   * services that go away, and that is no news.
    */
   quieten(): void
 }
@@ -53,7 +53,8 @@ interface ForeignLine {
 }
 
 /**
- * What a line is: one of ours, a JSON line of another program (Temporal), or text (PostgreSQL, the registry).
+ * Finds out what a line is: a pino line of a Roost part, a JSON line of another program (Temporal), or text
+ * (PostgreSQL, the registry).
  */
 export function parseLine(line: string): 'pino' | ForeignLine {
   const json = line.startsWith('{') ? parseObject(line) : undefined
@@ -72,13 +73,14 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 }
 
 /**
- * PostgreSQL writes `LOG:` for its routine and `FATAL:` for a client that it refused; the registry
- * `level=warning`.
+ * The level of a line of text. PostgreSQL writes `LOG:` for routine messages and `FATAL:` for a client that
+ * it refused. The registry writes `level=warning`.
  */
 function levelOfText(line: string): Level {
-  // Our own question whether it is ready yet.
+  // This line answers our own question whether PostgreSQL is ready yet.
   if (line.includes('the database system is starting up')) return 'debug'
-  // Every push first asks for what is not there yet, and the registry calls each such answer an error.
+  // Every push first asks for layers that do not exist yet, and the registry calls each such answer an
+  // error.
   if (line.includes('msg="response completed with error"') && /http\.response\.status=4\d\d/.test(line))
     return 'debug'
   const word = /\b(LOG|DETAIL|HINT|STATEMENT|NOTICE|WARNING|ERROR|FATAL|PANIC):/.exec(line)?.[1]

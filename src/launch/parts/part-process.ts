@@ -11,9 +11,9 @@ import { environmentOf } from './part-environment.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
-/** A process that left the group keeps the pipe; its lines are not waited for. */
+/** How long to wait for a part's last lines. A process that left the group may keep the pipe open longer. */
 const lastLinesLimitMs = 200
-/** A tenth of what others have. */
+/** The niceness of a part that gives way. The part gets a tenth of the processor time of others. */
 const niceness = 10
 
 export interface PartExit {
@@ -22,28 +22,29 @@ export interface PartExit {
 }
 
 /**
- * A started part: a process group of its own, so that Ctrl-C at the terminal reaches the supervisor alone.
+ * A started part. It has a process group of its own, so that Ctrl-C on the terminal reaches only the
+ * supervisor.
  */
 export interface PartProcess {
   readonly startedAtMs: number
   readonly exited: Promise<PartExit>
-  /** Asks for the end; after `limitMs` the whole group is killed. Resolves when it is gone. */
+  /** Asks the part to end, and kills the whole group after `limitMs`. Resolves when the part is gone. */
   stop(limitMs: number): Promise<void>
 }
 
 export interface PartProcessOptions {
-  /** Where a file per running part tells the next supervisor what to clean up. */
+  /** The directory with a file for each running part. It tells the next supervisor what to clean up. */
   readonly runDirectory: string
   readonly onLine: (line: string) => void
-  /** What parts inherit, all or a part of it. */
+  /** The supervisor's environment. Parts inherit all of it or some variables. */
   readonly environment: NodeJS.ProcessEnv
-  /** See `PlatformGroup`; a part that gives way does not enter. */
+  /** See `PlatformGroup`. A part that gives way does not enter the group. */
   readonly enterGroup?: ((pid: number) => void) | undefined
-  /** Tests look on. */
+  /** Given by tests that watch the calls. */
   readonly keepFromKiller?: (pid: number) => void
 }
 
-/** Throws when the program can not be started at all. */
+/** Starts a part. Throws if the program can not be started at all. */
 export async function startPartProcess(part: Part, options: PartProcessOptions): Promise<PartProcess> {
   const [program, ...args] = commandOf(part)
   const child = spawn(program, args, {
@@ -61,8 +62,8 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', options.onLine)
   const exited = ended.then(async (exit) => {
-    // What the part itself had started goes with it; then nobody holds the pipes open and the last lines have
-    // arrived.
+    // Everything that the part itself had started is killed too. Then nobody holds the pipes open, and the
+    // last lines have arrived.
     signalProcess(-pid, 'SIGKILL')
     rmSync(file, { force: true })
     await Promise.race([once(child, 'close'), delay(lastLinesLimitMs)])
@@ -81,9 +82,9 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
 }
 
 /**
- * The kernel sends the stop signal to a part whose supervisor is gone, even one killed with -9: no part lives
- * on unsupervised. (The signal is bound to the thread that started the child, which for Node is the main
- * thread.)
+ * The command line of a part. When the supervisor is gone, even after a kill -9, the kernel sends the part
+ * its stop signal, so no part runs on without a supervisor. (The kernel ties the signal to the thread that
+ * started the child. In Node that is the main thread.)
  */
 function commandOf(part: Part): [string, ...string[]] {
   const before = confinedCommand(part.confinement, ['--pdeathsig', part.stopSignal])
@@ -92,7 +93,7 @@ function commandOf(part: Part): [string, ...string[]] {
   return [program, ...args]
 }
 
-/** Of memory and of processors, before the part can start anything itself. */
+/** Sets the part's priorities for memory and processors, before the part can start anything itself. */
 function setPriority(part: Part, pid: number, options: PartProcessOptions): void {
   const keep = options.keepFromKiller ?? keepFromKiller
   keep(pid)
@@ -101,14 +102,14 @@ function setPriority(part: Part, pid: number, options: PartProcessOptions): void
 }
 
 /**
- * Where the kernel shares processors between sessions first, niceness counts within a session only: so the
- * session's is set as well.
+ * Sets the niceness of the part's session too. Some kernels share processors between sessions first, and
+ * then the niceness of a process counts only within its session.
  */
 function giveWay(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
   } catch {
-    // A kernel without it.
+    // This kernel has no niceness for sessions.
   }
 }
 

@@ -3,9 +3,9 @@ import { chmod, chown, stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * Users of the machine that the parts run as where the stack is root, one each, so that a part that is taken
- * over reaches neither the machine nor the files of the others. The agent alone stays root: it makes network
- * devices, control groups and users of VMs.
+ * The users of the machine as which the parts run if the stack is root. Each part has one of its own, so
+ * that a part that is taken over reaches neither the machine nor the files of other parts. Only the agent
+ * stays root: it makes network devices, control groups and users of VMs.
  */
 export const PartUser = {
   Postgres: 'roost-postgres',
@@ -22,9 +22,9 @@ export interface UserIds {
   readonly gid: number
 }
 
-/** What makes users: of the Debian package passwd. */
+/** The program that makes users, from the Debian package passwd. */
 export const useradd = '/usr/sbin/useradd'
-/** What brings it where it is missing. */
+/** The command that installs it. */
 export const useraddRemedy = 'apt-get install -y --no-install-recommends passwd'
 
 /** A part can not get a user of its own. */
@@ -34,7 +34,9 @@ export class UserNotMade extends Error {
 
 const run = promisify(execFile)
 
-/** The numbers of a user, who is made with a group of that name where the machine has none yet. */
+/**
+ * Returns the numbers of a user. Makes the user, with a group of the same name, if the machine has none yet.
+ */
 export async function ensureUser(name: PartUser, program = useradd): Promise<UserIds> {
   const found = await run('id', [name]).catch(async () => {
     await makeUser(name, program)
@@ -57,7 +59,7 @@ async function makeUser(name: PartUser, program: string): Promise<void> {
   }
 }
 
-/** The users whom the next start has to make. */
+/** The users that the next start has to make. */
 export async function absentUsers(): Promise<readonly PartUser[]> {
   const names = Object.values(PartUser)
   const there = await Promise.all(
@@ -72,8 +74,8 @@ export async function absentUsers(): Promise<readonly PartUser[]> {
 }
 
 /**
- * Makes a directory the part's alone, with all that an earlier version made in it as another user. The
- * directory itself goes last: as long as it belongs to somebody else, the rest may not be done.
+ * Gives a directory to a part alone, with everything that an earlier version made in it as another user. The
+ * directory itself changes its owner last: as long as it has another owner, the work may be unfinished.
  */
 export async function giveTree(directory: string, { uid, gid }: UserIds): Promise<void> {
   await chmod(directory, 0o700)
@@ -82,13 +84,13 @@ export async function giveTree(directory: string, { uid, gid }: UserIds): Promis
   await chown(directory, uid, gid)
 }
 
-/** Lets the users of a group read a file of root's, and nobody else. */
+/** Lets the users of a group, and nobody else, read a file of root. */
 export async function letRead(file: string, { gid }: UserIds): Promise<void> {
   await chown(file, 0, gid)
   await chmod(file, 0o640)
 }
 
-/** Makes a file one part's alone: it may read it, and nobody else but root. */
+/** Gives a file to one part: only the part and root may read it. */
 export async function giveFile(file: string, { uid }: UserIds): Promise<void> {
   await chown(file, uid, 0)
   await chmod(file, 0o400)

@@ -1,29 +1,33 @@
 import type { Confinement } from './part-confinement.ts'
 
-/** One process of the stack, as the supervisor needs to know it. */
+/** What the supervisor needs to know about one process of the stack. */
 export interface Part {
   readonly name: string
   readonly program: string
   readonly args: readonly string[]
   /**
-   * A part of Roost's own: it inherits the supervisor's whole environment, where its settings are. Any other
-   * inherits only what says where it runs (`part-environment.ts`), because some settings are secrets.
+   * True for Roost's own parts: they inherit the supervisor's whole environment, because it holds their
+   * settings. Other programs inherit only the variables that say where they run (`part-environment.ts`),
+   * because some settings are secrets.
    */
   readonly readsSettings?: boolean
-  /** Added to what it inherits. */
+  /** Variables that are added to the inherited ones. */
   readonly env?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
-  /** Absent: it is who the supervisor is. */
+  /** The part's own user and rights. Without it the part runs as the supervisor's user. */
   readonly confinement?: Confinement | undefined
-  /** Users can keep it busy as they like: it has processors only where nobody else wants them. */
+  /**
+   * True if users can keep the part busy as long as they like. Then it gets processors only when they are
+   * free.
+   */
   readonly givesWay?: boolean
   readonly stopSignal: 'SIGTERM' | 'SIGINT'
-  /** How long it may take to end before it is killed. */
+  /** The time that the part has to end before it is killed. */
   readonly stopLimitMs: number
   /** Called before each start, the first and those after a crash. */
   prepare?(): Promise<void>
   /** Resolves once the part does its work. Called after each start; rejects when `signal` aborts. */
   ready(signal: AbortSignal): Promise<void>
-  /** What can only be done once the part runs for the first time; the next part waits for it. */
+  /** Does what is only possible once the part runs for the first time. The next part waits for it. */
   afterFirstReady?(): Promise<void>
 }

@@ -6,21 +6,21 @@ import { groupRoot, neighbourShare, shareFile } from '../../domain/host/processo
 
 /**
  * The control group of a stack's parts, for processors alone: `roost-platform-<data directory>`, with eight
- * times the weight of a neighbour. A part that gives way is not in it. What a part starts is where the part
- * is, but virtual machines are in groups of their own (`host/vmm/control-groups.ts`), and what unpacks images
- * leaves.
+ * times the weight of a neighbour. A part that gives way is not in it. A process that a part starts is in
+ * the part's group, with two exceptions: virtual machines have groups of their own
+ * (`host/vmm/control-groups.ts`), and processes that unpack images leave the group.
  */
 export interface PlatformGroup {
-  /** With what the process starts from now on. */
+  /** Puts a process into the group, with everything that the process starts from now on. */
   readonly enter: (pid: number) => void
   /**
-   * Once the parts have ended. With what one has left behind the group stays; the next stack on the data
-   * directory goes on with it.
+   * Called once the parts have ended. If a part has left a process behind, the group stays, and the next
+   * stack on the data directory uses it again.
    */
   readonly close: () => Promise<void>
 }
 
-/** Where the kernel says what groups there are. Tests have files of their own. */
+/** The places at which the kernel shows its groups. Tests have files of their own. */
 export interface GroupFiles {
   readonly root: string
   readonly ownGroups: string
@@ -29,15 +29,16 @@ export interface GroupFiles {
 const kernelFiles: GroupFiles = { root: groupRoot, ownGroups: '/proc/self/cgroup' }
 const namePrefix = 'roost-platform-'
 const members = 'cgroup.procs'
-/** A process that was killed is in its group for a moment longer. */
+/** A killed process stays in its group for a moment, so the removal is tried several times. */
 const removalTries = 20
 const removalPauseMs = 50
-/** As much as so many neighbours have together. */
+/** The group's weight. It has as much as this many neighbours together. */
 const weight = 8
 
 /**
- * Undefined where it takes more than we have (root, a kernel with control groups that can be written), and
- * where a service manager has put this process into a group of its own: the weight is set there.
+ * Makes the group. Returns undefined without root or without control groups that can be written. It also
+ * does so if a service manager has put this process into a group of its own, because the weight is set
+ * there.
  */
 export function openPlatformGroup(
   dataDirectory: string,
@@ -61,7 +62,7 @@ export function openPlatformGroup(
       try {
         writeFileSync(path.join(directory, members), String(pid))
       } catch {
-        // It has ended; or the kernel refuses it, and nothing depends on it.
+        // The process has ended, or the kernel refuses the change. Nothing depends on it.
       }
     },
     async close() {
@@ -70,18 +71,22 @@ export function openPlatformGroup(
   }
 }
 
-/** For a process that works for users as long as they like: it has processors as a neighbour has them. */
+/**
+ * Leaves the group. A process that works for users as long as they like gets processors like a neighbour.
+ */
 export function leavePlatformGroup(files: GroupFiles = kernelFiles): void {
   const own = ownGroup(files)
   if (own?.name.startsWith(`/${namePrefix}`) !== true) return
   try {
     writeFileSync(path.join(own.hierarchy, members), String(process.pid))
   } catch {
-    // It is no worse off where it is.
+    // If that fails, the process stays in the group, which does no harm.
   }
 }
 
-/** Where processors are shared, by version 1 where both are there. */
+/**
+ * This process's group in the hierarchy that shares processors. If both versions are there, it is version 1.
+ */
 function ownGroup({ root, ownGroups }: GroupFiles) {
   const lines = linesOf(ownGroups).map((line) => /^\d+:([^:]*):(.*)$/.exec(line) ?? [])
   const [, , one] = lines.find(([, controllers]) => controllers?.split(',').includes('cpu') === true) ?? []
@@ -98,7 +103,7 @@ function linesOf(file: string): readonly string[] {
   }
 }
 
-/** A group with a process in it stays: answers false then. */
+/** Removes a group. Returns false if a process is still in it; then the group stays. */
 function remove(directory: string): boolean {
   try {
     rmdirSync(directory)

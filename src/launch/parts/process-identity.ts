@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-/** Which process: numbers are used again, the start time with them is not. */
+/** Identifies a process. Process ids are used again, but never together with the same start time. */
 export interface ProcessIdentity {
   readonly pid: number
   /** Clock ticks after the machine's boot, from /proc. */
   readonly startTicks: number
 }
 
-/** Undefined when there is no such process (a zombie is none). */
+/** Returns undefined if there is no such process. A zombie counts as none. */
 export function identify(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -24,7 +24,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startTicks === identity.startTicks
 }
 
-/** Signals a process or, with a negative number, a group; one that is gone is fine. */
+/** Signals a process or, with a negative number, a group. A process that is gone is no error. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

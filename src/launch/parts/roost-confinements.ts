@@ -8,7 +8,8 @@ import { ensureUser, giveFile, giveTree, letRead, PartUser } from './part-users.
 import type { StackSettings } from '../stack-settings.ts'
 
 /**
- * Who Roost's own parts run as, and what they were given for it. The agent is not among them: it stays root.
+ * The confinements of Roost's own parts, and the copies of files that they need. The agent is not among
+ * them, because it stays root.
  */
 export interface RoostConfinements {
   readonly registryOwner: Confinement
@@ -22,15 +23,15 @@ export interface RoostConfinements {
 
 const checkout = path.resolve(import.meta.dirname, '../../..')
 /**
- * Public ports come and go with services, so they can not all be bound before the gateway gives its powers
- * up.
+ * The capability to bind low ports. Public ports come and go with services, so the gateway can not bind all
+ * of them before it gives its rights up.
  */
 const lowPorts = ['net_bind_service']
 const firstFreePort = 1024
 
 /**
- * Gives the parts their files, of an earlier version's too. Undefined where the stack has no power to give
- * up.
+ * Gives the parts their files, including those that an earlier version made. Returns undefined if the stack
+ * can not run its parts as other users.
  */
 export async function confineRoostParts(
   settings: StackSettings,
@@ -57,8 +58,9 @@ export async function confineRoostParts(
   const node = { program: process.execPath, reads: [checkout] }
   const bundle = installed.workflowBundle
   return {
-    // It measures and deletes the registry's files, so it is the same user. A capability that the registry
-    // does not have keeps that from looking into this process, which knows the database's password.
+    // The owner measures and deletes the registry's files, so both run as the same user. The owner has a
+    // capability that the registry lacks. So the registry can not look into the owner's process, which knows
+    // the database's password.
     registryOwner: await confine({
       ...node,
       user: registry,
@@ -69,7 +71,7 @@ export async function confineRoostParts(
     api: await confine({
       ...node,
       user: api,
-      // What it shares with the worker and with gateways.
+      // These groups own what the API shares with the worker and with gateways.
       groups: [worker.gid, gateway.gid],
       capabilities: settings.apiPort < firstFreePort ? lowPorts : [],
       own: [secretKeyFile, registryKeyFile, registryCertFile, joinTokenFile, gatewayTokenFile],
@@ -103,7 +105,10 @@ function metroCopies(settings: StackSettings): Pick<RoostConfinements, 'gatewayE
   }
 }
 
-/** Others may pass, and see nothing of what is in it but what they know the name of and may read. */
+/**
+ * Lets others pass through a directory. They see in it only files whose names they know and that they may
+ * read.
+ */
 async function makePassable(directory: string): Promise<void> {
   const { mode } = await stat(directory)
   await chmod(directory, (mode & 0o777) | 0o011)

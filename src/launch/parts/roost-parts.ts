@@ -3,26 +3,26 @@ import type { Part } from './part.ts'
 import { untilAnswers } from '../readiness.ts'
 import type { RoostConfinements } from './roost-confinements.ts'
 
-/** What Roost's own parts need to know; each reads it from the environment by its name. */
+/** What Roost's own parts are made from. */
 export interface RoostPartsOptions {
   readonly env: Readonly<Record<string, string>>
   readonly apiAt: string
   readonly workerAt: string
   readonly agentAt: string
   readonly gatewayAt: string
-  /** Absent: all of them are who the supervisor is. */
+  /** The confinements; undefined: all parts run as the supervisor's user. */
   readonly confinements: RoostConfinements | undefined
-  /** Absent where the registry is not the stack's own. */
+  /** The owner's address; absent if the registry is not the stack's own. */
   readonly registryOwnerAt?: string
-  /** Once the API answers for the first time. */
+  /** Called once the API answers for the first time. */
   readonly afterApi: () => Promise<void>
 }
 
 const sources = path.resolve(import.meta.dirname, '../../bin')
 
 export function roostParts(options: RoostPartsOptions): readonly Part[] {
-  // Hosts and the gateway are parts that could stand elsewhere; what the control plane alone needs is not
-  // theirs. Empty counts as absent.
+  // The agent and the gateway could also run on other machines, so they do not get what only the control
+  // plane needs. An empty variable counts as absent.
   const elsewhere = { ...options.env, DATABASE_URL: '', ROOST_ACME_EAB_HMAC_KEY: '' }
   const confined = options.confinements
   const { registryOwnerAt } = options
@@ -44,16 +44,16 @@ export function roostParts(options: RoostPartsOptions): readonly Part[] {
             ...part('registry-owner', registryOwnerAt, 2_000),
             confinement: confined?.registryOwner,
             givesWay: true,
-            // 401 is the healthy answer of a registry to one without a token.
+            // 401 is a healthy registry's answer to a client without a token.
             ready: (signal) => untilAnswers(`${registryOwnerAt}/v2/`, signal, [200, 401]),
           },
         ]
   return [
-    // The official images are pushed by it once the API answers.
+    // The registry owner comes first: once the API answers, the official images are pushed through it.
     ...registryOwner,
     { ...part('api', options.apiAt, 2_000), confinement: confined?.api, afterFirstReady: options.afterApi },
     { ...part('worker', options.workerAt, 3_000), confinement: confined?.worker },
-    // It ends the virtual machines of this host first.
+    // The agent has a longer limit, because it ends the virtual machines of this host first.
     { ...part('agent', options.agentAt, 5_000), env: elsewhere },
     {
       ...part('gateway', options.gatewayAt, 2_000),

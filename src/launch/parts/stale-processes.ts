@@ -4,14 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isRunning, signalProcess } from './process-identity.ts'
 import type { ProcessIdentity } from './process-identity.ts'
 
-/** What a part that lost its supervisor gets to end by itself before it is killed. */
+/** The time that a part without a supervisor has to end by itself before it is killed. */
 const endLimitMs = 5_000
 const pollMs = 50
 
 /**
- * Ends what an earlier supervisor of this directory left running, by the files it wrote; a number that
- * another process has got since is left alone. Returns the names of the parts that it had to end. Only for
- * the holder of the directory's lock.
+ * Ends the parts that an earlier supervisor of this directory left running, by the files that it wrote. If
+ * another process has got the same process id since, that process is left alone. Returns the names of the
+ * parts that it had to end. Only the holder of the directory's lock may call this.
  */
 export async function endStaleProcesses(runDirectory: string): Promise<readonly string[]> {
   const left = readRunFiles(runDirectory)
@@ -32,7 +32,7 @@ export function runningParts(runDirectory: string): readonly string[] {
     .map(({ name }) => name)
 }
 
-/** No process has the number 0. */
+/** Names no process, because no process has the id 0. */
 const noProcess: ProcessIdentity = { pid: 0, startTicks: 0 }
 
 interface RunFile {
@@ -52,7 +52,7 @@ function readRunFiles(runDirectory: string): readonly RunFile[] {
   return names.flatMap((name) => readRunFile(path.join(runDirectory, name)))
 }
 
-/** A file that was cut off by a crash names no process. */
+/** Reads a file about a part. A file that a crash has cut off names no process. */
 function readRunFile(file: string): readonly RunFile[] {
   try {
     const { pid, startTicks, stopSignal } = JSON.parse(readFileSync(file, 'utf8')) as ProcessIdentity & {

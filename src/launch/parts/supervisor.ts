@@ -9,9 +9,9 @@ import type { PartExit, PartProcess } from './part-process.ts'
 /**
  * Runs the parts of a stack, each in a process of its own.
  *
- * `start` brings them up one after the other, each only when the one before is ready; a part that ends before
- * it is ready makes it fail. From then on a part that ends is started again with back-off, for ever. `stop`
- * ends them in the reverse order; whatever has not ended when `stopLimitMs` has passed is killed, so that no
+ * `start` starts the parts one after another, each only when the one before is ready. It fails if a part
+ * ends before it is ready. After that, a part that ends is started again with back-off, for ever. `stop`
+ * ends the parts in the reverse order. A part that has not ended after `stopLimitMs` is killed, so that no
  * process is left behind.
  */
 export interface Supervisor {
@@ -22,9 +22,9 @@ export interface Supervisor {
 export interface SupervisorOptions {
   readonly parts: readonly Part[]
   readonly runDirectory: string
-  /** What parts inherit, all or a part of it. */
+  /** The supervisor's environment. Parts inherit all of it or some variables. */
   readonly environment: NodeJS.ProcessEnv
-  /** See `PlatformGroup`; absent: parts are where the supervisor is. */
+  /** See `PlatformGroup`. Without it parts stay in the supervisor's group. */
   readonly enterGroup?: ((pid: number) => void) | undefined
   readonly log: Logger
   /** Takes every line that a part writes. */
@@ -33,11 +33,13 @@ export interface SupervisorOptions {
   readonly stopLimitMs?: number
 }
 
-/** A first start creates databases; on a slow disk that takes its time. */
+/**
+ * The time for one part to become ready. A first start creates databases, which takes long on a slow disk.
+ */
 const defaultStartLimitMs = 90_000
-/** Ten seconds are promised; the rest is for the supervisor itself. */
+/** The time for all parts to stop. Users are promised ten seconds; the rest is for the supervisor itself. */
 const defaultStopLimitMs = 9_000
-/** Even when the time is up a part gets this long between its signal and being killed. */
+/** The least time between a part's stop signal and its kill, even when the time for all parts is over. */
 const shortestStopMs = 50
 const keptLines = 15
 
@@ -65,7 +67,7 @@ class SupervisedPart {
   readonly #stopping: AbortSignal
   readonly #lastLines: string[] = []
   #process: PartProcess | undefined
-  /** A start that is under way; `stop` waits for it, so that no process appears behind its back. */
+  /** A start that is under way. `stop` waits for it, so that no process starts after `stop`. */
   #starting: Promise<PartProcess> | undefined
   #crash: CrashRecord | undefined
 
@@ -148,7 +150,7 @@ class SupervisedPart {
     }
   }
 
-  /** Only tells: a part that ends before it is ready is started again by its watch, and by nobody else. */
+  /** Only logs that the part is ready again. If the part ends before that, `#watch` starts it again. */
   async #reportReadiness(running: PartProcess): Promise<void> {
     const ended = new AbortController()
     void running.exited.then(() => ended.abort())
@@ -165,7 +167,7 @@ class SupervisedPart {
   }
 }
 
-/** A part did not come up at the first start; the message has what it said last. */
+/** A part failed at the first start. The message has the last lines that the part wrote. */
 export class PartStartError extends Error {
   override readonly name = 'PartStartError'
 }

@@ -1,11 +1,11 @@
 /**
- * The value of a certificate's NameConstraints (RFC 5280, 4.2.1.10), in DER: DNS names of one domain and
- * below, and no IP address at all. The certificate library has no word for it.
+ * The value of a certificate's NameConstraints (RFC 5280, 4.2.1.10), in DER: it permits the DNS names of one
+ * domain and below it, and no IP addresses. The certificate library can not make this extension.
  */
 export function domainConstraint(domain: string): Buffer {
   const permitted = der(permittedTag, der(sequenceTag, der(dnsNameTag, Buffer.from(domain, 'ascii'))))
   const noAddress = [ipv4Bytes, ipv6Bytes].map((bytes) =>
-    // An address and its mask: with a mask of zeros, every address.
+    // The bytes are an address and its mask. A mask of zeros stands for every address.
     der(sequenceTag, der(ipAddressTag, Buffer.alloc(bytes * 2))),
   )
   return der(sequenceTag, permitted, der(excludedTag, ...noAddress))
@@ -18,7 +18,9 @@ const dnsNameTag = 0x82
 const ipAddressTag = 0x87
 const ipv4Bytes = 4
 const ipv6Bytes = 16
-/** Longer contents have their length's own length before it. */
+/**
+ * The longest content with a length of one byte. Longer contents say first how many bytes their length has.
+ */
 const shortLength = 0x7f
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {

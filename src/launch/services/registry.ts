@@ -12,14 +12,17 @@ export interface EmbeddedRegistry {
   readonly program: string
   readonly directory: string
   readonly port: number
-  /** Where clients get tokens: the API, as they reach it. */
+  /** The API's address as clients reach it; they get their tokens there. */
   readonly apiUrl: string
   readonly certificateFile: string
-  /** Keeps uploads that are under way valid over a restart. */
+  /** With the same secret, uploads that are under way stay valid over a restart. */
   readonly httpSecret: string
 }
 
-/** The registry trusts tokens that the API signs; whoever has none is told where to get one. */
+/**
+ * The registry as a part. It trusts tokens that the API signs, and tells a client without one where to get
+ * it.
+ */
 export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
   const configFile = path.join(options.directory, 'config.yml')
   const confinement = await confinementOf(options)
@@ -34,7 +37,7 @@ export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
     stopLimitMs: 2_000,
     async prepare() {
       await mkdir(path.join(options.directory, 'storage'), { recursive: true })
-      // The registry makes files that everybody can read, and most images are their user's alone.
+      // The registry makes files that everybody can read, but most images are only for their user.
       await chmod(options.directory, 0o700)
       await writeFile(
         configFile,
@@ -43,13 +46,13 @@ export async function registryPart(options: EmbeddedRegistry): Promise<Part> {
           address: `127.0.0.1:${options.port}`,
           realm: `${options.apiUrl}/registry/token`,
           certificateFile: options.certificateFile,
-          // Below that it tells of every request that came without a token, which is how each login begins.
+          // At a lower level it would log each request without a token, and each login begins with one.
           logLevel: 'error',
         }),
       )
       if (confinement !== undefined) await giveTree(options.directory, confinement.user)
     },
-    // 401 is the healthy answer to one without a token.
+    // 401 is the healthy answer to a client without a token.
     ready: (signal) => untilAnswers(`http://127.0.0.1:${options.port}/v2/`, signal, [200, 401]),
   }
 }

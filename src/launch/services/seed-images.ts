@@ -14,7 +14,7 @@ export interface SeedImagesInput {
   readonly directory: string
 }
 
-/** Pushes the official images with a token that we sign ourselves. Returns what was not there yet. */
+/** Pushes the official images with a token that we sign ourselves. Returns the images that were new. */
 export async function seedImages(input: SeedImagesInput): Promise<readonly string[]> {
   const key = readRegistrySigningKey({
     key: await readFile(input.registryKeyFile, 'utf8'),

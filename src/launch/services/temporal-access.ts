@@ -3,27 +3,30 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 
 /**
- * Temporal's dev server asks nobody who he is: whoever connects reads every history and may end every
- * workflow. So the packet filter lets only those connect that have to: by the user whom a connecting process
- * runs as.
+ * Who may connect to the embedded Temporal. Temporal's dev server does not authenticate its clients: every
+ * client can read all histories and end all workflows. So the packet filter admits connections by the user
+ * of the connecting process, and only those users that need Temporal.
  */
 export interface TemporalAccess {
-  /** Names the filter's table: one per data directory. */
+  /** The filter's table is named after it, so each data directory has a table of its own. */
   readonly dataDir: string
   readonly port: number
   readonly uiPort: number
-  /** Numbers of the users that may connect; root may in any case. */
+  /** The uids of the users that may connect. Root may always connect. */
   readonly users: readonly number[]
   /** The same for the Web UI. */
   readonly uiUsers: readonly number[]
 }
 
-/** Throws where the machine has no packet filter that can do it. Replaces what an earlier start left. */
+/**
+ * Loads the filter, and replaces that of an earlier start. Throws if the machine's packet filter can not do
+ * it.
+ */
 export async function closeTemporal(access: TemporalAccess): Promise<void> {
   await nft(temporalFilter(access))
 }
 
-/** Takes the filter away: its ports may be somebody else's next. */
+/** Removes the filter, because another program may use its ports next. */
 export async function reopenTemporal(access: Pick<TemporalAccess, 'dataDir'>): Promise<void> {
   const table = tableOf(access)
   await nft(`table inet ${table}\ndelete table inet ${table}\n`)

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse } from 'yaml'
 
-/** The files of `temporal-config/`, which both forms of Temporal are run with. */
+/** The directory `temporal-config/`. Both the dev server and the production server run with its files. */
 const directory = path.resolve(import.meta.dirname, '../../../temporal-config')
 
-/** Temporal's own numbers of the kinds of search attribute. */
+/** Temporal's own numbers for the kinds of search attributes. */
 export const searchAttributeKinds = {
   Text: 1,
   Keyword: 2,
@@ -36,7 +36,7 @@ export function readNamespaceConfig(): NamespaceConfig {
   }
 }
 
-/** The dynamic configuration as the dev server's flags want it: each value as JSON. */
+/** The dynamic configuration in the form of the dev server's flags: each value is JSON. */
 export function readDynamicConfig(): readonly { readonly key: string; readonly json: string }[] {
   const read = parse(readFileSync(path.join(directory, 'dynamic-config.yaml'), 'utf8')) as Readonly<
     Record<string, readonly { readonly value: unknown }[]>

@@ -5,12 +5,12 @@ import { searchAttributeKinds } from './temporal-config.ts'
 import type { NamespaceConfig } from './temporal-config.ts'
 
 const dayMs = 86_400_000
-/** gRPC's numbers. */
+/** Status codes of gRPC. */
 const notFound = 5
 const alreadyExists = 6
 /**
- * A server learns of a new namespace or attribute when it next refreshes what it knows, which takes it up to
- * 10 s.
+ * How long to wait for a new namespace or attribute. A server learns of it at its next refresh, which may
+ * take up to 10 s.
  */
 const visibleLimitMs = 40_000
 const pollMs = 200
@@ -22,9 +22,9 @@ export interface Registration {
 }
 
 /**
- * Makes sure that the namespace and its search attributes are as configured, and returns when they can be
- * used. Repeating it changes nothing; several may do it at once. Throws when an attribute is there with
- * another type: Temporal can not change it.
+ * Makes sure that the namespace and its search attributes are as configured, and resolves when they can be
+ * used. A repeat changes nothing, and several processes may call it at once. Throws if an attribute already
+ * exists with another type, because Temporal can not change a type.
  */
 export async function registerNamespace({ address, namespace, config }: Registration): Promise<void> {
   const connection = await Connection.connect({ address })
@@ -64,7 +64,7 @@ async function ensureNamespace(
   }
 }
 
-/** Adds what is missing. */
+/** Adds the search attributes that are missing. */
 async function ensureSearchAttributes(
   connection: Connection,
   namespace: string,
@@ -91,8 +91,8 @@ async function ensureSearchAttributes(
 }
 
 /**
- * A server that lists an attribute may still refuse it to workflows; once it takes it in a query, it takes it
- * there too.
+ * Queries by all attributes. A server that lists an attribute may still refuse it from workflows; once the
+ * server accepts it in a query, it accepts it from workflows too.
  */
 async function askByAttributes(
   connection: Connection,
@@ -105,7 +105,7 @@ async function askByAttributes(
   await connection.workflowService.countWorkflowExecutions({ namespace, query })
 }
 
-/** A search attribute exists with a type that is not ours. */
+/** A search attribute exists with another type than the configured one. */
 export class WrongAttributeType extends Error {
   override readonly name = 'WrongAttributeType'
 }

@@ -12,9 +12,9 @@ import { registerNamespace } from './temporal-registration.ts'
 export interface EmbeddedTemporal {
   /** The Temporal CLI. */
   readonly program: string
-  /** In a directory of its own, because SQLite makes further files beside it. */
+  /** The database file. It is in a directory of its own, because SQLite makes further files beside it. */
   readonly databaseFile: string
-  /** Where an earlier version kept it. */
+  /** The path at which an earlier version kept the file. */
   readonly formerDatabaseFile?: string
   readonly port: number
   readonly uiPort: number
@@ -22,7 +22,8 @@ export interface EmbeddedTemporal {
 }
 
 /**
- * The dev server with its Web UI: one process, a database file, the same settings as the production server.
+ * The dev server with its Web UI: one process and a database file, with the same settings as the production
+ * server.
  */
 export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
   const address = `127.0.0.1:${options.port}`
@@ -31,7 +32,7 @@ export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
     name: 'temporal',
     program: options.program,
     args: devServerArgs(options),
-    // The CLI keeps a configuration below the home directory; what stands there is not ours.
+    // The CLI would read a configuration from the home directory, which does not belong to Roost.
     env: { TEMPORAL_DISABLE_CONFIG_FILE: 'true' },
     confinement,
     stopSignal: 'SIGINT',
@@ -46,8 +47,8 @@ export async function temporalPart(options: EmbeddedTemporal): Promise<Part> {
     },
     ready: (signal) => untilSucceeds(() => checkTemporal(address), signal),
     async afterFirstReady() {
-      // It names every user and instance. The server makes its tables only where there is no file yet, so not
-      // earlier.
+      // The file names every user and instance. Its mode can not be set earlier: if the file existed before
+      // the start, the server would not make its tables.
       await chmod(options.databaseFile, 0o600)
       await registerNamespace({ address, namespace: options.namespace, config: readNamespaceConfig() })
     },
@@ -61,8 +62,8 @@ async function confinementOf({ program, databaseFile }: EmbeddedTemporal): Promi
 }
 
 /**
- * What is not in the database yet is in the files beside it, so these go first: a move that was broken off
- * goes on.
+ * Moves the database. The files beside it hold data that is not in the database yet, so they go first. Then
+ * a move that was cut off can be continued.
  */
 async function moveDatabase(from: string, to: string): Promise<void> {
   for (const suffix of ['-wal', '-shm', '-journal', '']) {
