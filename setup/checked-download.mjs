@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** A site that can not be reached must not hold set-up for long; the largest archive is about 60 MB. */
+/** A site that does not answer must not hold set-up up for long. The largest archive is about 60 MB. */
 const connectLimitMs = 5_000
 const downloadLimitMs = 180_000
 
 /**
- * The bytes at `url`, which must have this SHA-256: nothing that somebody put in its place is ever unpacked
- * or run. Throws where the digest is unknown, too.
+ * Fetches the bytes at `url`. Throws if they do not have this SHA-256, so that a file which somebody
+ * replaced is never unpacked or run. Also throws if no digest is known.
  */
 export async function fetchChecked(url, sha256) {
   if (sha256 === undefined) throw new Error(`no digest is known for ${url}`)

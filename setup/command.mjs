@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import path from 'node:path'
 
-/** How much of a failed command's output goes into the error. */
+/** The part of a failed command's output that goes into the error. */
 const keptOutputChars = 3000
 
 /**
- * Runs a command and returns what it wrote to stdout. Throws with the end of its output when it fails.
- * `onLine` is told each line as it comes, for progress.
+ * Runs a command and returns what it wrote to stdout. Throws with the end of its output if it fails.
+ * `onLine` gets each line as it comes, to show progress.
  */
 export function run(command, args, { cwd, env, onLine, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -37,9 +37,7 @@ export function run(command, args, { cwd, env, onLine, timeoutMs } = {}) {
   })
 }
 
-/**
- * Where a command is: on the PATH without the checkout's own `node_modules/.bin`, or in the sbin directories.
- */
+/** The path of a command: from the PATH without any `node_modules`, or from the sbin directories. */
 export async function which(command) {
   for (const directory of [...searchPath(), '/usr/local/sbin', '/usr/sbin', '/sbin']) {
     const file = path.join(directory, command)
@@ -49,7 +47,8 @@ export async function which(command) {
 }
 
 /**
- * `npm run` puts node_modules/.bin first; what set-up runs must not depend on what it is about to replace.
+ * The PATH without `node_modules`. `npm run` puts node_modules/.bin first, but set-up must not run programs
+ * that it may be about to replace.
  */
 export function searchPath() {
   return (process.env.PATH ?? '').split(':').filter((one) => one !== '' && !one.includes('node_modules'))

@@ -4,8 +4,8 @@ import { run } from './command.mjs'
 import { aptGet, updateLists } from './debian-packages.mjs'
 
 /**
- * Extracts a Debian package into `directory` without installing it: nothing of the machine changes, no
- * service is started, and no root is needed.
+ * Extracts a Debian package into `directory` without installing it. Nothing on the machine changes, no
+ * service starts, and root is not needed.
  */
 export async function extractPackage({ name, directory, say }) {
   await updateLists(say)
@@ -13,9 +13,7 @@ export async function extractPackage({ name, directory, say }) {
   await extractArchives(directory, directory)
 }
 
-/**
- * The same for several packages and for what they depend on, as far as it is not installed on the machine.
- */
+/** Does the same for several packages and for those dependencies that are not installed on the machine. */
 export async function extractWithDependencies({ names, directory, say }) {
   await updateLists(say)
   const archives = path.join(directory, 'archives')

@@ -4,7 +4,7 @@ import { Missing } from './missing.mjs'
 import { isRoot } from './paths.mjs'
 
 const qemu = '/usr/bin/qemu-system-x86_64'
-/** A package, the file that shows it is there, and what Roost does with it. */
+/** Each package with a file that shows that it is installed, and with what it does for Roost. */
 const known = {
   'qemu-system-x86': [qemu, 'runs the virtual machines'],
   'squashfs-tools': ['/usr/bin/sqfstar', "turns an image's layers into one file system"],
@@ -28,7 +28,7 @@ const known = {
   'libnss3-tools': ['/usr/bin/certutil', "lets that browser trust the stack's certificates"],
 }
 
-/** Without root nothing uses them. */
+/** Packages that only root needs. */
 const forRoot = new Set(['passwd'])
 
 let listsUpdated = false
@@ -37,13 +37,13 @@ export function isDebianPackage(need) {
   return known[need] !== undefined
 }
 
-/** The packages among `needs` that this machine has to have and has not. */
+/** The packages among `needs` that are not installed on this machine. */
 export function absentPackages(needs, machine = { isRoot, has: existsSync }) {
   const wanted = needs.filter((need) => isDebianPackage(need) && (machine.isRoot || !forRoot.has(need)))
   return wanted.filter((need) => !machine.has(known[need][0]))
 }
 
-/** Where the programs are whose place others ask for, as far as they are there. */
+/** The paths of those programs that other code looks up, if they are installed. */
 export function packagePaths() {
   return existsSync(qemu) ? { qemu } : {}
 }
@@ -73,8 +73,8 @@ async function installPackages(names, say) {
 }
 
 /**
- * The lists of packages, fresh, once per set-up. A repository that is away does not stop us: the install
- * tells.
+ * Updates the lists of packages, once per set-up. An unreachable repository does not stop set-up here; the
+ * install fails if it needs that repository.
  */
 export async function updateLists(say) {
   if (listsUpdated || !isRoot) return

@@ -6,8 +6,8 @@ import { isRoot } from './paths.mjs'
 import { versions } from './versions.mjs'
 
 /**
- * Builds a Go program with `go install` into `directory`. Interrupted, it leaves nothing under the program's
- * name.
+ * Builds a Go program with `go install` into `directory`. If it is interrupted, there is no file with the
+ * program's name.
  */
 export async function goInstall({ module, binary, directory, say }) {
   const go = await findGo(say)
@@ -16,7 +16,8 @@ export async function goInstall({ module, binary, directory, say }) {
   try {
     say('go install: about 3 minutes')
     await run(go, ['install', module], {
-      // No C: a machine may have a compiler and not the headers of its library.
+      // The program is built without C, because a machine may have a compiler but no headers of the C
+      // library.
       env: { GOBIN: unfinished, CGO_ENABLED: '0' },
       onLine: say,
     })
@@ -27,7 +28,7 @@ export async function goInstall({ module, binary, directory, say }) {
   return path.join(directory, binary)
 }
 
-/** Where `go` keeps the sources of a module version that it has just built. */
+/** The directory in which `go` keeps the sources of a module version that it has built. */
 export async function goModuleDirectory(module) {
   const go = await findGo(() => {})
   const answer = await run(go, ['mod', 'download', '-json', module])
@@ -35,8 +36,8 @@ export async function goModuleDirectory(module) {
 }
 
 /**
- * On the PATH, where go.dev's archive puts it, or from Debian; it then fetches the toolchain that a module
- * asks for.
+ * Finds Go on the PATH or where go.dev's archive puts it, or installs Debian's package. Go itself fetches
+ * the toolchain that a module asks for.
  */
 async function findGo(say) {
   const known = async () => (await which('go')) ?? '/usr/local/go/bin/go'

@@ -4,7 +4,10 @@ import { Missing } from './missing.mjs'
 import { cache, checkout } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
-/** Built for the kernel that was just found; keyed by its version and by the guest's own sources. */
+/**
+ * Builds the guest for the kernel that was found. The cache key is the kernel's version and the guest's
+ * sources.
+ */
 export const guest = {
   title: 'guest program and initrd',
   async bring({ say, found }) {

@@ -10,7 +10,9 @@ import { directoryOnce } from './replace.mjs'
 const metaPackage = 'linux-image-cloud-amd64'
 const kernels = path.join(cache, 'kernel')
 
-/** The kernel that virtual machines run: Debian's cloud kernel, extracted and never installed into /boot. */
+/**
+ * The kernel of virtual machines: Debian's cloud kernel, which is extracted and never installed into /boot.
+ */
 export const kernel = {
   title: 'guest kernel',
   async bring({ say }) {
@@ -28,7 +30,9 @@ export const kernel = {
   },
 }
 
-/** What the archive has now; where it can not be asked, the newest that was fetched before. */
+/**
+ * Returns the kernel that the archive has now or, if the archive does not answer, the newest in the cache.
+ */
 async function currentKernel(say) {
   const known = await packageName()
   if (known !== undefined && (await exists(path.join(kernels, known)))) return path.join(kernels, known)

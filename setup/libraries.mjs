@@ -4,7 +4,7 @@ import { run } from './command.mjs'
 const architecture = { x64: 'x86_64', arm64: 'aarch64' }[process.arch] ?? process.arch
 
 /**
- * For LD_LIBRARY_PATH: where packages that were extracted into `directory` have their libraries.
+ * The library directories of packages that were extracted into `directory`, for LD_LIBRARY_PATH.
  * @param {string} directory
  */
 export function libraryPath(directory) {
@@ -12,7 +12,7 @@ export function libraryPath(directory) {
 }
 
 /**
- * The libraries that a program below `directory` is linked with and that are neither there nor on the
+ * The libraries that a program below `directory` needs and that are neither below `directory` nor on the
  * machine.
  * @param {string} directory
  * @param {string} program

@@ -7,7 +7,7 @@ import { Missing } from './missing.mjs'
 import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
-/** A package and the program that is used of it. */
+/** Each package with its program that the benchmark uses. */
 const programs = {
   haproxy: 'usr/sbin/haproxy',
   nginx: 'usr/sbin/nginx',
@@ -18,14 +18,14 @@ const packages = Object.keys(programs)
 const directory = path.join(cache, 'load-tools')
 
 /**
- * The proxies that the gateway is measured against, and h2load. Extracted, not installed: the packages would
- * start servers of their own. The libraries that the machine lacks are beside them.
+ * The proxies with which the gateway is compared, and h2load. They are extracted and not installed, because
+ * the packages would start servers of their own. Libraries that the machine lacks are extracted too.
  */
 export const loadTools = {
   title: 'reference proxies and load tools (benchmark)',
   async bring({ say }) {
     try {
-      // A library may have been the machine's own when they were extracted, and be gone since.
+      // A library that was the machine's own when the programs were extracted may have been removed since.
       if ((await problems()).length > 0) await rm(directory, { recursive: true, force: true })
       await directoryOnce(directory, (into) =>
         extractWithDependencies({ names: packages, directory: into, say }),
@@ -44,7 +44,7 @@ export const loadTools = {
   },
 }
 
-/** Why the programs could not run, one sentence each. */
+/** The reasons why programs could not run, one sentence each. */
 async function problems() {
   const found = await Promise.all(
     Object.entries(programs).map(async ([name, program]) => {

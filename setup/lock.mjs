@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 /**
- * Takes the lock `file`, waiting for it with `onWait` called once. The lock is held by a child that ends with
- * us, however we end: flock(1) keeps it while `cat` waits for the end of a pipe whose other side only we
- * hold. Returns the release.
+ * Takes the lock `file` and returns a function that releases it. Calls `onWait` once if it has to wait. A
+ * child process holds the lock and ends with this process in any case: flock(1) keeps the lock while `cat`
+ * waits for the end of a pipe whose other side only this process holds.
  */
 export async function takeLock(file, onWait) {
   const child = spawn('flock', [file, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // Ctrl-C goes to the terminal's whole group; the lock has to last until we are done with it.
+    // Ctrl-C goes to the terminal's whole process group, but the lock has to last until its release.
     detached: true,
   })
   const timer = setTimeout(() => onWait(), 300)

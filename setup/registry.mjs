@@ -6,8 +6,8 @@ import { cache } from './paths.mjs'
 import { directoryOnce } from './replace.mjs'
 
 /**
- * Debian's docker-registry. Extracted, not installed: the package would start a registry of its own at every
- * boot.
+ * Debian's docker-registry. It is extracted and not installed, because the package would start a registry of
+ * its own at every boot.
  */
 export const registry = {
   title: 'OCI registry',

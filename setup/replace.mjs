@@ -3,8 +3,8 @@ import path from 'node:path'
 import { exists } from './command.mjs'
 
 /**
- * Makes `directory` if it is not there: `make` fills a directory beside it, which then takes the name at
- * once. What is interrupted leaves only a directory that nobody reads.
+ * Makes `directory` if it does not exist. `make` fills a directory beside it, which is then renamed. An
+ * interrupted run leaves only a directory that nobody reads.
  */
 export async function directoryOnce(directory, make) {
   if (await exists(directory)) return directory

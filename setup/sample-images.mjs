@@ -9,8 +9,7 @@ import { directoryOnce } from './replace.mjs'
 const builder = path.join(checkout, 'samples', 'build.ts')
 
 /**
- * The official images of `samples/`, built here without the internet; the stack pushes them at its first
- * start.
+ * Builds the official images of `samples/`, without the internet. The stack pushes them at its first start.
  */
 export const sampleImages = {
   title: 'sample images',

@@ -11,10 +11,10 @@ import { broughtThings, currentStamp, writeSetup } from './stamp.mjs'
 import { things } from './things.mjs'
 
 /**
- * `node setup/setup.mjs [--parts | --tests | --bench [section ...]]`: brings everything Roost needs for that,
- * on plain Node 20 and without npm packages. Runs as often as you like, also interrupted and also twice at
- * once. Ends with 1 when something that is needed is missing. Without an argument it brings the embedded
- * stack; `needs.mjs` says what belongs to what.
+ * `node setup/setup.mjs [--parts | --tests | --bench [section ...]]`: gets everything that Roost needs for
+ * its parts, the tests or the benchmark, and without an argument for the embedded stack (`needs.mjs`). It
+ * runs on plain Node 20 without npm packages. It can be repeated, interrupted, and run twice at once. The
+ * exit code is 1 if something that is needed is missing.
  */
 
 async function main(needs) {
@@ -25,7 +25,7 @@ async function main(needs) {
     say('Another set-up is running; waiting for it.'),
   )
   try {
-    // Whoever was first may have done all of it.
+    // The other set-up may have done all of the work.
     if (!isSetUp(needs, stamp)) await bringAll(needs, stamp)
   } finally {
     await release()
@@ -46,7 +46,7 @@ async function bringAll(needs, stamp) {
   const wanted = Object.entries(things).filter(
     ([name]) => needs.includes(name) || (name === 'debianPackages' && needs.some(isDebianPackage)),
   )
-  // What another set-up of this checkout brought stays known.
+  // The things from earlier set-ups of this checkout stay in the list.
   const brought = broughtThings(stamp)
   const missing = []
   for (const [index, [name, thing]] of wanted.entries()) {
@@ -65,7 +65,7 @@ async function bringAll(needs, stamp) {
   conclude(missing)
 }
 
-/** Where everything is that was brought so far. */
+/** The paths of all things so far. */
 function pathsOf(brought) {
   return Object.assign(packagePaths(), ...Object.values(brought).map(({ paths }) => paths))
 }
@@ -88,7 +88,7 @@ function conclude(missing) {
   process.exitCode = 1
 }
 
-/** What was asked for, or undefined where that makes no sense. */
+/** The needs for the command's arguments, or undefined if the arguments are wrong. */
 function asked() {
   try {
     return needsOf(process.argv.slice(2))

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileS
 import path from 'node:path'
 import { checkout, setupFile } from './paths.mjs'
 
-/** What set-up depends on. Anything else may change without a second set-up. */
+/** The inputs of set-up. Anything else may change without a new set-up. */
 const inputs = ['package-lock.json', 'setup', 'guest', 'workflows', 'src/domain', 'samples', 'src/registry']
 
-/** A short hash over names and contents of files and directories. */
+/** A short hash of the names and contents of files and directories. */
 export function hashOf(places, salt = '') {
   const hash = createHash('sha256').update(salt)
   for (const file of places.flatMap(filesBelow))
@@ -38,8 +38,8 @@ function readSetup() {
 }
 
 /**
- * The things that a set-up for these very inputs brought, by name, as far as everything they found is still
- * there.
+ * The things, by name, that a set-up with exactly these inputs got. A thing is left out if one of its files
+ * is missing now.
  */
 export function broughtThings(stamp) {
   const setup = readSetup()
@@ -48,7 +48,7 @@ export function broughtThings(stamp) {
   return Object.fromEntries(Object.entries(setup.things).filter(([, thing]) => isThere(thing)))
 }
 
-/** `paths` are those of all things and of the machine's own programs. */
+/** Writes the result of a set-up. Its `paths` are those of all things and of the machine's own programs. */
 export function writeSetup(setup) {
   const unfinished = `${setupFile}.${process.pid}`
   writeFileSync(unfinished, `${JSON.stringify(setup, undefined, 2)}\n`)

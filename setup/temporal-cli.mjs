@@ -12,8 +12,8 @@ const cached = path.join(directory, 'temporal')
 const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch] ?? process.arch
 const archive = `https://temporal.download/cli/archive/v${versions.temporalCli}?platform=linux&arch=${architecture}`
 /**
- * The Temporal CLI, which holds the dev server and its Web UI. Sources in this order; the first that works is
- * taken.
+ * The Temporal CLI, which contains the dev server and its Web UI. It comes from TEMPORAL_CLI_PATH, the PATH
+ * or the cache; the first that works is taken.
  */
 export const temporalCli = {
   title: 'Temporal CLI',
@@ -87,7 +87,7 @@ async function download(say) {
 }
 
 /**
- * What `temporal --version` says of its server, such as 1.29.1; undefined when the file is not that program.
+ * The server's version from `temporal --version`, such as 1.29.1; undefined if the file is not that program.
  */
 async function serverVersion(file) {
   const text = await run(file, ['--version'], { timeoutMs: 10_000 }).catch(() => '')

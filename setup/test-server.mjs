@@ -13,13 +13,15 @@ import { versions } from './versions.mjs'
 
 const directory = path.join(cache, `temporal-test-server-${versions.temporalTestServer}`)
 const program = path.join(directory, 'temporal-test-server')
-/** Java's classes as they are in memory after a start. */
+/** An archive of Java's classes as they are in memory after a start. */
 const archive = path.join(directory, 'classes.jsa')
-/** The server begins within seconds; one that does not is not waited for. */
+/** How long to wait for the server's first start, which normally takes seconds. */
 const firstStartLimitMs = 60_000
 const portPollMs = 50
 
-/** Temporal's test server skips time: the whole back-off table of a restart policy takes seconds with it. */
+/**
+ * Temporal's test server, which skips time: with it a restart policy's whole back-off table takes seconds.
+ */
 export const testServer = {
   title: 'Temporal test server (tests)',
   async bring({ say }) {
@@ -51,7 +53,7 @@ async function installJava(say) {
   await aptGet(['install', '-y', '--no-install-recommends', ...absent], { onLine: say })
 }
 
-/** Maven resolves the server's dependencies and copies the jars. */
+/** Lets Maven resolve the server's dependencies and copy the jars. */
 async function fetchJars(into, say) {
   const mvn = await which('mvn')
   await writeFile(path.join(into, 'pom.xml'), pom)
@@ -74,7 +76,7 @@ async function fetchJars(into, say) {
   )
 }
 
-/** At every set-up: it may be another one than when the jars were fetched. */
+/** Writes the program at every set-up, because it may have changed since the jars were fetched. */
 async function writeLauncher() {
   const unfinished = `${program}.${process.pid}`
   await writeFile(unfinished, launcher)
@@ -93,9 +95,9 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 `
 
 /**
- * The SDK gives the server 5 s to begin. Reading and verifying its classes takes most of a second of
- * processor time, so a busy machine needs longer; with an archive of them it takes a quarter. Java goes on
- * without an archive that does not fit.
+ * The options of Java. The SDK gives the server 5 s to start. Reading and verifying the classes takes most
+ * of a second of processor time, so a busy machine may need longer. With an archive of the classes it takes
+ * a quarter of that. If the archive does not fit, Java runs without it.
  */
 const javaOptions = [
   '-Xmx512m',
@@ -112,8 +114,8 @@ exec java ${javaOptions.join(' ')} -XX:SharedArchiveFile="$here/classes.jsa" -cp
 `
 
 /**
- * Java writes the archive when the server ends. It names the paths of the jars, so it is made where they
- * stay.
+ * Makes the archive, which Java writes when the server ends. The archive holds the paths of the jars, so it
+ * is made in the final directory.
  */
 async function archiveClasses(say) {
   const unfinished = `${archive}.${process.pid}`

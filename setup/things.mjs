@@ -11,8 +11,8 @@ import { testServer } from './test-server.mjs'
 import { workflowBundle } from './workflow-bundle.mjs'
 
 /**
- * What set-up brings, by the names that `needs.mjs` uses, in this order: later things use what earlier ones
- * found.
+ * The things that set-up gets, by the names in `needs.mjs`. The order matters, because later things use what
+ * earlier ones found.
  */
 export const things = {
   npmPackages,

@@ -6,7 +6,9 @@ import { Missing } from './missing.mjs'
 import { node24 } from './npm-packages.mjs'
 import { cache, checkout } from './paths.mjs'
 
-/** Bundling costs each worker start more than a second, so it is done once per state of the sources. */
+/**
+ * Bundles the workflows once per state of the sources. It would cost each worker start more than a second.
+ */
 export const workflowBundle = {
   title: 'workflow bundle',
   async bring() {
