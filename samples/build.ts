@@ -1,6 +1,6 @@
 /**
- * Builds the official images as one OCI layout: `node samples/build.ts <empty directory>`. Needs musl-gcc and
- * a static busybox, both Debian packages, and no network.
+ * Builds the official images as one OCI layout: `node samples/build.ts <empty directory>`. It needs musl-gcc
+ * and a static busybox, which are Debian packages, but no network.
  */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import type { SampleFile, SampleImage } from './oci-layout.ts'
 const run = promisify(execFile)
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** One static program as an image of its own. */
+/** Makes an image with one static program. */
 async function program(name: string, ports: readonly number[]): Promise<SampleImage> {
   const directory = await mkdtemp(join(tmpdir(), `roost-${name}-`))
   const binary = join(directory, name)
@@ -66,7 +66,7 @@ async function busybox(): Promise<SampleImage> {
         .map((name) => ({ path: name, mode: 0o777, linkTarget: busyboxPath })),
     ],
     config: {
-      // Without an entrypoint the arguments of an instance are the command itself.
+      // The image has no entrypoint, so the arguments of an instance are the whole command.
       Cmd: ['/bin/sleep', 'infinity'],
       Env: [path],
       WorkingDir: '/',

@@ -1,4 +1,4 @@
-/* What every sample that is asked over TCP begins with. */
+/* The beginning of every sample that serves TCP. */
 #ifndef SAMPLES_LISTENING_H
 #define SAMPLES_LISTENING_H
 #include <netinet/in.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Ends the program where the port can not be had. Needs _GNU_SOURCE. */
+/* Listens on a port, or ends the program if that is impossible. Needs _GNU_SOURCE. */
 static int listen_on(int port) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   int on = 1;

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 
-/** A member of a layer. Everything belongs to root and has the same time, so that a build can be repeated. */
+/** A file of a layer. All files belong to root and have the same time, so that repeated builds are equal. */
 export interface SampleFile {
   readonly path: string
   readonly mode?: number
@@ -13,7 +13,7 @@ export interface SampleFile {
 }
 
 export interface SampleImage {
-  /** `hello:latest` */
+  /** Name and tag, such as `hello:latest`. */
   readonly name: string
   readonly files: readonly SampleFile[]
   readonly config: Readonly<Record<string, unknown>>

@@ -1,10 +1,11 @@
 /*
- * Works for its answers: something to put load on. On port 8080, or on the one that its argument names, HTTP:
- *   GET /?ms=N     burns N milliseconds of CPU, 20 where it is not told and 2000 at most, and says which instance it was
- *   GET /healthz   says at once that it is there
- * A thread per connection: one that burns keeps no other from being accepted. CPU is measured as the thread's
- * own, so N milliseconds are N milliseconds however many share the processor. SIGTERM ends it with exit code
- * 0 when what is in flight has been answered.
+ * An application that works for its answers, so that one can put load on it. It serves HTTP on port 8080, or
+ * on the port in its argument:
+ *   GET /?ms=N     uses N milliseconds of CPU (20 without N, 2000 at most) and answers with the instance's name
+ *   GET /healthz   answers at once
+ * Each connection has a thread, so a request that works does not hold up other connections. The CPU time is
+ * that of the thread, so N milliseconds stay N milliseconds, however many threads share the processor. After
+ * SIGTERM it answers the requests in flight and ends with exit code 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +32,7 @@ enum { MAX_HEAD_BYTES = 8192, STACK_BYTES = 64 * 1024 };
 static char name[128];
 static volatile sig_atomic_t stopping;
 
-/* Sockets of the connections that are open, in no order. */
+/* The sockets of the open connections, in no order. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t all_closed = PTHREAD_COND_INITIALIZER;
 static int open_fds[MAX_CONNECTIONS];
@@ -54,7 +55,7 @@ static void burn(long ms) {
     for (volatile int i = 0; i < 1000; i++) continue;
 }
 
-/* Answers are smaller than any socket buffer: what does not fit is a client that does not read. */
+/* Answers are smaller than any socket buffer. If one does not fit, the client does not read. */
 static bool answer(int fd, const char *status, const char *body, bool keep) {
   char text[512];
   int length = snprintf(text, sizeof text, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n%s\r\n%s", status,
@@ -63,7 +64,8 @@ static bool answer(int fd, const char *status, const char *body, bool keep) {
 }
 
 /*
- * Ends a connection that it has not read whole: what is left of a body would be taken for the next request.
+ * Refuses a request and ends its connection. The rest of a body would otherwise be taken for the next
+ * request.
  */
 static bool refuse(int fd, const char *status, const char *why) { return answer(fd, status, why, false); }
 
@@ -75,11 +77,11 @@ static bool answer_load(int fd, const char *query, bool keep) {
   ms = ms < 0 ? 0 : ms > MAX_MS ? MAX_MS : ms;
   burn(ms);
   snprintf(body, sizeof body, "%s burned %ld ms\n", name, ms);
-  /* One that ends says so, and its clients go elsewhere. */
+  /* While the program stops, it closes connections after the answer, so that clients go elsewhere. */
   return answer(fd, "200 OK", body, keep && !stopping);
 }
 
-/* Answers one request; false where the connection is to be closed. */
+/* Answers one request. Returns false if the connection has to be closed. */
 static bool answer_request(int fd, const char *head) {
   bool keep = strcasestr(head, "\r\nconnection: close") == NULL && strstr(head, " HTTP/1.0\r\n") == NULL;
   if (strncmp(head, "GET /", 5) != 0) return refuse(fd, "405 Method Not Allowed", "GET only\n");
@@ -88,7 +90,7 @@ static bool answer_request(int fd, const char *head) {
   return answer(fd, "404 Not Found", "", keep && !stopping);
 }
 
-/* Until the client ends it, or one of its requests does. */
+/* Serves a connection until the client or one of its requests ends it. */
 static void serve(int fd) {
   char head[MAX_HEAD_BYTES + 1];
   size_t used = 0;
@@ -118,7 +120,7 @@ static void forget(int fd) {
       open_fds[at] = open_fds[--open_count];
       break;
     }
-  /* Under the lock, so that the number stands for nobody else when reading is shut down. */
+  /* This happens under the lock, so that `finish` never shuts down another file with the same number. */
   close(fd);
   if (open_count == 0) pthread_cond_signal(&all_closed);
   pthread_mutex_unlock(&lock);
@@ -131,7 +133,7 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* False where nobody waits to be accepted. */
+/* Accepts a connection. Returns false if none waits. */
 static bool accept_one(int listener, const pthread_attr_t *attributes) {
   int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (fd < 0) return false;
@@ -149,7 +151,7 @@ static bool accept_one(int listener, const pthread_attr_t *attributes) {
   return true;
 }
 
-/* What has been sent is still read and answered; nothing more is. */
+/* Lets threads read and answer what clients have sent so far, but nothing more, and waits for them. */
 static void finish(void) {
   pthread_mutex_lock(&lock);
   for (int at = 0; at < open_count; at++) shutdown(open_fds[at], SHUT_RD);
@@ -164,8 +166,8 @@ int main(int count, char **arguments) {
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
   /*
-   * Delivered only while this thread waits, so that none comes between the test and the wait; to no other
-   * thread at all.
+   * The signals are delivered only to this thread and only while it waits, so that none comes between the
+   * test and the wait.
    */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);

@@ -1,4 +1,4 @@
-/* The two things of RFC 6455 that this sample needs: the answer to a key, and the head of a frame. */
+/* The two parts of RFC 6455 that this sample needs: the answer to a key, and the head of a frame. */
 #ifndef COUNTER_WEBSOCKET_H
 #define COUNTER_WEBSOCKET_H
 #include <stddef.h>
@@ -22,7 +22,7 @@ static inline void ws_sha1_block(uint32_t h[5], const unsigned char *p) {
   h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e;
 }
 
-/* `Sec-WebSocket-Accept` for a key of at most 64 bytes; `accept` has room for 29. */
+/* Writes `Sec-WebSocket-Accept` for a key of at most 64 bytes. `accept` has room for 29 bytes. */
 static inline void ws_accept(const char *key, size_t length, char *accept) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   unsigned char block[128] = {0}, digest[21] = {0};
@@ -44,8 +44,8 @@ static inline void ws_accept(const char *key, size_t length, char *accept) {
 }
 
 /*
- * Reads one whole masked frame at `bytes` and unmasks its payload in place. Returns how many bytes the frame
- * has, 0 where it is not whole yet, -1 where it is longer than this sample takes.
+ * Reads one whole masked frame at `bytes` and unmasks its payload in place. Returns the length of the frame
+ * in bytes, 0 if it is not complete yet, and -1 if it is not masked or longer than this sample accepts.
  */
 static inline int ws_frame(unsigned char *bytes, size_t length, int *opcode, unsigned char **payload, size_t *size) {
   if (length < 2) return 0;

@@ -1,7 +1,8 @@
 /*
  * Answers every HTTP request on port 8080 with "Hello from <host name>". The platform gives an instance its
- * name as the host name. One thread and poll(2): small enough to be there before the kernel has settled,
- * keep-alive so that a benchmark measures the platform. SIGTERM ends it with exit code 0.
+ * name as the host name. The program has one thread and poll(2), and is so small that it listens at once
+ * after the boot. It has keep-alive, so that a benchmark measures the platform. SIGTERM ends it with exit
+ * code 0.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +23,7 @@ enum { PORT = 8080, MAX_CONNECTIONS = 512, MAX_HEAD_BYTES = 8192 };
 
 struct connection {
   size_t used;
-  /* Of a request's body, which is read and dropped. */
+  /* The bytes left of a request's body, which is read and dropped. */
   unsigned long long body_left;
   char head[MAX_HEAD_BYTES + 1];
 };
@@ -54,17 +55,17 @@ static const char *header(const char *head, const char *name) {
   return line ? line + strlen(name) : NULL;
 }
 
-/* Answers one request; false where the connection is to be closed. */
+/* Answers one request. Returns false if the connection has to be closed. */
 static int answer_request(int fd, const char *head) {
   const char *wish = header(head, "\r\nconnection:");
   if (wish) wish += strspn(wish, " ");
   int old = strstr(head, " HTTP/1.0\r\n") != NULL;
   int keep = old ? wish && strncasecmp(wish, "keep-alive", 10) == 0 : !wish || strncasecmp(wish, "close", 5) != 0;
-  /* The answer is smaller than any socket buffer: what does not fit is a client that does not read. */
+  /* The answer is smaller than any socket buffer. If it does not fit, the client does not read. */
   return write(fd, answer, answer_bytes) == (ssize_t)answer_bytes && keep;
 }
 
-/* Answers all requests that have arrived whole; false where the connection is to be closed. */
+/* Answers all requests that are complete. Returns false if the connection has to be closed. */
 static int serve(int fd, struct connection *c) {
   for (;;) {
     if (c->body_left > 0) {
@@ -122,7 +123,7 @@ int main(void) {
   sigaction(SIGTERM, &on_stop, NULL);
   sigaction(SIGINT, &on_stop, NULL);
   signal(SIGPIPE, SIG_IGN);
-  /* Delivered only while waiting, so that none comes between the test and the wait. */
+  /* Signals are delivered only during the wait, so that none comes between the test and the wait. */
   sigset_t while_working, while_waiting;
   sigemptyset(&while_waiting);
   sigemptyset(&while_working);
