@@ -9,7 +9,7 @@ const instances = 10_000
 const connections = 8
 const warmUpRequests = 500
 
-/** Reads while the account holds 10 000 instances. Client and server share the machine's cores. */
+/** Measures reads while the account has 10 000 instances. Client and server share the machine's cores. */
 export async function benchReads(stack: Stack, image: string): Promise<Section> {
   const account = await seedAccount(stack, { name: 'reader', image, instances, tokens: 32 })
   const load = async (requests: number, path: (index: number) => string): Promise<LoadResult> => {

@@ -4,8 +4,8 @@ import { benchReaction } from './autoscale/reaction.ts'
 import { printSection } from './report.ts'
 
 /**
- * How soon there is a clone that serves, with real VMs, and what a thousand services cost that need none,
- * with pretended ones.
+ * Measures, with real VMs, how soon a new clone serves and, with fake VMs, what a thousand services cost
+ * that need no clone.
  */
 export async function benchAutoscale(options: {
   readonly accelerator: string

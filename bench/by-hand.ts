@@ -23,7 +23,7 @@ export interface HandStart {
 
 const startLimitMs = 60_000
 
-/** Nobody is reached through it: the device is there because it is there in a real start. */
+/** A network device that reaches nobody. It exists because a real start has one. */
 const nowhere = {
   kind: 'user',
   ip: '10.0.2.15',
@@ -36,9 +36,8 @@ const nowhere = {
 } as const
 
 /**
- * The yardstick: the same kernel, image and machine started with QEMU alone, by nothing but this function.
- * Resolves with the milliseconds from the start of the process until the application was entered, and ends
- * the VM.
+ * The yardstick: starts the same kernel, image and machine with QEMU alone. Resolves with the milliseconds
+ * from the start of the process to the entry of the application, and ends the VM.
  */
 export async function startByHand(start: HandStart): Promise<number> {
   const startedMs = performance.now()
@@ -52,8 +51,8 @@ export async function startByHand(start: HandStart): Promise<number> {
 }
 
 /**
- * The same with a file as its volume at `/data`, nothing bounding it. Resolves with the first line of the
- * application that fits.
+ * Does the same with a file as the volume at `/data`, without any bounds. Resolves with the application's
+ * first line that matches `wanted`.
  */
 export async function runByHand(start: HandStart, volumePath: string, wanted: RegExp): Promise<string> {
   const machine = beginByHand(start, volumePath)
@@ -72,7 +71,7 @@ interface HandMachine {
   end(): Promise<void>
 }
 
-/** As in the product's own command line, without its bounds. */
+/** The arguments for the volume: those of the product's own command line, without the bounds. */
 const plainVolume = (fd: number): readonly string[] => [
   '-add-fd',
   `fd=${fd},set=1`,
@@ -101,7 +100,7 @@ function beginByHand(start: HandStart, volumePath?: string): HandMachine {
   })
   if (volumePath !== undefined) args.push(...plainVolume(firstFileFd + paths.length))
   const stdio = Array.from({ length: keeperFd.monitor + 1 }, (_, fd) => {
-    // What it complains of belongs to whoever measures.
+    // QEMU's complaints go to the terminal of the person who measures.
     if (fd < firstFileFd) return fd === 2 ? ('inherit' as const) : ('ignore' as const)
     return files[fd - firstFileFd] ?? (fd >= keeperFd.console ? ('pipe' as const) : ('ignore' as const))
   })
@@ -143,7 +142,10 @@ function encoded(process: GuestProcess, volume?: Parameters<typeof encodeGuestCo
   return config
 }
 
-/** Speaks the guest's control protocol as far as a start needs it. */
+/**
+ * Speaks the part of the guest's control protocol that a start needs. Resolves when the application is
+ * entered.
+ */
 function entered(control: Duplex, config: Buffer): Promise<void> {
   control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))
   return new Promise((resolve, reject) => {

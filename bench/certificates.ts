@@ -13,14 +13,14 @@ import type { Finding, Section } from './report.ts'
 
 const certificates = 10_000
 const handshakes = 500
-/** More than the gateway holds contexts, so that its memory is as it will ever be. */
+/** More names than the gateway holds contexts, so that its memory reaches its final size. */
 const randomNames = 1_500
 const warmUps = 200
 const pollMs = 5
 const settleMs = 3_000
 
 /**
- * The gateway's own process with as many certificates as the largest stack that is planned for. Everything
+ * Measures the gateway's own process with as many certificates as the largest planned stack has. All traffic
  * stays on the loopback.
  */
 export async function benchCertificates(): Promise<Section> {
@@ -70,7 +70,7 @@ async function measure(
   ]
 }
 
-/** In one block of the feed. Answers how long it took until the last one was shown. */
+/** Tells all certificates in one block of the feed. Resolves with the time until the last one was shown. */
 async function tell(
   gateway: FeedGateway,
   client: HandshakeClient,
@@ -80,7 +80,7 @@ async function tell(
   if (last === undefined) return 0
   const startedMs = performance.now()
   await gateway.tell(linesOf(all))
-  // Until its certificate is there, nobody can shake hands for the name.
+  // Until the certificate is there, handshakes for its name fail.
   await untilShown(last, (name) => client.shake(name).catch(() => undefined), pollMs)
   return performance.now() - startedMs
 }

@@ -1,5 +1,5 @@
 /*
- * Measures a directory's disk past every cache of the machine it runs on: `disk <directory> <MB> <random
+ * Measures a directory's disk without the caches of the machine it runs on: `disk <directory> <MB> <random
  * operations>`. Prints one line, `disk <sequential write MB/s> <sequential read MB/s> <random reads/s>
  * <random writes/s, each durable>`.
  */
@@ -27,7 +27,7 @@ static void require(int fine, const char *what) {
   exit(1);
 }
 
-/* The same places on every machine. */
+/* The next random number. The sequence, and so the places on the disk, is the same on every machine. */
 static uint32_t next(uint32_t *state) {
   *state ^= *state << 13;
   *state ^= *state >> 17;

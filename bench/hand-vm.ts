@@ -19,7 +19,7 @@ import type { Machine } from '../src/host/vmm/command-line.ts'
 import { encodeGuestConfig } from '../src/host/vmm/guest-config.ts'
 import type { HandStart } from './by-hand.ts'
 
-/** A TAP device of the benchmark's own, with nothing else on it. */
+/** A TAP device of the benchmark's own, which only the VM by hand uses. */
 const place = {
   kind: 'tap',
   interfaceName: 'roost-hand',
@@ -32,7 +32,7 @@ const place = {
 } as const
 const guestPort = 8_080
 
-/** What a person would do before the first start; it lasts for all of them. */
+/** Prepares the network, as a person would do before the first start. It serves all starts. */
 export function prepareHandNetwork(): void {
   const lines = [
     `tuntap add ${place.interfaceName} mode tap`,
@@ -50,18 +50,18 @@ export function removeHandNetwork(): void {
 const answerLimitMs = 60_000
 const pollMs = 2
 const standardErrorFd = 2
-/** As fast as the disk takes it. */
+/** The limit for writing a snapshot: as fast as the disk can. */
 const maxBandwidth = 2 ** 34
 
-/** What a VM begins with, if not with a boot. */
+/** The state from which a VM goes on instead of a boot. */
 export type HandSource =
   | { readonly kind: 'snapshot'; readonly statePath: string }
   | { readonly kind: 'template'; readonly statePath: string; readonly ramPath: string }
 
 /**
- * The yardstick of a wake: QEMU alone, with the same kernel, image and machine, from the start of the process
- * to the first answer of the application over HTTP; afresh, from a snapshot that was taken by hand, or from a
- * guest that was frozen before it had an application.
+ * The yardstick of a wake: QEMU alone with the same kernel, image and machine. The time is from the start of
+ * the process to the application's first answer over HTTP. The VM boots, or goes on from a snapshot that was
+ * taken by hand, or from a guest that was frozen before it had an application.
  */
 export class HandVm {
   readonly #source: HandSource | undefined
@@ -98,7 +98,7 @@ export class HandVm {
   /** Resolves with the first answer of the application. */
   async answered(): Promise<void> {
     if (this.#source !== undefined) await this.#continue(this.#source)
-    // A packet to a guest without an address is lost, and repeated only after a second.
+    // While the guest has no address, a packet to it is lost and repeated only after a second.
     if (this.#source?.kind !== 'snapshot') await this.#entered
     const deadlineMs = Date.now() + answerLimitMs
     while (Date.now() < deadlineMs && this.#child.exitCode === null) {
@@ -108,7 +108,7 @@ export class HandVm {
     throw new Error('the VM by hand did not answer')
   }
 
-  /** Lets it run as soon as what it begins with is read. */
+  /** Lets the VM run as soon as its state is loaded. */
   async #continue({ kind }: HandSource): Promise<void> {
     await this.#qmp('qmp_capabilities')
     if (kind === 'template') {
@@ -125,7 +125,7 @@ export class HandVm {
     await this.#qmp('cont')
   }
 
-  /** Writes it into `file` and ends it. */
+  /** Writes the VM's state into `file` and ends the VM. */
   async suspend(file: string): Promise<void> {
     await this.#qmp('qmp_capabilities')
     await this.#qmp('stop')
@@ -148,7 +148,8 @@ export class HandVm {
   }
 
   /**
-   * Speaks the guest's control protocol as far as a start needs it. Resolves when the application is entered.
+   * Speaks the part of the guest's control protocol that a start needs. Resolves when the application is
+   * entered.
    */
   #converse(start: HandStart): Promise<void> {
     const control = this.#channels[keeperFd.control]
@@ -156,7 +157,7 @@ export class HandVm {
     if (control === undefined || config === undefined) throw new Error('the guest can not be configured')
     return new Promise((resolve) => {
       let text = ''
-      // A guest from a template has said that it is ready.
+      // A guest from a template has already said that it is ready.
       let isReady = this.#source?.kind === 'template'
       const configure = () => control.write(Buffer.concat([Buffer.from(`config ${config.length}\n`), config]))
       if (isReady) configure()
@@ -173,7 +174,7 @@ export class HandVm {
     })
   }
 
-  /** Else whoever waits for the VM would wait for ever. */
+  /** Rejects when the VM ends, so that nobody waits for it for ever. */
   async #endedEarly(): Promise<never> {
     await this.#ended
     throw new Error('the VM by hand ended')
@@ -205,7 +206,7 @@ export class HandVm {
   }
 }
 
-/** A VM of the platform is handed its network device by its keeper; QEMU alone opens it. */
+/** Lets QEMU open its network device itself. A VM of the platform gets the open device from its keeper. */
 function opensItsDevice(argument: string): string {
   return argument.replace(`fd=${tapFd}`, `ifname=${place.interfaceName},script=no,downscript=no`)
 }

@@ -7,7 +7,7 @@ const instances = 200
 const atOnce = 16
 const waitMs = 60_000
 
-/** How many lifecycles the control plane carries out where starting a VM costs nothing. */
+/** Measures how many lifecycles the control plane carries out if starting a VM costs nothing. */
 export async function benchLifecycle(stack: Stack, image: string): Promise<Section> {
   const { tokens } = await seedAccount(stack, { name: 'mover', image, instances: 0, tokens: 1 })
   const api = createApiClient({ url: stack.apiUrl, token: tokens[0] ?? '' })

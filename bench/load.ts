@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 
-/** What a bounded load came to. */
+/** The result of a bounded load. */
 export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
@@ -9,7 +9,7 @@ export interface LoadResult {
 
 export interface Load {
   readonly url: string
-  /** Taken in turn: one token alone would meet the rate limit. */
+  /** The tokens are used in turn, because one token alone would reach the rate limit. */
   readonly tokens: readonly string[]
   readonly requests: number
   readonly connections: number
@@ -18,7 +18,7 @@ export interface Load {
 }
 
 /**
- * Sends exactly `requests` requests over `connections` connections. Throws when one is not answered with 200.
+ * Sends exactly `requests` requests over `connections` connections. Throws if an answer is not 200.
  */
 export async function measureLoad(load: Load): Promise<LoadResult> {
   const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 })

@@ -5,7 +5,7 @@ import { readInstalled } from '../src/launch/installed.ts'
 import { inMb } from './report.ts'
 import type { Section } from './report.ts'
 
-/** Figures mean nothing without the machine that they are from. */
+/** Describes the machine, because figures mean nothing without it. */
 export function describeMachine(accelerator: string): Section {
   // Sections without virtual machines need no QEMU.
   const { qemu } = readInstalled()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { familyOf } from '../test/support/processes.ts'
 
-/** What a process and all it started hold, shared pages divided among those who share them. */
+/** The memory of a process and all processes that it started. Shared pages are divided among their users. */
 export function proportionalBytes(pid: number): number {
   return familyOf(pid)
     .map((member) => fieldOf(member, 'Pss'))

@@ -22,15 +22,15 @@ import type { Finding, Section } from './report.ts'
 const hostileName = 'hostile'
 const phaseMs = 45_000
 const settleMs = 5_000
-/** Most of the hostile instances run by then, or are refused. */
+/** The time for the hostile instances to start. After it most of them run or are refused. */
 const beginningMs = 60_000
 const clientsLimitMs = 300_000
 const aimedRatio = 2
 const asleepAtOnce = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 
 /**
- * One hostile user at full force beside one that works as every day: what the second notices, against the
- * same without the first.
+ * Measures what a user with everyday work notices while a hostile user works at full force, against the same
+ * without the hostile user.
  */
 export async function benchNeighbours(stack: Stack): Promise<Section> {
   const names = openPublicNames(stack)
@@ -97,8 +97,9 @@ async function beginAttack(stack: Stack): Promise<Attack> {
 }
 
 /**
- * The clients of a hostile user are elsewhere: here they take what processor time is left over. Where the
- * kernel shares between sessions first, that takes a session of their own, which is nice as well.
+ * Starts the clients of the hostile user. In reality they run on other machines, so here they only get the
+ * processor time that is left over. Some kernels share processors between sessions first, so the clients
+ * have a session of their own, which is nice too.
  */
 function startClients(input: HostileClientsInput): Attack['clients'] {
   const program = path.resolve(import.meta.dirname, 'neighbours/hostile-clients.ts')

@@ -1,4 +1,4 @@
-/** One line of the result: what was measured, its figure, and the aim where there is one. */
+/** One line of the result: what was measured, its figure, and the aim if there is one. */
 export interface Finding {
   readonly what: string
   readonly figure: string

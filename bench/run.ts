@@ -27,16 +27,18 @@ import { benchVolumes } from './volumes.ts'
 import { benchWake } from './wake.ts'
 
 /**
- * `npm run bench`, or `npm run bench -- starts reads` for some of it: ratios from one run. Every load is
- * bounded; as root all of it happens in a namespace of its own.
+ * `npm run bench`, or `npm run bench -- starts reads` for some sections, measures ratios in one run. Every
+ * load is bounded. As root everything runs in a network namespace of its own.
  */
 
 const parts = ['postgres', 'temporal', 'registry', 'api', 'worker', 'agent', 'gateway']
 const maxShown = 6_000
-/** Freshly started guests go on allocating for a moment. */
+/**
+ * The pause before idle guests are measured, because they go on allocating for a moment after their start.
+ */
 const idleSettleMs = 5_000
 
-/** One rule for both sides of the ratio; where KVM works, set ROOST_ACCEL=kvm. */
+/** The accelerator of both sides of a ratio. If KVM works, set ROOST_ACCEL=kvm. */
 const accelerator = process.env['ROOST_ACCEL'] === 'kvm' ? 'kvm' : 'tcg'
 const pretended = { ROOST_VMM: 'fake' }
 type SectionName = ReturnType<typeof sectionsNamed>[number]
@@ -74,7 +76,7 @@ async function main(names: readonly string[]): Promise<void> {
   if (wants('certificates')) printSection(await benchCertificates())
   if (wants('autoscale')) await benchAutoscale({ accelerator, withStack, digestOf })
   if (wants('neighbours')) {
-    // The bounds that tests do without.
+    // These bounds are off in tests.
     const bounded = {
       ROOST_SLEEPS_PER_MINUTE: String(defaultSleepsPerMinute),
       ROOST_CHANGES_PER_MINUTE: String(defaultChangesPerMinute),
@@ -90,7 +92,7 @@ async function main(names: readonly string[]): Promise<void> {
   }
 }
 
-/** A stack that runs virtual machines, and what is needed to start the same ones by hand. */
+/** Starts a stack that runs virtual machines, and prepares what the same starts by hand need. */
 async function withMachines(
   env: Readonly<Record<string, string>>,
   work: (stack: Stack, hand: Hand) => Promise<void>,

@@ -19,11 +19,11 @@ const changes = 21
 const lookUps = 1_000_000
 const pollMs = 1
 const changeLimitMs = 30_000
-/** What a process allocated for the change is freed, as far as it ever will be. */
+/** The pause after a change, in which processes free memory that they needed only for the change. */
 const settleMs = 5_000
 const metroDomain = 'roost.localhost'
 
-/** A table as large as the largest stack that is planned for, told by the API over its real feed. */
+/** Measures a table as large as that of the largest planned stack, told by the API over its real feed. */
 export async function benchScale(stack: Stack, image: string): Promise<Section> {
   const names = openPublicNames(stack)
   try {
@@ -76,7 +76,9 @@ function memoryOf(stack: Stack): Memory {
   }
 }
 
-/** In one transaction, so that the feed tells it in one block. Answers a name of the metro domain. */
+/**
+ * Publishes in one transaction, so that the feed tells it in one block. Returns a name of the metro domain.
+ */
 async function publishAll(stack: Stack, uuids: readonly string[]): Promise<string> {
   const ports = [
     { port: 443, destinationPort: 8080, handlers: ['tls', 'http'] },
@@ -103,7 +105,7 @@ async function publishAll(stack: Stack, uuids: readonly string[]): Promise<strin
   return `scale-${services - 1}.${metroDomain}`
 }
 
-/** A service's redirection needs no instance. */
+/** Waits until the gateway serves the name. It asks for a redirection, which needs no instance. */
 async function untilVisible(names: PublicNames, host: string): Promise<void> {
   const deadlineMs = performance.now() + changeLimitMs
   for (;;) {
@@ -114,7 +116,7 @@ async function untilVisible(names: PublicNames, host: string): Promise<void> {
   }
 }
 
-/** As a gateway that knows nothing yet. */
+/** Reads the feed like a gateway that knows nothing yet. */
 async function readSnapshot(stack: Stack) {
   const table = new RouteTable()
   const lines: RouteLine[] = []

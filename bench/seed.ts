@@ -15,12 +15,13 @@ export interface Account {
   readonly uuids: readonly string[]
 }
 
-/** The user's row is locked for one batch; a batch of this size takes well under a second. */
+/** The size of a batch. The user's row is locked for one batch, which takes well under a second. */
 const batch = 1_000
 
 /**
- * A user with `instances` stopped instances and `tokens` tokens, written through the same code as the API's
- * but without workflows: they are marked as started, so that nobody starts ten thousand of them.
+ * Makes a user with `instances` stopped instances and `tokens` tokens, through the same code as the API but
+ * without workflows. The rows say that the workflows were started, so that the sweep does not start ten
+ * thousand of them.
  */
 export async function seedAccount(
   stack: Stack,
@@ -39,7 +40,7 @@ export interface SeedDeps {
   readonly secretBox: SecretBox
 }
 
-/** The stack's own database, past its API. */
+/** Opens the stack's own database directly, without the API. */
 export async function withDatabase<T>(stack: Stack, work: (deps: SeedDeps) => Promise<T>): Promise<T> {
   const { databaseUrl } = JSON.parse(readFileSync(path.join(stack.dataDir, 'stack.json'), 'utf8')) as {
     databaseUrl: string

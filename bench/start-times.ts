@@ -25,13 +25,15 @@ interface Start {
 
 const runs = 7
 /**
- * A template is made in the background after the first start of a size; the machine has to be quiet again.
+ * The pause after a start. The first start of a size makes a template in the background, and the machine has
+ * to be quiet again.
  */
 const settleMs = 5_000
 const templateMemoryMb = 128
 
 /**
- * From the create's request to its answer that the application runs, against QEMU alone with the same image.
+ * Measures the time from a request to create an instance to the answer that its application runs, against
+ * QEMU alone with the same image.
  */
 export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const warmUp = await timedStart(stack, templateMemoryMb)
@@ -42,7 +44,7 @@ export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const fromTemplate: Start[] = []
   for (let run = 0; run < runs; run++) {
     byHand.push(await startByHand({ ...hand, ...guestOf(image), memoryMb: templateMemoryMb + 1 + run }))
-    // There is no template of a size that was never started.
+    // A size that was never started has no template, so this is a boot.
     boots.push(await timedStart(stack, templateMemoryMb + 1 + run))
     await delay(settleMs)
     fromTemplate.push(await timedStart(stack, templateMemoryMb))
@@ -50,7 +52,7 @@ export async function benchStarts(stack: Stack, hand: Hand): Promise<Section> {
   const handMs = median(byHand)
   const bootMs = median(boots.map(({ totalMs }) => totalMs))
   const templateMs = median(fromTemplate.map(({ totalMs }) => totalMs))
-  // What else the machine does hits neighbours in time alike, so each ratio is of a pair.
+  // Other work on the machine slows measurements that are close in time equally, so each ratio is of a pair.
   const ratio = (starts: readonly Start[]) =>
     median(starts.map(({ totalMs }, run) => totalMs / (byHand[run] ?? Number.NaN)))
   const overheadMs = median(boots.map(({ totalMs }, run) => totalMs - (byHand[run] ?? Number.NaN)))
@@ -80,7 +82,7 @@ async function timedStart(stack: Stack, memoryMb: number): Promise<Start> {
   return { totalMs, view }
 }
 
-/** Where the time goes, from what the host recorded of each start. */
+/** The time of each stage, from what the host recorded of each start. */
 function stages(what: string, starts: readonly Start[]): { what: string; figure: string }[] {
   const of = (pick: (view: InstanceView) => number | undefined) =>
     median(starts.map(({ view }) => (pick(view) ?? Number.NaN) / 1000))

@@ -20,7 +20,7 @@ const run = promisify(execFile)
 const sizesMb = [64, 1_024, 8_192]
 const creates = 5
 const runs = 3
-/** Of the file that is written and read, more than the guest's memory. */
+/** The size of the file that is written and read. It is larger than the guest's memory. */
 const measuredMb = 256
 const volumeMb = 512
 const randomOperations = 4_000
@@ -35,8 +35,8 @@ interface Rates {
 }
 
 /**
- * How long a volume takes to be there, by size; and a disk in the guest against the same file on its host and
- * against QEMU by hand.
+ * Measures how long a new volume takes, by size. Also measures a disk in the guest against the same file on
+ * its host and against QEMU by hand.
  */
 export async function benchVolumes(stack: Stack, hand: Hand): Promise<Section> {
   const directory = await mkdtemp(path.join(tmpdir(), 'roost-bench-volumes-'))
@@ -75,7 +75,10 @@ async function formatByHand(file: string, sizeMb: number): Promise<void> {
   await run('mkfs.ext4', ['-q', '-F', '-m', '0', '-E', options, file])
 }
 
-/** Host, guest of Roost and guest by hand take turns, so that what else the machine does hits them alike. */
+/**
+ * Host, guest of Roost and guest by hand take turns, so that other work on the machine slows all of them
+ * equally.
+ */
 async function throughput(stack: Stack, hand: Hand, directory: string): Promise<readonly Finding[]> {
   const program = await measuringImage(stack, directory)
   const { uuid: volume } = await stack.api.one('createVolumes', { body: { size_mb: volumeMb } })
@@ -88,7 +91,7 @@ async function throughput(stack: Stack, hand: Hand, directory: string): Promise<
       volumes: [{ uuid: volume, at: '/data' }],
     },
   })
-  // Beside the volume, so that it is the same disk.
+  // The file is beside the volume, so that both are on the same disk.
   const onHost = path.join(stack.dataDir, 'agent', 'measured')
   await mkdir(onHost, { recursive: true })
   const byHandFile = path.join(onHost, 'by-hand.img')
@@ -118,7 +121,7 @@ async function throughput(stack: Stack, hand: Hand, directory: string): Promise<
   })
 }
 
-/** Resolves with the program, for the host. */
+/** Builds the image that measures. Resolves with the path of its program, which also runs on the host. */
 async function measuringImage(stack: Stack, directory: string): Promise<string> {
   const program = path.join(directory, 'disk')
   const flags = ['-static', '-O2', '-Wall', '-Wextra', '-Werror', '-s']

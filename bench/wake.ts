@@ -29,17 +29,17 @@ const sleepers = 16
 const manyRounds = 2
 const memoryMb = 128
 const httpsPort = 443
-/** The snapshot is written and the VM gone; what the machine still does with that is over. */
+/** The pause after a standby: the snapshot is written, the VM is gone, and the machine is quiet again. */
 const settleMs = 500
-/** The first start of a size has a template made behind it. */
+/** The time for the template that the first start of a size makes in the background. */
 const templateMadeMs = 5_000
 const kept = { policy: 'on', cooldown_time_ms: 200, stateful: true }
 const quiet = { policy: 'idle', cooldown_time_ms: 200, stateful: true }
 const cold = { policy: 'on', cooldown_time_ms: 200 }
 
 /**
- * From a request at the gateway to its answer, the instance being asleep, against QEMU alone doing the same
- * beside it.
+ * Measures the time from a request at the gateway for a sleeping instance to the answer, against QEMU alone
+ * doing the same.
  */
 export async function benchWake(stack: Stack, hand: Hand): Promise<Section> {
   const names = openPublicNames(stack)
@@ -113,7 +113,7 @@ async function benchCold(bench: Bench, web: Published, template: HandSource): Pr
   ]
 }
 
-/** The next line of a connection that was slept through. */
+/** Measures the answer to the next line of a connection that stayed open while the instance slept. */
 async function benchLines({ stack, names }: Bench): Promise<readonly Finding[]> {
   const web = await publish(stack, 'wake-lines', { scale_to_zero: quiet })
   const connection = await names.connect(web.host, linePort)
@@ -180,7 +180,7 @@ async function wakeMs(bench: Bench, web: Published): Promise<number> {
   return await timed(get)
 }
 
-/** Connects as a client that comes back has connected; calling the result asks, once. */
+/** Connects like a client that was there before. Calling the result sends one request. */
 async function connected({ names }: Bench, { host }: Published): Promise<() => Promise<void>> {
   const connection = await names.connect(host, httpsPort)
   connection.setNoDelay(true)
@@ -191,7 +191,7 @@ async function connected({ names }: Bench, { host }: Published): Promise<() => P
   }
 }
 
-/** The beginning of the answer. */
+/** Sends `words` and resolves with the beginning of the answer. */
 async function said(connection: TLSSocket, words: string): Promise<string> {
   connection.write(words)
   const [part] = (await once(connection, 'data')) as [Buffer]
@@ -208,7 +208,10 @@ function both(values: readonly number[]): string {
   return `p50 ${inMs(quantile(values, 0.5))}, p99 ${inMs(quantile(values, 0.99))}`
 }
 
-/** What else the machine does hits neighbours in time alike, so the median is also of the pairs. */
+/**
+ * Other work on the machine slows measurements that are close in time equally, so the median is of pairs
+ * too.
+ */
 function differences(what: string, ours: readonly number[], byHand: readonly number[]): readonly Finding[] {
   const pairs = ours.map((ms, run) => ms - (byHand[run] ?? Number.NaN))
   const best = Math.min(...ours) - Math.min(...byHand)

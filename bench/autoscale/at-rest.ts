@@ -16,14 +16,17 @@ import { seedAccount } from '../seed.ts'
 const services = 1_000
 const atOnce = 16
 const minuteMs = 60_000
-/** After a thousand starts, and after a thousand watches began: more than a heartbeat timeout. */
+/**
+ * The pause after a thousand starts, and after a thousand watches began. It is longer than a heartbeat
+ * timeout.
+ */
 const settleMs = 25_000
 const limitMs = 240_000
 const waitMs = 60_000
 const parts = ['worker', 'temporal', 'postgres', 'agent', 'api'] as const
 type Part = (typeof parts)[number]
 
-/** A VM that does nothing uses 10 thousandths of a core. */
+/** Policies under which nothing happens, because an idle VM uses 10 thousandths of a core. */
 const policies = [
   {
     name: 'load',
@@ -35,7 +38,7 @@ const policies = [
   },
 ]
 
-/** What watching many services costs where nothing happens, beside the same instances without autoscale. */
+/** Measures what it costs to watch many idle services, against the same instances without autoscale. */
 export async function benchAtRest(stack: Stack, image: string): Promise<Section> {
   const { tokens } = await seedAccount(stack, { name: 'resting', image, instances: 0, tokens: 1 })
   const api = createApiClient({ url: stack.apiUrl, token: tokens[0] ?? '' })
@@ -105,7 +108,7 @@ async function inLanes<T>(all: readonly T[], work: (one: T) => Promise<void>): P
 }
 
 interface Minute {
-  /** Thousandths of a core. */
+  /** The use of processors, in thousandths of a core. */
   readonly millicores: Readonly<Record<Part, number>>
   readonly bytes: Readonly<Record<Part, number>>
   readonly rounds: number
@@ -142,14 +145,16 @@ async function measure(stack: Stack, metric: (name: string) => Promise<number>):
 
 type Used = ReadonlyMap<number, number>
 
-/** Connections of PostgreSQL come and go, and each is a process. */
+/** The time used between two readings. Processes come and go: each connection of PostgreSQL is one. */
 function usedBetween(before: Used, after: Used): number {
   let seconds = 0
   for (const [pid, used] of after) seconds += used - (before.get(pid) ?? 0)
   return seconds
 }
 
-/** The stack gives its parts ports that are free. */
+/**
+ * Finds the worker's metrics port in its environment, because the stack chooses free ports for its parts.
+ */
 function metricsPortOf(pid: number): number {
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
   const port = /(?:^|\0)ROOST_WORKER_METRICS_PORT=(\d+)/.exec(environment)?.[1]
@@ -157,7 +162,7 @@ function metricsPortOf(pid: number): number {
   return Number(port)
 }
 
-/** The sum of all series whose name and labels begin like that. */
+/** The sum of all series whose name and labels begin with `pattern`. */
 async function readMetric(port: number, pattern: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const line = new RegExp(`^${pattern}[^ ]* (\\S+)$`, 'gm')

@@ -15,17 +15,17 @@ import type { Finding, Section } from '../report.ts'
 
 const rounds = 5
 const limitMs = 120_000
-/** The first start of a size has a template made behind it. */
+/** The time for the template that the first start of a size makes in the background. */
 const templateMadeMs = 5_000
 /**
- * What the machine still does with what went before is over, and the looks of an idle service are behind it.
+ * The pause before each round. The machine has finished the last round's work, and three looks were idle.
  */
 const quietMs = 6_000
 const cooldownMs = 1_000
 
 /**
- * An idle VM takes some 40 millicores under emulation, one that is asked all the time what the machine has
- * left.
+ * Under emulation an idle VM takes some 40 millicores. A VM under constant load takes all that the machine
+ * has left.
  */
 const policy: Policy = {
   name: 'load',
@@ -39,7 +39,7 @@ const policy: Policy = {
 }
 const clients = Array.from({ length: 4 }, () => ({ path: '/?ms=20', pauseMs: 0 }))
 
-/** Milliseconds since the load began. */
+/** The steps of growth, in milliseconds since the load began. */
 interface Growth {
   readonly decided: number
   readonly created: number
@@ -47,7 +47,7 @@ interface Growth {
   readonly answered: number
 }
 
-/** Milliseconds since the load ended. */
+/** The steps of shrinking, in milliseconds since the load ended. */
 interface Shrinking {
   readonly decided: number
   readonly retired: number
@@ -61,7 +61,10 @@ interface Bench {
   readonly service: AutoscaledService
 }
 
-/** From a load on an idle instance to an answer by its clone, and back, by clocks of one machine. */
+/**
+ * Measures the time from a load on an idle instance to its clone's first answer, and back, by one machine's
+ * clock.
+ */
 export async function benchReaction(stack: Stack): Promise<Section> {
   const names = openPublicNames(stack)
   const inside = await openStackInside(stack)
@@ -138,7 +141,7 @@ async function clonesOf({ inside, service }: Bench): Promise<readonly CloneRow[]
   })
 }
 
-/** When the first watch ended after `sinceMs`: Temporal's own word, from the history. */
+/** When the first watch after `sinceMs` ended, by the time in Temporal's history. */
 async function decidedAtMs({ inside, service }: Bench, sinceMs: number): Promise<number> {
   const handle = inside.workflows.getHandle(autoscaleWorkflowId(service.uuid))
   const { events = [] } = await handle.fetchHistory()

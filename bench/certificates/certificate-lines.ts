@@ -2,10 +2,10 @@ import type { RouteLine } from '../../src/domain/service/route-feed.ts'
 import { nameOf } from './quick-issuer.ts'
 import type { IssuedCertificate } from './quick-issuer.ts'
 
-/** As users have them: some names each. */
+/** The names of one service. Services of users have a few. */
 const namesPerService = 5
 
-/** The certificates of names 0, 1 and so on, and services that have those names. */
+/** The feed's lines for the certificates of names 0, 1 and so on, and for services with those names. */
 export function* linesOf(all: readonly IssuedCertificate[]): Generator<RouteLine> {
   for (const [index, issued] of all.entries()) yield certificateLine(index, issued)
   for (let first = 0; first < all.length; first += namesPerService) {

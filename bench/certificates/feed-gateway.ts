@@ -13,11 +13,11 @@ import { rememberedPorts } from '../../src/launch/ports.ts'
 import { jsonLine } from '../../src/primitives/json-lines.ts'
 import { untilListens } from '../gateway/listening.ts'
 
-/** The real process of the gateway, and the API's feed of routes, told by us. */
+/** The real process of the gateway. The benchmark itself tells it the API's feed of routes. */
 export interface FeedGateway {
   readonly pid: number
   readonly port: number
-  /** As one block; a slow reader is waited for. */
+  /** Tells the lines as one block. Waits for a slow reader. */
   tell(lines: Iterable<RouteLine>): Promise<void>
   metric(line: string): Promise<number | undefined>
   stop(): Promise<void>
@@ -42,7 +42,7 @@ export async function startFeedGateway(): Promise<FeedGateway> {
   let revision = 0
   const api = createServer((request, response) => {
     const since = new URL(request.url ?? '/', 'http://api').searchParams.get('since')
-    // It was cut off in the middle of what it is told, and nobody keeps that here.
+    // The gateway was cut off in the middle of a block, and nobody keeps that block here.
     if (since !== null && since !== String(revision)) return void response.writeHead(503).end()
     const kept = jsonLine({ kind: 'begin', snapshot: since === null })
     response.write(kept + jsonLine({ kind: 'end', revision: String(revision) }))

@@ -1,22 +1,22 @@
 import { connect, createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
 
-/** Of one handshake that succeeded. */
+/** The result of one handshake that succeeded. */
 export interface Handshake {
-  /** From the first packet of the connection until the client may send. */
+  /** The time from the first packet of the connection until the client may send. */
   readonly tookMs: number
   readonly serialNumber: string
   readonly resumed: boolean
-  /** For more with the same name: its own, or the one that it resumed, which gets no other. */
+  /** The session for the next handshake with the same name: a new one, or the one that was resumed. */
   readonly session: Buffer
 }
 
-/** A stuck one counts as failed. */
+/** A handshake that takes longer counts as failed. */
 const limitMs = 10_000
 
 /**
- * Makes connections for the sake of their handshakes, and takes no certificate but those of one authority for
- * the very name.
+ * Makes connections only for their handshakes. It accepts only certificates of one authority, for exactly
+ * the name that it asked for.
  */
 export class HandshakeClient {
   readonly #port: number
@@ -28,8 +28,8 @@ export class HandshakeClient {
   }
 
   /**
-   * Rejects where it fails. Resolves when the connection is closed on both sides, so that one does not burden
-   * the next.
+   * Makes one handshake. Rejects if it fails. Resolves when the connection is closed on both sides, so that
+   * it does not slow the next one down.
    */
   shake(servername: string, session?: Buffer): Promise<Handshake> {
     const startedMs = performance.now()

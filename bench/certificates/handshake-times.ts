@@ -11,7 +11,9 @@ export interface HandshakeTimes {
   readonly resumedMs: readonly number[]
 }
 
-/** One after the other: for each name one that knows nothing, and one with its session. */
+/**
+ * Makes handshakes one after another: for each name one without a session, and one with the session of that.
+ */
 export async function timeHandshakes(
   client: HandshakeClient,
   names: readonly string[],
@@ -39,7 +41,9 @@ export function inQuantiles(tookMs: readonly number[]): string {
   return `p50 ${inMs(quantile(tookMs, 0.5))}, p99 ${inMs(quantile(tookMs, 0.99))}`
 }
 
-/** Resolves with the first handshake that shows the certificate. `shake` says nothing where one fails. */
+/**
+ * Resolves with the first handshake that shows the certificate. `shake` resolves to undefined if it fails.
+ */
 export async function untilShown(
   { name, serialNumber }: { readonly name: string; readonly serialNumber: string },
   shake: (name: string) => Promise<Handshake | undefined>,

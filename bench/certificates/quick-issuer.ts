@@ -4,34 +4,37 @@ import { issueLeaf, makeRoot } from '../../src/x509/authority.ts'
 import { cryptoKeysOf, makeKey } from '../../src/x509/key-pair.ts'
 import type { KeyPairPem } from '../../src/x509/key-pair.ts'
 
-/** A certificate as users have them: with the one that it leads to, and its key. */
+/** A certificate as users have it: with the certificate of its issuer, and its key. */
 export interface IssuedCertificate extends KeyPairPem {
   readonly name: string
-  /** As Node tells it. */
+  /** The serial number in the form of Node. */
   readonly serialNumber: string
 }
 
 export interface QuickIssuer {
-  /** What clients trust, PEM. */
+  /** The root that clients trust, in PEM. */
   readonly root: string
-  /** Each time another one, also for the same name. */
+  /** Issues a certificate. Each call gives another one, even for the same name. */
   issue(index: number): IssuedCertificate
 }
 
-/** Making a key takes longer than all else of a certificate, and to the gateway one is like the other. */
+/**
+ * Certificates share this many keys, because a key takes the longest to make and the gateway treats all
+ * alike.
+ */
 const keyPairs = 8
 const dayMs = 86_400_000
 const nameDigits = 6
 const templateSerial = '4f'.repeat(16)
-/** SEQUENCE, its length in two bytes. */
+/** The beginning of a SEQUENCE whose length has two bytes. */
 const longSequence = Buffer.from([0x30, 0x82])
 const headerBytes = 4
-/** `ecdsa-with-SHA256`, as AlgorithmIdentifier in DER. */
+/** The AlgorithmIdentifier `ecdsa-with-SHA256`, in DER. */
 const ecdsaWithSha256 = Buffer.from('300a06082a8648ce3d040302', 'hex')
 
 interface Template {
   readonly key: string
-  /** What is signed of a certificate, with placeholders for name and serial number. */
+  /** The signed part of a certificate, with placeholders for name and serial number. */
   readonly signed: Buffer
 }
 
@@ -40,8 +43,8 @@ export function nameOf(index: number): string {
 }
 
 /**
- * Thousands of certificates within a second or two. Those of one key pair differ only in name and serial
- * number, which are of one length, so that they are put into one that was made in full.
+ * Issues thousands of certificates within a second or two. For each key pair one certificate is made in
+ * full. The others differ from it only in name and serial number, which have the same length and are put in.
  */
 export async function openQuickIssuer(): Promise<QuickIssuer> {
   const nowMs = Date.now()
@@ -70,7 +73,7 @@ export async function openQuickIssuer(): Promise<QuickIssuer> {
   }
 }
 
-/** Of names in any order, the same each time: one that has nothing to do with their own. */
+/** The place of a name in an order that looks random but is the same in each run. */
 export function placeOf(index: number): number {
   return createHash('sha256').update(String(index)).digest().readUInt32BE(0)
 }
@@ -111,7 +114,7 @@ function lengthOf(content: Buffer): Buffer {
   return bytes
 }
 
-/** The first part of a certificate, whole. */
+/** The first part of a certificate, with its header: the part that is signed. */
 function signedPartOf(pem: string): Buffer {
   const der = Buffer.from(pem.replaceAll(/-----[A-Z ]+-----/g, ''), 'base64')
   const part = der.subarray(headerBytes)

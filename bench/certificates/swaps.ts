@@ -10,14 +10,14 @@ import { nameOf } from './quick-issuer.ts'
 import type { QuickIssuer } from './quick-issuer.ts'
 
 const swaps = 200
-/** In turn: each is swapped some times. */
+/** The number of names whose certificates are swapped in turn, each several times. */
 const swappedNames = 20
 const swapEveryMs = 25
 const clients = 4
 const aimMs = 1_000
 const shownProblems = 3
 
-/** Clients that never stop, some of them with the session of last time where there is one. */
+/** A load of clients that make handshakes without a pause. Some of them use the session of the last time. */
 class Load {
   readonly tookMs: number[] = []
   readonly problems: string[] = []
@@ -44,7 +44,7 @@ class Load {
     }
   }
 
-  /** Undefined: it failed, which is kept. */
+  /** Makes a handshake. Records a failure in `problems` and resolves to undefined. */
   async shake(name: string, session?: Buffer): Promise<Handshake | undefined> {
     try {
       return await this.#client.shake(name, session)
@@ -60,7 +60,7 @@ class Load {
   }
 }
 
-/** Certificates become others while clients make handshakes all the time. */
+/** Swaps certificates while clients make handshakes all the time. */
 export async function swapUnderLoad(
   gateway: FeedGateway,
   issuer: QuickIssuer,

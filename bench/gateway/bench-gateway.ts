@@ -13,9 +13,12 @@ import { startRoost } from './roost.ts'
 import { startUpstreams } from './upstreams.ts'
 import type { Upstreams } from './upstreams.ts'
 
-/** One after the other within a round, so that what else the machine does meets all of them. */
+/**
+ * The rounds. Each measures all proxies one after another, so that other work on the machine meets all of
+ * them.
+ */
 const rounds = 5
-/** Not counted: a process is to be measured as it is after hours, its code compiled. */
+/** Rounds that do not count. Later a process is as it is after hours, with its code compiled. */
 const warmUpRounds = 2
 const connections = 64
 const http2 = { connections: 16, streams: 8 } as const
@@ -38,10 +41,10 @@ const aims: readonly { readonly kind: Kind; readonly than: string; readonly rati
 ]
 const aimAddedUs = 150
 
-/** Of one proxy and one kind, by round; bytes where the kind is about those. */
+/** The figures of one proxy and one kind in one round. They count requests, or for TCP bytes. */
 interface Measured {
   readonly perSecond: number
-  /** Of a processor for each request, or megabyte. Others that use the same cores change it little. */
+  /** The processor time for each request or megabyte. Other processes on the same cores change it little. */
   readonly costUs: number
   readonly p50Ms?: number
   readonly p99Ms?: number
@@ -49,8 +52,8 @@ interface Measured {
 type Results = Map<string, Measured[]>
 
 /**
- * One process and one core for each: Roost's gateway and the proxies of the field, before the same upstreams.
- * `root` is where set-up extracted the proxies and the tools that make load.
+ * Compares Roost's gateway with well-known proxies before the same upstreams. Each has one process and one
+ * core. `root` is the directory into which set-up extracted the proxies and the tools that make load.
  */
 export async function benchGateway(root: string): Promise<Section> {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-bench-gateway-'))
@@ -115,7 +118,7 @@ async function measure(what: {
   results.set(key, [...(results.get(key) ?? []), measured])
 }
 
-/** Undefined where the proxy can not do that. */
+/** Loads a proxy with one kind. Resolves to undefined if the proxy does not support the kind. */
 async function load(
   kind: Kind,
   { name, ports }: Proxy,
@@ -124,7 +127,7 @@ async function load(
   if (kind === Kind.Tcp) {
     return ports.tcp === undefined ? undefined : { perSecond: await loadByOpenssl(ports.tcp, tcpConnections) }
   }
-  // Clients send no server name for an address, and not every proxy can do without.
+  // For an IP address clients send no server name, and not every proxy can do without one.
   const secure = `https://localhost:${ports.https}/`
   const found: WebLoad =
     kind === Kind.Http2

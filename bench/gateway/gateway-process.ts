@@ -4,14 +4,16 @@ import type { RouteNode } from '../../src/domain/service/route-feed.ts'
 import { createGateway } from '../../src/gateway/gateway.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 
-/** What the bench tells its gateway, as JSON in the first argument. */
+/** The benchmark's orders to its gateway, as JSON in the first argument. */
 export interface GatewayTask {
   readonly node: RouteNode
   readonly portOffset: number
   readonly certificate: { readonly chain: string; readonly key: string }
 }
 
-/** Published on all three of the gateway's kinds of port; the host tells where they are. */
+/**
+ * The published TCP port, and the application's ports. The host tells the gateway at which address they are.
+ */
 export const publishedTcp = 5432
 export const applicationPorts = { http: 8080, tcp: 5432 } as const
 

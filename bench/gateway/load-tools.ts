@@ -10,17 +10,17 @@ export interface WebLoad {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Anything but an answer with status 2xx. */
+  /** Requests without an answer of status 2xx. */
   readonly failed: number
 }
 
 const run = promisify(execFile)
-/** Of one load, over which everything here is an average. */
+/** The duration of one load. All figures here are averages over it. */
 export const seconds = 2
-/** Over the duration that was asked for, before it is taken for stuck. */
+/** How much longer than its duration a load may run before it counts as stuck. */
 const slackMs = 30_000
 
-/** HTTP/1.1 with keep-alive, by wrk. */
+/** Loads with HTTP/1.1 and keep-alive, by wrk. */
 export async function loadByWrk(url: string, connections: number): Promise<WebLoad> {
   const args = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '--latency', url]
   const output = await text(args)
@@ -35,7 +35,7 @@ export async function loadByWrk(url: string, connections: number): Promise<WebLo
   }
 }
 
-/** HTTP/2 with several streams on each connection, by the h2load below `root`. */
+/** Loads with HTTP/2 and several streams on each connection, by the h2load below `root`. */
 export async function loadByH2load(
   root: string,
   url: string,
@@ -47,7 +47,7 @@ export async function loadByH2load(
   try {
     const output = await text([...args, `--log-file=${log}`, url], { LD_LIBRARY_PATH: libraryPath(root) })
     const counts = /(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout/.exec(output)
-    // Each line: start in µs, status, duration in µs.
+    // Each line has the start in µs, the status and the duration in µs.
     const lines = readFileSync(log, 'utf8').trim().split('\n')
     const durations = Float64Array.from(lines, (line) => Number(line.split('\t')[2]) / 1000).sort()
     return {
@@ -61,7 +61,7 @@ export async function loadByH2load(
   }
 }
 
-/** Bytes per second that clients of TLS get out of a source that never ends. */
+/** The bytes per second that TLS clients get out of a source without an end. */
 export async function loadByOpenssl(port: number, connections: number): Promise<number> {
   const one = `timeout ${seconds} openssl s_client -connect 127.0.0.1:${port} -servername localhost -quiet -ign_eof 2>/dev/null </dev/null | wc -c`
   const counts = await Promise.all(

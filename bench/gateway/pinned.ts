@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 
-/** The proxy under test has this core for itself; who asks and who answers share the last one. */
+/** The proxy under test has the first core for itself. Clients and upstreams share the last core. */
 export const firstCore = 0
 export const lastCore = availableParallelism() - 1
 

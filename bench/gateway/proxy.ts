@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { untilListens } from './listening.ts'
 import { firstCore, pinned } from './pinned.ts'
 
-/** Where a proxy takes what. All speak with the same upstream and use one core. */
+/** The ports of a proxy. All proxies speak with the same upstream and use one core. */
 export interface ProxyPorts {
   readonly http: number
-  /** HTTP/1.1 and HTTP/2 by ALPN. */
+  /** The port for HTTP/1.1 and HTTP/2, chosen by ALPN. */
   readonly https: number
-  /** Ends TLS and passes bytes on; not every proxy can without more modules. */
+  /** The port that ends TLS and passes bytes on. Some proxies would need more modules for it. */
   readonly tcp?: number
 }
 
@@ -21,13 +21,13 @@ export interface Proxy {
 export interface ProxyPlan {
   readonly directory: string
   readonly upstream: { readonly http: number; readonly tcp: number }
-  /** PEM: certificate and key in one file, as HAProxy wants it, and apart. */
+  /** Paths of PEM files: certificate and key in one file, as HAProxy wants it, and in separate files. */
   readonly certificate: { readonly both: string; readonly chain: string; readonly key: string }
 }
 
 const stopLimitMs = 3_000
 
-/** On the core that proxies have for themselves; resolves when it listens. */
+/** Starts a proxy on the core that proxies have for themselves. Resolves when it listens. */
 export async function startProxy(how: {
   readonly name: string
   readonly command: readonly string[]

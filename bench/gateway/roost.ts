@@ -10,7 +10,7 @@ import type { Proxy, ProxyPlan } from './proxy.ts'
 const portOffset = 18_200
 const program = path.join(import.meta.dirname, 'gateway-process.ts')
 
-/** The whole gateway in a process of its own; the host that grants its leases lives in ours. */
+/** Starts the whole gateway in a process of its own. The host that grants its leases is in this process. */
 export async function startRoost(plan: ProxyPlan, nodeArguments: readonly string[] = []): Promise<Proxy> {
   const host = await GatewayHost.start()
   const at = (port: number) => ({ host: '127.0.0.1', port })

@@ -10,12 +10,12 @@ export interface Upstreams {
   stop(): void
 }
 
-/** The sample answers here. */
+/** The port of the sample. */
 const httpPort = 8080
 const tcpPort = 18_090
 const sample = path.resolve(import.meta.dirname, '../../samples/hello/hello.c')
 
-/** A web server that costs less than any proxy, and a source of bytes without an end. */
+/** Starts a web server that costs less than any proxy, and a source of bytes without an end. */
 export async function startUpstreams(directory: string): Promise<Upstreams> {
   const hello = path.join(directory, 'hello')
   execFileSync('musl-gcc', ['-O2', '-static', '-o', hello, sample])

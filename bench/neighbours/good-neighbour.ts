@@ -6,17 +6,17 @@ import type { Published } from '../../test/support/published-instance.ts'
 import type { Stack } from '../../test/support/stack.ts'
 
 /**
- * What a user notices who serves 50 requests/s, starts an instance now and then, and has one that sleeps
- * until it is asked.
+ * What a user notices who serves 50 requests/s, starts an instance now and then, and has an instance that
+ * sleeps until a request comes.
  */
 export interface Experience {
   readonly requestsMs: readonly number[]
   readonly startsMs: readonly number[]
   readonly wakesMs: readonly number[]
-  /** Calls of the API that only read. */
+  /** The times of API calls that only read. */
   readonly readsMs: readonly number[]
   readonly failed: number
-  /** The first of them. */
+  /** The first failures. */
   readonly failures: readonly string[]
 }
 
@@ -35,7 +35,7 @@ const answerLimitMs = 30_000
 const maxKeptFailures = 10
 
 /**
- * Asks at fixed times whatever the answers do: a slow answer does not spare the platform the next request.
+ * Sends requests at fixed times. A slow answer does not delay the next request.
  */
 export async function experience(neighbour: GoodNeighbour, durationMs: number): Promise<Experience> {
   const { stack, names, serving, sleeping } = neighbour
@@ -67,7 +67,7 @@ export async function experience(neighbour: GoodNeighbour, durationMs: number): 
     oneAfterTheOther(startEveryMs, end, async () =>
       timed('start', startsMs, async () => startOne(stack)).then(async () => removeOne(stack)),
     ),
-    // Halfway between two starts, so that each is measured for itself.
+    // Wakes come halfway between two starts, so that neither disturbs the other's measurement.
     delay(startEveryMs / 2).then(async () =>
       oneAfterTheOther(wakeEveryMs, end, async () => {
         const slept = await untilAsleep(stack, sleeping.uuid).then(

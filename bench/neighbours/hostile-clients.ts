@@ -12,10 +12,11 @@ import { createRegistryUpload } from '../../src/registry/registry-upload.ts'
 import { userTokens } from '../../src/registry/user-tokens.ts'
 
 /**
- * A process of its own that does from outside what a hostile user can: it fills the gateway with connections,
- * wakes all its sleepers at once and over again, and pushes to the registry. Everything goes to the loopback
- * of the benchmark's namespace, is bounded in number, and ends with its standard input or after `limitMs`.
- * The first line of that input says what to do: arguments would show the token to others.
+ * A process of its own that does what a hostile user can do from outside: it fills the gateway with
+ * connections, wakes all its sleeping instances again and again, and pushes to the registry. Everything goes
+ * to the loopback of the benchmark's namespace and is bounded in number. The process ends with its standard
+ * input or after `limitMs`. The first line of that input holds its orders, because arguments would show the
+ * token to other users.
  */
 export interface HostileClientsInput {
   readonly apiUrl: string
@@ -64,8 +65,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Connections that send half a head and then nothing, from many addresses; those that are ended are opened
- * again.
+ * Opens connections from many addresses that send half a head and then nothing. When one is closed, a new
+ * one is opened.
  */
 async function occupy(signal: AbortSignal): Promise<void> {
   const open = new Set<Socket>()
@@ -80,7 +81,7 @@ async function occupy(signal: AbortSignal): Promise<void> {
       counts.connectionsOpened += 1
       open.add(socket)
       socket.on('error', () => undefined)
-      // Without being read from, it would not notice that the gateway ended it.
+      // A socket that nobody reads would not notice that the gateway ended it.
       socket.resume()
       socket.once('connect', () => socket.write('GET / HTTP/1.1\r\nHost: '))
       socket.once('close', () => {
@@ -116,7 +117,7 @@ async function storm(hosts: readonly string[], signal: AbortSignal): Promise<voi
   }
 }
 
-/** Blobs that nothing will refer to, as quick as they are taken. */
+/** Pushes blobs that no image refers to, as fast as the registry accepts them. */
 async function push(input: HostileClientsInput, index: number, signal: AbortSignal): Promise<void> {
   const http = createRegistryHttp({
     url: input.registryUrl,

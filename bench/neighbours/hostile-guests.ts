@@ -1,8 +1,8 @@
 import type { ApiClient } from '../../test/support/api-client.ts'
 
 /**
- * What hostile instances of `official/busybox` do, and how many of each there are: as many as a new user's
- * quota lets live, less the sleepers.
+ * The kinds of hostile instances of `official/busybox`, with the number of each. Together they are as many
+ * as a new user's quota permits, minus the sleeping ones.
  */
 interface Kind {
   readonly count: number
@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   flows: {
     count: 4,
-    // The nameserver of an instance is its host, by TCP too: each connection is a flow.
+    // The nameserver of an instance is its host, over TCP too, and each connection is a flow.
     body: shell(
       `host=$(awk '/nameserver/ {print $2}' /etc/resolv.conf); while :; do for i in 1 2 3 4 5 6 7 8; do nc -w 2 $host 53 < /dev/null & done; wait; done`,
     ),
@@ -54,11 +54,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 export interface HostileGuests {
   readonly asked: number
-  /** What the platform said to those that it refused, each text once. */
+  /** The platform's answers to instances that it refused, each text once. */
   readonly refusals: readonly string[]
 }
 
-/** Asks for all of them at once, and waits for none: that so many start together is a part of the attack. */
+/**
+ * Creates all of them at once and waits for none, because so many starts together are part of the attack.
+ */
 export async function startHostileGuests(
   api: ApiClient,
   only: readonly string[] = Object.keys(kinds),
@@ -79,7 +81,7 @@ function callsOf(name: string, { count, body }: Kind): readonly Readonly<Record<
   const call = (index: number, replicas: number) => {
     return { name: `${name}-${letterOf(index)}`, autostart: true, replicas, ...body }
   }
-  // A volume is one instance's.
+  // A volume belongs to one instance, so such instances are created one by one.
   return 'volumes' in body
     ? Array.from({ length: count }, (_, index) => call(index, 0))
     : [call(0, count - 1)]
