@@ -85,7 +85,7 @@ describe('a data directory', () => {
       })
     })
 
-    it('that several ask for at once are one and the same', async () => {
+    it('are the same for several processes that ask for them at once', async () => {
       const file = path.join(directory, 'keys', 'one')
       let made = 0
       await ensureSecret(file, () => `secret ${made++}`)
@@ -104,7 +104,7 @@ describe('a data directory', () => {
       assert.equal(other.b, first.b)
     })
 
-    it('give way to whoever has taken them since', async () => {
+    it('change where another program has taken them since', async () => {
       const file = path.join(directory, 'ports.json')
       const first = await rememberedPorts(file, ['a', 'b'])
       const squatter = createServer().listen(first.a, '127.0.0.1')
@@ -118,7 +118,7 @@ describe('a data directory', () => {
       }
     })
 
-    it('that a setting chose and another process has are refused with the name of the setting', async () => {
+    it('are refused with the name of their setting, if a setting chose them and another process has them', async () => {
       const squatter = createServer().listen(0, '127.0.0.1')
       await once(squatter, 'listening')
       const at = { host: '127.0.0.1', port: (squatter.address() as AddressInfo).port }

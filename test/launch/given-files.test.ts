@@ -41,7 +41,7 @@ describe('copies of the files that an operator gives to a part', () => {
     await until('the copy is the new one', () => copied() === 'second', { limitMs: 5_000 })
   })
 
-  it('stay as they are while the file can not be read, which is told once', async () => {
+  it('stay as they are while the file can not be read, which is reported once', async () => {
     writeFileSync(file.from, 'key')
     const told: string[] = []
     await keepCopies([file], me, (message) => told.push(message), often())
@@ -52,7 +52,7 @@ describe('copies of the files that an operator gives to a part', () => {
     assert.deepEqual(told, [`${file.from} can not be read`])
   })
 
-  it('are made one at a time, also where a copy takes longer than the time between two', async () => {
+  it('are made one at a time, even if a copy takes longer than the time between two', async () => {
     const large = (letter: string) => letter.repeat(32 << 20)
     const told: string[] = []
     writeFileSync(file.from, large('a'))
@@ -62,7 +62,7 @@ describe('copies of the files that an operator gives to a part', () => {
     assert.deepEqual(told, [])
   })
 
-  it('are not made where nothing is given', async () => {
+  it('are not made if no file is given', async () => {
     await keepCopies([], me, assert.fail, often())
     assert.ok(!existsSync(path.dirname(file.to)))
   })

@@ -11,7 +11,7 @@ export interface Refusal {
   readonly stderr: string
 }
 
-/** How a program of `src/bin` ends that can not start with these settings. */
+/** Runs a program of `src/bin` that can not start with these settings, and returns how it ends. */
 export async function refusalOf(program: string, env: Readonly<Record<string, string>>): Promise<Refusal> {
   const options = { env: { ...process.env, ...env } }
   return run(process.execPath, [path.join(programs, `${program}.ts`)], options).then(

@@ -10,7 +10,7 @@ describe("the registry's directory", () => {
 
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  it('is closed to other users of the machine, also where an earlier start left it open', async () => {
+  it('is closed to other users of the machine, even if an earlier start left it open', async () => {
     mkdirSync(directory, { mode: 0o755 })
     const part = await registryPart({
       program: 'docker-registry',

@@ -17,12 +17,12 @@ import { readInstalled } from '../../src/launch/installed.ts'
 
 const run = promisify(execFile)
 const setup = path.resolve(import.meta.dirname, '../../setup')
-/** The promise is 2 s on an idle machine, so the quickest of some counts. */
+/** The promised time. It holds for an idle machine, so the quickest of several runs counts. */
 const quickMs = 2_000
 
 /**
- * Set-up's own files are plain JavaScript for the machine's Node, so they are tried from outside, as
- * processes.
+ * Runs a program with the machine's Node. Set-up's own files are plain JavaScript for that Node, so the
+ * tests use them from outside, as processes.
  */
 function evaluate(program: string): ReturnType<typeof spawn> {
   return spawn(process.execPath, ['--input-type=module', '-e', program], {
@@ -41,7 +41,7 @@ describe('set-up', () => {
 
   it('is quick when everything is there', async () => {
     const setUp = () => run(process.execPath, [path.join(setup, 'setup.mjs'), '--tests'])
-    // Sources may have changed since the run was set up.
+    // The sources may have changed since the set-up of this test run.
     await setUp()
     const tookMs: number[] = []
     for (let times = 0; times < 3; times++) {
@@ -53,7 +53,7 @@ describe('set-up', () => {
     assert.ok(Math.min(...tookMs) < quickMs, `it took ${tookMs.map(Math.round).join(', ')} ms`)
   })
 
-  it('takes a download only if it has the digest that is expected', async () => {
+  it('accepts a download only if it has the expected digest', async () => {
     const server = createServer((_, response) => response.end('an archive')).listen(0, '127.0.0.1')
     await once(server, 'listening')
     try {
@@ -71,7 +71,7 @@ describe('set-up', () => {
     }
   })
 
-  it('waits for another one that is at work, and says so', async () => {
+  it('waits for another set-up that is at work, and says so', async () => {
     const lock = path.join(directory, 'setup.lock')
     const hold = `import { takeLock } from '${setup}/lock.mjs'
       const release = await takeLock('${lock}', () => console.log('waiting'))
@@ -87,7 +87,7 @@ describe('set-up', () => {
     await once(second, 'exit')
   })
 
-  it('gets the lock of one that was killed', async () => {
+  it('gets the lock of a set-up that was killed', async () => {
     const lock = path.join(directory, 'setup.lock')
     const hold = `import { takeLock } from '${setup}/lock.mjs'
       await takeLock('${lock}', () => {})
@@ -101,7 +101,7 @@ describe('set-up', () => {
     await once(second, 'exit')
   })
 
-  it('remembers what it brought, as long as its own files and those that it brought are the same', async () => {
+  it('remembers what it got, as long as its own files and those that it got are the same', async () => {
     cpSync(setup, path.join(directory, 'setup'), { recursive: true })
     const brought = path.join(directory, 'brought')
     writeFileSync(brought, '')
@@ -119,7 +119,7 @@ describe('set-up', () => {
     assert.deepEqual(stdout.split('\n').slice(0, 4), ['', 'kept,lost', '', 'kept'])
   })
 
-  it('leaves nothing under the name of what it could not finish', async () => {
+  it('leaves nothing with the final name if it could not finish', async () => {
     const made = path.join(directory, 'thing')
     const program = `import { directoryOnce } from '${setup}/replace.mjs'
       await directoryOnce('${made}', async () => { throw new Error('half-way') }).catch(() => {})`
@@ -129,7 +129,7 @@ describe('set-up', () => {
 })
 
 describe('a stack that root starts', () => {
-  it('has set-up bring what makes the users of its parts; one without root does not need it', () => {
+  it('lets set-up install the program that makes the users of its parts; without root it is not needed', () => {
     const absent = (isRoot: boolean) => absentPackages(needsOf([]), { isRoot, has: () => false })
     assert.ok(absent(true).includes('passwd'))
     assert.deepEqual(
@@ -149,7 +149,7 @@ describe('the benchmark', () => {
     }
   })
 
-  it('has nothing set up that a section does without', () => {
+  it('has nothing set up that a section does not need', () => {
     for (const section of Object.keys(benchSections)) {
       const needs = needsOf(['--bench', section])
       assert.deepEqual(
@@ -167,12 +167,12 @@ describe('the benchmark', () => {
     assert.ok(gateway.includes('loadTools'))
   })
 
-  it('needs nothing more where everything is set up for the tests', async () => {
+  it('needs nothing more if everything is set up for the tests', async () => {
     const { stdout } = await run(process.execPath, [path.join(setup, 'setup.mjs'), '--bench'])
     assert.match(stdout, /^Set-up is complete/)
   })
 
-  it('names its sections to who asks for another one, before anything is set up', async () => {
+  it('names its sections if another one is asked for, before anything is set up', async () => {
     const refused = run(process.execPath, [path.join(setup, 'setup.mjs'), '--bench', 'gatway'])
     await assert.rejects(refused, ({ code, stdout }: { code: number; stdout: string }) => {
       assert.equal(code, 1)
@@ -198,7 +198,7 @@ describe('a program that is extracted and not installed', () => {
     assert.deepEqual(await missingLibraries(dir, base), [])
   })
 
-  it('is told from one whose library is not there', async () => {
+  it('is recognised as incomplete if one of its libraries is missing', async () => {
     const broken = mkdtempSync(path.join(tmpdir(), 'roost-libraries-'))
     try {
       const program = readFileSync(path.join(directory, 'usr/bin/h2load')).toString('latin1')
@@ -212,7 +212,7 @@ describe('a program that is extracted and not installed', () => {
   })
 })
 
-/** ELF, and not a script. */
+/** Whether the file is an ELF program, and not a script. */
 function isProgram(file: string): boolean {
   return readFileSync(file).subarray(0, 4).toString('latin1') === '\x7fELF'
 }

@@ -49,7 +49,7 @@ describe('the plan of a stack', () => {
     assert.equal(addresses.temporalAddress, 'temporal:7233')
   })
 
-  it('starts the others before the parts that need them', async () => {
+  it('starts the other services before the parts that need them', async () => {
     const { parts, addresses } = await plan({ DATABASE_URL: real.DATABASE_URL })
     assert.deepEqual(
       parts.map((part) => part.name),
@@ -71,18 +71,18 @@ describe('the plan of a stack', () => {
     assert.equal(given?.['ROOST_REGISTRY_BOUNDED'], undefined)
   })
 
-  it('tells every part of Roost where the services are, and hosts and the gateway of no database', async () => {
+  it('tells every part of Roost where the services are, but hosts and the gateway nothing of the database', async () => {
     const { parts } = await plan()
     for (const part of parts) {
       assert.equal(part.env?.['TEMPORAL_ADDRESS'], 'temporal:7233')
       const knowsDatabase = part.name === 'api' || part.name === 'worker'
       assert.equal(part.env?.['DATABASE_URL'], knowsDatabase ? real.DATABASE_URL : '', part.name)
-      // The supervisor's own environment is below that of a part: absent there, it would come through.
+      // A variable that is absent from a part's environment is inherited from the supervisor's own.
       assert.equal('ROOST_ACME_EAB_HMAC_KEY' in (part.env ?? {}), !knowsDatabase, part.name)
     }
   })
 
-  it('tells the parts what followed from who started the stack, because they are other users', async () => {
+  it('tells the parts the settings that depend on the user who started the stack, because they run as other users', async () => {
     const { parts } = await plan({ ...real, ROOST_PORT_OFFSET: '7', ROOST_VM_EGRESS: 'off' })
     for (const { env, name } of parts) {
       assert.equal(env?.['ROOST_PORT_OFFSET'], '7', name)
@@ -91,12 +91,12 @@ describe('the plan of a stack', () => {
     }
   })
 
-  it('puts no secret into an argument, where everybody on the machine could read it', async () => {
+  it('puts no secret into an argument, because everybody on the machine could read it there', async () => {
     const { parts } = await plan()
     for (const part of parts) assert.doesNotMatch(part.args.join(' '), /secret/)
   })
 
-  it('leaves the addresses, with the password in them, to their owner alone', async () => {
+  it('lets only the owner read the addresses, because they contain the password', async () => {
     await plan()
     const file = path.join(dataDir, addressesFileName)
     assert.equal(statSync(file).mode & 0o077, 0)
@@ -106,7 +106,7 @@ describe('the plan of a stack', () => {
     )
   })
 
-  it('names public addresses with the port at which they are reached, and no authority where it has none', async () => {
+  it('names public addresses with the port at which they are reached, and no authority if it has none', async () => {
     const { addresses } = await plan()
     const own = { ROOST_METRO_CERT_FILE: '/own.crt', ROOST_METRO_DOMAIN: 'apps.example' }
     const text = welcome(settings({ ROOST_PORT_OFFSET: '8000', ...own }), addresses)

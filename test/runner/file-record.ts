@@ -2,16 +2,18 @@ import type Mocha from 'mocha'
 import { noCounts } from './group-result.ts'
 import type { FileResult, GroupResult } from './group-result.ts'
 
-/** What a group's process tells its parent: at every change of file, and once more after the last test. */
+/**
+ * The message of a group's process to its parent, at every change of file and once more after the last test.
+ */
 export interface Progress extends GroupResult {
-  /** The file whose tests run. */
+  /** The file whose tests run now. */
   readonly running?: string
   readonly ended: boolean
 }
 
 /**
- * Writes down per file what mocha's runner says. Files run one after the other, so the time between two
- * changes of file is that of the file in between.
+ * Records the results of mocha's runner by file. Files run one after another, so the time between two
+ * changes of file is the time of the file in between.
  */
 export class FileRecord {
   readonly #files = new Map<string, FileResult>()
@@ -29,8 +31,8 @@ export class FileRecord {
       if (!suite.root) this.#moveTo(suite.file)
     })
     runner.on('test', (test) => this.#moveTo(test.file))
-    // What comes after a file's last suite or test may be hooks of no file, such as the end of a shared
-    // stack.
+    // After a file's last suite or test there may be hooks that belong to no file, such as the end of a
+    // shared stack.
     runner.on('suite end', (suite) => {
       if (suite.parent?.root === true) this.#moveTo(undefined)
     })

@@ -1,22 +1,22 @@
-/** What tests came to. */
+/** The results of tests, as counts. */
 export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** Full titles of what failed. */
+  /** The full titles of failed tests and hooks. */
   readonly failures: readonly string[]
 }
 
-/** What the tests and hooks of one file came to. */
+/** The results of the tests and hooks of one file. */
 export interface FileResult extends Counts {
   readonly file: string
   readonly elapsedMs: number
 }
 
-/** What one group's tests came to. */
+/** The results of one group's tests. */
 export interface GroupResult {
   readonly files: readonly FileResult[]
-  /** What failed and belongs to no file, in sentences. A second try of a file can not make it good. */
+  /** Failures that belong to no file, in sentences. A second try of a file does not remove them. */
   readonly faults: readonly string[]
 }
 
@@ -24,7 +24,7 @@ export const noTests: GroupResult = { files: [], faults: [] }
 export const noCounts: Counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
 
 /**
- * The result of a group that failed apart from its tests. `file` is the one at fault, where that is known.
+ * Adds a failure that is not a test's to a group's result. `file` is the file at fault, if it is known.
  */
 export function withFailure(result: GroupResult, title: string, file?: string): GroupResult {
   if (file === undefined) return { ...result, faults: [...result.faults, title] }
@@ -51,7 +51,7 @@ export function countsOf({ files, faults }: GroupResult): Counts {
   )
 }
 
-/** The last line of a run; scripts read it. */
+/** The last line of a run. Scripts read it. */
 export function summaryLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }

@@ -6,21 +6,23 @@ import { namespaceOf } from '../support/namespace.ts'
 export interface Group {
   readonly name: string
   readonly files: readonly string[]
-  /** How long one test or hook may take. */
+  /** The time limit of one test or hook. */
   readonly testTimeoutMs: number
   /**
-   * How long the whole group may take before it is ended and counts as failed. Each test has a limit of its
-   * own; this one is for what hangs between them, and is far from what a group takes on a busy machine.
+   * The time limit of the whole group, after which it is ended and counts as failed. Each test has a limit
+   * of its own. This one is for hangs between tests, and is much longer than a group takes on a busy
+   * machine.
    */
   readonly limitMs: number
   /**
-   * Most of its time it waits, for VMs, deadlines and restarts, and needs the processors only now and then.
-   * Groups that do so run beside each other, but not beside those that use a processor all the time: their
-   * limits assume that one is free.
+   * True for a group that mostly waits, for VMs, deadlines and restarts, and needs the processors only now
+   * and then. Such groups run beside each other, but not beside groups that use a processor all the time,
+   * because their time limits assume that a processor is free.
    */
   readonly waits: boolean
   /**
-   * Its stacks and VMs take the ports and addresses of a whole host: it has a network namespace of its own.
+   * True for a group whose stacks and VMs take the ports and addresses of a whole host. It has a network
+   * namespace of its own.
    */
   readonly isHost: boolean
 }
@@ -34,8 +36,8 @@ interface GroupPlan {
 }
 
 /**
- * In the order in which they begin: quick ones first, so that a small mistake shows soon. Those that wait
- * begin with the longest, so that no long one is left for the end.
+ * The groups in the order of their start: quick ones first, so that a small mistake shows soon. Of the
+ * groups that mostly wait, the longest begins first, so that no long one is left for the end.
  */
 const plans: readonly GroupPlan[] = [
   { name: 'unit', testTimeoutMs: 60_000, limitMs: 240_000 },
@@ -56,14 +58,14 @@ const plans: readonly GroupPlan[] = [
 
 export const groupNames = plans.map((plan) => plan.name)
 
-/** The namespace in which a group that is a host of its own runs; undefined where the whole run has none. */
+/** The network namespace of a group; undefined if the group needs none, or if the whole run has none. */
 export function namespaceFor(group: Group): string | undefined {
   return group.isHost ? namespaceOf(group.name) : undefined
 }
 
 /**
- * The chosen groups with their test files; `names` empty means every group. A group without files fails its
- * run.
+ * The chosen groups with their test files. Without `names` these are all groups. A group without files fails
+ * its run.
  */
 export function findGroups(testDirectory: string, names: readonly string[]): readonly Group[] {
   const unknown = names.filter((name) => !groupNames.includes(name))

@@ -3,23 +3,23 @@ import process from 'node:process'
 
 /** How many groups run side by side. */
 export interface Lanes {
-  /** Of those that use a processor all the time. */
+  /** The number for groups that use a processor all the time. */
   readonly busy: number
-  /** Of those that mostly wait. */
+  /** The number for groups that mostly wait. */
   readonly waiting: number
 }
 
 export interface Room {
   readonly processors: number
   readonly memoryBytes: number
-  /** Groups that are hosts can be kept apart. */
+  /** Whether groups that are hosts can have network namespaces of their own. */
   readonly namespaces: boolean
 }
 
 const mostBusy = 2
 /**
- * Three groups of VMs and stacks keep two processors half busy; with a fourth their limits on time would be
- * tight.
+ * The most groups that wait side by side. Three groups with VMs and stacks keep two processors half busy;
+ * with a fourth one their time limits would be tight.
  */
 const mostWaiting = 3
 /** A group with a stack, its VMs and the tests' own servers takes up to 3 GiB. */
@@ -37,7 +37,7 @@ export function roomNow(): Omit<Room, 'namespaces'> {
   return { processors: availableParallelism(), memoryBytes: process.availableMemory() }
 }
 
-/** Takes one group after the other into the next free lane, in their order. */
+/** Runs the groups in their order, each in the next free lane. */
 export async function runInLanes<Group>(
   groups: readonly Group[],
   { lanes, runOne }: { readonly lanes: number; readonly runOne: (group: Group) => Promise<void> },

@@ -2,9 +2,9 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Finds the processes that a group started, also those that lost their parent: each group's process carries a
- * mark in its environment, which its children inherit. While the tests of a file run, the mark names that
- * file too.
+ * The variable by which the processes of a group are found, even those that lost their parent. Each group's
+ * process has a mark in its environment, which its children inherit. While the tests of a file run, the mark
+ * names that file too.
  */
 export const markVariable = 'ROOST_TEST_MARK'
 const fileSeparator = ' '
@@ -12,7 +12,7 @@ const fileSeparator = ' '
 export interface Leftover {
   readonly pid: number
   readonly command: string
-  /** The file whose tests started it; undefined where no file's did. */
+  /** The file whose tests started the process; undefined if it belongs to no file. */
   readonly file?: string
 }
 
@@ -20,11 +20,11 @@ export function fileMark(mark: string, file: string | undefined): string {
   return file === undefined ? mark : `${mark}${fileSeparator}${file}`
 }
 
-/** Ended parents' children need a moment to end themselves. */
+/** The children of ended parents need this much time to end themselves. */
 const settleMs = 3_000
 const pollMs = 100
 
-/** Those still alive after a moment's grace. */
+/** The processes with the mark that are still alive after `settleMs`. */
 export async function leftoversOf(mark: string): Promise<readonly Leftover[]> {
   const until = Date.now() + settleMs
   let found = marked(mark)
@@ -40,7 +40,7 @@ export function killAll(leftovers: readonly { readonly pid: number }[]): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended by itself meanwhile.
+      // The process has ended by itself.
     }
   }
 }
@@ -68,7 +68,7 @@ export function describe(pid: number): Leftover {
   return { pid, command: read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 200) }
 }
 
-/** A process that ended, or is not ours to look at, has nothing to read. */
+/** Reads a file of /proc. It is empty if the process has ended, or if we may not look at it. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -1,6 +1,6 @@
 /**
- * Lets groups that run side by side write one after the other: the one whose turn it is writes through, the
- * others' text waits until theirs comes.
+ * Lets groups that run side by side write one after another. The text of the group whose turn it is goes
+ * through at once; the text of the others waits for their turn.
  */
 export class OutputTurns {
   readonly #write: (text: string) => void
@@ -10,7 +10,7 @@ export class OutputTurns {
     this.#write = write
   }
 
-  /** Turns come in the order in which they were asked for. */
+  /** Begins a turn. Turns come in the order of these calls. */
   begin(): { write(text: string): void; end(): void } {
     const turn: Turn = { text: '', ended: false }
     this.#waiting.push(turn)
@@ -26,7 +26,7 @@ export class OutputTurns {
     }
   }
 
-  /** Ended groups in front leave; the next one's text so far comes out. */
+  /** Removes ended groups at the front, and writes the text of the next group so far. */
   #passOn(): void {
     while (this.#waiting[0]?.ended) {
       this.#waiting.shift()

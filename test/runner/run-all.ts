@@ -15,7 +15,7 @@ import { startSharedDatabase } from './shared-database.ts'
 import { TitledRuns } from './titled-runs.ts'
 
 const interruptedExitCode = 130
-/** The groups write to pipes, so they can not find out themselves whether somebody looks. */
+/** Groups write to pipes, so they can not find out by themselves whether the output goes to a terminal. */
 const colours = process.stdout.isTTY
   ? { FORCE_COLOR: '1', NO_COLOR: undefined }
   : { FORCE_COLOR: undefined, NO_COLOR: '1' }
@@ -23,7 +23,8 @@ const colours = process.stdout.isTTY
 export interface RunAllOptions {
   readonly lanes: Lanes
   /**
-   * The run decides about a change: only failures are printed whole, and files that failed get a second try.
+   * True if the run decides about a change. Then only failures are printed in full, and files that failed
+   * get a second try.
    */
   readonly decides: boolean
 }
@@ -64,14 +65,15 @@ export async function runAll(groups: readonly Group[], { lanes, decides }: RunAl
   return countsOf(result).failed === 0 ? 0 : 1
 }
 
-/** The second try of a group's one file. */
+/** Runs the second try of one file of a group. */
 async function runAlone(titled: TitledRuns, group: Group): Promise<GroupResult> {
   const run = await titled.run(group, `${group.name}, second try of ${group.files.map(nameOf).join()}`)
   return run?.result ?? noTests
 }
 
 /**
- * Whatever still runs in a namespace of the run lost its mark on the way, but it is the run's all the same.
+ * Ends the processes that still run in the run's namespaces. They have lost their mark, but belong to the
+ * run.
  */
 function sweepNamespaces(groups: readonly Group[]): GroupResult {
   const strays = [currentNamespace(), ...groups.map(namespaceFor)]

@@ -9,7 +9,10 @@ import type { Counts, GroupResult } from './group-result.ts'
 import { inside } from '../support/namespace.ts'
 import { killAll, leftoversOf, markVariable, marked } from './leftovers.ts'
 
-/** How long a group's process may stay alive after its last test: whatever is still open then is a leak. */
+/**
+ * How long a group's process may stay alive after its last test. A socket or timer that is open longer is a
+ * leak.
+ */
 const endLimitMs = 15_000
 const outputLimitMs = 1_000
 
@@ -23,15 +26,16 @@ export interface RunOptions {
   readonly mark: string
   readonly env: NodeJS.ProcessEnv
   readonly write: (text: string) => void
-  /** Ends the group's processes at once. */
+  /** An abort ends the group's processes at once. */
   readonly signal?: AbortSignal
-  /** Where the group runs; undefined: where this process does. */
+  /** The network namespace of the group; undefined: that of this process. */
   readonly namespace?: string | undefined
 }
 
 /**
- * Runs one group in a process of its own. Never rejects for what the tests do: that is part of the result.
- * Where a file makes the process crash, that file has failed, and the files behind it run in another process.
+ * Runs one group in a process of its own. It never rejects because of the tests: their failures are part of
+ * the result. If a file makes the process crash, that file has failed, and the files after it run in another
+ * process.
  */
 export async function runGroup(group: Group, options: RunOptions): Promise<GroupRun> {
   const startedMs = performance.now()
@@ -55,7 +59,7 @@ export async function runGroup(group: Group, options: RunOptions): Promise<Group
 }
 
 interface Outcome {
-  /** What the process said last. */
+  /** The last message of the process. */
   readonly progress: Progress
   readonly exit: string
   readonly ended: 'by itself' | 'late' | 'over limit'
@@ -102,7 +106,7 @@ function endOf(child: ChildProcess, limitMs: number): Promise<Omit<Outcome, 'lef
     child.on('exit', (code, signal) => {
       clearTimeout(timer)
       const settle = () => resolve({ progress, ended, exit: signal ?? `exit code ${code}` })
-      // A process that the group left behind may hold the output open: it is not waited for.
+      // A process that the group left behind may hold the output open, so the wait for the end has a limit.
       const impatience = setTimeout(settle, outputLimitMs)
       child.on('close', () => {
         clearTimeout(impatience)
@@ -136,7 +140,7 @@ function judge(group: Group, { progress, exit, ended, leftovers }: Outcome): Gro
       withFailure(sum, `${group.name}: left a process behind: ${pid} ${command}`, file),
     result,
   )
-  // Mocha leaves out all other files when a hook around all of them fails.
+  // When a hook around all files fails, mocha leaves out all other files.
   const ran = new Set(result.files.filter(ranTests).map(({ file }) => file))
   return group.files
     .filter((file) => !ran.has(file))

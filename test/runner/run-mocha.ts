@@ -8,9 +8,9 @@ import { FileRecord } from './file-record.ts'
 import { fileMark, markVariable } from './leftovers.ts'
 
 /**
- * One group's process: `run-mocha.ts <timeout ms> <file>...`. The results go to the parent over IPC. Nothing
- * here ends the process: a group that leaves a socket or a timer open does not end by itself, and the parent
- * notices.
+ * The process of one group: `run-mocha.ts <timeout ms> <file>...`. The results go to the parent over IPC. No
+ * code here ends the process. So a group that leaves a socket or a timer open does not end by itself, and
+ * the parent notices it.
  */
 if (ciSeed !== undefined) fc.configureGlobal({ seed: ciSeed })
 
@@ -19,7 +19,7 @@ const mocha = new Mocha({ timeout: Number(timeoutMs), forbidOnly: true })
 for (const file of files) mocha.addFile(file)
 await mocha.loadFilesAsync()
 
-// Mocha's own command does so as well: without it a rejection that nobody handles is lost.
+// Mocha's own command does the same. Without it a rejection that nobody handles is lost.
 process.on('unhandledRejection', (reason) => {
   throw reason
 })
@@ -33,6 +33,6 @@ const runner = mocha.run((failed) => {
   process.send?.(record.end(), () => process.disconnect())
 })
 record.follow(runner)
-// At once, and with its causes: mocha tells of failures at the end, to which a process that crashes or is
-// ended does not come.
+// A failure is printed at once, with its causes. Mocha prints failures only at the end, which a process that
+// crashes or is ended does not reach.
 runner.on('fail', (_, error) => process.stdout.write(`${inspect(error)}\n${failureNotes()}`))

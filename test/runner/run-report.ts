@@ -8,7 +8,7 @@ const slowestShown = 10
 
 export interface RunReport {
   readonly runs: readonly GroupRun[]
-  /** After all second tries. */
+  /** The result after all second tries. */
   readonly result: GroupResult
   readonly unsteady: readonly FileResult[]
   readonly elapsedMs: number
@@ -49,7 +49,7 @@ function slowest<One extends { readonly elapsedMs: number }>(all: readonly One[]
   return all.toSorted((one, other) => other.elapsedMs - one.elapsedMs)
 }
 
-/** `<file>: <title>` of each failure; a title may stand in several files. */
+/** Returns `<file>: <title>` for each failure, because several files may have the same title. */
 function titled(files: readonly FileResult[]): readonly string[] {
   return files.flatMap(({ file, failures }) => failures.map((title) => `${nameOf(file)}: ${title}`))
 }

@@ -2,9 +2,9 @@ import { addResults } from './group-result.ts'
 import type { FileResult, GroupResult } from './group-result.ts'
 import type { Group } from './groups.ts'
 
-/** A run with more files that passed only at their second try fails: their causes have to be found first. */
+/** A run with more files that passed only at their second try fails. The causes have to be found first. */
 export const mostUnsteadyFiles = 3
-/** When more files than these failed, something is broken, and second tries would only take time. */
+/** If more files failed, something is broken, and second tries would only take time. */
 const mostTries = 10
 
 export interface FirstTry {
@@ -13,15 +13,15 @@ export interface FirstTry {
 }
 
 export interface SecondTries {
-  /** All results of the run; a file that passed the second time stands there with its second result. */
+  /** All results of the run. A file that passed at its second try has its second result here. */
   readonly result: GroupResult
-  /** The first results of the files that passed the second time. */
+  /** The first results of the files that passed at their second try. */
   readonly unsteady: readonly FileResult[]
 }
 
 /**
- * Gives each file that failed a second try, one after the other, by `runAlone`. A file passes the second time
- * only as a whole; a file that fails again keeps its first result. What failed and belongs to no file is not
+ * Gives each failed file a second try with `runAlone`, one after another. A file passes at its second try
+ * only as a whole; a file that fails again keeps its first result. Failures that belong to no file are not
  * tried again.
  */
 export async function giveSecondTries(

@@ -2,14 +2,16 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
-/** One PostgreSQL for the whole run; each test file makes databases of its own in it. */
+/** One PostgreSQL for the whole run. Each test file makes databases of its own in it. */
 export interface SharedDatabase {
-  /** For the groups whose tests use it; the others may run where they can not reach it. */
+  /**
+   * The environment for a group whose tests use the database. Others may run where they can not reach it.
+   */
   envOf(group: string): NodeJS.ProcessEnv
   stop(): Promise<void>
 }
 
-/** The groups whose tests use it; a run of others does without. */
+/** The groups whose tests use the database. A run of only other groups has no database. */
 const users = new Set(['db', 'api', 'workflow', 'launch'])
 
 export async function startSharedDatabase(groups: readonly string[]): Promise<SharedDatabase> {

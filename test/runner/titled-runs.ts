@@ -9,7 +9,7 @@ import { seconds } from './run-report.ts'
 
 export interface TitledRunsOptions {
   readonly env: (group: Group) => NodeJS.ProcessEnv
-  /** Of groups that pass, only the counts: nobody watches, and what failed must not drown in what did not. */
+  /** True: groups that pass show only their counts, so that failures are easy to find in the output. */
   readonly failuresOnly: boolean
 }
 
@@ -27,12 +27,12 @@ export class TitledRuns {
     return this.#interrupt.signal.aborted
   }
 
-  /** Ends what runs, at once; nothing more is run. */
+  /** Ends the running groups at once. No further group is run. */
   interrupt(): void {
     this.#interrupt.abort()
   }
 
-  /** Undefined: it was not run, after an interrupt. */
+  /** Runs a group. Resolves to undefined if it was not run because of an interrupt. */
   async run(group: Group, title: string): Promise<GroupRun | undefined> {
     if (this.interrupted) return undefined
     const { env, failuresOnly } = this.#options

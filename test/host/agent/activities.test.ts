@@ -34,7 +34,7 @@ describe('the activities of a host', () => {
     assert.equal(machine.host.statuses().length, 0)
   })
 
-  it('a failure carries its kind as the type, and is not repeated when that can not mend it', async () => {
+  it('a failure carries its kind as the type, and is not repeated if a repeat can not help', async () => {
     for (const [failure, nonRetryable] of [
       [HostFailure.ImageUnusable, true],
       [HostFailure.QuotaExceeded, true],

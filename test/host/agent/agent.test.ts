@@ -32,7 +32,7 @@ describe('the agent', () => {
   })
 
   describe('starting', () => {
-    it('calls for one boot at once, and after it is up, share one VM and one report', async () => {
+    it('several calls for one boot, at once and after it is up, share one VM and one report', async () => {
       const live = await machine.readyAgent({ vmm: { bootMs: 20 } })
       const [one, two] = await Promise.all([live.agent.start(boot), live.agent.start(boot)])
       assert.deepEqual(one, two)
@@ -48,7 +48,7 @@ describe('the agent', () => {
       assert.equal(machine.host.starts, 1)
     })
 
-    it('an older boot than the one that is known touches nothing, for good', async () => {
+    it('a call for an older boot than the known one changes nothing', async () => {
       const live = await machine.readyAgent()
       await live.agent.start(secondBoot)
       await assert.rejects(
@@ -156,7 +156,7 @@ describe('the agent', () => {
       assert.deepEqual(await first, second)
     })
 
-    it('a stop repeated gets the same report', async () => {
+    it('a repeated stop gets the same report', async () => {
       const live = await machine.readyAgent()
       await live.agent.start(boot)
       const first = await live.agent.stop({ ...boot, ...gentle })
@@ -175,7 +175,7 @@ describe('the agent', () => {
     })
   })
 
-  it('a start that its deletion overtook is no trouble that an operator is warned of', async () => {
+  it('a start that a deletion overtook causes no warning to the operator', async () => {
     const live = await machine.readyAgent()
     machine.specs.delete(uuid)
     await assert.rejects(live.agent.start(boot), failsWith(HostFailure.UnknownInstance))
@@ -222,7 +222,7 @@ describe('the agent', () => {
       )
     })
 
-    it('an end that nobody was told of is found by looking', async () => {
+    it('an end that nobody was told of is found by a check', async () => {
       const live = await machine.readyAgent()
       await live.agent.start(boot)
       machine.host.lose(boot)
@@ -234,7 +234,7 @@ describe('the agent', () => {
       )
     })
 
-    it('what is wrong with one instance does not keep the next agent from the others', async () => {
+    it('a failure with one instance does not keep the next agent from the others', async () => {
       await runOneAndDie()
       const before = await machine.readyAgent()
       await before.agent.start({ instanceUuid: otherUuid, boot: 1 })
@@ -266,7 +266,7 @@ describe('the agent', () => {
       )
     })
 
-    it('a VM without a record is nobody’s and ends, as does one whose record can not be read', async () => {
+    it('a VM without a record is ended, and so is a VM whose record can not be read', async () => {
       await runOneAndDie()
       await writeFile(join(machine.directory, 'instances', uuid, 'record.json'), '{"version":1,')
       const live = await machine.readyAgent()
@@ -287,7 +287,7 @@ describe('the agent', () => {
       assert.equal(machine.reports.length, 0)
     })
 
-    it('a directory that is no instance is left alone', async () => {
+    it('a directory that is not an instance’s is left alone', async () => {
       await mkdir(join(machine.directory, 'instances', 'lost+found'), { recursive: true })
       const live = await machine.readyAgent()
       assert.equal(live.agent.entries.size, 0)
@@ -367,14 +367,14 @@ describe('the agent', () => {
       assert.ok(running !== undefined && stopped !== undefined)
       assert.ok(running.rssBytes > 0)
       assert.equal(stopped.rssBytes, 0)
-      // The fake network counts a packet per reading: one sample and the end in the first boot, two readings
-      // in the second.
+      // The fake network counts a packet per reading. The first boot has two readings, a sample and the end;
+      // the second boot also has two.
       assert.equal(running.rxPackets, 2 + 1)
       assert.equal(stopped.rxPackets, 2 + 2)
       assert.equal(stopped.txBytes, 200 * stopped.rxPackets)
     })
 
-    it('what an attachment had counted before a boot is not that boot’s', async () => {
+    it('traffic that an attachment had counted before a boot does not count for that boot', async () => {
       const live = await machine.readyAgent()
       const nic = { instanceUuid: uuid, userUuid: '', ip: '10.64.0.2', mac: '12:b0:0a:40:00:02' }
       await machine.network.attach(nic)

@@ -20,7 +20,7 @@ function nothingIsLeft(machine: Machine): void {
 }
 
 describe('an agent that is killed anywhere', function () {
-  // Each test kills an agent at every place of a way, one after the other.
+  // Each test kills an agent at every call of a timeline, one after the other.
   this.timeout(120_000)
 
   it('in a start: the next attempt finds that boot, and there is one VM', async () => {
@@ -74,7 +74,7 @@ describe('an agent that is killed anywhere', function () {
     assert.ok(deaths > 10)
   })
 
-  it('in a stop by the shutdown signal: it ends as the application took it', async () => {
+  it('in a stop by the shutdown signal: the end is the one that the application chose', async () => {
     const deaths = await dieEverywhere({
       script: async (live) => {
         await live.agent.start(boot)
@@ -143,7 +143,7 @@ describe('an agent that is killed anywhere', function () {
     })
   })
 
-  it('in a halt of the platform: every end is told as the platform’s, by the next agent', async () => {
+  it('in a halt of the platform: the next agent reports every end as caused by the platform', async () => {
     let halted = 0
     await dieEverywhere({
       prepare: async (machine) => {
@@ -158,7 +158,7 @@ describe('an agent that is killed anywhere', function () {
         await live.reported()
       },
       check: (machine) => {
-        // An agent that died before its halt began leaves the VM running, and nothing to report.
+        // If the agent died before its halt began, the VM runs on and there is nothing to report.
         if (machine.host.running(uuid) === 1) {
           assert.deepEqual(machine.reports, [])
           return

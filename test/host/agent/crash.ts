@@ -1,13 +1,13 @@
 /**
- * Where the agent dies relative to the call: it is never made, under way, or made with nobody left to see the
- * answer.
+ * When the agent dies relative to a call: before the call, while the call is under way, or after it, when
+ * nobody is left to see the answer.
  */
 export const CrashMoment = { Before: 'before', During: 'during', After: 'after' } as const
 export type CrashMoment = (typeof CrashMoment)[keyof typeof CrashMoment]
 
 type AnyFunction = (...args: unknown[]) => unknown
 
-/** Calls that only compute: no process dies in them. */
+/** Calls that only compute. No process dies during such a call. */
 const instant = new Set([
   'directory',
   'consoleDirectory',
@@ -16,18 +16,18 @@ const instant = new Set([
   'memory',
   'checkMemory',
 ])
-/** Told by a port, as long as somebody is there to hear it. */
+/** Calls that register a listener. The port tells it events as long as the agent lives. */
 const listening = new Set(['onExit', 'onListening', 'onDisabled', 'onStalled', 'onPeerTraffic'])
 
-/** What is under way then comes to its end, before the next agent looks. */
+/** Calls that are finished even if the agent dies during them, before the next agent looks. */
 const outlasting = /^(store\.|vmm\.(suspend|dropSnapshot))/
 
 /**
- * The death of an agent at its nth call of a port. From then on nothing it does reaches its ports, and
- * nothing returns to it: what `kill -9` is to a process, for an object in a test.
+ * The death of an agent at its nth call of a port. From then on none of its calls reaches a port, and no
+ * answer returns to it. It is the `kill -9` for an object in a test.
  */
 export class Crash {
-  /** The calls up to now, by name. */
+  /** The names of the calls so far. */
   readonly calls: string[] = []
   readonly happened: Promise<void>
   readonly #at: number
@@ -48,7 +48,9 @@ export class Crash {
     return this.#dead
   }
 
-  /** Writes that were under way: a process that died makes none after the next one has begun. */
+  /**
+   * Waits for writes under way. A real process that died writes nothing after the next process has begun.
+   */
   async written(): Promise<void> {
     await Promise.allSettled(this.#writes)
   }

@@ -4,25 +4,25 @@ import type { AgentOptions, LiveAgent } from './machine.ts'
 import { Crash, CrashMoment } from './crash.ts'
 
 /**
- * One timeline: what Temporal asks of the host, repeated from the start by each agent until one gets to the
- * end.
+ * One timeline of what Temporal asks of the host. Each agent begins it again from the start, until one agent
+ * reaches the end.
  */
 export interface Timeline {
-  /** Before the agent that dies; its own life is without faults. */
+  /** Runs before the agent that dies, without faults. */
   readonly prepare?: (machine: Machine) => Promise<void>
-  /** Of every agent of the timeline. */
+  /** The options of every agent of the timeline. */
   readonly options?: AgentOptions
   readonly script: (live: LiveAgent, machine: Machine) => Promise<void>
-  /** What the agent after it is asked for, where that is not the same again. */
+  /** What the next agent is asked for, if it is not the same script again. */
   readonly next?: (live: LiveAgent, machine: Machine) => Promise<void>
   readonly check: (machine: Machine, last: LiveAgent) => void | Promise<void>
 }
 
-/** Far more calls than any timeline makes. */
+/** The bound of the loop: far more calls than any timeline makes. */
 const callsMax = 200
 
 /**
- * Kills the agent at each call of its ports, at each moment of that call; returns how many deaths there were.
+ * Kills the agent at each call of its ports, at each moment of that call. Returns the number of deaths.
  */
 export async function dieEverywhere(timeline: Timeline): Promise<number> {
   let deaths = 0

@@ -10,7 +10,7 @@ describe("the agent's directory", () => {
 
   after(() => rmSync(home, { recursive: true, force: true }))
 
-  it('is closed to other users, those of the VMs among them, also where an earlier agent left it open', () => {
+  it('is closed to other users, including those of VMs, even if an earlier agent left it open', () => {
     mkdirSync(directory, { mode: 0o755 })
     lockAgentDirectory(directory).release()
     assert.equal(statSync(directory).mode & 0o777, 0o700)

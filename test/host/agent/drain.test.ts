@@ -48,13 +48,13 @@ describe('what an agent hears and tells of traffic', function () {
       assert.equal((await gateway.opened()).boot, 1)
     })
 
-    it('of what does not run is over at once', async () => {
+    it('is over at once for an instance that does not run', async () => {
       await scene.asleep(cold)
       await scene.live.agent.drain(boot)
       await scene.live.agent.drain({ instanceUuid: uuid, boot: 9 })
     })
 
-    it('a gateway that is lost for long has nothing connected', async () => {
+    it('does not wait for a gateway that has been lost for long', async () => {
       await scene.running(cold)
       const gateway = new TestGateway(scene.live).connect()
       await gateway.opened()
@@ -66,7 +66,7 @@ describe('what an agent hears and tells of traffic', function () {
   })
 
   describe('telling its workflow', () => {
-    it('an idle period is told when it has lasted for the cooldown, and again as long as nothing comes of it', async () => {
+    it('an idle period is told when it has lasted for the cooldown, and again until something follows', async () => {
       await scene.running(cold)
       const idle = () => scene.machine.events.filter(({ kind }) => kind === 'idle')
       pass(scene.machine, scene.live, cold.cooldownMs)

@@ -42,7 +42,7 @@ describe('a host whose disk is full', () => {
     assert.deepEqual(live.agent.entries.get(uuid)?.record?.exit, exit)
   })
 
-  it('hears of one that ended by itself', async () => {
+  it('records that an instance ended by itself', async () => {
     await disk.fillUp()
     machine.host.end(boot, { cause: 'guest', exitCode: 3 })
     await seen('it was reported', () => machine.reports.some(({ exitCode }) => exitCode === 3))
@@ -60,7 +60,7 @@ describe('a host whose disk is full', () => {
     const full = { code: 'ENOSPC' }
     const how = { durable: true }
 
-    it('holds the shorter and the longer one, in their place', async () => {
+    it('is replaced in place by a shorter and by a longer one', async () => {
       const file = join(disk.directory, 'text')
       await replaceText(file, '{"a":"long"}', how)
       await disk.fillUp()
@@ -70,7 +70,7 @@ describe('a host whose disk is full', () => {
       assert.equal(await readFile(file, 'utf8'), '{"a":"much longer"}')
     })
 
-    it('stays as it is where it has no place for the next', async () => {
+    it('stays as it is if the next one does not fit in its place', async () => {
       const file = join(disk.directory, 'text')
       await replaceText(file, 'short', how)
       await disk.fillUp()

@@ -104,7 +104,7 @@ describe("the agent's server", () => {
     assert.deepEqual(await response.json(), { usage: { [uuid]: noUsage } })
   })
 
-  it('says what keeps an instance awake, and nothing of one that it does not know', async () => {
+  it('says what keeps an instance awake, and answers 404 for an unknown instance', async () => {
     assert.deepEqual(await (await ask(`/instances/${uuid}/host-lease`)).json(), idleHostLease)
     assert.equal((await ask(`/instances/${otherUuid}/host-lease`)).status, 404)
   })
@@ -143,7 +143,7 @@ describe("the agent's server", () => {
     assert.equal((await ask('/instances/x/log?offset=0&limit=1')).status, 404)
   })
 
-  it('a failure inside is a 500 that tells nothing of it', async () => {
+  it('an internal failure is a 500 without any details', async () => {
     const response = await ask(`/instances/${uuid}/log?offset=13&limit=1`)
     assert.equal(response.status, 500)
     assert.doesNotMatch(await response.text(), /fire/)
@@ -197,7 +197,7 @@ describe("the agent's client of the API", () => {
     ])
   })
 
-  it('shows the join token with its heartbeat alone', async () => {
+  it('sends the join token only with its heartbeat', async () => {
     answers = [{ status: 200, body: { nodeId: 'local', subnet: '10.64.0.0/16' } }]
     await client.heartbeat({
       agentUrl: 'http://127.0.0.1:1',
@@ -211,12 +211,12 @@ describe("the agent's client of the API", () => {
     assert.deepEqual(requests, [{ line: 'PUT /internal/nodes/local', authorization: 'Bearer join-secret' }])
   })
 
-  it('an answer that lists nothing at all is no list', async () => {
+  it('an answer without a list of instances is an error, not an empty list', async () => {
     answers = [{ status: 200, body: {} }]
     await assert.rejects(client.instances(), ApiError)
   })
 
-  it('a failing API is asked again for a launch spec, patiently', async () => {
+  it('a failing API is asked again and again for a launch spec', async () => {
     answers = [{ status: 500 }, { status: 503 }, { status: 200, body: { uuid } }]
     assert.deepEqual(await client.launchSpec(uuid, new AbortController().signal), { uuid })
     assert.equal(requests.length, 3)
@@ -232,7 +232,7 @@ describe("the agent's client of the API", () => {
     assert.equal(requests.length, 1)
   })
 
-  it('an abort ends the patience at once', async () => {
+  it('an abort ends these attempts at once', async () => {
     answers = Array.from({ length: 20 }, () => ({ status: 500 }))
     const controller = new AbortController()
     const asked = client.launchSpec(uuid, controller.signal)

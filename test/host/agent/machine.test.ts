@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Machine, uuid } from './machine.ts'
 
-/** Far more than a write takes; a dead agent's write never ends. */
+/** Much longer than a write takes. The write of a dead agent never ends. */
 const patienceMs = 200
 
 describe('a machine of a timeline', () => {

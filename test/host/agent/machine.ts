@@ -37,16 +37,18 @@ export interface AgentOptions {
   readonly crash?: Crash
   readonly vmm?: FakeVmmOptions
   readonly images?: FakeImagesOptions
-  /** Temporal: answers of the nth signal; after the last, `taken`. */
+  /** Temporal's answers to the first signals, in order. All further answers are `taken`. */
   readonly events?: readonly ('fail' | 'gone')[]
-  /** Of one user's instances; more than any test needs where absent. */
+  /** The sleeps per minute of one user's instances. Without it there are more than any test needs. */
   readonly sleepsPerMinute?: number
 }
 
-/** Nothing but a hang takes as long. */
+/** Longer than anything takes that does not hang. */
 const hangMs = 30_000
 
-/** One machine of a timeline: what survives its agents. Tests kill agents and start others on it. */
+/**
+ * One machine of a timeline, with everything that survives its agents. Tests kill and start agents on it.
+ */
 export class Machine {
   readonly host = new FakeHost()
   readonly network = new FakeNetwork()
@@ -54,15 +56,15 @@ export class Machine {
   readonly broken: string[] = []
   readonly clean = new Set<string>()
   volumes: WatchedVolumes
-  /** What volumes' workflows took. */
+  /** The events that volumes' workflows took. */
   readonly volumeEvents: (VolumeEvent & { readonly volumeUuid: string })[] = []
   /** Every report that a workflow took. */
   readonly reports: ExitReport[] = []
-  /** The ledger of its disk, for the agents to come. */
+  /** The ledger of the machine's disk, which the next agents get. */
   disk: DiskAdmission = endlessDisk
-  /** What workflows took of starts, beyond what their calls were answered with. */
+  /** The start reports that workflows got as events, besides the answers to their calls. */
   readonly starts: StartReport[] = []
-  /** The kinds of all that workflows took, in order. */
+  /** The kinds of all events that workflows took, in order. */
   readonly told: string[] = []
   readonly events: HostEvent[] = []
   readonly specs = new Map<string, LaunchSpec>()
@@ -82,7 +84,8 @@ export class Machine {
   }
 
   async remove(): Promise<void> {
-    // An agent that goes on, or a write that it has begun, would make files in what is being deleted.
+    // An agent that goes on, or a write that is under way, would make files in the directory during its
+    // deletion.
     for (const live of this.#agents) live.kill()
     await Promise.all(this.#agents.map(async (live) => await live.written()))
     this.host.reboot()
@@ -95,7 +98,7 @@ export class Machine {
     for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, args: ['app', ...args] })
   }
 
-  /** Its next launch spec has a volume. */
+  /** Puts a volume into the instance's next launch spec. */
   attach(instanceUuid: string, volume: Partial<LaunchVolume> = {}): void {
     const spec = this.specs.get(instanceUuid)
     assert.ok(spec !== undefined)
@@ -107,7 +110,7 @@ export class Machine {
     for (const [key, spec] of this.specs) this.specs.set(key, { ...spec, scaleToZero })
   }
 
-  /** A new agent process on this machine; `recovered` when it takes work. */
+  /** Starts a new agent on this machine. `recovered` resolves when it takes work. */
   agent(options: AgentOptions = {}): LiveAgent {
     const live = new LiveAgent(this, options)
     this.#agents.push(live)
@@ -126,7 +129,7 @@ export class LiveAgent {
   readonly ports: AgentPorts
   readonly outbox: EventOutbox
   readonly log: string[] = []
-  /** The kinds of the wakes that this agent made. */
+  /** The kinds of start of this agent's wakes. */
   readonly wakes: string[] = []
   readonly #machine: Machine
   readonly #crash: Crash
@@ -189,14 +192,14 @@ export class LiveAgent {
     this.outbox.wake()
   }
 
-  /** The books say when the first socket of the instance listened. */
+  /** Resolves when the record says when the first socket of the instance listened. */
   async listened(): Promise<void> {
     await until('a socket listens', () => this.agent.entries.get(uuid)?.record?.started?.netTimeUs, {
       limitMs: hangMs,
     })
   }
 
-  /** Everything that is to be reported is, and on disk as reported. */
+  /** Resolves when all reports have been sent, and the disk says so. */
   async reported(): Promise<void> {
     const deadlineMs = performance.now() + hangMs
     const pending = (): boolean =>
@@ -207,23 +210,23 @@ export class LiveAgent {
     }
   }
 
-  /** `kill -9`. */
+  /** Kills the agent like `kill -9`. */
   kill(): void {
     this.#crash.now()
     this.bury()
   }
 
-  /** What it wrote last is on disk. */
+  /** Resolves when the agent's last writes are on disk. */
   async written(): Promise<void> {
     await this.#crash.written()
   }
 
-  /** Ends the timers of an agent that died; what it waited for never comes. */
+  /** Ends the timers of an agent that died. The results for which it waited never come. */
   bury(): void {
     void this.outbox.close()
   }
 
-  /** SIGTERM, as `src/bin/agent.ts` does it. */
+  /** Halts the agent as `src/bin/agent.ts` does on SIGTERM. */
   async halt(): Promise<void> {
     await this.#marker.set(this.#machine.nowMs)
     await Promise.all([this.outbox.close(), this.agent.halt()])
@@ -231,7 +234,7 @@ export class LiveAgent {
 
   async #spec(instanceUuid: string): Promise<LaunchSpec> {
     const spec = this.#machine.specs.get(instanceUuid)
-    // As the API answers of an instance that was deleted.
+    // This is the API's answer for a deleted instance.
     if (spec === undefined) throw new HostStartError(HostFailure.UnknownInstance, 'it is not placed here')
     return await Promise.resolve(spec)
   }

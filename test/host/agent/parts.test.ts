@@ -66,7 +66,7 @@ describe('what a guest is to run', () => {
     assert.deepEqual(argv(['', '']), ['/entry', '', ''])
   })
 
-  it('has the image’s words in the place of its line, which stands before further arguments, and its entrypoint once', () => {
+  it('has the image’s words instead of the image’s line before further arguments, and the entrypoint once', () => {
     const of = (args: readonly string[], change: Partial<ContainerImage>) =>
       guestProcess({ ...spec, args }, { ...image, ...change }).argv
     assert.deepEqual(argv(['/entry serve --port 80', '-v']), ['/entry', 'serve', '--port', '80', '-v'])
@@ -82,7 +82,7 @@ describe('what a guest is to run', () => {
     assert.deepEqual(argv(['/entry serve', '-v']), ['/entry', '/entry serve', '-v'])
   })
 
-  it('takes variables from the platform, the image and the instance; the later wins', () => {
+  it('has variables of the platform, the image and the instance; a later source wins', () => {
     const { env } = guestProcess({ ...spec, env: { B: 'mine', ROOST_INSTANCE_UUID: 'mine' } }, image)
     assert.equal(env['A'], 'image')
     assert.equal(env['B'], 'mine')
@@ -94,12 +94,12 @@ describe('what a guest is to run', () => {
     assert.match(env['PATH'] ?? '', /\/usr\/bin/)
   })
 
-  it('has a host name that a kernel takes, however long the instance’s name', () => {
+  it('has a host name that a kernel accepts, however long the instance’s name is', () => {
     const { hostname } = guestProcess({ ...spec, name: `${'a'.repeat(62)}-${'b'.repeat(20)}` }, image)
     assert.equal(hostname, 'a'.repeat(62))
   })
 
-  it('is refused when there is nothing to run, or when no kernel would take it', () => {
+  it('is refused if there is nothing to run, or if no kernel would accept it', () => {
     const refused = (change: Partial<LaunchSpec>, of: ContainerImage = image): HostStartError => {
       try {
         guestProcess({ ...spec, ...change }, of)
@@ -148,7 +148,7 @@ describe('garbage of a host', () => {
     assert.equal(machine.host.running(), 0)
   })
 
-  it('is nothing that the API lists, or listed in between', async () => {
+  it('is no instance that the API lists, or listed in between', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     await ageDirectory()
@@ -166,7 +166,7 @@ describe('garbage of a host', () => {
     assert.equal(machine.host.running(), 1)
   })
 
-  it('is nothing while the API does not answer', async () => {
+  it('is no instance while the API does not answer', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     await ageDirectory()
@@ -182,7 +182,7 @@ describe('garbage of a host', () => {
     assert.equal(machine.host.running(), 1)
   })
 
-  it('is nothing that changed a moment ago', async () => {
+  it('is no instance that changed a moment ago', async () => {
     const live = await machine.readyAgent()
     await live.agent.start({ instanceUuid: uuid, boot: 1 })
     machine.nowMs = Date.now()
@@ -280,7 +280,7 @@ describe('the directory of an agent', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  it('is one agent’s alone; the second is told who has it', () => {
+  it('belongs to one agent; a second agent is told who has it', () => {
     const lock = lockAgentDirectory(directory)
     assert.throws(
       () => lockAgentDirectory(directory),
@@ -319,7 +319,7 @@ describe('the directory of an agent', () => {
 })
 
 describe('a queue of tasks', () => {
-  it('runs one at a time in order, past failures', async () => {
+  it('runs one task at a time in order, and goes on after failures', async () => {
     const queue = new SerialQueue()
     const order: string[] = []
     const task =

@@ -18,7 +18,8 @@ describe('the registration of a host', () => {
   const other = { nodeId: 'local', subnet: '10.71.0.0/16' }
 
   /**
-   * `answers` in turn; undefined: the API is away; a number: it refuses. The last one holds for all further.
+   * Makes a registration whose API gives the `answers` in turn. Undefined means that the API is away, a
+   * number that it refuses with this status. The last answer is given for all further requests.
    */
   function register(answers: readonly (typeof assignment | number | undefined)[]): {
     registration: Registration
@@ -72,7 +73,7 @@ describe('the registration of a host', () => {
     assert.deepEqual(await register([undefined]).registration.assignment(), assignment)
   })
 
-  it('tells of an assignment that is no longer the one in use', async () => {
+  it('reports an assignment that differs from the one in use', async () => {
     await register([assignment]).registration.assignment()
     const { registration, reassigned } = register([other])
     await registration.assignment()
@@ -82,7 +83,7 @@ describe('the registration of a host', () => {
     assert.deepEqual(await register([undefined]).registration.assignment(), other)
   })
 
-  it('says once what to do where its id belongs to another host, and joins when it was let in', async () => {
+  it('says once what to do if its id belongs to another host, and joins when it was admitted', async () => {
     const { registration, complaints } = register([undefined, undefined, 401, 403, 403, assignment])
     assert.deepEqual(await registration.assignment(), assignment)
     assert.equal(complaints.length, 3)
@@ -91,7 +92,7 @@ describe('the registration of a host', () => {
     assert.match(complaints[2] ?? '', /ROOST_NODE_ID.*roost node release local/)
   })
 
-  it('ends the agent that worked under an id which belongs to another host by now', async () => {
+  it('ends an agent whose id belongs to another host by now', async () => {
     await register([assignment]).registration.assignment()
     const { registration, refused } = register([undefined, 403])
     await registration.assignment()
@@ -109,7 +110,7 @@ describe('the registration of a host', () => {
     assert.equal((await stat(path)).mode & 0o777, 0o600)
   })
 
-  it('does not make a second secret where the first can not be read', async () => {
+  it('does not make a second secret if the first can not be read', async () => {
     await mkdir(join(directory, 'agent-secret'))
     await assert.rejects(loadAgentSecret(directory), { code: 'EISDIR' })
   })

@@ -30,7 +30,7 @@ describe('what the nameserver of a host answers', () => {
   const dataOf = (packet: Packet): unknown[] =>
     (packet.answers ?? []).map((record) => 'data' in record && record.data)
 
-  it("an instance's name has its address, for a second, whatever its case", () => {
+  it("an instance's name has its address, for a second, in upper and lower case", () => {
     for (const name of ['web.internal', 'WEB.Internal', 'db.blue.internal']) {
       const packet = answered(name)
       assert.equal(packet.rcode, 'NOERROR')
@@ -43,7 +43,7 @@ describe('what the nameserver of a host answers', () => {
     }
   })
 
-  it('there are no records of other types, which is not that there is no such name', () => {
+  it('a question for another type gets no record, but the name is said to exist', () => {
     for (const type of ['AAAA', 'MX', 'TXT', 'SRV']) {
       const packet = answered('web.internal', type)
       assert.equal(packet.rcode, 'NOERROR')
@@ -63,20 +63,20 @@ describe('what the nameserver of a host answers', () => {
     }
   })
 
-  it('a bare name is an instance if it is one', () => {
+  it('a name without a dot is an instance’s, if an instance has it', () => {
     assert.deepEqual(dataOf(answered('web')), ['10.64.0.2'])
     assert.deepEqual(dataOf(answered('web', 'AAAA')), [])
     assert.equal(ask('secret'), 'forward')
     assert.equal(ask('com', 'NS'), 'forward')
   })
 
-  it("an address has the name of the user's instance, and another user's has none", () => {
+  it("an address of the user's own instance has its name, and an address of another user's has none", () => {
     assert.deepEqual(dataOf(answered('2.0.64.10.in-addr.arpa', 'PTR')), ['web.internal'])
     assert.equal(answered('9.0.64.10.in-addr.arpa', 'PTR').rcode, 'NXDOMAIN')
     assert.equal(ask('1.1.168.192.in-addr.arpa', 'PTR'), 'forward')
   })
 
-  it('everything else is asked elsewhere', () => {
+  it('all other questions are forwarded', () => {
     for (const name of ['example.com', 'internal.example.com', 'web.internals', '.']) {
       assert.equal(ask(name), 'forward')
     }
@@ -93,7 +93,7 @@ describe('what the nameserver of a host answers', () => {
     assert.deepEqual(answered('web.internal').additionals, [])
   })
 
-  it('what is no question gets no answer, what can not be read an error', () => {
+  it('a message that is no question gets no answer, and one that can not be read gets an error', () => {
     const good = encode({ type: 'query', id: 1, questions: [{ type: 'A', name: 'web.internal' }] })
     assert.equal(judge(Buffer.alloc(11)).kind, 'drop')
     assert.equal(judge(encode({ type: 'response', id: 1 })).kind, 'drop')

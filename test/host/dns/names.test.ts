@@ -16,7 +16,7 @@ describe('the private names of a host', () => {
   const web = nameOf('web', '10.64.0.2')
   const db = nameOf('db', '10.64.0.3')
 
-  it('a name is there as soon as it is told, and a deleted one is gone', () => {
+  it('a name exists as soon as it is told, and a deleted one is gone', () => {
     tell({ kind: 'begin', snapshot: false }, is(web))
     assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
     tell(gone(web))
@@ -30,7 +30,7 @@ describe('the private names of a host', () => {
     assert.equal(names.revision, 'r1')
   })
 
-  it('what a block that tells everything leaves out is gone, at its end', () => {
+  it('names that a block with everything leaves out are gone at its end', () => {
     names.remember([web, db])
     tell({ kind: 'begin', snapshot: true }, is(db))
     assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
@@ -40,7 +40,7 @@ describe('the private names of a host', () => {
     assert.deepEqual(names.all(), [db])
   })
 
-  it('one that broke off leaves out nothing', () => {
+  it('a block that was cut off removes no name', () => {
     names.remember([web])
     tell(
       { kind: 'begin', snapshot: true },
@@ -50,7 +50,7 @@ describe('the private names of a host', () => {
     assert.deepEqual(names.all(), [web])
   })
 
-  it('a renamed instance has one name, also where two change theirs for one another', () => {
+  it('a renamed instance has one name, even if two instances exchange their names', () => {
     block(true, 'r1', is(web), is(db))
     block(false, 'r2', is({ ...web, name: 'db' }), is({ ...db, name: 'web' }))
     assert.equal(names.addressOf(user, 'db'), '10.64.0.2')
@@ -67,14 +67,14 @@ describe('the private names of a host', () => {
     assert.equal(names.nameAt(user, '10.64.0.2'), 'web')
   })
 
-  it('users do not see the names of each other', () => {
+  it("users do not see each other's names", () => {
     block(true, 'r1', is(web), is(nameOf('web', '10.64.0.9', otherUser)))
     assert.equal(names.addressOf(user, 'web'), '10.64.0.2')
     assert.equal(names.addressOf(otherUser, 'web'), '10.64.0.9')
     assert.equal(names.nameAt(user, '10.64.0.9'), undefined)
   })
 
-  it('a dotted name makes those above it exist for as long as it does', () => {
+  it('the names above a name with dots exist as long as that name', () => {
     const dotted = nameOf('a.b.c', '10.64.0.4')
     block(true, 'r1', is(dotted), is({ ...web, name: 'x.c' }))
     assert.deepEqual(

@@ -12,7 +12,7 @@ import type { DnsServerOptions } from '../../../src/host/dns/dns-server.ts'
 import { PrivateNames } from '../../../src/host/dns/private-names.ts'
 import { nameOf, user } from './names.ts'
 
-/** Askers are told apart by their address; on the loopback interface there are enough. */
+/** The server knows who asks by the address. The loopback interface has enough addresses. */
 const asker = '127.0.0.1'
 const stranger = '127.0.0.2'
 
@@ -61,7 +61,7 @@ describe('the nameserver of a host', () => {
     return socket
   }
 
-  /** The nameserver of the host, as a test wants it to behave. */
+  /** Starts a nameserver of the host that behaves as the test wants. */
   async function elsewhere(
     answer: (message: Buffer, from: RemoteInfo, socket: UdpSocket) => void,
   ): Promise<number> {
@@ -83,7 +83,7 @@ describe('the nameserver of a host', () => {
     const port = await open()
     assert.deepEqual(dataOf(await askByUdp(port, 'web.internal')), ['10.64.0.2'])
     const socket = await connection(port)
-    // Cut in the middle of a message, as networks do.
+    // The bytes are cut in the middle of a message, as networks do it.
     const bytes = Buffer.concat([
       streamEncode(question('web.internal')),
       streamEncode(question('no.internal')),
@@ -98,11 +98,11 @@ describe('the nameserver of a host', () => {
     assert.deepEqual(dataOf(streamDecode(heard)), ['10.64.0.2'])
   })
 
-  it('refuses other names where instances do not get out', async () => {
+  it('refuses other names if instances do not reach the outside', async () => {
     assert.equal((await askByUdp(await open(), 'example.com')).rcode, 'REFUSED')
   })
 
-  it('nobody else gets an answer or a connection', async () => {
+  it('an address without an owner gets no answer and no connection', async () => {
     const port = await open({ ownerOf: () => undefined })
     const socket = await connection(port)
     await once(socket, 'close')
@@ -131,7 +131,7 @@ describe('the nameserver of a host', () => {
     assert.equal(ids.length, 4)
   })
 
-  it('takes no answer with another id or question, nor from somebody else', async () => {
+  it('accepts no answer with another id or question, or from another server', async () => {
     const forger = await client()
     const host = await elsewhere((message, from, socket) => {
       forger.send(address(message, '192.0.2.66'), from.port, from.address)
@@ -147,18 +147,18 @@ describe('the nameserver of a host', () => {
     assert.deepEqual(dataOf(await askByUdp(port, 'example.com')), ['192.0.2.1'])
   })
 
-  it('a nameserver that is silent or gone is a failure of ours, in time', async () => {
+  it('if the host’s nameserver is silent or gone, the asker gets a failure in time', async () => {
     const host = await elsewhere(() => undefined)
     const silent = new DnsForwarder({ host: '127.0.0.1', port: host, timeoutMs: 50 })
     assert.equal((await askByUdp(await open({ forwarder: silent }), 'example.com')).rcode, 'SERVFAIL')
     const gone = new DnsForwarder({ host: '127.0.0.1', port: 1 })
     assert.equal((await askByUdp(await open({ forwarder: gone }), 'example.com')).rcode, 'SERVFAIL')
-    // No socket of ours is ever connected to this address: it stands for a host that has lost its network.
+    // A socket can not be connected to this address. It stands for a host that has lost its network.
     const wayless = new DnsForwarder({ host: '255.255.255.255' })
     assert.equal((await askByUdp(await open({ forwarder: wayless }), 'example.com')).rcode, 'SERVFAIL')
   })
 
-  it('one asker has so many questions under way elsewhere and no more', async () => {
+  it('one asker may have only a bounded number of questions waiting at the host’s nameserver', async () => {
     let asked = 0
     const host = await elsewhere(() => (asked += 1))
     const forwarder = new DnsForwarder({ host: '127.0.0.1', port: host, timeoutMs: 500 })
@@ -169,7 +169,7 @@ describe('the nameserver of a host', () => {
     assert.equal(asked, 64)
   })
 
-  it('asks by TCP for whoever asks by TCP', async () => {
+  it('forwards a question over TCP if it came over TCP', async () => {
     const host: Server = createServer((socket) => {
       socket.once('data', (chunk) => {
         const answer = address(chunk.subarray(2), '192.0.2.1')
@@ -188,7 +188,7 @@ describe('the nameserver of a host', () => {
     assert.deepEqual(dataOf(streamDecode(heard)), ['192.0.2.1'])
   })
 
-  it('one asker has so many connections, and one that sends no DNS has none', async () => {
+  it('one asker may have only a bounded number of connections, and one that sends no DNS loses its connection', async () => {
     const port = await open()
     const held = await Promise.all(Array.from({ length: 8 }, async () => await connection(port)))
     await once(await connection(port), 'close')
@@ -215,7 +215,7 @@ describe('the nameserver of a host', () => {
     assert.deepEqual(dataOf(await askByUdp(port, 'web.internal')), ['10.64.0.2'])
   })
 
-  it('fails to open where the port is taken', async () => {
+  it('fails to open if the port is taken', async () => {
     const port = await open()
     await assert.rejects(open({ port }), /EADDRINUSE/)
   })

@@ -31,26 +31,26 @@ describe('slots that users share', () => {
     return holders
   }
 
-  it('one user may have all of them while nobody else asks', () => {
+  it('can all go to one user while nobody else asks', () => {
     const slots = new YieldingSlots({ total: 4, perInstance: 2 })
     fill(slots, 'a', 4)
     assert.equal(slots.take(holder('a', 'a5')), false)
     assert.deepEqual([slots.taken, gone], [4, []])
   })
 
-  it('the oldest of whoever holds the most gives way to another user, until both hold the same', () => {
+  it('the oldest slot of the user with the most slots goes to another user, until both have the same number', () => {
     const slots = new YieldingSlots({ total: 4, perInstance: 4 })
     const [first] = fill(slots, 'a', 4)
     fill(slots, 'b', 2)
     assert.deepEqual(gone, ['a0', 'a1'])
     assert.equal(slots.take(holder('b', 'b3')), false)
     assert.equal(slots.gaveWay, 2)
-    // What gave way has nothing left to give back.
+    // A holder that gave way has no slot to give back.
     if (first !== undefined) slots.release(first)
     assert.equal(slots.taken, 4)
   })
 
-  it('an instance has as many as it may and no more, however many are free', () => {
+  it('an instance gets no more than its own bound, however many slots are free', () => {
     const slots = new YieldingSlots({ total: 4, perInstance: 1 })
     const one = holder('a', 'a0')
     assert.ok(slots.take(one))
@@ -59,7 +59,7 @@ describe('slots that users share', () => {
     assert.ok(slots.take(holder('a', 'a0')))
   })
 
-  it('there are never more than there are, and who holds none gets one', () => {
+  it('there are never more in use than in total, and a user without a slot gets one', () => {
     const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(3), fc.boolean()))
     fc.assert(
       fc.property(steps, (taken) => {
@@ -87,7 +87,7 @@ describe('slots that users share', () => {
   })
 })
 
-/** Instances are told apart by their address; on the loopback interface there are enough. */
+/** The server knows instances by their address. The loopback interface has enough addresses. */
 const starving = Array.from({ length: 72 }, (_, index) => `127.0.1.${String(index + 1)}`)
 const other = '127.0.0.2'
 
@@ -102,7 +102,7 @@ describe('the nameserver of a host whose one user asks without end', () => {
   beforeEach(async () => {
     unanswered = 0
     nowMs = 0
-    // Silent, but for one name.
+    // This nameserver answers only questions for one name.
     const elsewhere = await bound('127.0.0.1')
     elsewhere.on('message', (message, from) => {
       const { id, questions } = decode(message)
@@ -159,7 +159,7 @@ describe('the nameserver of a host whose one user asks without end', () => {
     const [message] = (await once(socket, 'message')) as [Buffer]
     const packet = decode(message) as unknown as Packet & { rcode: string }
     assert.deepEqual([packet.id, packet.rcode, packet.answers?.length], [7, 'NOERROR', 1])
-    // Their oldest question gave way, and they hear so at once.
+    // The oldest question of these instances gave way, and its asker hears so at once.
     await until('it is told', () => failed.length > 0, { limitMs: 2_000 })
     assert.deepEqual(failed, [0])
   })
@@ -177,7 +177,7 @@ describe('the nameserver of a host whose one user asks without end', () => {
     assert.equal(held.filter((each) => each.closed).length, 1)
   })
 
-  it("one user's questions are asked elsewhere so often per second and no more", async () => {
+  it("one user's questions are forwarded only at a bounded rate", async () => {
     const ask = async (ip: string, of: string): Promise<Buffer | undefined> =>
       await forwarder.ask(encode(question('answered.example', 1)), { user: of, ip, over: 'udp' })
     let answered = 0

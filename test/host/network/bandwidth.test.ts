@@ -15,17 +15,17 @@ import { outsideAddress, TapScene } from './tap-scene.ts'
 
 const mbit = 8
 const bytesPerMs = mbit * 125
-/** What may come at once. */
+/** The bytes that may come at once. */
 const atOnceBytes = 1_000 * bytesPerMs + burstBytes
 const enoughBytes = 3 * atOnceBytes
 const port = 7_000
 
 describe('the bandwidth of an instance', function () {
-  it('has no rule where none is set', () => {
+  it('has no rule if no bandwidth is set', () => {
     assert.deepEqual(bandwidthRules(undefined, { most: 1 }), { sets: [], sent: [], received: [] })
   })
 
-  it('is said to have no effect where the agent is not root', async () => {
+  it('is said to have no effect if the agent is not root', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'roost-bandwidth-'))
     const said: string[] = []
     const network = new UserNetwork({
@@ -75,7 +75,8 @@ describe('the bandwidth of an instance', function () {
     }
 
     /**
-     * Sends without end over TCP from one namespace into another, and gives how much arrived within how long.
+     * Sends without end over TCP from one namespace into another. Returns how much arrived and in which
+     * time.
      */
     async function flow(from: string, to: { readonly namespace: string; readonly address: string }) {
       const receiver = start(

@@ -8,7 +8,7 @@ export const nicOf = (host: number): NicSpec => ({
   mac: `12:b0:0a:40:${(host >> 8).toString(16).padStart(2, '0')}:${(host & 255).toString(16).padStart(2, '0')}`,
 })
 
-/** What every network must do; `again` is the network of a next agent on the same host and directory. */
+/** The tests that every network must pass. `again` makes the network of the next agent on the same host. */
 export function networkConformance(make: () => { network: Network; again: () => Network }): void {
   let network: Network
   let again: () => Network
@@ -32,7 +32,7 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.equal((await network.attach(nic)).mac, nic.mac)
   })
 
-  it('attaching again finds the attachment that is there, also by the next agent', async () => {
+  it('attaching again finds the existing attachment, even by the next agent', async () => {
     const first = await network.attach(nic)
     assert.deepEqual(await network.attach(nic), first)
     const next = again()
@@ -48,14 +48,14 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.equal(await network.counters(nic), undefined)
   })
 
-  it('detaching twice, or what was never attached, is no error', async () => {
+  it('detaching twice, or without an attachment, is no error', async () => {
     await network.detach(nicOf(9))
     await network.attach(nic)
     await network.detach(nic)
     await network.detach(nic)
   })
 
-  it('attachments of two instances at once are apart', async () => {
+  it('two instances that are attached at once have separate attachments', async () => {
     const [one, two] = await Promise.all([network.attach(nicOf(3)), network.attach(nicOf(4))])
     assert.notEqual(one.mac, two.mac)
     await network.detach(nicOf(3))
@@ -68,7 +68,7 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.ok(address !== undefined && address.port > 0)
   })
 
-  it('after standby the same attachment is found again, also by the next agent', async () => {
+  it('after standby the same attachment is found again, even by the next agent', async () => {
     const first = await network.attach(nic)
     await network.standBy(nic)
     assert.deepEqual(await network.attach(nic), first)
@@ -80,7 +80,7 @@ export function networkConformance(make: () => { network: Network; again: () => 
     await next.detach(nic)
   })
 
-  it('what never ran may be in standby, and go from there', async () => {
+  it('an instance that never ran may be in standby, and be detached from there', async () => {
     await network.standBy(nic)
     await network.standBy(nic)
     await network.detach(nic)
@@ -95,7 +95,7 @@ export function networkConformance(make: () => { network: Network; again: () => 
     assert.equal(await network.peerPackets(nic), undefined)
   })
 
-  it('what it has dropped is counted from 0 or not at all', async () => {
+  it('dropped packets are counted from 0 or not at all', async () => {
     const load = await network.load()
     for (const packets of Object.values(load?.dropped ?? {})) assert.equal(packets, 0)
     assert.ok(load === undefined || load.flows < load.maxFlows)

@@ -18,19 +18,19 @@ import { nicOf } from './conformance.ts'
 import { outsideAddress, TapScene } from './tap-scene.ts'
 
 describe("the bounds of an instance's flows", () => {
-  it('are shares of the table, so that the instances that an account has by default do not fill it', () => {
+  it('are shares of the table, small enough that the default number of instances of an account does not fill it', () => {
     assert.deepEqual(flowLimitsFor(262_144), { open: 1_024, newPerS: 256, newBurst: 512 })
     assert.deepEqual(flowLimitsFor(65_536), { open: 256, newPerS: 64, newBurst: 128 })
   })
 
-  it('leave an instance something on a small host, and cost little on a large one', () => {
+  it('leave an instance some flows on a small host, and cost little on a large one', () => {
     assert.deepEqual(flowLimitsFor(1_000), { open: 64, newPerS: 16, newBurst: 32 })
     assert.deepEqual(flowLimitsFor(2 ** 24), { open: 4_096, newPerS: 1_024, newBurst: 2_048 })
   })
 })
 
-describe('what the agent tells of flows', () => {
-  it('is how full the table is, and what was dropped by which bound', async () => {
+describe('the metrics of flows', () => {
+  it('show how full the table is, and how much each bound dropped', async () => {
     const network = new FakeNetwork()
     network.dropped['new-flows'] = 7
     const metrics = new AgentMetrics(new Map())
@@ -43,13 +43,13 @@ describe('what the agent tells of flows', () => {
     }
   })
 
-  it('is nothing where the host can not tell', async () => {
+  it('are absent if the host does not know them', async () => {
     const metrics = new AgentMetrics(new Map())
     metrics.showNetwork(async () => await Promise.reject(new Error('no nft')))
     assert.doesNotMatch(await metrics.registry.metrics(), /^roost_agent_(host_flows|dropped)/m)
   })
 
-  it("leaves out what another agent's filter has dropped", () => {
+  it("leave out what another agent's filter has dropped", () => {
     const counter = (table: string, packets: number): object => ({
       counter: { family: 'inet', table, name: 'flows_too_many', packets, bytes: 0 },
     })
@@ -59,7 +59,7 @@ describe('what the agent tells of flows', () => {
 })
 
 describe('a host whose kernel can not bound flows', () => {
-  /** Tools that refuse what such a kernel refuses. */
+  /** Fake tools that refuse what such a kernel refuses. */
   class OldKernel extends Commands {
     readonly loaded: string[] = []
 
@@ -71,7 +71,7 @@ describe('a host whose kernel can not bound flows', () => {
     }
   }
 
-  it('has its filter without the bounds, and says so', async () => {
+  it('loads its filter without the bounds, and says so', async () => {
     const commands = new OldKernel()
     const said: string[] = []
     const plan = planAddresses({ directory: '/a', subnet: '10.64.0.0/16' })
@@ -84,7 +84,9 @@ describe('a host whose kernel can not bound flows', () => {
 /** A table of this size permits an instance 64 open flows, 16 new ones per second and 32 at once. */
 const tableMax = 16_384
 const limits = flowLimitsFor(tableMax)
-/** What else may be in the host's table, such as questions for addresses of names. */
+/**
+ * The number of other entries that may be in the host's table, such as questions for the addresses of names.
+ */
 const others = 8
 const dnsPort = 53
 
@@ -114,7 +116,10 @@ describe('the flows of instances on a host', function () {
   })
 
   let vms = 1
-  /** Each test has instances of its own: what one has open stays in the table for half a minute. */
+  /**
+   * Adds an instance. Each test has instances of its own, because open flows stay in the table for half a
+   * minute.
+   */
   async function addVm(): Promise<{ readonly namespace: string; readonly ip: string }> {
     const nic = nicOf((vms += 1))
     const namespace = scene.addVm(String(vms), nic)
@@ -122,7 +127,9 @@ describe('the flows of instances on a host', function () {
     return { namespace, ip: nic.ip }
   }
 
-  /** Runs a program of ours in a namespace until the test ends, and gives what it prints. */
+  /**
+   * Runs a script in a namespace until the test ends. Resolves with a function that returns what it printed.
+   */
   async function running(namespace: string, script: string): Promise<() => string> {
     const child = spawn('ip', ['netns', 'exec', namespace, process.execPath, '-e', script])
     child.stderr.pipe(process.stderr)
@@ -140,7 +147,10 @@ describe('the flows of instances on a host', function () {
     for (const close of closing.splice(0)) await close()
   })
 
-  /** One datagram to each of so many ports, each a flow of its own that nobody answers. */
+  /**
+   * A script that sends one datagram to each of `count` ports. Each is a flow of its own that nobody
+   * answers.
+   */
   const datagrams = (address: string, { from, count }: { from: number; count: number }): string => `
     const s = require('node:dgram').createSocket('udp4')
     let left = ${count}
@@ -158,7 +168,7 @@ describe('the flows of instances on a host', function () {
 
   const dropped = async (): Promise<Record<string, number>> => ({ ...(await network.load())?.dropped })
 
-  it('one instance has so many open and no more, and keeps them; others still get theirs', async () => {
+  it('one instance opens no more than its bound and keeps those flows; others can still open theirs', async () => {
     const [greedy, other] = [await addVm(), await addVm()]
     await running(scene.outside, echo(outsideAddress, 7_000))
     const talk = await running(
@@ -183,13 +193,14 @@ describe('the flows of instances on a host', function () {
     await until('what it has goes on', () => talk().length > said, { limitMs: 10_000 })
   })
 
-  it('one instance opens so many per second and no more', async () => {
+  it('one instance opens no more flows per second than its bound', async () => {
     const { namespace } = await addVm()
     const before = await entries()
     const droppedBefore = (await dropped())['new-flows'] ?? NaN
     run(namespace, datagrams(outsideAddress, { from: 20_000, count: 1_000 }))
     const opened = (await entries()) - before
-    // A busy machine needs longer to send them, and more are permitted then; never more than may be open.
+    // A busy machine needs longer to send the datagrams, so more of them are permitted, but never more than
+    // may be open.
     assert.ok(opened >= limits.newBurst - others && opened <= limits.open + others, String(opened))
     assert.ok(((await dropped())['new-flows'] ?? NaN) - droppedBefore >= 1_000 - limits.open)
   })
@@ -209,14 +220,14 @@ describe('the flows of instances on a host', function () {
     await until('all of it arrives', () => heard().split('heard').length - 1 === 200, { limitMs: 10_000 })
   })
 
-  it('what an instance opens to its peers is bounded as well, where the host tracks it', async () => {
+  it('flows to peers are bounded too, if the host tracks them', async () => {
     const [one, two] = [await addVm(), await addVm()]
     const before = await entries()
     run(one.namespace, datagrams(two.ip, { from: 30_000, count: 1_000 }))
     assert.ok((await entries()) - before <= limits.open + others)
   })
 
-  it("connections to the host's nameserver take no entry, however many they are", async () => {
+  it("connections to the host's nameserver take no entry, however many there are", async () => {
     const { namespace } = await addVm()
     await running(scene.host, echo(scene.plan.hostAddress, dnsPort))
     await network.admitDns()

@@ -51,7 +51,7 @@ describe('the user-mode network', () => {
     assert.equal(await network.reach(nicOf(2), 1), undefined)
   })
 
-  it('says so where outbound access is asked for, and nothing where it is not', async () => {
+  it('warns if outbound access is asked for, and only then', async () => {
     const said: string[] = []
     const warn = (message: string): number => said.push(message)
     await new UserNetwork({ directory, outbound: false, warn }).open()
@@ -64,7 +64,7 @@ describe('the user-mode network', () => {
 describe('the plan of addresses', () => {
   const plan = planAddresses({ directory: '/a', subnet: '10.64.0.0/16' })
 
-  it('names fit into an interface name, and two agents share none', () => {
+  it('its names fit into an interface name, and two agents have no name in common', () => {
     const other = planAddresses({ directory: '/b', subnet: '10.64.0.0/16' })
     assert.ok(tapName(plan, '10.64.255.254').length <= 15 && plan.bridge.length <= 15)
     assert.notEqual(tapName(plan, '10.64.0.2'), tapName(other, '10.64.0.2'))
@@ -80,7 +80,7 @@ describe('the plan of addresses', () => {
     }
   })
 
-  it('refuses an address that is not an instance of this host, and a network that is no /16', () => {
+  it('refuses an address that is not of an instance of this host, and a network that is not a /16', () => {
     for (const ip of [
       '10.65.0.2',
       '10.64.0.1',

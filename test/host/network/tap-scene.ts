@@ -5,13 +5,13 @@ import type { AddressPlan } from '../../../src/host/network/address-plan.ts'
 import { Commands } from '../../../src/host/network/commands.ts'
 import type { TapNetworkOptions } from '../../../src/host/network/tap-network.ts'
 
-/** Where a test's outside begins, and the host's own address there. */
+/** The address of a machine outside the host, and the host's own address there. */
 export const outsideAddress = '203.0.113.2'
 export const hostOutsideAddress = '203.0.113.1'
 
 /**
- * Network namespaces of a test: one plays the machine, one what lies beyond it, one more each VM that sends
- * packets. Nothing that is sent in them leaves them.
+ * The network namespaces of a test: one for the host, one for the outside, and one for each VM that sends
+ * packets. No packet leaves these namespaces.
  */
 export class TapScene {
   readonly host: string
@@ -31,7 +31,7 @@ export class TapScene {
     return `${this.host}-outside`
   }
 
-  /** What a `TapNetwork` of this host is made with. */
+  /** The options for a `TapNetwork` of this host. */
   get options(): TapNetworkOptions & { readonly netDevPath: string } {
     return {
       directory: this.directory,
@@ -56,7 +56,7 @@ export class TapScene {
     for (const name of this.#namespaces.splice(0)) this.ip('netns', 'del', name)
   }
 
-  /** A file below /proc/net as the host has it. */
+  /** The path of the host's own version of a file below /proc/net. */
   procNet(file: string): string {
     return `/proc/${String(this.#holder?.pid)}/net/${file}`
   }
@@ -80,7 +80,7 @@ export class TapScene {
   }
 
   /**
-   * What lies beyond the host: a network with an uplink, so that there is something to reach or not to reach.
+   * Adds the outside: a network behind an uplink of the host, which instances may or may not reach.
    */
   addOutside(addresses: readonly string[] = []): void {
     const { host, outside } = this
@@ -97,7 +97,10 @@ export class TapScene {
     this.ip('-n', host, 'route', 'add', 'default', 'via', outsideAddress)
   }
 
-  /** A pair of interfaces in place of a TAP: the host's end has the TAP's name, the other end is the VM. */
+  /**
+   * Adds a VM: a pair of interfaces instead of a TAP. The host's end has the TAP's name, the other end is
+   * the VM.
+   */
   addVm(name: string, nic: { readonly ip: string; readonly mac: string }): string {
     const namespace = `${this.host}-${name}`
     this.addNamespace(namespace)

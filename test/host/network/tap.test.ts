@@ -16,7 +16,7 @@ const scene = new TapScene('tap')
 const { host, plan, warnings } = scene
 
 /**
- * Addresses outside that only the host may reach: private ones, and those at which clouds speak to their
+ * Outside addresses that only the host may reach: private ones, and those at which clouds speak to their
  * machines.
  */
 const closed = [
@@ -102,7 +102,7 @@ describe('the TAP network', function () {
       return code === 0
     }
 
-    it('the host reaches an instance, whose address it need not ask for', async () => {
+    it('the host reaches an instance without an ARP request', async () => {
       assert.match(await inHost('ip', 'neigh', 'show', one.ip), /PERMANENT/)
       assert.equal(await pings(host, one.ip), true)
     })
@@ -123,7 +123,7 @@ describe('the TAP network', function () {
       assert.equal(await network.peerPackets(two), before + 1)
     })
 
-    it('an instance reaches neither the host nor the instances of other users, nor hears of them', async () => {
+    it('an instance reaches neither the host nor the instances of other users, and gets no packets of theirs', async () => {
       assert.equal(await pings(vms.one, plan.hostAddress), false)
       assert.equal(await pings(vms.one, hostOutsideAddress), false)
       assert.equal(await pings(vms.one, other.ip), false)
@@ -133,7 +133,7 @@ describe('the TAP network', function () {
       assert.equal(await network.peerPackets(other), 0)
     })
 
-    it('not even with what its peers would be told, nor by way of the host', async () => {
+    it('it does not reach them with a known MAC either, nor through the host', async () => {
       ip('-n', vms.one, 'neigh', 'replace', other.ip, 'lladdr', other.mac, 'dev', 'eth0')
       assert.equal(await pings(vms.one, other.ip), false)
       ip('-n', vms.one, 'route', 'add', other.ip, 'via', plan.hostAddress)
@@ -141,7 +141,7 @@ describe('the TAP network', function () {
       assert.equal(await network.peerPackets(other), 0)
     })
 
-    it('broadcasts beyond what addresses need are not copied to the peers', async () => {
+    it('broadcasts beyond the rate that ARP needs are not copied to the peers', async () => {
       const received = async (): Promise<number> => (await network.counters(two))?.rxPackets ?? NaN
       const before = await received()
       const shout = `const s = require('node:dgram').createSocket('udp4')
@@ -173,14 +173,14 @@ describe('the TAP network', function () {
         assert.ok(((await network.peerPackets(sleeper)) ?? 0) >= 2)
       })
 
-      it('nothing of other users or of the host is', async () => {
+      it('packets of other users or of the host are not reported', async () => {
         ip('-n', vms.other, 'neigh', 'replace', sleeper.ip, 'lladdr', sleeper.mac, 'dev', 'eth0')
         assert.equal(await pings(vms.other, sleeper.ip), false)
         assert.equal(await pings(host, sleeper.ip), false)
         assert.deepEqual(woken, [])
       })
 
-      it('standby again reports again, also after the watch has crashed', async () => {
+      it('a new standby reports a packet again, even after the watch has crashed', async () => {
         for (const pid of watchers()) process.kill(pid, 'SIGKILL')
         await until('it is noticed', () => warnings.some((warning) => warning.includes('starts again')), {
           limitMs: 30_000,
@@ -204,14 +204,14 @@ describe('the TAP network', function () {
         assert.deepEqual(woken, [])
       })
 
-      it('the watch may do nothing that root may, but take devices', () => {
+      it('the watch has no right of root except to take devices', () => {
         const [pid = 0] = watchers()
         const status = readFileSync(`/proc/${pid}/status`, 'utf8')
         assert.match(status, /^CapEff:\s+0000000000001000$/m)
         assert.match(status, /^Uid:\s+1[89]\d{8}\s/m)
       })
 
-      it('ends with the agent', async () => {
+      it('the watch ends with the agent', async () => {
         await network.close()
         assert.deepEqual(watchers(), [])
         await network.open()
@@ -223,7 +223,7 @@ describe('the TAP network', function () {
       }
     })
 
-    it('an instance reaches the outside but neither a private network nor addresses of a cloud itself there, where outbound access is on', async () => {
+    it('with outbound access an instance reaches the outside, but no private network and no address of a cloud itself', async () => {
       assert.equal(await pings(vms.one, outsideAddress), true)
       const reaches = async (namespace: string): Promise<readonly string[]> => {
         const answered = await Promise.all(closed.map(async (address) => await pings(namespace, address)))
@@ -238,18 +238,18 @@ describe('the TAP network', function () {
       assert.equal(await pings(scene.outside, one.ip), false)
     })
 
-    it("an instance that takes another's address is not heard", async () => {
+    it("packets of an instance that takes another's address are dropped", async () => {
       speakAs('10.64.0.77')
       assert.equal(await pings(vms.one, outsideAddress), false)
       speakAs(one.ip)
       assert.equal(await pings(vms.one, outsideAddress), true)
     })
 
-    it("an instance that sends under another's MAC does not get what is for that one", async () => {
+    it("an instance that sends with another's MAC does not get the packets for that MAC", async () => {
       const nft = (rules: string): Promise<string> =>
         new Commands(['ip', 'netns', 'exec', vms.one]).run(['nft', '-f', '-'], rules)
-      // Its question for an address tells its own MAC and address; who sent the frame is made up, and to whom
-      // it goes: to everybody, or to the next bridge alone.
+      // The ARP request holds the instance's own MAC and address. Forged are the frame's sender and its
+      // receiver, which is everybody or only the next bridge.
       for (const receiver of ['ff:ff:ff:ff:ff:ff', '01:80:c2:00:00:0e', '01:80:c2:00:00:03']) {
         assert.equal(await pings(host, other.ip), true)
         await nft(`table netdev forged { chain out { type filter hook egress device eth0 priority 0;
@@ -260,11 +260,11 @@ describe('the TAP network', function () {
       }
     })
 
-    it('what the host sends to a MAC that no port has told of yet gets to no other instance', async () => {
+    it('a frame of the host to a MAC that the bridge does not know yet reaches no other instance', async () => {
       const sent = { ip: '10.64.0.98', mac: '12:b0:0a:40:00:62' }
       ip('-n', host, 'neigh', 'replace', sent.ip, 'lladdr', sent.mac, 'dev', plan.bridge)
       const received = async (): Promise<number> => (await network.counters(two))?.rxPackets ?? NaN
-      // Questions for addresses are copied to all, and repeated for seconds by who got no answer.
+      // ARP requests are copied to all ports, and a sender without an answer repeats them for seconds.
       await until(
         'nobody asks for an address',
         async () => !(await Promise.all(Object.values(vms).map(asks))).includes(true),
@@ -292,14 +292,14 @@ describe('the TAP network', function () {
       assert.match(await inHost('ip', 'neigh', 'show', one.ip), /PERMANENT/)
     })
 
-    it('outbound access off: an instance reaches nothing outside', async () => {
+    it('without outbound access an instance reaches nothing outside', async () => {
       const closed = make()
       await closed.open()
       await closed.attach(one)
       assert.equal(await pings(vms.one, outsideAddress), false)
       assert.equal(await pings(host, one.ip), true)
-      // Its filter took the place of this network's, and knows neither the other VMs nor the numbers of their
-      // users.
+      // The filter of `closed` replaced that of `network`, and knows neither the other VMs nor the numbers
+      // of their users.
       await network.open()
     })
   })

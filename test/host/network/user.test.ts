@@ -23,10 +23,10 @@ describe('the user-mode network, with a real VM', () => {
 
   before(async () => {
     bench = await openQemuBench()
-    // It is what a host without root has: no VM of it gets a network of its own, in which nobody reached its
-    // ports.
+    // The bench is that of a host without root: its VMs get no network namespace of their own, in which
+    // their ports could not be reached.
     vmm = bench.open({ facts: { ...bench.context.facts, isRoot: false } })
-    // What a host can not filter must not go out either where somebody asks for it.
+    // Outbound access is asked for, but packets that the host can not filter must not go out anyway.
     network = new UserNetwork({ directory: bench.directory, outbound: true })
     await network.open()
     onHost = createServer((socket) => {
@@ -48,7 +48,7 @@ describe('the user-mode network, with a real VM', () => {
     await bench.close()
   })
 
-  /** What the guest's shell prints, and how it ended; asked at the host's port that leads to it. */
+  /** Runs a command in the guest's shell, through the host's port. Returns its output and how it ended. */
   async function sh(command: string): Promise<string> {
     const place = await network.reach(nic, shellPort)
     assert.ok(place)
@@ -60,7 +60,7 @@ describe('the user-mode network, with a real VM', () => {
     return text
   }
 
-  it('a guest connects to nothing on the loopback of its host', async () => {
+  it('a guest can not connect to the loopback of its host', async () => {
     const { port } = onHost.address() as AddressInfo
     const said = await sh(`nc -w3 ${gateway} ${port} < /dev/null`)
     assert.match(said, /ended [1-9]/)
@@ -68,7 +68,7 @@ describe('the user-mode network, with a real VM', () => {
     assert.equal(accepted, 0)
   })
 
-  it('a guest that asks for a name hears at once that there is nobody to ask', async () => {
+  it('a guest that asks for a name is refused at once', async () => {
     assert.match(await sh('timeout 1 nslookup -type=a example.com'), /refused/i)
   })
 })

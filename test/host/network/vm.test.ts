@@ -34,7 +34,7 @@ describe('the private network, with real VMs', function () {
   const specs = new Map<string, VmSpec>()
 
   before(async function () {
-    // Its devices must meet nobody's.
+    // The test's devices must not meet those of other programs.
     if (process.getuid?.() !== 0 || currentNamespace() === undefined) return this.skip()
     bench = await openQemuBench()
     vmm = bench.open()
@@ -76,7 +76,7 @@ describe('the private network, with real VMs', function () {
     await until('the guest answers', isUp, { limitMs: bootLimitMs })
   }
 
-  /** What a guest's shell prints, and how it ended. */
+  /** Runs a command in a guest's shell. Returns its output and how it ended. */
   async function sh(nic: NicSpec, command: string): Promise<string> {
     const socket = connect({ host: nic.ip, port: shellPort })
     socket.setTimeout(bootLimitMs, () => socket.destroy(new Error(`no end of '${command}'`)))
@@ -85,7 +85,7 @@ describe('the private network, with real VMs', function () {
     for await (const chunk of socket) text += String(chunk)
     return text
   }
-  /** A datagram arrived where nobody listens, and its sender was told. */
+  /** The output if a datagram arrived where nobody listens, and its sender was told. */
   const refused = /refused/i
   const reaches = async (from: NicSpec, command: string): Promise<boolean> =>
     (await sh(from, command)).includes('ended 0')
@@ -96,9 +96,9 @@ describe('the private network, with real VMs', function () {
     assert.match(await sh(one, `nslookup x ${two.ip}`), refused)
   })
 
-  // With `-type`: with a coarse clock busybox gives the two questions it asks otherwise one id, and misses an
-  // answer.
-  it('names: also bare ones, no IPv6, none that are not, and addresses back', async () => {
+  // The look-ups have a `-type`. Without it busybox asks two questions; with a coarse clock it gives both
+  // the same id, and misses an answer.
+  it('names work without a domain too, have no IPv6, do not exist without an instance, and addresses have names', async () => {
     assert.equal(await reaches(two, 'ping -c1 -W5 one'), true)
     assert.match(
       await sh(two, 'nslookup -type=a one.internal'),
@@ -110,7 +110,7 @@ describe('the private network, with real VMs', function () {
     assert.match(await sh(two, 'nslookup -type=a example.com'), /REFUSED/)
   })
 
-  it("names follow their instances, and another user's are none", async () => {
+  it("names follow their instances, and another user's names do not exist", async () => {
     const added = { uuid: 'new', userUuid: one.userUuid, name: 'new', privateIp: '10.64.0.3' }
     names.apply({ kind: 'name', name: added })
     assert.match(await sh(one, 'nslookup -type=a new.internal'), /Address:\s+10\.64\.0\.3/)
@@ -133,14 +133,14 @@ describe('the private network, with real VMs', function () {
     assert.equal(await reaches(one, `nc -w2 ${theirs.ip} ${shellPort} < /dev/null`), false)
   })
 
-  it('an instance reaches nothing of the host but its nameserver', async () => {
+  it('an instance reaches nothing of the host except its nameserver', async () => {
     const { port } = onHost.address() as AddressInfo
     assert.doesNotMatch(await sh(one, `nc -w2 ${network.hostAddress} ${port} < /dev/null`), /the host/)
     assert.equal(await reaches(one, `ping -c1 -W2 ${network.hostAddress}`), false)
     assert.equal(await reaches(one, `nc -w2 ${network.hostAddress} 53 < /dev/null`), true)
   })
 
-  it("one that takes a peer's or a stranger's address or MAC is not heard", async () => {
+  it("packets of an instance that takes a peer's or a stranger's address or MAC are dropped", async () => {
     const as = async (ip: string): Promise<boolean> => {
       const source = `ip route change 10.64.0.0/16 dev eth0 src`
       const command = `ip addr add ${ip}/32 dev lo; ${source} ${ip}; ping -c1 -W2 ${two.ip}; code=$?`

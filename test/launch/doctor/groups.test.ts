@@ -13,7 +13,7 @@ describe('what the doctor says of control groups', () => {
       isRoot,
     )
 
-  it('is all well where they bound everything', async () => {
+  it('is that all is well if they bound everything', async () => {
     assert.deepEqual(await check(2, []), {
       name: 'control groups',
       status: 'ok',
@@ -21,7 +21,7 @@ describe('what the doctor says of control groups', () => {
     })
   })
 
-  it('names what is not bounded and what mends it, by version', async () => {
+  it('names what is not bounded and what to do about it, by version', async () => {
     const one = await check(1, ['pids'])
     assert.equal(one.status, 'warning')
     assert.match(one.detail, /version 1, which bounds memory, cpu .* and not pids$/)

@@ -12,7 +12,7 @@ describe("The doctor's look at who runs Roost", () => {
     assert.match(detail, /connect to nothing$/)
   })
 
-  it('names the setting that asks for more than that', () => {
+  it('names the setting that asks for outbound access without root', () => {
     const { detail } = rootCheck({ isRoot: false, vmEgress: true })
     assert.match(detail, /connect to nothing, although ROOST_VM_EGRESS is on$/)
   })

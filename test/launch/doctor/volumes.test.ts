@@ -13,13 +13,13 @@ const check = async (changes: Partial<VolumesFound>): Promise<ReturnType<typeof 
   await volumesCheck(async () => await Promise.resolve({ ...found, ...changes }))
 
 describe("The doctor's look at volumes", () => {
-  it('tells the programs by which they are made', async () => {
+  it('names the programs with which volumes are made', async () => {
     const { status, detail } = await volumeToolsCheck()
     assert.equal(status, 'ok')
     assert.match(detail, /^e2fsck \d+\.\d+/)
   })
 
-  it('misses them where they are not, and says how to get them', async () => {
+  it('reports the programs as missing if they are, and says how to get them', async () => {
     const { status, detail, remedy } = await volumeToolsCheck(['/nowhere'])
     assert.deepEqual([status, remedy], ['missing', 'npm run setup'])
     assert.match(detail, /mke2fs, e2fsck/)
@@ -35,25 +35,25 @@ describe("The doctor's look at volumes", () => {
     ])
   })
 
-  it('warns where there is no more', async () => {
+  it('warns if there is no room left', async () => {
     const [room] = await check({ promisedMb: 100 })
     assert.equal(room?.status, 'warning')
   })
 
-  it('warns where others have filled the disk that volumes were promised', async () => {
+  it('warns if other files have taken room that was promised to volumes', async () => {
     const [room] = await check({ totalMb: 20 })
     assert.equal(room?.status, 'warning')
     assert.match(room.detail, /10 MB of the promises are not covered/)
   })
 
-  it('names those that nobody knows, within bounds', async () => {
+  it('names volumes that the database does not know, but not too many of them', async () => {
     const [, unknown] = await check({ unknown: 'abcdefgh'.split('') })
     assert.equal(unknown?.status, 'warning')
     assert.match(unknown.detail, /\/v has 8 .*: a, b, c, d, e and 3 more$/)
     assert.deepEqual((await check({ unknown: undefined }))[1]?.status, 'ok')
   })
 
-  it('is no failure of anything else', async () => {
+  it('does not make other checks fail', async () => {
     assert.deepEqual(
       (await volumesCheck(async () => await Promise.reject(new Error('broken')))).map(({ status }) => status),
       ['warning'],

@@ -14,7 +14,7 @@ describe('the back-off of a part that crashes', () => {
     assert.deepEqual(delays, [200, 500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000])
   })
 
-  it('begins anew for a part that stayed up for half a minute', () => {
+  it('begins again at the first delay for a part that stayed up for half a minute', () => {
     const record = { crashes: 5, delayMs: 5_000 }
     assert.deepEqual(nextRestart(record, 30_000), { crashes: 1, delayMs: 200 })
     assert.equal(nextRestart(record, 29_999).crashes, 6)

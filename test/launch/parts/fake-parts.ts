@@ -15,10 +15,10 @@ export interface FakeParts {
 }
 
 export interface PartFaults {
-  /** Ends with this code before it is ready: at every start, or at every start but the first. */
+  /** The part ends with this code before it is ready: at every start, or at every start except the first. */
   readonly crash?: { readonly code: number; readonly times: 'always' | 'after-first' }
   readonly ignoresSignals?: boolean
-  /** Starts another process that would outlive it, and writes its number to this file. */
+  /** The part starts another process that would outlive it, and writes that process's id to this file. */
   readonly childFile?: string
 }
 

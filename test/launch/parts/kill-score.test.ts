@@ -3,7 +3,7 @@ import { keepFromKiller } from '../../../src/launch/parts/kill-score.ts'
 import { runPart } from './run-part.ts'
 
 describe('a part that gives way', () => {
-  it('has processors only where nobody else wants them, within its session and beside other sessions', async () => {
+  it('gets processors only if no other process wants them, in its own session and in others', async () => {
     const show = 'sleep 0.2; cut -d " " -f 19 /proc/self/stat; cat /proc/self/autogroup 2>/dev/null || true'
     const part = { program: 'sh', args: ['-c', show] }
     const [nice, session] = await runPart({ ...part, givesWay: true })
@@ -13,15 +13,15 @@ describe('a part that gives way', () => {
   })
 })
 
-describe('the part that memory runs out for', () => {
-  it('is not one of the platform: each gets a score below others, as soon as it is there', async () => {
+describe('the score by which the kernel kills when memory runs out', () => {
+  it('is lower for each part of the platform than for other processes, as soon as the part is started', async () => {
     const kept: number[] = []
     const part = { program: 'sh', args: ['-c', 'echo $$'] }
     const lines = await runPart(part, { keepFromKiller: (pid) => kept.push(pid) })
     assert.deepEqual(lines.map(Number), kept)
   })
 
-  it('is written where the kernel reads it, and done without where that is not permitted', () => {
+  it('is written where the kernel reads it, and a refusal of the kernel does no harm', () => {
     const written: string[][] = []
     assert.equal(
       keepFromKiller(42, (...args) => written.push(args)),

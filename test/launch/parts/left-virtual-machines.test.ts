@@ -12,7 +12,7 @@ describe('virtual machines that an agent left behind', () => {
     for (const child of started.splice(0)) child.kill('SIGKILL')
   })
 
-  /** A process that looks like a keeper with one VM; resolves with the VM's number. */
+  /** Starts a process that looks like a keeper with one VM. Resolves with the VM's process id. */
   async function startKeeper(directory: string, program = '/cache/guest/keeper'): Promise<number> {
     const child = spawn(
       '/bin/sh',
@@ -52,7 +52,7 @@ describe('virtual machines that an agent left behind', () => {
     await ended
   })
 
-  it('are ended themselves, so that the first process of their namespace can tell how', async () => {
+  it('are ended directly, so that the first process of their namespace can report how they ended', async () => {
     const child = spawn(
       '/bin/sh',
       ['-c', '(sleep 1000 & echo $!; wait; echo told) & wait', 'keeper', '/data/agent/instances/a/vm'],
@@ -79,7 +79,7 @@ describe('virtual machines that an agent left behind', () => {
     process.kill(vm.pid, 'SIGKILL')
   })
 
-  it('are told from programs that only name the directory', async () => {
+  it('are not confused with programs that only name the directory', async () => {
     const other = identify(await startKeeper('/data/agent', '/usr/bin/tail'))
     assert.ok(other)
     assert.equal(await endLeftVirtualMachines('/data/agent'), 0)

@@ -24,14 +24,14 @@ describe('what a part inherits', () => {
     return Object.fromEntries(lines.map((line) => line.split(/=(.*)/).slice(0, 2) as [string, string]))
   }
 
-  it('is where it runs, and none of the settings of Roost', async () => {
+  it('is the variables that say where it runs, and no setting of Roost', async () => {
     const { PATH, HOME, LANG, LC_TIME, TZ, TMPDIR } = own
     const settings = { REGISTRY_HTTP_SECRET: 'its own', HOME: '/nowhere' }
     assert.deepEqual(await seenBy({}), { PATH, HOME, LANG, LC_TIME, TZ, TMPDIR })
     assert.deepEqual(await seenBy({ env: settings }), { PATH, LANG, LC_TIME, TZ, TMPDIR, ...settings })
   })
 
-  it('is everything where it is a part of Roost, which reads its settings there', async () => {
+  it('is everything for a part of Roost, which reads its settings there', async () => {
     const settings = { DATABASE_URL: '' }
     assert.deepEqual(await seenBy({ readsSettings: true, env: settings }), { ...own, ...settings })
   })

@@ -25,7 +25,7 @@ describe('the control group of the platform, where it is laid out', () => {
     writeFileSync(path.join(root, 'own'), text)
     return { root, ownGroups: path.join(root, 'own') }
   }
-  /** Every file in a directory with what was written into it. */
+  /** All files in a directory, with the text that was written into each. */
   const valuesIn = (directory: string): Readonly<Record<string, string>> =>
     Object.fromEntries(
       readdirSync(directory, { withFileTypes: true, recursive: true })
@@ -56,12 +56,12 @@ describe('the control group of the platform, where it is laid out', () => {
     })
   })
 
-  it('is another one for another data directory', () => {
+  it('differs between data directories', () => {
     for (const directory of ['/one', '/other', '/one']) openPlatformGroup(directory, own(version2))
     assert.equal(readdirSync(root).filter((name) => name.startsWith('roost-platform-')).length, 2)
   })
 
-  it('is not made where a service manager has placed the stack, or where there are no groups', () => {
+  it('is not made if a service manager has placed the stack in a group, or if there are no groups', () => {
     for (const text of ['4:cpu:/unit\n0::/\n', '0::/system.slice/roost.service\n', '4:memory:/\n', '']) {
       assert.equal(openPlatformGroup('/data', own(text)), undefined, text)
     }
@@ -69,7 +69,7 @@ describe('the control group of the platform, where it is laid out', () => {
     assert.deepEqual(valuesIn(root), {})
   })
 
-  it('leaves nothing where the kernel does not let it have a weight', () => {
+  it('leaves nothing behind if the kernel does not let it have a weight', () => {
     mkdirSync(path.join(root, 'cgroup.subtree_control'))
     assert.equal(openPlatformGroup('/data', own(version2)), undefined)
     assert.equal(groupIn(root), 'none')

@@ -5,7 +5,7 @@ import type { Part } from '../../../src/launch/parts/part.ts'
 import { startPartProcess } from '../../../src/launch/parts/part-process.ts'
 import type { PartProcessOptions } from '../../../src/launch/parts/part-process.ts'
 
-/** Runs a program as a part, to its end, and answers the lines that it wrote. */
+/** Runs a program as a part until it ends, and returns the lines that it wrote. */
 export async function runPart(
   part: Pick<Part, 'program' | 'args'> & Partial<Part>,
   options: Partial<PartProcessOptions> = {},

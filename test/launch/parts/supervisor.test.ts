@@ -85,7 +85,7 @@ describe('the supervisor', () => {
     await until('it was started a third and a fourth time', () => count('start one') >= 4, {
       limitMs: 30_000,
     })
-    // 0.2 s, 0.5 s and 1 s of pauses.
+    // The pauses were 0.2 s, 0.5 s and 1 s.
     assert.ok(performance.now() - killedMs > 1_650)
   })
 
@@ -119,7 +119,7 @@ describe('the supervisor', () => {
     assert.equal(isRunning(identity), false)
   })
 
-  it('keeps to its own limit whatever the parts are allowed', async () => {
+  it('keeps to its own limit, even if the parts have longer ones', async () => {
     const parts = ['one', 'two', 'three'].map((name) => ({
       ...fake.part(name, { ignoresSignals: true }),
       stopLimitMs: 60_000,
@@ -183,14 +183,14 @@ describe('the supervisor', () => {
       assert.deepEqual(readdirSync(path.join(directory, 'run')), [])
     })
 
-    it('leaves a process alone that only has the same number', async () => {
+    it('leaves a process alone that only has the same process id', async () => {
       const own = identify(process.pid)
       assert.ok(own)
       writeRunFile('old', { pid: own.pid, startTicks: own.startTicks - 1, stopSignal: 'SIGKILL' })
       assert.deepEqual(await endStaleProcesses(path.join(directory, 'run')), [])
     })
 
-    it('takes a file that was cut off for none', async () => {
+    it('ignores a file that was cut off', async () => {
       mkdirSync(path.join(directory, 'run'))
       writeFileSync(path.join(directory, 'run', 'old.json'), '{"pid":')
       assert.deepEqual(await endStaleProcesses(path.join(directory, 'run')), [])

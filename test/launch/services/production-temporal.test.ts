@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
     assert.ok(services['api']?.environment?.['DATABASE_URL'])
   })
 
-  it('gives the token for routes to the gateway, in a volume that holds nothing else, and to no host', () => {
+  it('gives the token for routes only to the gateway, in a volume that holds nothing else', () => {
     const { services } = readCompose()
     const knows = Object.entries(services).filter(([, { volumes = [] }]) =>
       volumes.some((one) => one.startsWith('gateway-token:')),
@@ -196,7 +196,7 @@ describe('docker-compose.yml', () => {
   })
 })
 
-/** The server takes a block of ports from a base; those it uses have to be free. */
+/** Finds the base of a block of ports for the server, in which all ports that the server uses are free. */
 async function freePortBase(): Promise<number> {
   for (let base = 21_000; base < 32_000; base += 50) {
     const used = [3, 4, 5, 9, 13, 14, 15, 19].map((offset) =>

@@ -11,7 +11,7 @@ import { registerNamespace, WrongAttributeType } from '../../../src/launch/servi
 import { readNamespaceConfig } from '../../../src/launch/services/temporal-config.ts'
 import { instanceSettings } from '../../support/instance-settings.ts'
 
-/** What both forms of Temporal have to do with the files of `temporal-config/`; one suite for the two. */
+/** One suite for both forms of Temporal: what each has to do with the files of `temporal-config/`. */
 const config = readNamespaceConfig()
 const namespace = 'roost'
 const answerLimitMs = 30_000
@@ -51,7 +51,7 @@ export function itServesRoost(temporal: () => { readonly address: string }): voi
     await registerNamespace({ address: temporal().address, namespace, config })
   })
 
-  it('refuses a search attribute that is there with another type', async () => {
+  it('refuses a search attribute that already exists with another type', async () => {
     const other = { ...config, searchAttributes: { RoostUser: 'Int' } } as const
     await assert.rejects(
       registerNamespace({ address: temporal().address, namespace, config: other }),
@@ -86,7 +86,7 @@ export function itServesRoost(temporal: () => { readonly address: string }): voi
     }
   })
 
-  it('gives the users their turns where work waits for a worker', async () => {
+  it('lets users take turns when work waits for a worker', async () => {
     const client = new Client({ connection, namespace })
     const control = createInstanceControl(client)
     const startedFor = async (userUuid: string): Promise<string> => {

@@ -23,12 +23,12 @@ describe('settings', () => {
     assert.equal(settings.databaseUrl, undefined)
   })
 
-  it('move public ports by 8000 where low ports may not be bound', () => {
+  it('move public ports by 8000 if low ports may not be bound', () => {
     assert.equal(readSettings({}, machine).portOffset, 8000)
     assert.equal(readSettings({}, { ...machine, lowPorts: true }).portOffset, 0)
   })
 
-  it('let instances reach the outside only where the host can filter what they send', () => {
+  it('let instances reach the outside only if the host can filter what they send', () => {
     const rooted = { ...machine, networkDevices: true }
     assert.equal(readSettings({}, machine).vmEgress, false)
     assert.equal(readSettings({}, rooted).vmEgress, true)
@@ -64,7 +64,7 @@ describe('settings', () => {
     for (const one of all) assert.match(one, /^10\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.0\.0\/16$/)
   })
 
-  it('let in others than this machine only under a metro domain that leads them here', () => {
+  it('admit clients from other machines only with a metro domain that leads them here', () => {
     const host = (env: Readonly<Record<string, string>>) => readSettings(env, machine).gatewayHost
     assert.equal(host({}), '127.0.0.1')
     assert.equal(host({ ROOST_METRO_DOMAIN: 'localhost' }), '127.0.0.1')
@@ -73,7 +73,7 @@ describe('settings', () => {
     assert.equal(host({ ROOST_GATEWAY_HOST: '::' }), '::')
   })
 
-  it('take a metro domain as it stands in names: lower case, without a final dot', () => {
+  it('bring a metro domain into the form of names: lower case, without a final dot', () => {
     assert.equal(
       readSettings({ ROOST_METRO_DOMAIN: 'Apps.Example.com.' }, machine).metroDomain,
       'apps.example.com',
