@@ -18,7 +18,9 @@ import type { Upstreams } from './upstreams.ts'
  * them.
  */
 const rounds = 5
-/** Rounds that do not count. Later a process is as it is after hours, with its code compiled. */
+/**
+ * Rounds that do not count. After them a process is as it is after hours of work, with its code compiled.
+ */
 const warmUpRounds = 2
 const connections = 64
 const http2 = { connections: 16, streams: 8 } as const

@@ -6,7 +6,7 @@
 
 #include "init.h"
 
-/* From <linux/random.h>, which musl's wrapper does not see. */
+/* From <linux/random.h>, which musl-gcc does not find. */
 #define RNDADDENTROPY _IOW('R', 0x03, int[2])
 #define RNDRESEEDCRNG _IO('R', 0x07)
 struct rand_pool_info {

@@ -25,7 +25,7 @@
 #define REQUEST_BYTES 16384
 #define KEPT_SECONDS 3600
 
-/* From <linux/fuse.h>, which musl's wrapper does not see: the part of protocol 7.31 that is used here. */
+/* From <linux/fuse.h>, which musl-gcc does not find: the part of protocol 7.31 that is used here. */
 #define FUSE_MAJOR 7
 #define FUSE_MINOR 31
 enum { FORGET = 2, GETATTR = 3, SETATTR = 4, OPEN = 14, READ = 15, WRITE = 16, STATFS = 17, RELEASE = 18, INIT = 26, INTERRUPT = 36, DESTROY = 38, BATCH_FORGET = 42 };

@@ -117,7 +117,7 @@ static void shut_down(struct watch *watch, long long grace_ms) {
   if (watch->kill_at_ms == NEVER || at_ms < watch->kill_at_ms) watch->kill_at_ms = at_ms;
 }
 
-/* Called once the volume is frozen, or at once if there is none or the answer is no. */
+/* Answers `sleep?`: once the volume is frozen, or at once if there is no volume or the answer is no. */
 static void answer_sleep(struct watch *watch) {
   disable_file_serve(); /* writes that came before the answer count */
   watch->hushes = false;

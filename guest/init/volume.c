@@ -30,7 +30,7 @@
 
 #include "init.h"
 
-/* From <linux/fs.h> and <linux/openat2.h>, which musl's wrapper does not see. */
+/* From <linux/fs.h> and <linux/openat2.h>, which musl-gcc does not find. */
 #ifndef FIFREEZE
 #define FIFREEZE _IOWR('X', 119, int)
 #define FITHAW _IOWR('X', 120, int)

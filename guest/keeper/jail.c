@@ -24,7 +24,7 @@
 
 #include "keeper.h"
 
-/* From <linux/nsfs.h> and <linux/mount.h>, which the C library does not bring. */
+/* From <linux/nsfs.h> and <linux/mount.h>, which are not part of the C library. */
 #define NS_GET_NSTYPE _IO(0xb7, 0x3)
 #define FSCONFIG_SET_STRING 1
 #define FSCONFIG_CMD_CREATE 6

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* From <linux/capability.h>, which the C library does not bring. */
+/* From <linux/capability.h>, which is not part of the C library. */
 #define CAP_KILL 5
 
 /* The VMM's ends of the channels; src/host/vmm/command-line.ts has the same numbers. */

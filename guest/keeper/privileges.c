@@ -6,7 +6,7 @@
 
 #include "keeper.h"
 
-/* From <linux/capability.h>, which musl's wrapper does not see. */
+/* From <linux/capability.h>, which musl-gcc does not find. */
 #define CAPABILITY_VERSION 0x20080522
 struct capability_header { uint32_t version; int pid; };
 struct capability_data { uint32_t effective, permitted, inheritable; };

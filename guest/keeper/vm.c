@@ -18,7 +18,7 @@
 
 #include "keeper.h"
 
-/* From <linux/if_tun.h>, which the C library does not bring. */
+/* From <linux/if_tun.h>, which is not part of the C library. */
 #define TUNSETIFF _IOW('T', 202, int)
 #define IFF_TAP 0x0002
 #define IFF_NO_PI 0x1000

@@ -31,7 +31,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* From linux/if_tun.h and linux/capability.h, which the C library does not bring. */
+/* From linux/if_tun.h and linux/capability.h, which are not part of the C library. */
 #define TUNSETIFF _IOW('T', 202, int)
 #define IFF_TAP 0x0002
 #define IFF_NO_PI 0x1000

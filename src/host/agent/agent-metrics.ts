@@ -131,7 +131,7 @@ export class AgentMetrics implements AgentObserver {
     })
     const heldBack: Gauge = new Gauge({
       name: 'roost_agent_held_back_instances',
-      help: 'Instances that stay awake only because those of their user fell asleep as often as they may lately.',
+      help: 'Instances that stay awake only because instances of their user have fallen asleep as often as they may for now.',
       registers: [this.registry],
       collect: () => {
         heldBack.set([...entries.values()].filter(isHeldBack).length)
@@ -211,7 +211,7 @@ export class AgentMetrics implements AgentObserver {
   #showRoom(room: () => Promise<VolumeRoom>): void {
     const volumes: Gauge = new Gauge({
       name: 'roost_agent_volumes',
-      help: 'Volumes that are on this host, being made and being erased included.',
+      help: 'Volumes on this host, including those that are being made or erased.',
       registers: [this.registry],
       collect: async () => {
         volumes.set((await room().catch(() => undefined))?.volumes ?? Number.NaN)

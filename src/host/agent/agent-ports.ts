@@ -25,7 +25,7 @@ export interface AgentPorts {
   readonly hostBootId: string
 }
 
-/** Where launch specs come from. Throws `HostStartError` when the API does not give one. */
+/** The source of launch specs. Throws `HostStartError` if the API does not give one. */
 export interface LaunchSource {
   launchSpec(instanceUuid: string, signal: AbortSignal): Promise<LaunchSpec>
 }

@@ -23,7 +23,9 @@ import { shutdownLimitMs } from '../instance/shutdown-limit.ts'
 import { StandbyWork } from '../leases/standby-work.ts'
 import type { VmName } from '../vmm/vmm.ts'
 
-/** For the whole halt; applications have half of it to end by themselves. The supervisor waits 10 s. */
+/**
+ * The time for a whole halt. Applications have half of it to end by themselves. The supervisor waits 10 s.
+ */
 const haltLimitMs = 3_000
 
 /**
@@ -106,10 +108,7 @@ export class HostAgent {
     })
   }
 
-  /**
-   * Within `queue`: reports a wake again, because who asks for a sleep that is over may not know of the
-   * wake.
-   */
+  /** Within `queue`: reports a wake again, because a caller that asks for its sleep may not know of it. */
   async #tellAgain(entry: InstanceEntry, permit: number): Promise<void> {
     const { record } = entry
     if (record?.boot !== permit || record.started === undefined) return
@@ -307,7 +306,7 @@ export class HostAgent {
   follow(entry: InstanceEntry, work: Promise<void>): void {
     const sleep = work
       .catch((error: unknown) => {
-        this.#ports.log.error({ instance: entry.instanceUuid, err: error }, 'an order to stand by was left')
+        this.#ports.log.error({ instance: entry.instanceUuid, err: error }, 'an order to stand by failed')
       })
       .finally(() => {
         if (entry.sleep === sleep) entry.sleep = undefined
@@ -324,7 +323,7 @@ export class HostAgent {
       .catch((error: unknown) => {
         this.#ports.log.error(
           { instance: instanceUuid, err: error },
-          'what became of a VM could not be recorded',
+          'the end or progress of a VM could not be recorded',
         )
       })
   }

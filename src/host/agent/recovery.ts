@@ -63,7 +63,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
     }),
   )
   await recoverHolds({ ports, volumes: agent.volumes, entries: agent.entries }).catch((error: unknown) => {
-    ports.log.error({ err: error }, 'holds of volumes could not be looked through yet')
+    ports.log.error({ err: error }, 'the holds of volumes could not be checked yet')
   })
   await watchForPeers(agent)
 }

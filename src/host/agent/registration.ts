@@ -145,7 +145,7 @@ function complaintOf(error: unknown, nodeId: string): string {
     )
   }
   if (status === joinTokenUnknown) {
-    return 'the API does not take the join token: ROOST_JOIN_TOKEN_FILE has to hold the one that the API has'
+    return "the API does not accept the join token: ROOST_JOIN_TOKEN_FILE must hold a copy of the API's join token"
   }
   return 'the API does not answer this host'
 }

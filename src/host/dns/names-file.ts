@@ -55,7 +55,7 @@ export class NamesFile {
       await writeFile(`${this.#path}.tmp`, JSON.stringify(this.#current()), { mode: 0o600 })
       await rename(`${this.#path}.tmp`, this.#path)
     } catch (error) {
-      this.#warn(`the private names could not be kept: ${(error as Error).message}`)
+      this.#warn(`the private names could not be saved: ${(error as Error).message}`)
     }
   }
 }

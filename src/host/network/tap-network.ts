@@ -323,7 +323,7 @@ export class TapNetwork implements Network {
     if ((mode & everyoneMode) === everyoneMode) return
     await chmod(tunDevice, everyoneMode)
     this.#options.warn(
-      `${tunDevice} was closed to the watch over sleepers; it has udev's usual mode 0666 now`,
+      `${tunDevice} was closed to the program that watches instances in standby; it has udev's usual mode 0666 now`,
     )
   }
 

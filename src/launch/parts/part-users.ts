@@ -55,7 +55,7 @@ async function makeUser(name: PartUser, program: string): Promise<void> {
     const { code, stderr } = cause as { code?: unknown; stderr?: string }
     const why =
       code === 'ENOENT' ? `there is no ${program}; ${useraddRemedy}` : stderr?.trim() || String(cause)
-    throw new UserNotMade(`the user ${name}, as which a part is to run, can not be made: ${why}`, { cause })
+    throw new UserNotMade(`the user ${name}, under which a part runs, can not be made: ${why}`, { cause })
   }
 }
 

@@ -3,7 +3,7 @@ import type { Part } from './part.ts'
 import { untilAnswers } from '../readiness.ts'
 import type { RoostConfinements } from './roost-confinements.ts'
 
-/** What Roost's own parts are made from. */
+/** The values from which Roost's own parts are made. */
 export interface RoostPartsOptions {
   readonly env: Readonly<Record<string, string>>
   readonly apiAt: string
