@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import type { Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { Server, Socket } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { judgeQuestion, maxQuestionBytes, refusal } from './dns-answers.ts'
 import type { DnsForwarder } from './dns-forwarder.ts'
 import { YieldingSlots } from './yielding-slots.ts'
@@ -64,20 +64,22 @@ export class DnsServer {
   /** Listens and returns the port. Fails if the port is taken. */
   async open(): Promise<number> {
     const { address } = this.#options
-    const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
-    udp.on('message', (message, from) => this.#hearDatagram(udp, message, from))
-    this.#udp = udp
-    udp.bind({ address, port: this.#options.port ?? 53, exclusive: true })
-    await once(udp, 'listening')
-    // An error that a client can cause, such as by refusing an answer, must not end the agent.
-    udp.on('error', () => undefined)
-    const { port } = udp.address()
     const tcp = createServer({ noDelay: true }, (socket) => this.#accept(socket))
     tcp.maxConnections = maxOpenConnections
     this.#tcp = tcp
-    tcp.listen({ host: address, port, exclusive: true })
+    // With port 0 the system chooses among the ports that are free for TCP, where many are taken for a while.
+    // Few are ever taken for UDP, so the same number is free there.
+    tcp.listen({ host: address, port: this.#options.port ?? 53, exclusive: true })
     await once(tcp, 'listening')
     tcp.on('error', () => undefined)
+    const { port } = tcp.address() as AddressInfo
+    const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
+    udp.on('message', (message, from) => this.#hearDatagram(udp, message, from))
+    this.#udp = udp
+    udp.bind({ address, port, exclusive: true })
+    await once(udp, 'listening')
+    // An error that a client can cause, such as by refusing an answer, must not end the agent.
+    udp.on('error', () => undefined)
     return port
   }
 
