@@ -6,3 +6,5 @@ import { defineSignal } from '@temporalio/workflow'
 export const deleteSignal = defineSignal('delete')
 /** Continue-as-new at the next idle point, so that a code patch lives for days and not for years. */
 export const refreshSignal = defineSignal('refresh')
+/** All that is known of a life, for people and tests; readers of the API are answered from PostgreSQL. */
+export const lifeQueryName = 'life'

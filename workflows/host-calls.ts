@@ -9,12 +9,6 @@ const nodeAwayWaitMs = 600_000
 /** An agent that was killed while it worked is noticed after this. */
 const heartbeatTimeoutMs = 10_000
 
-/**
- * A failure that is not meant to be repeated, of work that has to be done all the same: a defect of the
- * host's.
- */
-export const unexpectedPauseMs = 10_000
-
 export const patiently = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' } as const
 
 export interface NodeAddress {
@@ -50,4 +44,21 @@ export function hostFailureOf(error: unknown): {
     failure: Object.values(HostFailure).find((failure) => failure === type),
     message: cause instanceof Error ? cause.message : undefined,
   }
+}
+
+/** What a host tells of an entity, and what each of it means to the entity's life. */
+export type HeardAs<Told extends { readonly kind: string }, Event> = {
+  readonly [Kind in Told['kind']]: (told: Extract<Told, { readonly kind: Kind }>) => Event
+}
+
+/**
+ * The event that a host's word means. The agent of a host may be newer than this worker, and know of more to
+ * tell: that is left aside, with undefined.
+ */
+export function heardEvent<Told extends { readonly kind: string }, Event>(
+  heardAs: HeardAs<Told, Event>,
+  told: Told,
+): Event | undefined {
+  const heard = heardAs[told.kind as Told['kind']] as ((told: Told) => Event) | undefined
+  return heard?.(told)
 }

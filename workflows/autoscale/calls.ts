@@ -3,6 +3,7 @@ import type { RetryPolicy } from '@temporalio/common'
 import type { AutoscaleActivities } from '../../activities/autoscale/activities.ts'
 import type { AutoscaleLifeEvent, AutoscaleWork } from '../../src/domain/autoscale/life.ts'
 import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
+import type { WorkCalls } from '../entity-worker.ts'
 
 /**
  * A worker that hangs, or is gone for good, is noticed after this: heartbeats of thousands of watches would
@@ -26,11 +27,21 @@ const longestChangeMs = 120_000
 /** For ever: a database may be away for as long as it likes. Attempts leave nothing in the history. */
 const forEver: RetryPolicy = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' }
 
-/** One activity, and what it tells the life. Throws what it failed with. */
-export async function perform(
-  work: AutoscaleWork,
-  of: { readonly serviceUuid: string },
-): Promise<AutoscaleLifeEvent> {
+interface Service {
+  readonly serviceUuid: string
+}
+
+/** A failure means nothing to the life: all of its work has to be done all the same. */
+export function autoscaleCalls({ serviceUuid }: Service): WorkCalls<AutoscaleWork, AutoscaleLifeEvent> {
+  return {
+    perform: async (work) => [await perform(work, { serviceUuid })],
+    eventOfFailure: () => undefined,
+    // A watch that is to look for another size is another one.
+    nameOf: ({ kind, ...rest }) => ('input' in rest ? `${kind} ${JSON.stringify(rest.input)}` : kind),
+  }
+}
+
+async function perform(work: AutoscaleWork, of: Service): Promise<AutoscaleLifeEvent> {
   switch (work.kind) {
     case 'watch':
       return { kind: 'watched', outcome: await watch({ ...of, ...work.input }) }

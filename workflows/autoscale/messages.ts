@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { AutoscaleLife } from '../../src/domain/autoscale/life.ts'
+import { lifeQueryName } from '../entity-messages.ts'
 
 /** What the world says to `autoscale/<service uuid>`, beside what it says to every entity. */
 export const autoscaleWorkflowType = 'autoscale'
@@ -10,5 +11,4 @@ export function autoscaleWorkflowId(serviceUuid: string): string {
 
 /** The configuration was written again while the one before it was on its way out: look at the row anew. */
 export const configuredSignal = defineSignal('configured')
-/** For people and tests; readers of the API are answered from PostgreSQL. */
-export const autoscaleLifeQuery = defineQuery<AutoscaleLife>('life')
+export const autoscaleLifeQuery = defineQuery<AutoscaleLife>(lifeQueryName)

@@ -2,6 +2,7 @@ import { ActivityCancellationType, ActivityFailure, proxyActivities } from '@tem
 import type { CertificateActivities, CertificateInput } from '../../activities/certificate/activities.ts'
 import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/certificate/lifecycle.ts'
+import type { WorkCalls } from '../entity-worker.ts'
 
 /** A worker that was killed while it worked is noticed after this. */
 const heartbeatTimeoutMs = 10_000
@@ -36,11 +37,16 @@ const activityOf = {
   ask: 'findRenewalAdvice',
 } satisfies Record<CertificateWork, keyof CertificateActivities>
 
-/**
- * Called off, it is over when the worker let go of it: no other step begins before. Throws what the activity
- * failed with.
- */
-export function perform(work: CertificateWork, input: CertificateInput): Promise<CertificateLifeEvent> {
+export function certificateCalls(input: CertificateInput): WorkCalls<CertificateWork, CertificateLifeEvent> {
+  return {
+    perform: async (work) => [await perform(work, input)],
+    eventOfFailure: eventOfTrouble,
+    nameOf: (work) => work,
+  }
+}
+
+/** Called off, it is over when the worker let go of it: no other step begins before. */
+function perform(work: CertificateWork, input: CertificateInput): Promise<CertificateLifeEvent> {
   const activities = proxyActivities<CertificateActivities>({
     startToCloseTimeout: longestStepMs,
     heartbeatTimeout: heartbeatTimeoutMs,
@@ -52,7 +58,7 @@ export function perform(work: CertificateWork, input: CertificateInput): Promise
 }
 
 /** It is nobody's fault who asked for the certificate, so it is no attempt. */
-export function eventOfTrouble(work: CertificateWork, error: unknown): CertificateLifeEvent {
+function eventOfTrouble(work: CertificateWork, error: unknown): CertificateLifeEvent {
   if (work === 'ask') return { kind: 'renewal-advised', advice: {} }
   const cause = error instanceof ActivityFailure ? error.cause : error
   const said = cause instanceof Error ? cause.message : 'for no reason it knows'

@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { CertificateLife } from '../../src/domain/certificate/lifecycle.ts'
+import { lifeQueryName } from '../entity-messages.ts'
 
 /** What the world says to `certificate/<uuid>`, beside what it says to every entity. */
 export const certificateWorkflowType = 'certificate'
@@ -10,5 +11,4 @@ export function certificateWorkflowId(certificateUuid: string): string {
 
 /** Its owner's or an operator's: now, and not when the next attempt is due. */
 export const retrySignal = defineSignal('retry')
-/** For people and tests; readers of the API are answered from PostgreSQL. */
-export const certificateLifeQuery = defineQuery<CertificateLife>('life')
+export const certificateLifeQuery = defineQuery<CertificateLife>(lifeQueryName)

@@ -1,11 +1,4 @@
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow'
+import { continueAsNew, setHandler } from '@temporalio/workflow'
 import {
   certificateWakeAtMs,
   certificateWork,
@@ -15,106 +8,70 @@ import {
 import type { CertificateLife, CertificateLifeEvent } from '../../src/domain/certificate/lifecycle.ts'
 import { spreadOf } from '../../src/domain/certificate/schedule.ts'
 import type { CertificateSettings } from '../../src/domain/certificate/settings.ts'
+import { createEntityRecorder } from '../entity-recorder.ts'
+import { createEntityWorker } from '../entity-worker.ts'
+import { runEntity } from '../entity.ts'
+import type { Entity, EntityLoop } from '../entity.ts'
+import { rowWrites } from '../row-writes.ts'
+import { certificateCalls } from './calls.ts'
 import { certificateDetails, whatIsDue } from './details.ts'
 import * as message from './messages.ts'
-import { createCertificateRecorder } from './recorder.ts'
-import { createCertificateWorker } from './worker.ts'
-import { receiveTheRest, untilChanged, wantsNewRun } from '../entity-loop.ts'
-import type { LoopState } from '../entity-loop.ts'
-import { deleteSignal } from '../entity-messages.ts'
-import { stateAttribute } from '../search-attributes.ts'
 
-/**
- * What one run hands to the next: times are absolute. A change that old values do not fit gets a new number.
- */
+/** What one run hands to the next: times are absolute. */
 export interface CarriedCertificate {
-  readonly schemaVersion: 1
   readonly life: CertificateLife
   readonly recorded: number
 }
 
-/**
- * One requested certificate and its renewals, for as long as its row exists. Messages and time feed its life;
- * one loop compares what that wants with what is under way. A cancellation from outside changes nothing: a
- * certificate goes by being deleted.
- */
+/** One requested certificate and its renewals, for as long as its row exists. */
 export async function certificate(
   settings: CertificateSettings,
   carried?: CarriedCertificate,
 ): Promise<void> {
-  await CancellationScope.nonCancellable(() => live(settings, carried))
-}
-
-/** What handlers and finished work share with the loop. */
-interface CertificateLoop extends LoopState {
-  life: CertificateLife
-  say(event: CertificateLifeEvent): void
-}
-
-function createLoop(life: CertificateLife, spread: number): CertificateLoop {
-  return {
-    life,
-    changed: true,
-    refreshWanted: false,
-    say(event) {
-      this.life = decideCertificate(this.life, event, { nowMs: Date.now(), spread })
-      this.changed = true
-    },
-  }
-}
-
-async function live(settings: CertificateSettings, carried: CarriedCertificate | undefined): Promise<void> {
-  const { certificateUuid } = settings
-  const known = carried?.life ?? settings.recorded ?? newCertificateLife
-  const loop = createLoop(known, spreadOf(certificateUuid))
-  let shownState = known.state
-  receive(loop)
-  // A deletion that came with the start has been heard by now: then there is nothing to begin.
-  loop.say({ kind: 'begin' })
-
-  const onDone = (): void => {
-    loop.changed = true
-  }
-  const worker = createCertificateWorker({ certificateUuid, say: (event) => loop.say(event), onDone })
-  const recorder = createCertificateRecorder({
-    certificateUuid,
-    recorded: carried?.recorded ?? settings.recorded?.revision ?? 0,
-    onDone,
-    onGone: () => loop.say({ kind: 'gone' }),
+  const spread = spreadOf(settings.certificateUuid)
+  await runEntity<CertificateLife, CertificateLifeEvent>({
+    life: carried?.life ?? settings.recorded ?? newCertificateLife,
+    decide: (life, event, nowMs) => decideCertificate(life, event, { nowMs, spread }),
+    define: (loop) => define(loop, settings, carried?.recorded ?? settings.recorded?.revision ?? 0),
   })
-
-  for (;;) {
-    loop.changed = false
-    const { life } = loop
-    if (life.deleted === true) break
-    if (wantsNewRun(loop) && !worker.busy && !recorder.busy) {
-      await continueAsNew<typeof certificate>(settings, {
-        schemaVersion: 1,
-        life,
-        recorded: recorder.recorded,
-      })
-    }
-    worker.align(certificateWork(life))
-    recorder.align(life)
-    if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
-    shownState = life.state
-    setCurrentDetails(certificateDetails(life, settings))
-    await untilChanged(loop, {
-      atMs: certificateWakeAtMs(loop.life),
-      summary: whatIsDue(loop.life),
-      onTick: () => loop.say({ kind: 'tick' }),
-    })
-  }
-  worker.align(undefined)
-  await condition(() => !worker.busy && !recorder.busy)
 }
 
-/** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(loop: CertificateLoop): void {
-  setHandler(deleteSignal, () => loop.say({ kind: 'delete' }), { description: 'Its row is gone: end' })
-  setHandler(message.retrySignal, () => loop.say({ kind: 'retry' }), {
+type Loop = EntityLoop<CertificateLife, CertificateLifeEvent>
+
+function define(
+  loop: Loop,
+  settings: CertificateSettings,
+  recorded: number,
+): Entity<CertificateLife, CertificateLifeEvent> {
+  const { certificateUuid } = settings
+  setHandler(message.retrySignal, () => void loop.say({ kind: 'retry' }), {
     description: 'Do not wait for the next attempt, or try again what was given up',
   })
-  setHandler(message.certificateLifeQuery, () => loop.life, { description: 'All that is known of its life' })
-  receiveTheRest(loop)
+  const worker = createEntityWorker(loop, {
+    ...certificateCalls({ certificateUuid }),
+    workOf: certificateWork,
+  })
+  const recorder = createEntityRecorder(loop, {
+    recorded,
+    async write({ revision, state, attempt, nextAtMs, failure }) {
+      const record = {
+        state,
+        attempt,
+        ...(nextAtMs !== undefined && { nextAtMs }),
+        ...(failure !== undefined && { failure }),
+      }
+      const isThere = await rowWrites.recordCertificate({ certificateUuid, revision, record })
+      if (!isThere) loop.say({ kind: 'gone' })
+    },
+  })
+  return {
+    begin: { kind: 'begin' },
+    parts: [worker, recorder],
+    // Its row is gone already. A step that is called off is over when its worker let go of it.
+    isOver: ({ deleted }) => deleted === true && !worker.busy && !recorder.busy,
+    nextRun: (life) => continueAsNew<typeof certificate>(settings, { life, recorded: recorder.recorded }),
+    stateOf: ({ state }) => state,
+    details: (life) => certificateDetails(life, settings),
+    due: (life) => ({ atMs: certificateWakeAtMs(life), summary: whatIsDue(life), event: { kind: 'tick' } }),
+  }
 }

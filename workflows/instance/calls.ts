@@ -6,6 +6,7 @@ import { HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
 import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import type { LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
+import type { WorkCalls } from '../entity-worker.ts'
 import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
@@ -34,12 +35,21 @@ const untilDone = { ...patiently, nonRetryableErrorTypes: [HostFailure.UnknownIn
 
 type WorkOf<K extends HostWorkKind> = Extract<HostWork, { readonly kind: K }>
 
-export interface HostAddress extends NodeAddress {
+interface PlacedInstance {
   readonly instanceUuid: string
+  readonly nodeId: string
+}
+type HostAddress = PlacedInstance & NodeAddress
+
+export function instanceCalls({ instanceUuid, nodeId }: PlacedInstance): WorkCalls<HostWork, LifecycleEvent> {
+  return {
+    perform: (work, nodeAway) => perform(work, { instanceUuid, nodeId, nodeAway }),
+    eventOfFailure,
+    nameOf: nameOfWork,
+  }
 }
 
-/** One call of the host, and what it tells the lifecycle. Throws what the activity failed with. */
-export async function perform(work: HostWork, at: HostAddress): Promise<readonly LifecycleEvent[]> {
+async function perform(work: HostWork, at: HostAddress): Promise<readonly LifecycleEvent[]> {
   switch (work.kind) {
     case HostWorkKind.Start:
       return start(work, at)
@@ -105,8 +115,7 @@ function hostFor(work: HostWork, at: HostAddress, options: ActivityOptions): Hos
   return proxyActivities<HostActivities>({ ...nodeCallOptions(at, nameOfWork(work)), ...options })
 }
 
-/** Also the identity of a call: there is never a second one of a name under way. */
-export function nameOfWork(work: HostWork): string {
+function nameOfWork(work: HostWork): string {
   if (work.kind === HostWorkKind.Remove) return 'remove'
   if (work.kind === HostWorkKind.StandBy) {
     return `stand by after boot ${work.boot}, permit ${work.permit}, idle period ${work.epoch}`
@@ -115,8 +124,7 @@ export function nameOfWork(work: HostWork): string {
   return work.kind === HostWorkKind.Stop && work.forced ? `${name} by force` : name
 }
 
-/** What a failure means to the lifecycle; undefined where the work has to be done all the same. */
-export function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefined {
+function eventOfFailure(work: HostWork, error: unknown): LifecycleEvent | undefined {
   const { failure, message = 'the host failed' } = hostFailureOf(error)
   if (work.kind === HostWorkKind.Start) {
     return { kind: EventKind.StartFailed, boot: work.boot, failure, message }

@@ -3,6 +3,7 @@ import { hostEventSignalName } from '../../src/domain/instance/host-work.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import type { InstanceState } from '../../src/domain/instance/state.ts'
+import { lifeQueryName } from '../entity-messages.ts'
 
 /**
  * What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through
@@ -34,8 +35,7 @@ export interface TransitionAnswer {
 export const startUpdate = defineUpdate<TransitionAnswer>('start')
 export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
-/** For people and tests; readers of the API are answered from PostgreSQL. */
-export const lifecycleQuery = defineQuery<Lifecycle>('lifecycle')
+export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)
 
 /** Type of the failure of updates that come after the deletion. */
 export const instanceDeletedFailure = 'InstanceDeleted'

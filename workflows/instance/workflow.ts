@@ -1,154 +1,141 @@
-import {
-  ApplicationFailure,
-  CancellationScope,
-  condition,
-  continueAsNew,
-  currentUpdateInfo,
-  patched,
-  setCurrentDetails,
-  setHandler,
-  upsertSearchAttributes,
-} from '@temporalio/workflow'
-import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
+import { ApplicationFailure, continueAsNew, currentUpdateInfo, setHandler } from '@temporalio/workflow'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
-import { InstanceState } from '../../src/domain/instance/state.ts'
+import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
-import type { Effects } from '../../src/domain/instance/lifecycle-effects.ts'
+import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
+import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
 import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent } from '../../src/domain/instance/lifecycle-state.ts'
-import { receiveTheRest, untilChanged, wantsNewRun } from '../entity-loop.ts'
-import type { LoopState } from '../entity-loop.ts'
-import { deleteSignal } from '../entity-messages.ts'
-import { createHostWorker } from './worker.ts'
-import { instanceDetails, whatComesNext } from './details.ts'
-import * as message from './messages.ts'
 import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
-import type { TransitionAnswer } from './messages.ts'
-import { createRecorder } from './recorder.ts'
+import { createEntityRecorder } from '../entity-recorder.ts'
+import type { EntityRecorder } from '../entity-recorder.ts'
+import { createEntityWorker } from '../entity-worker.ts'
+import { runEntity } from '../entity.ts'
+import type { Entity, EntityLoop, LoopPart } from '../entity.ts'
+import { heardEvent } from '../host-calls.ts'
+import type { HeardAs } from '../host-calls.ts'
+import { rowWrites } from '../row-writes.ts'
+import { instanceCalls } from './calls.ts'
+import { instanceDetails, whatComesNext } from './details.ts'
 import { keepAnswers } from './kept-answers.ts'
 import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
-import { stateAttribute } from '../search-attributes.ts'
+import * as message from './messages.ts'
+import type { TransitionAnswer } from './messages.ts'
 
-/**
- * Since then hosts tell when nothing is connected any more. Lives that drained before had nothing to wait
- * for.
- */
-const drainedByHost = 'drained-by-host'
-
-/** Since then hosts end what failed starts may have left; before, they were not asked to. */
-const endedByHost = 'failed-starts-ended-by-host'
-
-/**
- * What one run hands to the next: plain JSON, times absolute. A change that old values do not fit gets a new
- * number.
- */
-export interface Carried {
-  readonly schemaVersion: 1
+/** What one run hands to the next: plain JSON, times absolute. */
+export interface CarriedInstance {
   readonly life: Lifecycle
   readonly recorded: number
   readonly nodeAway: boolean
   readonly answers: readonly KeptAnswer[]
 }
 
-/**
- * One instance, for as long as it exists. Messages feed the lifecycle and are answered from it; one loop
- * compares what the lifecycle wants with what is under way. A cancellation from outside changes nothing: an
- * instance goes by being deleted.
- */
-export async function instance(settings: InstanceSettings, carried?: Carried): Promise<void> {
-  await CancellationScope.nonCancellable(() => live(settings, carried))
-}
-
-/** What handlers and finished work share with the loop. */
-interface InstanceLoop extends LoopState {
-  life: Lifecycle
-  readonly answers: KeptAnswers
-  /** Whether the lifecycle took the event. */
-  say(event: LifecycleEvent): boolean
-}
-
-function createLoop(settings: InstanceSettings, carried: Carried | undefined): InstanceLoop {
-  return {
+/** One instance, for as long as it exists. */
+export async function instance(settings: InstanceSettings, carried?: CarriedInstance): Promise<void> {
+  await runEntity<Lifecycle, LifecycleEvent>({
     life: carried?.life ?? newLifecycle(settings, settings.recorded),
-    changed: true,
-    refreshWanted: false,
-    answers: keepAnswers(carried?.answers ?? []),
-    say(event) {
-      const decision = decide(this.life, event, Date.now())
-      if (decision.accepted) this.life = decision.life
-      this.changed = true
-      return decision.accepted
+    decide(life, event, nowMs) {
+      const decision = decide(life, event, nowMs)
+      return decision.accepted ? decision.life : undefined
+    },
+    define: (loop) => define(loop, settings, carried),
+  })
+}
+
+type Loop = EntityLoop<Lifecycle, LifecycleEvent>
+
+function define(
+  loop: Loop,
+  settings: InstanceSettings,
+  carried: CarriedInstance | undefined,
+): Entity<Lifecycle, LifecycleEvent> {
+  const { instanceUuid, name, nodeId } = settings
+  const answers = keepAnswers(carried?.answers ?? [])
+  receive(loop, answers)
+  const host = createEntityWorker(loop, {
+    ...instanceCalls(settings),
+    workOf: (life) => effectsOf(life).hostWork,
+    goesOn: goesOnBeside,
+    nodeAway: carried?.nodeAway ?? false,
+  })
+  const recorder = createEntityRecorder(loop, {
+    recorded: carried?.recorded ?? 0,
+    async write(life) {
+      const { revision } = life
+      await rowWrites.recordInstance({ instanceUuid, revision, projection: projectionOf(life) })
+    },
+  })
+  const hiding = createHiding(loop, { instanceUuid, recorder })
+  return {
+    // The host first: its call leaves with this task, beside the write and not after it.
+    parts: [host, recorder, hiding],
+    // A call of a host that never comes back is not waited for.
+    isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy,
+    nextRun: (life) =>
+      continueAsNew<typeof instance>(settings, {
+        life,
+        recorded: recorder.recorded,
+        nodeAway: host.nodeAway,
+        answers: answers.kept,
+      }),
+    stateOf: ({ state }) => state,
+    details: (life) => instanceDetails(life, { name, nodeId, nodeAway: host.nodeAway }),
+    due: (life) => ({
+      atMs: effectsOf(life).wakeAtMs,
+      summary: whatComesNext(life, nodeId),
+      event: { kind: EventKind.Tick },
+    }),
+    deleteRow: () => rowWrites.deleteInstanceRow({ instanceUuid }),
+  }
+}
+
+/**
+ * Several calls may be under way: a forced stop beside the graceful one that it overtakes, a start whose boot
+ * already ended beside the start of the next. Called off is what is replaced: a start by a stop or a removal,
+ * a drain by anything that runs on. A stop ends the drain at the host itself; calling it off would let
+ * traffic in again before that.
+ */
+function goesOnBeside(underWay: HostWork, wanted: HostWork | undefined): boolean {
+  const ends = wanted?.kind === HostWorkKind.Stop || wanted?.kind === HostWorkKind.Remove
+  if (underWay.kind === HostWorkKind.Start) return !ends
+  return underWay.kind !== HostWorkKind.Drain || ends || wanted?.kind === HostWorkKind.Drain
+}
+
+/** Hides the row of an instance that deletes itself, once and after its last state was written. */
+function createHiding(
+  loop: Loop,
+  of: { readonly instanceUuid: string; readonly recorder: EntityRecorder<Lifecycle> },
+): LoopPart<Lifecycle> {
+  const { instanceUuid, recorder } = of
+  let hidden = false
+  let busy = false
+
+  async function hide(): Promise<void> {
+    busy = true
+    await rowWrites.hideInstance({ instanceUuid })
+    hidden = true
+    busy = false
+    loop.lookAgain()
+  }
+
+  return {
+    align(life) {
+      const isWritten = recorder.recorded >= life.revision
+      if (effectsOf(life).hideRow && isWritten && !hidden && !busy) void hide()
+    },
+    get busy() {
+      return busy
     },
   }
 }
 
-async function live(settings: InstanceSettings, carried: Carried | undefined): Promise<void> {
-  const { instanceUuid, nodeId } = settings
-  const loop = createLoop(settings, carried)
-  let shownState = loop.life.state
-  receive(loop)
-
-  const say = (event: LifecycleEvent): boolean => loop.say(event)
-  const onDone = (): void => {
-    loop.changed = true
-  }
-  const host = createHostWorker({ instanceUuid, nodeId, nodeAway: carried?.nodeAway ?? false, say, onDone })
-  const recorder = createRecorder({ instanceUuid, recorded: carried?.recorded ?? 0, onDone })
-
-  for (;;) {
-    loop.changed = false
-    const { life } = loop
-    const effects = effectsOf(life)
-    if (effects.deleteRow) break
-    if (wantsNewRun(loop) && !host.busy && !recorder.busy) {
-      const { recorded } = recorder
-      const { nodeAway } = host
-      await continueAsNew<typeof instance>(settings, {
-        schemaVersion: 1,
-        life,
-        recorded,
-        nodeAway,
-        answers: loop.answers.kept,
-      })
-    }
-    const drainsAtOnce = life.state === InstanceState.Draining && !patched(drainedByHost)
-    // The host first: its call leaves with this task, beside the write and not after it.
-    host.align(drainsAtOnce || restsAtOnce(life, effects) ? undefined : effects.hostWork)
-    recorder.align(life, effects)
-    if (life.state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: life.state }])
-    shownState = life.state
-    setCurrentDetails(instanceDetails(life, { name: settings.name, nodeId, nodeAway: host.nodeAway }))
-    if (drainsAtOnce) loop.say({ kind: EventKind.ConnectionsClosed })
-    await untilChanged(loop, {
-      atMs: effects.wakeAtMs,
-      summary: whatComesNext(life, nodeId),
-      onTick: () => void loop.say({ kind: EventKind.Tick }),
-    })
-  }
-  await condition(() => !recorder.busy)
-  await recorder.deleteRow()
-}
-
-function restsAtOnce({ state }: Lifecycle, { hostWork }: Effects): boolean {
-  return state === InstanceState.Stopped && hostWork?.kind === HostWorkKind.Stop && !patched(endedByHost)
-}
-
-/** A stop between two tries of a start, of a host that has no permit either. */
-function stopsAtOnce({ state, retryAtMs, permit }: Lifecycle, { kind }: LifecycleEvent): boolean {
-  const betweenTries = state === InstanceState.Starting && retryAtMs !== undefined && permit === undefined
-  return betweenTries && kind === EventKind.Stop && !patched(endedByHost)
-}
-
-/** Handlers are synchronous, so none is ever unfinished when a run ends. */
-function receive(loop: InstanceLoop): void {
+function receive(loop: Loop, answers: KeptAnswers): void {
   const answer = (event: LifecycleEvent): TransitionAnswer =>
-    loop.answers.once(currentUpdateInfo()?.id, () => {
-      const before = loop.life
-      const previousState = before.state
+    answers.once(currentUpdateInfo()?.id, () => {
+      const previousState = loop.life.state
       if (!loop.say(event)) {
         throw ApplicationFailure.nonRetryable('the instance is deleted', message.instanceDeletedFailure)
       }
-      if (stopsAtOnce(before, event)) loop.say({ kind: EventKind.Absent, boot: before.boot })
       return { previousState, state: loop.life.state, revision: loop.life.revision }
     })
   setHandler(message.startUpdate, () => answer({ kind: EventKind.Start }), {
@@ -162,23 +149,16 @@ function receive(loop: InstanceLoop): void {
     },
     { description: 'Shut down: after draining, or at once when forced' },
   )
-  setHandler(deleteSignal, () => void loop.say({ kind: EventKind.Delete }), {
-    description: 'End it and remove all of it',
-  })
-  setHandler(message.hostEventSignal, (event) => hearHost(loop, event), {
+  const hear = (told: HostEvent): void => {
+    const event = heardEvent(heardAs, told)
+    if (event !== undefined) loop.say(event)
+  }
+  setHandler(message.hostEventSignal, hear, {
     description: 'What became of a boot, or how busy it is; may be repeated',
   })
-  setHandler(message.lifecycleQuery, () => loop.life, { description: 'All that the lifecycle knows' })
-  receiveTheRest(loop)
 }
 
-/** The agent of a host may be newer than this worker, and know of more to tell: that is left aside. */
-function hearHost(loop: InstanceLoop, event: HostEvent): void {
-  const heard = heardAs[event.kind] as ((event: HostEvent) => LifecycleEvent) | undefined
-  if (heard !== undefined) loop.say(heard(event))
-}
-
-const heardAs = {
+const heardAs: HeardAs<HostEvent, LifecycleEvent> = {
   exited: ({ exit }) => ({ kind: EventKind.Exited, exit }),
   started: ({ started }) => ({ kind: EventKind.Started, report: started }),
   idle: ({ boot, epoch, sinceMs }) => ({ kind: EventKind.Idle, boot, epoch, sinceMs }),
@@ -187,6 +167,4 @@ const heardAs = {
   disabled: ({ boot, disabled }) => ({ kind: EventKind.Disabled, boot, disabled }),
   lost: ({ boot, atMs }) => ({ kind: EventKind.Lost, boot, atMs }),
   removed: () => ({ kind: EventKind.Removed }),
-} satisfies {
-  readonly [K in HostEvent['kind']]: (event: Extract<HostEvent, { readonly kind: K }>) => LifecycleEvent
 }

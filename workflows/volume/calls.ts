@@ -5,6 +5,7 @@ import { HostFailure } from '../../src/domain/instance/host-work.ts'
 import type { VolumeActivities } from '../../src/domain/instance/host-work.ts'
 import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
 import type { VolumeLifeEvent } from '../../src/domain/volume/lifecycle.ts'
+import type { WorkCalls } from '../entity-worker.ts'
 import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
@@ -27,14 +28,19 @@ const forAMinute: RetryPolicy = {
   nonRetryableErrorTypes: [HostFailure.VolumeUnusable],
 }
 
-export interface VolumeAddress extends NodeAddress {
+interface PlacedVolume {
   readonly volumeUuid: string
   readonly sizeMb: number
+  readonly nodeId: string
 }
+type VolumeAddress = PlacedVolume & NodeAddress
 
-/** One call of the host, and what it tells the volume's life. Throws what the activity failed with. */
-export async function perform(work: VolumeWork, at: VolumeAddress): Promise<VolumeLifeEvent> {
-  return calls[work](at)
+export function volumeCalls(of: PlacedVolume): WorkCalls<VolumeWork, VolumeLifeEvent> {
+  return {
+    perform: async (work, nodeAway) => [await calls[work]({ ...of, nodeAway })],
+    eventOfFailure: (work, error) => eventOfFailure(work, { error, nodeId: of.nodeId }),
+    nameOf: (work) => work,
+  }
 }
 
 const calls = {
@@ -67,8 +73,7 @@ function hostFor(work: VolumeWork, at: VolumeAddress, options: ActivityOptions):
   })
 }
 
-/** What a failure means to the volume; undefined where the work has to be done all the same. */
-export function eventOfFailure(
+function eventOfFailure(
   work: VolumeWork,
   { error, nodeId }: { readonly error: unknown; readonly nodeId: string },
 ): VolumeLifeEvent | undefined {

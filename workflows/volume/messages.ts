@@ -2,6 +2,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 import { volumeEventSignalName } from '../../src/domain/instance/host-work.ts'
 import type { VolumeEvent } from '../../src/domain/instance/host-work.ts'
 import type { VolumeLife } from '../../src/domain/volume/lifecycle.ts'
+import { lifeQueryName } from '../entity-messages.ts'
 
 /** What the world says to `volume/<uuid>`, beside what it says to every entity. */
 export const volumeWorkflowType = 'volume'
@@ -13,5 +14,4 @@ export function volumeWorkflowId(volumeUuid: string): string {
 /** An operator's: check all of it and mend what can be mended, or make what could not be made. */
 export const repairSignal = defineSignal('repair')
 export const volumeEventSignal = defineSignal<[VolumeEvent]>(volumeEventSignalName)
-/** For people and tests; readers of the API are answered from PostgreSQL. */
-export const volumeLifeQuery = defineQuery<VolumeLife>('life')
+export const volumeLifeQuery = defineQuery<VolumeLife>(lifeQueryName)

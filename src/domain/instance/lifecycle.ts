@@ -294,11 +294,6 @@ function sameForReaders(one: Lifecycle, other: Lifecycle): boolean {
   return one === other || shownOf(one) === shownOf(other)
 }
 
-/**
- * This leaves out the kind of a failure. Older lives have none, and a kind alone would cause a write that
- * their histories lack.
- */
 function shownOf(life: Lifecycle): string {
-  const { failureKind: _, ...shown } = projectionOf(life)
-  return JSON.stringify(shown)
+  return JSON.stringify(projectionOf(life))
 }

@@ -1,0 +1,74 @@
+import { HostFailure } from '../../src/domain/instance/host-work.ts'
+import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
+import { InstanceState } from '../../src/domain/instance/state.ts'
+import { until } from '../support/until.ts'
+import { createWorld } from '../workflow/instance/world.ts'
+import { storiesIn } from './story.ts'
+import type { Story } from './story.ts'
+
+const scaleToZero = { policy: 'on', cooldownMs: 300, stateful: false } as const
+const soon = { limitMs: 10_000 }
+const graceful = { force: false, drainTimeoutMs: 0 }
+
+const story = storiesIn(createWorld)
+
+/** Lives of instances that are recorded. */
+export const instanceStories: Readonly<Record<string, Story>> = {
+  'start-stop-start-delete': story({}, async (world) => {
+    await world.reachesState(InstanceState.Running)
+    await world.control.stop(world.settings, { force: false, drainTimeoutMs: 5_000 }, 'stop')
+    await world.reachesState(InstanceState.Stopped)
+    await world.control.start(world.settings, 'start')
+    await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+    await world.control.delete(world.settings)
+    await world.gone
+  }),
+  'crash-restart-sequence': story(
+    {
+      settings: { restartPolicy: RestartPolicy.OnFailure },
+      endOf: (boot) => (boot < 3 ? { signal: 11 } : undefined),
+    },
+    async (world) => {
+      await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
+      await world.reaches(({ restartAttempt }) => restartAttempt === 0)
+    },
+  ),
+  'stop-overtakes-start': story(
+    { startGate: (boot) => (boot === 1 ? new Promise(() => undefined) : undefined) },
+    async (world) => {
+      await world.control.stop(world.settings, graceful, 'stop')
+      await world.control.start(world.settings, 'start')
+      await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+      await world.control.stop(world.settings, { force: true, drainTimeoutMs: 0 }, 'force')
+      await world.reachesState(InstanceState.Stopped)
+    },
+  ),
+  'continued-as-new-while-running': story({}, async (world) => {
+    await world.reachesState(InstanceState.Running)
+    await world.control.refresh(world.settings.instanceUuid)
+    await world.control.stop(world.settings, graceful, 'stop')
+    await world.reachesState(InstanceState.Stopped)
+  }),
+  'standby-and-wake': story({ settings: { scaleToZero } }, async (world) => {
+    await world.reachesState(InstanceState.Running)
+    await world.tellsIdle(1)
+    await world.reachesState(InstanceState.Standby)
+    await world.wakes()
+    await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
+    await world.control.stop(world.settings, graceful, 'stop')
+    await world.reachesState(InstanceState.Stopped)
+  }),
+  'start-given-up': story({ failureOf: () => HostFailure.HostFull }, async (world) => {
+    await world.reachesState(InstanceState.Stopped)
+    await world.control.start(world.settings, 'start')
+    await world.reaches(({ boot, state }) => boot === 6 && state === InstanceState.Stopped)
+  }),
+  'retired-while-it-drains': story({ drainGate: () => new Promise(() => undefined) }, async (world) => {
+    await world.reachesState(InstanceState.Running)
+    await world.control.retire(world.settings, 60_000, 'retire')
+    await until('it drains', () => world.host.calls.some(({ call }) => call === 'drain'), soon)
+    await world.control.start(world.settings, 'refused').catch(() => undefined)
+    await world.control.retire(world.settings, 500, 'retire again')
+    await world.gone
+  }),
+}

@@ -1,0 +1,28 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing'
+
+/** Leads a life that is recorded, in a world of its own. */
+export type Story = (env: TestWorkflowEnvironment) => Promise<Lived>
+
+/** A life that came to the end of its story; its workflow may still run. */
+export interface Lived {
+  /** Of its workflow. */
+  readonly id: string
+  end(): Promise<void>
+}
+
+interface World<Settings> extends Lived {
+  readonly settings: Settings
+  readonly control: { ensureStarted(settings: Settings): Promise<void> }
+}
+
+/** Makes stories of one kind of world: each opens one, begins its workflow, and is lived in it. */
+export function storiesIn<Settings, Opened extends World<Settings>, Options>(
+  open: (env: TestWorkflowEnvironment, options: Options) => Promise<Opened & World<Settings>>,
+): (options: Options, lived: (world: Opened) => Promise<void>) => Story {
+  return (options, lived) => async (env) => {
+    const world = await open(env, options)
+    await world.control.ensureStarted(world.settings)
+    await lived(world)
+    return world
+  }
+}

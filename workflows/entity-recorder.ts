@@ -1,0 +1,41 @@
+import type { EntityLoop, LoopPart } from './entity.ts'
+
+/**
+ * Writes what readers see of a life: the newest state, unless it is written or being written. Readers may
+ * miss states, never their order.
+ */
+export interface EntityRecorder<Life> extends LoopPart<Life> {
+  /** The revision that PostgreSQL is known to have. */
+  readonly recorded: number
+}
+
+export function createEntityRecorder<Life extends { readonly revision: number }, Event>(
+  loop: EntityLoop<Life, Event>,
+  of: {
+    readonly recorded: number
+    readonly write: (life: Life) => Promise<void>
+  },
+): EntityRecorder<Life> {
+  let { recorded } = of
+  let busy = false
+
+  async function write(life: Life): Promise<void> {
+    busy = true
+    await of.write(life)
+    recorded = life.revision
+    busy = false
+    loop.lookAgain()
+  }
+
+  return {
+    align(life) {
+      if (recorded < life.revision && !busy) void write(life)
+    },
+    get recorded() {
+      return recorded
+    },
+    get busy() {
+      return busy
+    },
+  }
+}
