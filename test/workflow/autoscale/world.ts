@@ -7,27 +7,20 @@ import type { AutoscaleSettings } from '../../../src/domain/autoscale/settings.t
 import { autoscaleLifeQuery, autoscaleWorkflowId } from '../../../workflows/autoscale/messages.ts'
 import { FakeAutoscale } from '../../support/fake-autoscale.ts'
 import type { FakeAutoscaleOptions } from '../../support/fake-autoscale.ts'
-import { runWorkers } from '../../support/temporal.ts'
-import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { createEntityWorld } from '../entity-world.ts'
+import type { EntityWorld } from '../entity-world.ts'
 
 /** One autoscale configuration of a service that only the test sees. */
-export interface AutoscaleWorld {
+export interface AutoscaleWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'> {
   readonly settings: AutoscaleSettings
   readonly control: AutoscaleControl
   readonly service: FakeAutoscale
-  readonly id: string
   life(): Promise<AutoscaleLife>
   /** Resolves when its life fits. */
   reaches(fits: (life: AutoscaleLife) => boolean): Promise<AutoscaleLife>
   /** Resolves when it is watched, for that size where one is given. */
   isWatched(target?: number): Promise<void>
-  details(): Promise<string>
-  /** Entries of the history of the present run. */
-  entries(): Promise<number>
-  restartWorkers(): Promise<void>
-  /** Resolves when the workflow has ended by itself. */
-  over(): Promise<void>
   /** Closes it: a workflow that is left under way would hold the time of the next test. */
   end(): Promise<void>
 }
@@ -49,18 +42,17 @@ export async function createAutoscaleWorld(
     ...options.settings,
   }
   const service = new FakeAutoscale(options)
-  const run = (): Promise<RunningWorkers> =>
-    runWorkers(env, { control: {}, autoscale: { ...service.changing, ...service.watching } })
-  const workers = [await run()]
+  const world = await createEntityWorld(env, {
+    id: autoscaleWorkflowId(settings.serviceUuid),
+    work: { control: {}, autoscale: { ...service.changing, ...service.watching } },
+  })
   const control = createAutoscaleControl(env.client)
-  const id = autoscaleWorkflowId(settings.serviceUuid)
-  const handle = env.client.workflow.getHandle(id)
-  const life = (): Promise<AutoscaleLife> => handle.query(autoscaleLifeQuery)
+  const life = (): Promise<AutoscaleLife> => world.life(autoscaleLifeQuery)
   return {
+    ...world,
     settings,
     control,
     service,
-    id,
     life,
     async reaches(fits) {
       await until('its life fits', async () => fits(await life()), soon)
@@ -71,24 +63,9 @@ export async function createAutoscaleWorld(
         service.isWatched && (target === undefined || service.watches.at(-1)?.target === target)
       await until(`it is watched for ${target ?? 'any size'}`, isIt, soon)
     },
-    async details() {
-      const { currentDetails } = await handle.query<{ readonly currentDetails?: string }>(
-        '__temporal_workflow_metadata',
-      )
-      return currentDetails ?? ''
-    },
-    async entries() {
-      return (await handle.fetchHistory()).events?.length ?? 0
-    },
-    async restartWorkers() {
-      for (const one of workers.splice(0)) await one.stop()
-      workers.push(await run())
-    },
-    over: () => handle.result(),
     async end() {
       await control.delete(settings)
-      await handle.result()
-      for (const one of workers) await one.stop()
+      await world.close()
     },
   }
 }

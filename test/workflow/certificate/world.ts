@@ -10,37 +10,24 @@ import type { CertificateState } from '../../../src/domain/service/handler.ts'
 import { certificateLifeQuery, certificateWorkflowId } from '../../../workflows/certificate/messages.ts'
 import { FakeCertificateSteps } from '../../support/fake-certificate-steps.ts'
 import type { FakeCertificateStepsOptions } from '../../support/fake-certificate-steps.ts'
-import { runWorkers } from '../../support/temporal.ts'
-import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { createEntityWorld, FakeRow } from '../entity-world.ts'
+import type { EntityWorld } from '../entity-world.ts'
 
-export type FakeRecord = Parameters<ControlActivities['recordCertificate']>[0]['record']
+type CertificateRecord = Parameters<ControlActivities['recordCertificate']>[0]['record']
 
 /** One requested certificate with fake steps, and its row in memory. */
-export interface CertificateWorld {
+export interface CertificateWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'> {
   readonly settings: CertificateSettings
   readonly control: CertificateControl
   readonly steps: FakeCertificateSteps
-  readonly row: FakeCertificateRow
-  readonly id: string
+  readonly row: FakeRow<CertificateRecord>
   /** Resolves when what is recorded fits. */
-  reaches(fits: (record: FakeRecord) => boolean): Promise<FakeRecord>
-  reachesState(state: CertificateState): Promise<FakeRecord>
+  reaches(fits: (record: CertificateRecord) => boolean): Promise<CertificateRecord>
+  reachesState(state: CertificateState): Promise<CertificateRecord>
   life(): Promise<CertificateLife>
-  details(): Promise<string>
-  restartWorkers(): Promise<void>
-  /** Resolves when the workflow has ended by itself. */
-  over(): Promise<void>
   /** Deletes it: a workflow that is left under way would hold the time of the next test. */
   end(): Promise<void>
-}
-
-/** What PostgreSQL would hold: a write with an older revision changes nothing. */
-export interface FakeCertificateRow {
-  revision: number
-  record: FakeRecord | undefined
-  readonly written: FakeRecord[]
-  isGone: boolean
 }
 
 export interface CertificateWorldOptions extends Omit<FakeCertificateStepsOptions, 'nowMs'> {
@@ -60,67 +47,34 @@ export async function createCertificateWorld(
     commonName: 'shop.example.test',
     ...options.settings,
   }
-  const row: FakeCertificateRow = { revision: 0, record: undefined, written: [], isGone: false }
-  const watchers = new Set<() => void>()
-  let writes = 0
+  const row = new FakeRow<CertificateRecord>(options.writeFails)
   const steps = new FakeCertificateSteps({ ...options, nowMs: () => env.currentTimeMs() })
   const activities: Pick<ControlActivities, 'recordCertificate'> & typeof steps.activities = {
     ...steps.activities,
-    async recordCertificate({ revision, record }) {
-      writes += 1
-      if (options.writeFails?.(writes) === true) throw new Error('the database is away')
-      if (row.isGone) return false
-      if (revision > row.revision) {
-        row.revision = revision
-        row.record = record
-        row.written.push(record)
-      }
-      for (const watch of watchers) watch()
-      return true
-    },
+    recordCertificate: async ({ revision, record }) => row.write(revision, record),
   }
-  const workers: RunningWorkers[] = [await runWorkers(env, { control: activities })]
+  const world = await createEntityWorld(env, {
+    id: certificateWorkflowId(settings.certificateUuid),
+    work: { control: activities },
+  })
   const control = createCertificateControl(env.client)
-  const id = certificateWorkflowId(settings.certificateUuid)
-  const handle = env.client.workflow.getHandle(id)
-  const reaches = (fits: (record: FakeRecord) => boolean): Promise<FakeRecord> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (row.record === undefined || !fits(row.record)) return
-        watchers.delete(look)
-        resolve(row.record)
-      }
-      watchers.add(look)
-      look()
-    })
+  const life = (): Promise<CertificateLife> => world.life(certificateLifeQuery)
   return {
+    ...world,
     settings,
     control,
     steps,
     row,
-    id,
-    reaches,
-    reachesState: (state) => reaches((record) => record.state === state),
-    life: () => handle.query(certificateLifeQuery),
-    async details() {
-      const { currentDetails } = await handle.query<{ readonly currentDetails?: string }>(
-        '__temporal_workflow_metadata',
-      )
-      return currentDetails ?? ''
-    },
-    async restartWorkers() {
-      for (const one of workers.splice(0)) await one.stop()
-      workers.push(await runWorkers(env, { control: activities }))
-    },
-    over: () => handle.result(),
+    reaches: (fits) => row.reaches(fits),
+    reachesState: (state) => row.reaches((record) => record.state === state),
+    life,
     async end() {
       // The time-skipping server can not take a cancellation of what ends at the same moment; a real one can.
-      const isQuiet = async () => certificateWork(await handle.query(certificateLifeQuery)) === undefined
+      const isQuiet = async () => certificateWork(await life()) === undefined
       if (options.gate === undefined && !row.isGone)
         await until('nothing is under way', isQuiet, { limitMs: 20_000 })
       await control.delete(settings.certificateUuid)
-      await handle.result()
-      for (const one of workers) await one.stop()
+      await world.close()
     },
   }
 }

@@ -52,7 +52,7 @@ describe('a stop that waits for connections', () => {
     await until('its host lets in', () => world.host.calls.length === 3, soon)
     assert.deepEqual(world.host.calls.at(-1), { call: 'start', boot: 1 })
     assert.deepEqual([...world.host.running], [1])
-    assert.equal(world.row.projection?.startCount, 1)
+    assert.equal(world.row.record?.startCount, 1)
   })
 
   it('goes on where its workers are restarted meanwhile', async () => {

@@ -4,7 +4,7 @@ import { InstanceGone } from '../../../src/domain/instance/instance-gone.ts'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
-import { hostEventSignal, lifecycleQuery } from '../../../workflows/instance/messages.ts'
+import { hostEventSignal } from '../../../workflows/instance/messages.ts'
 import { exitReport, startReport } from '../../support/fake-host.ts'
 import { startTimeSkipping } from '../../support/temporal.ts'
 import { createWorld } from './world.ts'
@@ -36,7 +36,7 @@ describe('an instance as a workflow', () => {
     await beginRunning()
     assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
     assert.equal(world.row.written.length, 1)
-    assert.equal(world.row.projection?.startCount, 1)
+    assert.equal(world.row.record?.startCount, 1)
   })
 
   it('without autostart does nothing until it is started', async () => {
@@ -64,7 +64,7 @@ describe('an instance as a workflow', () => {
     await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
     assert.deepEqual(await world.control.stop(world.settings, graceful, 'once'), first)
     assert.equal((await env.client.workflow.getHandle(world.id).describe()).status.name, 'RUNNING')
-    assert.equal(world.row.projection?.state, InstanceState.Running)
+    assert.equal(world.row.record?.state, InstanceState.Running)
   })
 
   it('a start while it stops is remembered, and starts the next boot when the first has ended', async () => {
@@ -115,19 +115,19 @@ describe('an instance as a workflow', () => {
     const again = await world.reaches(({ boot, state }) => boot === 2 && state === InstanceState.Running)
     await handle.signal(hostEventSignal, { kind: 'exited', exit })
     assert.deepEqual([again.restartCount, again.startCount], [1, 2])
-    const life = await handle.query(lifecycleQuery)
+    const life = await world.life()
     assert.deepEqual([life.boot, life.state], [2, InstanceState.Running])
   })
 
   it('the first socket that its host saw listening is in its row, and a repeat writes nothing', async () => {
     await beginRunning()
     const handle = env.client.workflow.getHandle(world.id)
-    const startedAtMs = world.row.projection?.startedAtMs ?? 0
+    const startedAtMs = world.row.record?.startedAtMs ?? 0
     const started = { ...startReport(1, startedAtMs), netTimeUs: 40_000 }
     for (let times = 0; times < 2; times++) await handle.signal(hostEventSignal, { kind: 'started', started })
     const listening = await world.reaches(({ netTimeUs }) => netTimeUs === 40_000)
     assert.deepEqual([listening.state, listening.boot], [InstanceState.Running, 1])
-    assert.equal((await handle.query(lifecycleQuery)).revision, 2)
+    assert.equal((await world.life()).revision, 2)
   })
 
   it('a halted host starts its instance again, whatever the restart policy', async () => {
@@ -171,8 +171,8 @@ describe('an instance as a workflow', () => {
     await beginRunning({ settings: { deleteOnStop: true } })
     await world.control.stop(world.settings, graceful, 'stop')
     await world.gone
-    assert.equal(world.row.hidden, true)
-    assert.equal(world.row.projection?.state, InstanceState.Stopped)
+    assert.equal(world.row.isHidden, true)
+    assert.equal(world.row.record?.state, InstanceState.Stopped)
     assert.deepEqual(world.host.calls.at(-1), { call: 'remove' })
   })
 

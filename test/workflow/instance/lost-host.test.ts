@@ -44,7 +44,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     assert.deepEqual([again.startCount, again.restartCount], [2, 1])
     await loses(1)
     await env.sleep('1 hour')
-    assert.equal(world.row.projection?.boot, 2)
+    assert.equal(world.row.record?.boot, 2)
   })
 
   for (const stateful of [false, true]) {
@@ -69,6 +69,6 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     await running({})
     await world.tells({ kind: 'removed' })
     await env.sleep('1s')
-    assert.equal(world.row.projection?.state, InstanceState.Running, 'what is not deleted stays')
+    assert.equal(world.row.record?.state, InstanceState.Running, 'what is not deleted stays')
   })
 })

@@ -19,7 +19,7 @@ describe('an instance on the server that the stack runs', () => {
     world = await createWorld(env, { hostAway: true })
     await world.control.ensureStarted(world.settings)
     const says = `waiting for node ${world.settings.nodeId}`
-    await until(says, async () => (await currentDetails(env, world)).includes(says), { limitMs: 30_000 })
+    await until(says, async () => (await world.details()).includes(says), { limitMs: 30_000 })
     await world.hostComesBack()
     await world.reachesState(InstanceState.Running)
     assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
@@ -57,17 +57,6 @@ describe('an instance on the server that the stack runs', () => {
     await until('the next run', async () => (await handle.describe()).runId !== runId, { limitMs: 30_000 })
     const next = await handle.describe()
     assert.deepEqual(next.memo, { name: 'shop' })
-    assert.match(
-      await currentDetails(env, world),
-      /^shop: \*\*running\*\* since .*on host \S+, started once\n/s,
-    )
+    assert.match(await world.details(), /^shop: \*\*running\*\* since .*on host \S+, started once\n/s)
   })
 })
-
-/** Where the Web UI reads it: metadata of the workflow, answered by the worker. */
-async function currentDetails(env: TestWorkflowEnvironment, world: World): Promise<string> {
-  const metadata = await env.client.workflow
-    .getHandle(world.id)
-    .query<{ currentDetails?: string }>('__temporal_workflow_metadata')
-  return metadata.currentDetails ?? ''
-}

@@ -35,7 +35,7 @@ describe('restarts of an instance, in time that is skipped', () => {
     assert.equal(gaps.length, steps.length, gaps.join(', '))
     for (const [index, gap] of gaps.entries())
       assert.ok(gap >= steps[index]! && gap < below[index]!, `pause ${index} of ${gaps.join(', ')} s`)
-    const last = world.row.projection
+    const last = world.row.record
     assert.equal(last?.restartCount, 10)
     assert.equal(last?.restartAttempt, 10)
     assert.equal(last?.startCount, 11)
@@ -52,7 +52,7 @@ describe('restarts of an instance, in time that is skipped', () => {
     await world.reaches(({ restartNextAtMs }) => restartNextAtMs !== undefined)
     await env.sleep('6s')
     await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
-    assert.equal(world.row.projection?.restartAttempt, 2)
+    assert.equal(world.row.record?.restartAttempt, 2)
     await env.sleep('11s')
     const reset = await world.reaches(({ restartAttempt }) => restartAttempt === 0)
     assert.equal(reset.state, InstanceState.Running)
@@ -71,7 +71,7 @@ describe('restarts of an instance, in time that is skipped', () => {
     assert.deepEqual([answer.previousState, answer.state], [InstanceState.Stopped, InstanceState.Stopped])
     await world.reaches(({ restartNextAtMs }) => restartNextAtMs === undefined)
     await env.sleep('10 minutes')
-    assert.equal(world.row.projection?.boot, waiting.boot)
+    assert.equal(world.row.record?.boot, waiting.boot)
   })
 
   it('a start by hand while it waits starts at once with a fresh sequence', async () => {

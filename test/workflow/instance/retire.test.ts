@@ -34,13 +34,13 @@ describe('an instance that is retired', () => {
     await retire(600_000)
     await world.reachesState(InstanceState.Draining)
     await until('its host drains', () => calls().includes('drain'), soon)
-    assert.equal(world.row.hidden, false)
+    assert.equal(world.row.isHidden, false)
     gate.resolve()
     await world.gone
     await over()
     assert.deepEqual(calls(), ['start', 'drain', 'stop', 'remove'])
-    assert.equal(world.row.hidden, true)
-    assert.equal(world.row.projection?.stopReason, 15)
+    assert.equal(world.row.isHidden, true)
+    assert.equal(world.row.record?.stopReason, 15)
   })
 
   it('is not brought back by a start, while it drains or later', async () => {
@@ -48,7 +48,7 @@ describe('an instance that is retired', () => {
     await begin({ drainGate: () => gate.promise })
     await retire(600_000)
     await assert.rejects(() => world.control.start(world.settings, 'back'), InstanceGone)
-    assert.equal(world.row.projection?.state, InstanceState.Draining)
+    assert.equal(world.row.record?.state, InstanceState.Draining)
     gate.resolve()
     await world.gone
     await over()
@@ -60,7 +60,7 @@ describe('an instance that is retired', () => {
     await retire(600_000)
     await world.control.stop(world.settings, { force: true, drainTimeoutMs: 0 }, 'now')
     await world.gone
-    assert.equal(world.row.projection?.state, InstanceState.Stopped)
+    assert.equal(world.row.record?.state, InstanceState.Stopped)
   })
 
   it('hears that as often as it is said, also when it is gone', async () => {
@@ -91,7 +91,7 @@ describe('an instance that is retired', () => {
     await retire(600_000)
     const { revision } = world.row
     await env.client.workflow.getHandle(world.id).terminate('by hand')
-    const projection = world.row.projection
+    const projection = world.row.record
     assert.ok(projection?.state === InstanceState.Draining)
     await world.control.retire({ ...world.settings, recorded: { revision, projection } }, 600_000, 'again')
     await world.gone

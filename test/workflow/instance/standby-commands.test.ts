@@ -104,7 +104,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
       },
       soon,
     )
-    assert.equal(world.row.projection?.state, InstanceState.Stopped)
+    assert.equal(world.row.record?.state, InstanceState.Stopped)
     assert.equal(world.host.permit, undefined)
   })
 

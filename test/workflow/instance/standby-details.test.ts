@@ -19,17 +19,11 @@ describe('standby on the server that the stack runs', () => {
   after(() => env.teardown())
   afterEach(() => world.end())
 
-  async function details(): Promise<string> {
-    const handle = env.client.workflow.getHandle(world.id)
-    const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata')
-    return metadata.currentDetails ?? ''
-  }
-
   async function says(...parts: readonly RegExp[]): Promise<void> {
     await until(
       String(parts),
       async () => {
-        const text = await details()
+        const text = await world.details()
         return parts.every((part) => part.test(text))
       },
       soon,

@@ -3,7 +3,6 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { StandByRefusal } from '../../../src/domain/instance/host-work.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
-import { lifecycleQuery } from '../../../workflows/instance/messages.ts'
 import { startTimeSkipping } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
 import { beginWorld } from './world.ts'
@@ -37,7 +36,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.deepEqual([standby.snapshotUuid, standby.startCount, standby.restartCount], [undefined, 1, 0])
     assert.equal(standby.uptimeMs, (standby.stoppedAtMs ?? 0) - (standby.startedAtMs ?? 0))
     await env.sleep('1 hour')
-    assert.equal(world.row.projection?.state, InstanceState.Standby)
+    assert.equal(world.row.record?.state, InstanceState.Standby)
     assert.equal(world.host.calls.length, 2)
   })
 
@@ -74,8 +73,8 @@ describe('an instance that goes to standby, in time that is skipped', () => {
       await begin({ standByRefusal: () => (refusals-- > 0 ? reason : undefined) })
       await world.tellsIdle(1, 1)
       await env.sleep('61s')
-      await until('the order is over', async () => (await life()).order === undefined, soon)
-      assert.equal(world.row.projection?.state, InstanceState.Running)
+      await until('the order is over', async () => (await world.life()).order === undefined, soon)
+      assert.equal(world.row.record?.state, InstanceState.Running)
       await env.sleep('10 minutes')
       assert.equal(world.host.orders.length, 1)
       await world.tellsIdle(1, 2)
@@ -117,7 +116,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.deepEqual(world.host.orders, [{ boot: 0, epoch: 0, permit: 1, stateful: false }])
     await env.sleep('1 hour')
     assert.equal(world.host.calls.length, 1)
-    const now = await life()
+    const now = await world.life()
     assert.deepEqual([now.state, now.boot, now.startCount], [InstanceState.Standby, 0, 0])
     await world.wakes()
     const woken = await world.reachesState(InstanceState.Running)
@@ -150,8 +149,4 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.deepEqual(world.host.calls.at(-1), { call: 'start', boot: 2 })
     assert.deepEqual(world.host.overlaps, [])
   })
-
-  async function life() {
-    return env.client.workflow.getHandle(world.id).query(lifecycleQuery)
-  }
 })

@@ -32,7 +32,7 @@ describe('an instance whose workflow a person terminated', () => {
   }
 
   function known(): InstanceSettings {
-    const { revision, projection } = world.row
+    const { revision, record: projection } = world.row
     assert.ok(projection)
     return { ...world.settings, recorded: { revision, projection } }
   }

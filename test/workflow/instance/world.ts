@@ -3,28 +3,29 @@ import type { ControlActivities } from '../../../activities/control-activities.t
 import { createInstanceControl } from '../../../src/control/temporal-instance-control.ts'
 import type { InstanceControl } from '../../../src/control/instance-control.ts'
 import type { HostEvent } from '../../../src/domain/instance/host-work.ts'
+import type { Lifecycle } from '../../../src/domain/instance/lifecycle-state.ts'
 import type { InstanceProjection } from '../../../src/domain/instance/projection.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
-import { hostEventSignal, instanceWorkflowId } from '../../../workflows/instance/messages.ts'
+import { hostEventSignal, instanceWorkflowId, lifecycleQuery } from '../../../workflows/instance/messages.ts'
 import type { InstanceSettings } from '../../../src/domain/instance/settings.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import type { FakeHostOptions } from '../../support/fake-host.ts'
 import { instanceSettings } from '../../support/instance-settings.ts'
-import { runWorkers } from '../../support/temporal.ts'
-import type { RunningWorkers } from '../../support/temporal.ts'
+import { createEntityWorld, FakeRow } from '../entity-world.ts'
+import type { EntityWorld } from '../entity-world.ts'
 
 /** One instance on a fake host, with its row in memory. */
-export interface World {
+export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'> {
   readonly settings: InstanceSettings
   readonly control: InstanceControl
   readonly host: FakeHost
-  readonly row: FakeRow
+  readonly row: FakeRow<InstanceProjection>
   /** Resolves when a recorded state fits. */
   reaches(fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection>
   reachesState(state: InstanceState): Promise<InstanceProjection>
   /** Resolves when the instance's row is deleted. */
   readonly gone: Promise<void>
-  readonly id: string
+  life(): Promise<Lifecycle>
   /** The host's word, as its agent sends it. */
   tells(...events: readonly HostEvent[]): Promise<void>
   /** Nothing has happened since now. */
@@ -32,18 +33,8 @@ export interface World {
   /** Traffic wakes it, and its host tells of that. */
   wakes(): Promise<void>
   hostComesBack(): Promise<void>
-  /** Everything that runs the workflow and its host's work ends and is begun again. */
-  restartWorkers(): Promise<void>
   /** Deletes the instance: a workflow that is left under way would hold the time of the next test. */
   end(): Promise<void>
-}
-
-/** What PostgreSQL would hold: a write with an older revision changes nothing. */
-export interface FakeRow {
-  revision: number
-  projection: InstanceProjection | undefined
-  hidden: boolean
-  readonly written: InstanceProjection[]
 }
 
 export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
@@ -56,54 +47,37 @@ export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
 
 export async function createWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
   const settings = instanceSettings(options.settings)
-  const row: FakeRow = { revision: 0, projection: undefined, hidden: false, written: [] }
-  const watchers = new Set<() => void>()
-  const deleted = Promise.withResolvers<void>()
-  let writes = 0
+  const row = new FakeRow<InstanceProjection>(options.writeFails)
   const control: Pick<ControlActivities, 'recordInstance' | 'hideInstance' | 'deleteInstanceRow'> = {
-    async recordInstance({ revision, projection }) {
-      writes += 1
-      if (options.writeFails?.(writes) === true) throw new Error('the database is away')
-      if (revision <= row.revision) return
-      row.revision = revision
-      row.projection = projection
-      row.written.push(projection)
-      for (const watch of watchers) watch()
-    },
+    recordInstance: async ({ revision, projection }) => void row.write(revision, projection),
     async hideInstance() {
-      row.hidden = true
+      row.isHidden = true
     },
-    async deleteInstanceRow() {
-      deleted.resolve()
-    },
+    deleteInstanceRow: async () => row.delete(),
   }
   const host = new FakeHost({ ...options, nowMs: () => env.currentTimeMs() })
-  const hosts = options.hostAway === true ? {} : { [settings.nodeId]: host.activities }
-  const workers: RunningWorkers[] = [await runWorkers(env, { control, hosts })]
+  const hosts = { [settings.nodeId]: host.activities }
+  const id = instanceWorkflowId(settings.instanceUuid)
+  const world = await createEntityWorld(env, {
+    id,
+    work: { control, hosts },
+    ...(options.hostAway === true && { begun: { control } }),
+  })
   const instanceControl = createInstanceControl(env.client)
-  const reaches = (fits: (projection: InstanceProjection) => boolean): Promise<InstanceProjection> =>
-    new Promise((resolve) => {
-      const look = (): void => {
-        if (row.projection === undefined || !fits(row.projection)) return
-        watchers.delete(look)
-        resolve(row.projection)
-      }
-      watchers.add(look)
-      look()
-    })
   const tells = async (...events: readonly HostEvent[]): Promise<void> => {
-    const handle = env.client.workflow.getHandle(instanceWorkflowId(settings.instanceUuid))
+    const handle = env.client.workflow.getHandle(id)
     for (const event of events) await handle.signal(hostEventSignal, event)
   }
   return {
+    ...world,
     settings,
     control: instanceControl,
     host,
     row,
-    reaches,
-    reachesState: (state) => reaches((projection) => projection.state === state),
-    gone: deleted.promise,
-    id: instanceWorkflowId(settings.instanceUuid),
+    reaches: (fits) => row.reaches(fits),
+    reachesState: (state) => row.reaches((projection) => projection.state === state),
+    gone: row.gone,
+    life: () => world.life(lifecycleQuery),
     tells,
     async tellsIdle(boot, epoch = boot) {
       await tells({ kind: 'idle', boot, epoch, sinceMs: await env.currentTimeMs() })
@@ -115,17 +89,10 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
         { kind: 'started', started },
       )
     },
-    async hostComesBack() {
-      workers.push(await runWorkers(env, { hosts: { [settings.nodeId]: host.activities } }))
-    },
-    async restartWorkers() {
-      for (const one of workers.splice(0)) await one.stop()
-      workers.push(await runWorkers(env, { control, hosts: { [settings.nodeId]: host.activities } }))
-    },
+    hostComesBack: () => world.addWorkers({ hosts }),
     async end() {
       await instanceControl.delete(settings)
-      await env.client.workflow.getHandle(instanceWorkflowId(settings.instanceUuid)).result()
-      for (const one of workers) await one.stop()
+      await world.close()
     },
   }
 }
