@@ -1,13 +1,14 @@
-/** Between two sends of the same thing: doubles from the first wait up to the longest. */
-const firstWaitMs = 2_000
-const longestWaitMs = 300_000
+import { doublingDelayMs } from '../domain/doubling-delay.ts'
+
+/** Between two sends of the same thing. */
+const wait = { firstMs: 2_000, longestMs: 300_000 }
 
 /**
  * When something that was sent and has not had its effect yet is sent again. Each send of a signal is an
  * entry in a history for ever, and a host may be away for days, so the waits grow.
  */
 export class ResendSchedule {
-  readonly #sent = new Map<string, { readonly waitMs: number; readonly dueAtMs: number }>()
+  readonly #sent = new Map<string, { readonly times: number; readonly dueAtMs: number }>()
 
   /** Those that are to be sent now. What is not among `pending` any more is forgotten. */
   due<T>(pending: readonly T[], keyOf: (one: T) => string, nowMs: number): readonly T[] {
@@ -17,8 +18,7 @@ export class ResendSchedule {
   }
 
   sent(key: string, nowMs: number): void {
-    const before = this.#sent.get(key)
-    const waitMs = before === undefined ? firstWaitMs : Math.min(longestWaitMs, before.waitMs * 2)
-    this.#sent.set(key, { waitMs, dueAtMs: nowMs + waitMs })
+    const times = this.#sent.get(key)?.times ?? 0
+    this.#sent.set(key, { times: times + 1, dueAtMs: nowMs + doublingDelayMs(wait, times) })
   }
 }

@@ -3,8 +3,7 @@ import type { Problem } from '../../contract/errors.ts'
 import { proofLookupsAtOnce, proofLookupsPerSecond } from '../../contract/limits.ts'
 import type { ProofTokens } from '../../db/service/proof-token.ts'
 import { hasProof, proofRecord, proofText, proofZones } from '../../domain/service/domain-proof.ts'
-import { takePermit } from '../../domain/token-bucket.ts'
-import type { Bucket } from '../../domain/token-bucket.ts'
+import { TokenBuckets } from '../../domain/token-bucket.ts'
 
 /**
  * Checks whether a user may take custom domains. It must not be called inside a transaction, because it asks
@@ -37,7 +36,7 @@ const maxBuckets = 10_000
 
 export function createDomainProofs({ tokens, textsOf, nowMs }: DomainProofOptions): DomainProofs {
   const seenAtMs = new Map<string, number>()
-  const buckets = new Map<string, Bucket>()
+  const lookups = new TokenBuckets(lookupRate, maxBuckets)
 
   return {
     async missing(userUuid, fqdns) {
@@ -63,19 +62,13 @@ export function createDomainProofs({ tokens, textsOf, nowMs }: DomainProofOption
   ): Promise<Seen> {
     const key = `${userUuid} ${zone}`
     if (nowMs() - (seenAtMs.get(key) ?? -Infinity) < rememberedMs) return 'proved'
-    const waitMs = takeLookup(userUuid)
+    const waitMs = lookups.waitFor(userUuid, nowMs())
     if (waitMs > 0) return { waitMs }
     const texts = await textsOf(proofRecord(zone))
     if (texts === undefined) return 'unanswered'
     if (!hasProof(texts, text)) return 'absent'
     keepNewest(seenAtMs, { key, value: nowMs(), max: maxRemembered })
     return 'proved'
-  }
-
-  function takeLookup(userUuid: string): number {
-    const { bucket, retryAfterMs } = takePermit(lookupRate, buckets.get(userUuid), nowMs())
-    keepNewest(buckets, { key: userUuid, value: bucket, max: maxBuckets })
-    return retryAfterMs
   }
 }
 

@@ -1,3 +1,4 @@
+import { doublingDelayMs } from '../doubling-delay.ts'
 import type { AlignedSize } from './alignment.ts'
 import type { AutoscaleOutcome, FailedMember } from './outcome.ts'
 import type { AutoscaleSettings } from './settings.ts'
@@ -52,6 +53,7 @@ export type AutoscalePhase = (typeof AutoscalePhase)[keyof typeof AutoscalePhase
 /** The back-off after the first failure. It doubles with each: 5, 10, 20, 40, 80, 160, 300 s. */
 export const firstBlockMs = 5_000
 export const longestBlockMs = 300_000
+const block = { firstMs: firstBlockMs, longestMs: longestBlockMs }
 /**
  * A failure that comes later than this after the one before begins a new series. Within a series, each
  * failure comes within the longest back-off and a warm-up.
@@ -185,7 +187,7 @@ function failed(life: AutoscaleLife, trouble: string, nowMs: number): AutoscaleL
       trouble,
     }
   const failures = nowMs - failedAtMs > failuresForgottenMs ? 1 : life.failures + 1
-  const blockMs = Math.min(longestBlockMs, firstBlockMs * 2 ** (failures - 1))
+  const blockMs = doublingDelayMs(block, failures - 1)
   return { ...life, failures, failedAtMs: nowMs, blockedUntilMs: nowMs + blockMs, trouble }
 }
 

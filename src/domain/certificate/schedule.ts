@@ -1,3 +1,5 @@
+import { doublingDelayMs } from '../doubling-delay.ts'
+
 /**
  * When a certificate's next attempt, its renewal or the next question about it is due. All functions are
  * pure: jitter comes from the certificate's own UUID.
@@ -59,8 +61,8 @@ const leastDelayMs = minuteMs
  * it off again.
  */
 export const longestDelayMs = 30 * dayMs
-/** The longest delay if the authority names no time: 1, 2, 4, 8, 16, 32 min, then hourly. */
-const longestUntoldDelayMs = hourMs
+/** The delay if the authority names no time: 1, 2, 4, 8, 16, 32 min, then hourly. */
+const untoldDelay = { firstMs: leastDelayMs, longestMs: hourMs }
 
 /**
  * When to ask again: at the time that the authority named, within the bounds. `delays` counts how often in a
@@ -71,7 +73,7 @@ export function putOffUntilMs(
   nowMs: number,
 ): number {
   const { retryAtMs, delays } = told
-  const untoldMs = Math.min(leastDelayMs * 2 ** delays, longestUntoldDelayMs)
+  const untoldMs = doublingDelayMs(untoldDelay, delays)
   const delayMs = retryAtMs === undefined ? untoldMs : retryAtMs - nowMs
   return nowMs + Math.min(Math.max(delayMs, leastDelayMs), longestDelayMs)
 }

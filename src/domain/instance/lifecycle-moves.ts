@@ -1,3 +1,4 @@
+import { doublingDelayMs } from '../doubling-delay.ts'
 import { ExitCause } from './exit-report.ts'
 import type { ExitReport } from './exit-report.ts'
 import { finalHostFailures } from './host-work.ts'
@@ -19,8 +20,8 @@ import type { AskedStop } from './stop-reason.ts'
  * somebody wants the instance to run.
  */
 export const maxStartTries = 3
-const firstRetryMs = 1_000
-const longestRetryMs = 30_000
+/** The wait before the next try of a start. */
+const retryDelay = { firstMs: 1_000, longestMs: 30_000 }
 /** The longest failure text. It is shown in a status, where more than a line or two helps nobody. */
 export const maxFailureLength = 300
 
@@ -120,7 +121,7 @@ export function startFailed(
   const failed = { ...life, ...failureOf(event), wakingSinceMs: undefined }
   const final = event.failure !== undefined && finalHostFailures.includes(event.failure)
   if (!final && (life.startOrigin === StartOrigin.Platform || life.startTries < maxStartTries)) {
-    const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (life.startTries - 1))
+    const delayMs = doublingDelayMs(retryDelay, life.startTries - 1)
     return { ...failed, retryAtMs: nowMs + delayMs }
   }
   // The host still has its permit, so the instance sleeps on.

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { doublingDelayMs } from '../../domain/doubling-delay.ts'
 import type { Commands } from './commands.ts'
 
 /**
@@ -11,8 +12,7 @@ const answerTimeoutMs = 1_000
  * The wait before the program starts again. It doubles each time the program ends before it answers
  * anything.
  */
-const restartDelayMs = 100
-const restartDelayMaxMs = 5_000
+const restartDelay = { firstMs: 100, longestMs: 5_000 }
 
 export interface Sleeper {
   readonly tap: string
@@ -101,7 +101,7 @@ export class PeerWatch {
     this.#awaited.clear()
     if (this.#stopped || this.#sleepers.size === 0) return
     this.#warn(`the watch over instances in standby ended and starts again: ${complaint}`)
-    const delayMs = Math.min(restartDelayMs * 2 ** this.#restarts, restartDelayMaxMs)
+    const delayMs = doublingDelayMs(restartDelay, this.#restarts)
     this.#restarts += 1
     this.#restart = setTimeout(() => {
       this.#restart = undefined
