@@ -15,7 +15,11 @@ import type { AutoscaleControl, SeenAutoscale } from './autoscale-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 
 export function createAutoscaleControl(client: Client): AutoscaleControl {
-  const calls = createEntityCalls(client, { type: autoscaleWorkflowType, options: startOptions })
+  const calls = createEntityCalls(client, {
+    type: autoscaleWorkflowType,
+    idOf: autoscaleWorkflowId,
+    options: startOptions,
+  })
   return {
     async ensureStarted(settings) {
       // A service may be configured again at any time: that the one before came to its end says nothing of
@@ -29,7 +33,7 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
     },
     configured: (settings) => calls.signalAnew(settings, configuredSignal),
     delete: calls.delete,
-    refresh: (serviceUuid) => calls.refresh(autoscaleWorkflowId(serviceUuid)),
+    refresh: calls.refresh,
     async callInWatch(serviceUuid, beforeMs) {
       const workflowId = autoscaleWorkflowId(serviceUuid)
       try {

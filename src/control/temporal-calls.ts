@@ -27,6 +27,7 @@ interface Owned {
 /** How the workflow of one kind of thing is begun. */
 export interface EntityWorkflow<Settings extends Owned> {
   readonly type: string
+  readonly idOf: (uuid: string) => string
   readonly options: (settings: Settings) => Omit<WorkflowStartOptions, 'args' | 'taskQueue' | 'priority'>
 }
 
@@ -41,14 +42,17 @@ export interface EntityCalls<Settings> {
   signal(settings: Settings, signal: SignalDefinition): Promise<void>
   /** As `signal`, and one that is over is begun once more, for a row that came back, as from a backup. */
   signalAnew(settings: Settings, signal: SignalDefinition): Promise<void>
-  refresh(workflowId: string): Promise<void>
+  /** Makes it continue as new at its next idle point. */
+  refresh(uuid: string): Promise<void>
+  /** Signals one that runs, and returns for those that are over. */
+  tell(uuid: string, signalName: string, ...args: readonly unknown[]): Promise<void>
   /** Its host never comes back: told in that host's place. Returns for workflows that are over. */
-  tellHostGone(workflowId: string, signalName: string): Promise<void>
+  hostGone(uuid: string, signalName: string): Promise<void>
 }
 
 export function createEntityCalls<Settings extends Owned>(
   client: Client,
-  { type, options }: EntityWorkflow<Settings>,
+  { type, idOf, options }: EntityWorkflow<Settings>,
 ): EntityCalls<Settings> {
   const ask = <T>(call: () => Promise<T>): Promise<T> => inTime(client, call)
   /**
@@ -74,6 +78,14 @@ export function createEntityCalls<Settings extends Owned>(
     return signalWithStart(options, signal)
   }
 
+  async function tell(uuid: string, signalName: string, ...args: readonly unknown[]): Promise<void> {
+    try {
+      await ask(() => client.workflow.getHandle(idOf(uuid)).signal(signalName, ...args))
+    } catch (error) {
+      if (!isOver(error)) throw error
+    }
+  }
+
   return {
     ask,
     startOptions,
@@ -88,16 +100,11 @@ export function createEntityCalls<Settings extends Owned>(
     delete: (settings) => signalAnew(settings, deleteSignal),
     signal: (settings, signal) => signalWithStart(startOptions(settings), signal),
     signalAnew,
-    async refresh(workflowId) {
-      await ask(() => client.workflow.getHandle(workflowId).signal(refreshSignal))
+    async refresh(uuid) {
+      await ask(() => client.workflow.getHandle(idOf(uuid)).signal(refreshSignal))
     },
-    async tellHostGone(workflowId, signalName) {
-      try {
-        await ask(() => client.workflow.getHandle(workflowId).signal(signalName, { kind: 'removed' }))
-      } catch (error) {
-        if (!isOver(error)) throw error
-      }
-    },
+    tell,
+    hostGone: (uuid, signalName) => tell(uuid, signalName, { kind: 'removed' }),
   }
 }
 

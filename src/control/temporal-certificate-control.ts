@@ -9,24 +9,21 @@ import { stateAttribute, userAttribute } from '../../workflows/search-attributes
 import type { CertificateSettings } from '../domain/certificate/settings.ts'
 import { CertificateState } from '../domain/service/handler.ts'
 import type { CertificateControl } from './certificate-control.ts'
-import { createEntityCalls, isOver } from './temporal-calls.ts'
+import { createEntityCalls } from './temporal-calls.ts'
 
 export function createCertificateControl(client: Client): CertificateControl {
-  const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
+  const calls = createEntityCalls(client, {
+    type: certificateWorkflowType,
+    idOf: certificateWorkflowId,
+    options: startOptions,
+  })
   return {
     ensureStarted: calls.ensureStarted,
     // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it
     // ends at once.
     retry: (settings) => calls.signalAnew(settings, retrySignal),
-    async delete(certificateUuid) {
-      const handle = client.workflow.getHandle(certificateWorkflowId(certificateUuid))
-      try {
-        await calls.ask(() => handle.signal(deleteSignal))
-      } catch (error) {
-        if (!isOver(error)) throw error
-      }
-    },
-    refresh: (certificateUuid) => calls.refresh(certificateWorkflowId(certificateUuid)),
+    delete: (certificateUuid) => calls.tell(certificateUuid, deleteSignal.name),
+    refresh: calls.refresh,
   }
 }
 

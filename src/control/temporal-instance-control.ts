@@ -44,7 +44,11 @@ interface UpdateOptions {
 }
 
 export function createInstanceControl(client: Client, turnLimitMs = longestTurnMs): InstanceControl {
-  const calls = createEntityCalls(client, { type: instanceWorkflowType, options: startOptions })
+  const calls = createEntityCalls(client, {
+    type: instanceWorkflowType,
+    idOf: instanceWorkflowId,
+    options: startOptions,
+  })
   const turns = new FairSemaphore(updatesAtOnce)
 
   async function update(
@@ -109,8 +113,8 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
       const life = await calls.ask(() => handle.query(lifecycleQuery))
       return life.state === InstanceState.Draining ? life.drainUntilMs : undefined
     },
-    hostGone: (instanceUuid) => calls.tellHostGone(instanceWorkflowId(instanceUuid), hostEventSignalName),
-    refresh: (instanceUuid) => calls.refresh(instanceWorkflowId(instanceUuid)),
+    hostGone: (instanceUuid) => calls.hostGone(instanceUuid, hostEventSignalName),
+    refresh: calls.refresh,
   }
 }
 

@@ -9,7 +9,11 @@ import { VolumeGone } from './volume-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
 export function createVolumeControl(client: Client): VolumeControl {
-  const calls = createEntityCalls(client, { type: volumeWorkflowType, options: startOptions })
+  const calls = createEntityCalls(client, {
+    type: volumeWorkflowType,
+    idOf: volumeWorkflowId,
+    options: startOptions,
+  })
   return {
     ensureStarted: calls.ensureStarted,
     delete: calls.delete,
@@ -20,8 +24,8 @@ export function createVolumeControl(client: Client): VolumeControl {
         throw isOver(error) ? new VolumeGone(settings.volumeUuid, { cause: error }) : error
       }
     },
-    hostGone: (volumeUuid) => calls.tellHostGone(volumeWorkflowId(volumeUuid), volumeEventSignalName),
-    refresh: (volumeUuid) => calls.refresh(volumeWorkflowId(volumeUuid)),
+    hostGone: (volumeUuid) => calls.hostGone(volumeUuid, volumeEventSignalName),
+    refresh: calls.refresh,
   }
 }
 
