@@ -1,4 +1,3 @@
-import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
 import { InstanceGone } from '../../src/domain/instance/instance-gone.ts'
 import type { InstanceControl } from '../../src/control/instance-control.ts'
 import type { Database } from '../../src/db/database.ts'
@@ -9,11 +8,11 @@ import { removeInstanceRow } from '../../src/db/instance/records.ts'
 import type { InstanceProjection } from '../../src/domain/instance/projection.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { TransitionAnswer } from '../../workflows/instance/messages.ts'
+import { noteCalls } from './fake-calls.ts'
+import type { ControlFaults, FakeCalls } from './fake-calls.ts'
 
 /** What goes wrong, or goes on, in a test. */
-export interface FakeControlFaults {
-  /** Nothing answers, as when Temporal is away. */
-  isAway?: boolean
+export interface FakeControlFaults extends ControlFaults {
   /** Starts stay in `starting` until `finishStart`. */
   holdsStarts?: boolean
   /** Starts end at once in `stopped`, with this failure. */
@@ -23,16 +22,13 @@ export interface FakeControlFaults {
 }
 
 /** Instances whose workflows do at once what they are asked; the lifecycle itself has its own tests. */
-export interface FakeControl extends InstanceControl {
-  readonly faults: FakeControlFaults
-  readonly calls: string[]
+export interface FakeControl extends InstanceControl, FakeCalls<FakeControlFaults> {
   finishStart(uuid: string): Promise<void>
   record(uuid: string, projection: Partial<InstanceProjection>): Promise<number>
 }
 
 export function createFakeControl(database: Database): FakeControl {
-  const faults: FakeControlFaults = {}
-  const calls: string[] = []
+  const { faults, calls, called } = noteCalls<FakeControlFaults>()
 
   async function rowOf(uuid: string): Promise<InstanceRow> {
     const [row] = await findByUuids(database, [uuid])
@@ -66,11 +62,6 @@ export function createFakeControl(database: Database): FakeControl {
   async function finishStart(uuid: string): Promise<void> {
     const started = { startedAtMs: Date.now(), bootTimeUs: 12_345, vmmStartTimeUs: 1, netTimeUs: 20_000 }
     await record(uuid, { state: InstanceState.Running, ...started })
-  }
-
-  function called(name: string): void {
-    calls.push(name)
-    if (faults.isAway) throw new ControlUnavailable('nobody answers')
   }
 
   async function answer(uuid: string, act: () => Promise<number>): Promise<TransitionAnswer> {

@@ -1,14 +1,13 @@
-import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
 import type { VolumeControl } from '../../src/control/volume-control.ts'
 import type { Database } from '../../src/db/database.ts'
 import { recordVolume, removeVolumeRow } from '../../src/db/volume/records.ts'
 import { decideVolume, newVolumeLife } from '../../src/domain/volume/lifecycle.ts'
 import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume/lifecycle.ts'
+import { noteCalls } from './fake-calls.ts'
+import type { ControlFaults, FakeCalls } from './fake-calls.ts'
 
 /** What goes wrong, or goes on, in a test. */
-export interface FakeVolumeFaults {
-  /** Nothing answers, as when Temporal is away. */
-  isAway?: boolean
+export interface FakeVolumeFaults extends ControlFaults {
   /** Volumes stay `initializing`, or `busy`, until `tell`. */
   holdsWork?: boolean
   /** They can not be made, with this reason. */
@@ -16,22 +15,14 @@ export interface FakeVolumeFaults {
 }
 
 /** Volumes whose workflows do at once what they are asked; the workflow itself has its own tests. */
-export interface FakeVolumeControl extends VolumeControl {
-  readonly faults: FakeVolumeFaults
-  readonly calls: string[]
+export interface FakeVolumeControl extends VolumeControl, FakeCalls<FakeVolumeFaults> {
   /** What its host would have to say. */
   tell(uuid: string, event: VolumeLifeEvent): Promise<void>
 }
 
 export function createFakeVolumeControl(database: Database): FakeVolumeControl {
-  const faults: FakeVolumeFaults = {}
-  const calls: string[] = []
+  const { faults, calls, called } = noteCalls<FakeVolumeFaults>()
   const lives = new Map<string, VolumeLife>()
-
-  function called(name: string): void {
-    calls.push(name)
-    if (faults.isAway === true) throw new ControlUnavailable('nobody answers')
-  }
 
   async function tell(uuid: string, event: VolumeLifeEvent): Promise<void> {
     const life = decideVolume(lives.get(uuid) ?? newVolumeLife, event)
