@@ -15,11 +15,7 @@ import type { AutoscaleControl, SeenAutoscale } from './autoscale-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 
 export function createAutoscaleControl(client: Client): AutoscaleControl {
-  const calls = createEntityCalls(client, {
-    type: autoscaleWorkflowType,
-    idOf: autoscaleWorkflowId,
-    options: startOptions,
-  })
+  const calls = createEntityCalls(client, { type: autoscaleWorkflowType, options: startOptions })
   return {
     async ensureStarted(settings) {
       // A service may be configured again at any time: that the one before came to its end says nothing of

@@ -7,7 +7,7 @@ import {
 import type { Client, WorkflowStartOptions } from '@temporalio/client'
 import type { SignalDefinition } from '@temporalio/common'
 import { controlTaskQueue } from '../domain/instance/host-work.ts'
-import { deleteSignal, refreshSignal } from '../../workflows/entity-messages.ts'
+import { deleteSignal, entityWorkflowId, refreshSignal } from '../../workflows/entity-messages.ts'
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 
 /**
@@ -27,7 +27,6 @@ interface Owned {
 /** How the workflow of one kind of thing is begun. */
 export interface EntityWorkflow<Settings extends Owned> {
   readonly type: string
-  readonly idOf: (uuid: string) => string
   readonly options: (settings: Settings) => Omit<WorkflowStartOptions, 'args' | 'taskQueue' | 'priority'>
 }
 
@@ -52,9 +51,10 @@ export interface EntityCalls<Settings> {
 
 export function createEntityCalls<Settings extends Owned>(
   client: Client,
-  { type, idOf, options }: EntityWorkflow<Settings>,
+  { type, options }: EntityWorkflow<Settings>,
 ): EntityCalls<Settings> {
   const ask = <T>(call: () => Promise<T>): Promise<T> => inTime(client, call)
+  const handleOf = (uuid: string) => client.workflow.getHandle(entityWorkflowId(type, uuid))
   /**
    * One that ended by itself is not started again; one that a person terminated is, and goes on from what its
    * row says.
@@ -80,7 +80,7 @@ export function createEntityCalls<Settings extends Owned>(
 
   async function tell(uuid: string, signalName: string, ...args: readonly unknown[]): Promise<void> {
     try {
-      await ask(() => client.workflow.getHandle(idOf(uuid)).signal(signalName, ...args))
+      await ask(() => handleOf(uuid).signal(signalName, ...args))
     } catch (error) {
       if (!isOver(error)) throw error
     }
@@ -101,7 +101,7 @@ export function createEntityCalls<Settings extends Owned>(
     signal: (settings, signal) => signalWithStart(startOptions(settings), signal),
     signalAnew,
     async refresh(uuid) {
-      await ask(() => client.workflow.getHandle(idOf(uuid)).signal(refreshSignal))
+      await ask(() => handleOf(uuid).signal(refreshSignal))
     },
     tell,
     hostGone: (uuid, signalName) => tell(uuid, signalName, { kind: 'removed' }),

@@ -12,11 +12,7 @@ import type { CertificateControl } from './certificate-control.ts'
 import { createEntityCalls } from './temporal-calls.ts'
 
 export function createCertificateControl(client: Client): CertificateControl {
-  const calls = createEntityCalls(client, {
-    type: certificateWorkflowType,
-    idOf: certificateWorkflowId,
-    options: startOptions,
-  })
+  const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
   return {
     ensureStarted: calls.ensureStarted,
     // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it

@@ -44,11 +44,7 @@ interface UpdateOptions {
 }
 
 export function createInstanceControl(client: Client, turnLimitMs = longestTurnMs): InstanceControl {
-  const calls = createEntityCalls(client, {
-    type: instanceWorkflowType,
-    idOf: instanceWorkflowId,
-    options: startOptions,
-  })
+  const calls = createEntityCalls(client, { type: instanceWorkflowType, options: startOptions })
   const turns = new FairSemaphore(updatesAtOnce)
 
   async function update(

@@ -9,11 +9,7 @@ import { VolumeGone } from './volume-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
 export function createVolumeControl(client: Client): VolumeControl {
-  const calls = createEntityCalls(client, {
-    type: volumeWorkflowType,
-    idOf: volumeWorkflowId,
-    options: startOptions,
-  })
+  const calls = createEntityCalls(client, { type: volumeWorkflowType, options: startOptions })
   return {
     ensureStarted: calls.ensureStarted,
     delete: calls.delete,

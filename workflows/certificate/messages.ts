@@ -1,12 +1,12 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { CertificateLife } from '../../src/domain/certificate/lifecycle.ts'
-import { lifeQueryName } from '../entity-messages.ts'
+import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
 /** What the world says to `certificate/<uuid>`, beside what it says to every entity. */
 export const certificateWorkflowType = 'certificate'
 
 export function certificateWorkflowId(certificateUuid: string): string {
-  return `certificate/${certificateUuid}`
+  return entityWorkflowId(certificateWorkflowType, certificateUuid)
 }
 
 /** Its owner's or an operator's: now, and not when the next attempt is due. */

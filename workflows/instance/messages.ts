@@ -3,7 +3,7 @@ import { hostEventSignalName } from '../../src/domain/instance/host-work.ts'
 import type { HostEvent } from '../../src/domain/instance/host-work.ts'
 import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
 import type { InstanceState } from '../../src/domain/instance/state.ts'
-import { lifeQueryName } from '../entity-messages.ts'
+import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
 /**
  * What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through
@@ -12,7 +12,7 @@ import { lifeQueryName } from '../entity-messages.ts'
 export const instanceWorkflowType = 'instance'
 
 export function instanceWorkflowId(instanceUuid: string): string {
-  return `instance/${instanceUuid}`
+  return entityWorkflowId(instanceWorkflowType, instanceUuid)
 }
 
 export interface StopRequest {
