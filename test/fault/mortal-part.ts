@@ -6,7 +6,11 @@ import process from 'node:process'
 
 /** A process that ends itself with -9 where its options say so. */
 export interface MortalPart {
+  /** Resolves when it takes work; rejects where it ended before. */
+  readonly ready: Promise<void>
+  /** Resolves when it has died at its point. */
   readonly died: Promise<void>
+  /** Ends it at once. */
   end(): Promise<void>
 }
 
@@ -14,10 +18,15 @@ export interface MortalPart {
 export function startMortalPart(program: string, options: object): MortalPart {
   const file = path.resolve(import.meta.dirname, `${program}.ts`)
   const child = spawn(process.execPath, [file, JSON.stringify(options)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
+  const said = Promise.race([once(child.stdout, 'data'), exited]) as Promise<[unknown]>
+  const ready = said.then(([word]) => assert.equal(String(word), 'ready\n'))
+  // Who waits for its death alone does not ask whether it was ready.
+  ready.catch(() => undefined)
   return {
+    ready,
     died: exited.then(([, signal]) => assert.equal(signal, 'SIGKILL')),
     async end() {
       child.kill('SIGKILL')

@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context } from '@temporalio/activity'
 import { pino } from 'pino'
@@ -16,6 +15,7 @@ import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
 import { resizeTo } from '../../support/autoscale-outcomes.ts'
+import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 
 /**
  * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts
@@ -35,44 +35,9 @@ export interface AutoscaleCrashOptions {
   readonly point?: string
 }
 
-const pollMs = 20
 const lookEveryMs = 100
 const options = JSON.parse(process.argv[2] ?? '') as AutoscaleCrashOptions
-const counts = new Map<string, number>()
-
-function at(point: string): void {
-  if (point === options.point) process.kill(process.pid, 'SIGKILL')
-}
-
-function count(what: string): number {
-  const nth = (counts.get(what) ?? 0) + 1
-  counts.set(what, nth)
-  return nth
-}
-
-/**
- * One that was given up is over, too: where a worker died before, its workflows may answer only after the
- * deadline of a call.
- */
-async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
-  at(`${name} ${count(`${name} begun`)}, before`)
-  try {
-    return await call()
-  } finally {
-    at(`${name} ${count(`${name} over`)}, after`)
-  }
-}
-
-type Call = (...args: readonly never[]) => Promise<unknown>
-
-/** The same calls, and death before or after one of them. */
-function mortal<T extends object>(calls: T): T {
-  const watched = Object.entries(calls).map(([name, call]) => [
-    name,
-    (...args: readonly never[]) => passing(name, () => (call as Call)(...args)),
-  ])
-  return Object.fromEntries(watched) as T
-}
+const { mortal, passing } = createMortalCalls(options.point)
 
 /** The same rows; death before or after a transaction is committed. */
 function mortalDatabase(opened: Database): Database {
@@ -141,6 +106,4 @@ const worker = new ControlWorker({
   log: pino({ level: 'silent' }),
   sdkMetricsAddress: '127.0.0.1:0',
 })
-worker.start()
-while (!worker.polls) await delay(pollMs)
-writeSync(1, 'ready\n')
+await workAloud(worker)

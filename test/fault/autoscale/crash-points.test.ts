@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
+import { dieBesideEachOther } from '../deaths.ts'
 import { openAutoscaleCrashScene } from './crash-scene.ts'
 import type { AutoscaleCrashScene, CrashService, CrashWorker } from './crash-scene.ts'
 
@@ -37,7 +38,6 @@ const closing = [
   'remove-autoscale-row 1, after',
   'closeAutoscale 1, after',
 ] as const
-/** Every death waits for a timeout, so many are died beside each other. */
 const atOnce = 4
 /**
  * Where a server is slow, a call that does what it should is given up all the same, and nobody comes by the
@@ -52,7 +52,7 @@ const size = 3
 describe('autoscale whose worker dies once, with -9,', function () {
   this.timeout(900_000)
   let scene: AutoscaleCrashScene
-  const outcomes = new Map<string, Promise<void>>()
+  let outcomes: ReadonlyMap<string, Promise<void>>
   const stories = [
     ...growing.map((point) => ({ name: `growing, at "${point}"`, live: () => grow(point) })),
     ...shrinking.map((point) => ({ name: `shrinking, at "${point}"`, live: () => shrink(point) })),
@@ -61,16 +61,7 @@ describe('autoscale whose worker dies once, with -9,', function () {
 
   before(async () => {
     scene = await openAutoscaleCrashScene()
-    const rest = stories.map(({ name, live }) => {
-      const outcome = Promise.withResolvers<void>()
-      outcome.promise.catch(() => undefined)
-      outcomes.set(name, outcome.promise)
-      return async () => live().then(outcome.resolve, outcome.reject)
-    })
-    const lane = async (): Promise<void> => {
-      for (let one = rest.shift(); one !== undefined; one = rest.shift()) await one()
-    }
-    void Promise.all(Array.from({ length: atOnce }, lane))
+    outcomes = dieBesideEachOther(stories, atOnce)
   })
   after(() => scene?.close())
 

@@ -1,9 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { Client } from '@temporalio/client'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker } from '@temporalio/worker'
 import { startSweepLoop } from '../../../src/control/sweep-loop.ts'
@@ -20,23 +15,18 @@ import type { AutoscaleSettings } from '../../../src/domain/autoscale/settings.t
 import { nodeTaskQueue } from '../../../src/domain/instance/host-work.ts'
 import type { HostActivities } from '../../../src/domain/instance/host-work.ts'
 import type { InstanceSettings } from '../../../src/domain/instance/settings.ts'
-import { readNamespaceConfig, searchAttributeKinds } from '../../../src/launch/services/temporal-config.ts'
 import { resolvePorts } from '../../../src/domain/service/ports.ts'
 import { autoscaleWorkflowId } from '../../../workflows/autoscale/messages.ts'
 import { addNode, addUser, wantedInstance } from '../../support/accounts.ts'
 import { FakeHost } from '../../support/fake-host.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { currentBundle, startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { arrives, newNamespace, openCrashStage, repeatedly, workflowIsOver } from '../crash-stage.ts'
+import type { CrashStage } from '../crash-stage.ts'
 import type { AutoscaleCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
 import type { MortalPart } from '../mortal-part.ts'
 
-/**
- * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
- * machine may be busy.
- */
-const arrives = { limitMs: 150_000 }
 const nodeId = 'local'
 /** Workers are other processes. */
 const secretKey = generateSecretKey()
@@ -79,20 +69,11 @@ export interface AutoscaleCrashScene {
 }
 
 export async function openAutoscaleCrashScene(): Promise<AutoscaleCrashScene> {
-  const env = await startDevServer()
-  const base = await mkdtemp(path.join(tmpdir(), 'roost-autoscale-crash-'))
-  const bundle = path.join(base, 'workflows.js')
-  await writeFile(bundle, (await currentBundle()).code)
-  return {
-    newService: () => newService(env, bundle),
-    async close() {
-      await env.teardown()
-      await rm(base, { recursive: true, force: true })
-    },
-  }
+  const stage = await openCrashStage('autoscale')
+  return { newService: () => newService(stage), close: () => stage.close() }
 }
 
-async function newService(env: TestWorkflowEnvironment, bundle: string): Promise<CrashService> {
+async function newService({ env, bundle }: CrashStage): Promise<CrashService> {
   const own = await createTestDatabase()
   const database = await openDatabase({ url: own.url, applicationName: 'crash test', poolSize: 4 })
   const namespace = await newNamespace(env)
@@ -151,7 +132,7 @@ async function newService(env: TestWorkflowEnvironment, bundle: string): Promise
       const text = 'select 1 from autoscale_configurations'
       const isGone = async () => (await database.rows({ name: 'crash-test-left', text })).length === 0
       await until('the configuration is gone', isGone, arrives)
-      await until('its workflow is over', () => isOver(env, { namespace, settings }), arrives)
+      await workflowIsOver(env, { namespace, id: autoscaleWorkflowId(settings.serviceUuid) })
     },
     virtualMachines: () => [...hosts.values()].filter(({ running }) => running.size > 0).length,
     async close() {
@@ -164,44 +145,6 @@ async function newService(env: TestWorkflowEnvironment, bundle: string): Promise
       await own.drop()
     },
   }
-}
-
-/** A server that is new, or a worker that just died, may not answer at once. */
-async function repeatedly(what: string, call: () => Promise<unknown>): Promise<void> {
-  const succeeds = (): Promise<boolean> =>
-    call().then(
-      () => true,
-      () => false,
-    )
-  await until(what, succeeds, arrives)
-}
-
-async function isOver(
-  env: TestWorkflowEnvironment,
-  { namespace, settings }: { readonly namespace: string; readonly settings: AutoscaleSettings },
-): Promise<boolean> {
-  const { workflow } = new Client({ connection: env.connection, namespace })
-  const { status } = await workflow.getHandle(autoscaleWorkflowId(settings.serviceUuid)).describe()
-  return status.name === 'COMPLETED'
-}
-
-async function newNamespace(env: TestWorkflowEnvironment): Promise<string> {
-  const namespace = `crash-${randomUUID().slice(0, 8)}`
-  const day = { seconds: 86_400 as never }
-  await env.connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: day,
-  })
-  const { searchAttributes } = readNamespaceConfig()
-  await repeatedly('the namespace takes its attributes', () =>
-    env.connection.operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(
-        Object.entries(searchAttributes).map(([name, kind]) => [name, searchAttributeKinds[kind]]),
-      ),
-    }),
-  )
-  return namespace
 }
 
 async function insertService(

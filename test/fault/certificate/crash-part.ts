@@ -1,5 +1,3 @@
-import { writeSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createCertificateActivities } from '../../../activities/certificate/activities.ts'
 import { createControlActivities } from '../../../activities/control-activities.ts'
@@ -11,6 +9,7 @@ import { createAuthorityAccounts } from '../../../src/db/certificate/authority-a
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
+import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 
 /**
  * The control worker, as a process that ends itself with -9 at one named point: `node
@@ -28,36 +27,12 @@ export interface CertificateCrashOptions {
     readonly httpPort: number
     readonly tlsPort: number
   }
-  /** `<activity, call of the authority or named query>, before` or `, after`: the first of that name. */
+  /** `<activity, call of the authority or named query> <nth>, before` or `, after`. */
   readonly point?: string
 }
 
-const pollMs = 20
 const options = JSON.parse(process.argv[2] ?? '') as CertificateCrashOptions
-
-function at(point: string): void {
-  if (point === options.point) process.kill(process.pid, 'SIGKILL')
-}
-
-async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
-  at(`${name}, before`)
-  const result = await call()
-  at(`${name}, after`)
-  return result
-}
-
-type Call = (...args: readonly never[]) => Promise<unknown>
-
-/** The same calls, and death before or after one of them. */
-function mortal<T extends object>(calls: T, prefix = ''): T {
-  const watched = Object.entries(calls).map(([name, call]) => [
-    name,
-    typeof call === 'function'
-      ? (...args: readonly never[]) => passing(`${prefix}${name}`, () => (call as Call)(...args))
-      : call,
-  ])
-  return Object.fromEntries(watched) as T
-}
+const { mortal, passing } = createMortalCalls(options.point)
 
 const { databaseUrl: url, authority } = options
 const opened = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 2 })
@@ -88,6 +63,4 @@ const worker = new ControlWorker({
   log: pino({ level: 'silent' }),
   sdkMetricsAddress: '127.0.0.1:0',
 })
-worker.start()
-while (!worker.polls) await delay(pollMs)
-writeSync(1, 'ready\n')
+await workAloud(worker)

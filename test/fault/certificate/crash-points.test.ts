@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dieBesideEachOther } from '../deaths.ts'
 import { openCertificateCrashScene } from './crash-scene.ts'
 import type { CertificateCrashScene } from './crash-scene.ts'
 
@@ -7,42 +8,33 @@ import type { CertificateCrashScene } from './crash-scene.ts'
  * one is before the next.
  */
 const points = [
-  'record-certificate, after',
-  'ensure-order-key, after',
-  'set-order-url, after',
-  'orderCertificate, after',
-  'put-challenges, after',
-  'authority.prove, after',
-  'proveCertificate, after',
-  'authority.finalise, after',
-  'finaliseCertificate, after',
-  'authority.download, after',
-  'install-certificate, after',
-  'end-certificate-attempt, after',
-  'installCertificate, after',
-  'findRenewalAdvice, before',
+  'record-certificate 1, after',
+  'ensure-order-key 1, after',
+  'set-order-url 1, after',
+  'orderCertificate 1, after',
+  'put-challenges 1, after',
+  'authority.prove 1, after',
+  'proveCertificate 1, after',
+  'authority.finalise 1, after',
+  'finaliseCertificate 1, after',
+  'authority.download 1, after',
+  'install-certificate 1, after',
+  'end-certificate-attempt 1, after',
+  'installCertificate 1, after',
+  'findRenewalAdvice 1, before',
 ] as const
 /** Nobody can know of an order whose answer was lost: the authority gives it up by itself. */
-const unknownOrder = 'authority.open, after'
-/** Every death waits for a timeout, so many are died beside each other. */
+const unknownOrder = 'authority.open 1, after'
 const atOnce = 5
 
 describe('a requested certificate whose worker dies once, with -9,', function () {
   this.timeout(900_000)
   let scene: CertificateCrashScene
-  const outcomes = new Map<string, Promise<void>>()
+  let outcomes: ReadonlyMap<string, Promise<void>>
   before(async () => {
     scene = await openCertificateCrashScene()
-    const rest = [...points, unknownOrder].map((point) => {
-      const outcome = Promise.withResolvers<void>()
-      outcome.promise.catch(() => undefined)
-      outcomes.set(point, outcome.promise)
-      return async () => scene.liveThrough(point).then(outcome.resolve, outcome.reject)
-    })
-    const lane = async (): Promise<void> => {
-      for (let one = rest.shift(); one !== undefined; one = rest.shift()) await one()
-    }
-    void Promise.all(Array.from({ length: atOnce }, lane))
+    const deaths = [...points, unknownOrder].map((name) => ({ name, live: () => scene.liveThrough(name) }))
+    outcomes = dieBesideEachOther(deaths, atOnce)
   })
   after(() => scene?.close())
 

@@ -1,33 +1,23 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { openTemporalControl } from '../../../src/control/temporal-control.ts'
 import { certificateSettings } from '../../../src/db/certificate/settings.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { certificateKeyContext } from '../../../src/db/service/feed-routes.ts'
 import { createSecretBox, generateSecretKey, parseSecretKey } from '../../../src/db/secret-box.ts'
-import { readNamespaceConfig, searchAttributeKinds } from '../../../src/launch/services/temporal-config.ts'
 import { addUser } from '../../support/accounts.ts'
 import { startPebble } from '../../support/pebble.ts'
 import type { Pebble } from '../../support/pebble.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { currentBundle, startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { arrives, newNamespace, openCrashStage, repeatedly } from '../crash-stage.ts'
 import type { CertificateCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
 
-/**
- * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
- * machine may be busy.
- */
-const arrives = { limitMs: 150_000 }
 const challengePath = '/.well-known/acme-challenge/'
 
 export interface CertificateCrashScene {
@@ -43,14 +33,12 @@ export interface CertificateCrashScene {
 }
 
 export async function openCertificateCrashScene(): Promise<CertificateCrashScene> {
-  const env = await startDevServer()
+  const stage = await openCrashStage('certificate')
+  const { env, bundle } = stage
   const own = await createTestDatabase()
   const database = await openDatabase({ url: own.url, applicationName: 'crash test' })
   const pebble = await startPebble()
   const gateway = await startGateway(database, pebble.httpPort)
-  const base = await mkdtemp(path.join(tmpdir(), 'roost-certificate-crash-'))
-  const bundle = path.join(base, 'workflows.js')
-  await writeFile(bundle, (await currentBundle()).code)
   const secretKey = generateSecretKey()
   const userUuid = (await addUser(database, { name: 'ann' })).uuid
   const { directoryUrl, ca, resolver, httpPort, tlsPort } = pebble
@@ -87,8 +75,7 @@ export async function openCertificateCrashScene(): Promise<CertificateCrashScene
       await pebble.stop()
       await database.close()
       await own.drop()
-      await env.teardown()
-      await rm(base, { recursive: true, force: true })
+      await stage.close()
     },
   }
 }
@@ -113,31 +100,6 @@ async function startGateway(database: Database, port: number): Promise<Server> {
   return server
 }
 
-async function newNamespace(env: TestWorkflowEnvironment): Promise<string> {
-  const namespace = `crash-${randomUUID().slice(0, 8)}`
-  const day = { seconds: 86_400 as never }
-  await env.connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: day,
-  })
-  const { searchAttributes } = readNamespaceConfig()
-  const isReady = async (): Promise<boolean> => {
-    try {
-      await env.connection.operatorService.addSearchAttributes({
-        namespace,
-        searchAttributes: Object.fromEntries(
-          Object.entries(searchAttributes).map(([name, kind]) => [name, searchAttributeKinds[kind]]),
-        ),
-      })
-      return true
-    } catch {
-      return false
-    }
-  }
-  await until('the namespace takes its attributes', isReady, arrives)
-  return namespace
-}
-
 async function insertCertificate(
   database: Database,
   { uuid, userUuid }: { readonly uuid: string; readonly userUuid: string },
@@ -159,15 +121,7 @@ async function begin(
   const row = await rowOf(database, uuid)
   assert.ok(row)
   const control = openTemporalControl(place)
-  const isBegun = async (): Promise<boolean> => {
-    try {
-      await control.certificates.ensureStarted(row.settings)
-      return true
-    } catch {
-      return false
-    }
-  }
-  await until('its workflow is begun', isBegun, arrives)
+  await repeatedly('its workflow is begun', () => control.certificates.ensureStarted(row.settings))
   await control.close()
 }
 

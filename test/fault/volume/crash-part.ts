@@ -1,12 +1,11 @@
 import childProcess from 'node:child_process'
-import { writeSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { HostActivities, VolumeActivities } from '../../../src/domain/instance/host-work.ts'
 import type { ControlWorkerOptions } from '../../../src/bin/worker-temporal.ts'
 import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
+import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 
 /**
  * The control worker, or what of an agent has to do with volumes, as a process that ends itself with -9 at
@@ -23,35 +22,27 @@ export interface CrashPartOptions {
   readonly point?: string
 }
 
-const pollMs = 20
 const options = JSON.parse(process.argv[2] ?? '') as CrashPartOptions
 const { place, role } = options
+const { at, mortal } = createMortalCalls(options.point)
 const log = pino({ level: 'silent' })
 /** The activity whose calls of the kernel count. */
 let current: string | undefined
 
-function at(point: string): void {
-  if (point === options.point) process.kill(process.pid, 'SIGKILL')
-}
-
-type Activity = (input: never) => Promise<unknown>
-
-function mortal<T extends { readonly [K in keyof T]: Activity }>(activities: T): T {
-  const counts = new Map<string, number>()
-  const watched = Object.entries<Activity>(activities).map(([name, activity]) => [
+/** The same activities, and death before or after one of them, or at a call of the kernel that it makes. */
+function activitiesOf<T extends { readonly [K in keyof T]: (input: never) => Promise<unknown> }>(
+  activities: T,
+): T {
+  const noted = Object.entries<(input: never) => Promise<unknown>>(activities).map(([name, activity]) => [
     name,
     async (input: never) => {
-      const nth = (counts.get(name) ?? 0) + 1
-      counts.set(name, nth)
-      at(`${name} ${nth}, before`)
       current = name
       const result = await activity(input)
       current = undefined
-      at(`${name} ${nth}, after`)
       return result
     },
   ])
-  return Object.fromEntries(watched) as T
+  return mortal(Object.fromEntries(noted) as T)
 }
 
 type AnyFunction = (...args: unknown[]) => unknown
@@ -81,23 +72,24 @@ async function watchKernelCalls(): Promise<void> {
   syncBuiltinESMExports()
 }
 
-async function startWorker(databaseUrl: string, bundle: string): Promise<{ readonly polls: boolean }> {
+type Working = Parameters<typeof workAloud>[0]
+
+async function startWorker(databaseUrl: string, bundle: string): Promise<Working> {
   const { ControlWorker } = await import('../../../src/bin/worker-temporal.ts')
   const { createControlActivities } = await import('../../../activities/control-activities.ts')
   const { openDatabase } = await import('../../../src/db/database.ts')
   const database = await openDatabase({ url: databaseUrl, applicationName: 'crash test worker', poolSize: 2 })
   const worker = new ControlWorker({
     place,
-    activities: mortal(createControlActivities({ database })) as ControlWorkerOptions['activities'],
+    activities: activitiesOf(createControlActivities({ database })) as ControlWorkerOptions['activities'],
     workflowBundle: bundle,
     log,
     sdkMetricsAddress: '127.0.0.1:0',
   })
-  worker.start()
   return worker
 }
 
-async function startAgent(nodeId: string, directory: string): Promise<{ readonly polls: boolean }> {
+async function startAgent(nodeId: string, directory: string): Promise<Working> {
   await watchKernelCalls()
   const { createHostEvents, NodeWorker } = await import('../../../src/bin/agent-temporal.ts')
   const { createVolumeActivities } = await import('../../../activities/host-activities.ts')
@@ -107,14 +99,13 @@ async function startAgent(nodeId: string, directory: string): Promise<{ readonly
   const { volumeEvents } = createHostEvents(place)
   const held = new HostVolumes({ volumes, volumeEvents, log } as unknown as AgentPorts)
   await held.open()
-  const activities = mortal<VolumeActivities>(createVolumeActivities({ volumes: held }))
+  const activities = activitiesOf<VolumeActivities>(createVolumeActivities({ volumes: held }))
   const worker = new NodeWorker({
     place,
     nodeId,
     activities: activities as HostActivities & VolumeActivities,
     log,
   })
-  worker.start()
   return worker
 }
 
@@ -122,5 +113,4 @@ const worker =
   role.kind === 'worker'
     ? await startWorker(role.databaseUrl, role.bundle)
     : await startAgent(role.nodeId, role.directory)
-while (!worker.polls) await delay(pollMs)
-writeSync(1, 'ready\n')
+await workAloud(worker)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { dieBesideEachOther } from '../deaths.ts'
 import { openCrashScene } from './crash-scene.ts'
 import type { CrashHost, CrashScene } from './crash-scene.ts'
 
@@ -30,7 +31,6 @@ const recordingPoints = [
   'recordVolume 2, after',
 ] as const
 const rowPoints = ['deleteVolumeRow 1, before', 'deleteVolumeRow 1, after'] as const
-/** Every death waits for a timeout, so many are died beside each other. */
 const atOnce = 4
 
 describe('a volume of which everything dies once, with -9,', function () {
@@ -71,23 +71,14 @@ describe('a volume of which everything dies once, with -9,', function () {
   }
 
   describe('its agent', () => {
-    const outcomes = new Map<string, Promise<void>>()
+    let outcomes: ReadonlyMap<string, Promise<void>>
     before(async () => {
       await scene.startWorker()
-      const all = [
-        ...makingPoints.map((point) => ({ point, die: deathInMaking })),
-        ...removingPoints.map((point) => ({ point, die: deathInRemoving })),
+      const deaths = [
+        ...makingPoints.map((name) => ({ name, live: () => deathInMaking(name) })),
+        ...removingPoints.map((name) => ({ name, live: () => deathInRemoving(name) })),
       ]
-      const rest = all.map(({ point, die }) => {
-        const outcome = Promise.withResolvers<void>()
-        outcome.promise.catch(() => undefined)
-        outcomes.set(point, outcome.promise)
-        return async () => die(point).then(outcome.resolve, outcome.reject)
-      })
-      const lane = async (): Promise<void> => {
-        for (let one = rest.shift(); one !== undefined; one = rest.shift()) await one()
-      }
-      void Promise.all(Array.from({ length: atOnce }, lane))
+      outcomes = dieBesideEachOther(deaths, atOnce)
     })
 
     for (const point of makingPoints) {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { startSweepLoop } from '../../../src/control/sweep-loop.ts'
@@ -16,27 +13,16 @@ import { imagePath } from '../../../src/host/volumes/volume-directory.ts'
 import { lookOver } from '../../host/volumes/image.ts'
 import { addNode, addUser } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
-import { currentBundle, startDevServer } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { volumeWorkflowId } from '../../../workflows/volume/messages.ts'
+import { arrives, openCrashStage, workflowIsOver } from '../crash-stage.ts'
+import { startMortalPart } from '../mortal-part.ts'
+import type { MortalPart } from '../mortal-part.ts'
 import type { CrashPartOptions } from './crash-part.ts'
 
 const sizeMb = 8
-/**
- * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
- * machine may be busy.
- */
-const arrives = { limitMs: 120_000 }
-
-/** A process of the stack that may be told where to die. */
-export interface CrashPart {
-  /** Resolves when it has died at its point. */
-  readonly died: Promise<void>
-  /** Ends it at once. */
-  end(): Promise<void>
-}
-
 export interface CrashScene {
-  startWorker(point?: string): Promise<CrashPart>
+  startWorker(point?: string): Promise<MortalPart>
   /**
    * A volume of a host of its own. Its workflow is begun, and later told, by the sweep alone, as when the API
    * died.
@@ -48,7 +34,7 @@ export interface CrashScene {
 }
 
 export interface CrashHost {
-  startAgent(point?: string): Promise<CrashPart>
+  startAgent(point?: string): Promise<MortalPart>
   create(): Promise<void>
   delete(): Promise<void>
   /** What stands complete on disk: which file it is. Undefined where there is none. */
@@ -60,12 +46,10 @@ export interface CrashHost {
 }
 
 export async function openCrashScene(): Promise<CrashScene> {
-  const env = await startDevServer()
+  const stage = await openCrashStage('volume')
+  const { env, bundle } = stage
   const own = await createTestDatabase()
   const database = await openDatabase({ url: own.url, applicationName: 'crash test' })
-  const base = await mkdtemp(path.join(tmpdir(), 'roost-volume-crash-'))
-  const bundle = path.join(base, 'workflows.js')
-  await writeFile(bundle, (await currentBundle()).code)
   const place = placeOf(env)
   const control = openTemporalControl(place)
   const entities = sweptEntities(database, control)
@@ -73,10 +57,11 @@ export async function openCrashScene(): Promise<CrashScene> {
   const sweep = createSweep({ entities, nowMs: Date.now, olderThanMs: -1_000 })
   const sweeps = startSweepLoop(sweep, { onSwept: () => undefined, onFailure: () => undefined })
   const userUuid = (await addUser(database, { name: 'ann' })).uuid
-  const parts: CrashPart[] = []
-  const start = async (options: Omit<CrashPartOptions, 'place'>): Promise<CrashPart> => {
-    const part = await startPart({ place, ...options })
+  const parts: MortalPart[] = []
+  const start = async (options: Omit<CrashPartOptions, 'place'>): Promise<MortalPart> => {
+    const part = startMortalPart('volume/crash-part', { place, ...options } satisfies CrashPartOptions)
     parts.push(part)
+    await part.ready
     return part
   }
   const endParts = async (): Promise<void> => {
@@ -90,8 +75,10 @@ export async function openCrashScene(): Promise<CrashScene> {
       }),
     async newHost() {
       const nodeId = await addNode(database, { id: `node-${randomUUID().slice(0, 8)}` })
-      const directory = path.join(base, nodeId)
-      return hostOf({ database, nodeId, userUuid, directory, start })
+      const directory = path.join(stage.directory, nodeId)
+      const isOver = (uuid: string): Promise<void> =>
+        workflowIsOver(env, { namespace: place.namespace, id: volumeWorkflowId(uuid) })
+      return hostOf({ database, nodeId, userUuid, directory, start, isOver })
     },
     endParts,
     async close() {
@@ -100,8 +87,7 @@ export async function openCrashScene(): Promise<CrashScene> {
       await control.close()
       await database.close()
       await own.drop()
-      await env.teardown()
-      await rm(base, { recursive: true, force: true })
+      await stage.close()
     },
   }
 }
@@ -110,29 +96,14 @@ function placeOf(env: TestWorkflowEnvironment): CrashPartOptions['place'] {
   return { address: env.connection.options.address, namespace: env.namespace ?? 'default' }
 }
 
-async function startPart(options: CrashPartOptions): Promise<CrashPart> {
-  const program = path.resolve(import.meta.dirname, 'crash-part.ts')
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
-  const [said] = (await Promise.race([once(child.stdout, 'data'), exited])) as [unknown]
-  assert.equal(String(said), 'ready\n')
-  return {
-    died: exited.then(([, signal]) => assert.equal(signal, 'SIGKILL')),
-    async end() {
-      child.kill('SIGKILL')
-      await exited
-    },
-  }
-}
-
 function hostOf(of: {
   readonly database: Database
   readonly nodeId: string
   readonly userUuid: string
   readonly directory: string
-  readonly start: (options: Omit<CrashPartOptions, 'place'>) => Promise<CrashPart>
+  /** Resolves when the workflow of that volume has ended. */
+  readonly isOver: (uuid: string) => Promise<void>
+  readonly start: (options: Omit<CrashPartOptions, 'place'>) => Promise<MortalPart>
 }): CrashHost {
   const { database, nodeId, userUuid, directory, start } = of
   const uuid = randomUUID()
@@ -172,6 +143,8 @@ function hostOf(of: {
     },
     async isGone() {
       await until('the row is gone', async () => (await row()) === undefined, arrives)
+      // Else the next worker would have the end of this one to do, and might die of it.
+      await of.isOver(uuid)
       assert.deepEqual(await readdir(directory), [])
     },
   }
