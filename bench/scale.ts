@@ -12,6 +12,7 @@ import { proportionalBytes, residentBytes } from './memory.ts'
 import { inMb, inMs } from './report.ts'
 import type { Section } from './report.ts'
 import { seedAccount, withDatabase } from './seed.ts'
+import { readRows } from '../test/support/rows.ts'
 
 const services = 2_000
 const instances = 10_000
@@ -85,8 +86,7 @@ async function publishAll(stack: Stack, uuids: readonly string[]): Promise<strin
     { port: 80, destinationPort: 443, handlers: ['http', 'redirect'] },
   ]
   await withDatabase(stack, async ({ database }) => {
-    await database.rows({
-      name: 'bench-publish-all',
+    await readRows(database, {
       text: `with made as (
           insert into services (uuid, user_uuid, name, persistent, soft_limit, hard_limit, ports)
           select gen_random_uuid(), (select user_uuid from instances where uuid = $1::uuid),

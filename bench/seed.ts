@@ -9,6 +9,7 @@ import { createToken } from '../src/db/account/tokens.ts'
 import { createUser } from '../src/db/account/users.ts'
 import { RestartPolicy } from '../src/domain/instance/restart-policy.ts'
 import type { Stack } from '../test/support/stack.ts'
+import { readRows } from '../test/support/rows.ts'
 
 export interface Account {
   readonly tokens: readonly string[]
@@ -90,13 +91,12 @@ async function seed(
     )
     if (!outcome.ok) throw new Error(`no instances: ${JSON.stringify(outcome.refusal)}`)
     uuids.push(...outcome.instances.map(({ uuid }) => uuid))
-    await database.rows({
-      name: 'bench-without-workflows',
+    await readRows(database, {
       text: 'update instances set workflow_started_at = now() where user_uuid = $1',
       values: [userUuid],
     })
   }
-  await database.rows({ name: 'bench-analyze', text: 'analyze instances' })
+  await readRows(database, { text: 'analyze instances' })
   const tokens = await Promise.all(
     Array.from({ length: wanted.tokens }, () => createToken(database, { userUuid })),
   )

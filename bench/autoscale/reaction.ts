@@ -12,6 +12,7 @@ import { until } from '../../test/support/until.ts'
 import { quantile } from '../load.ts'
 import { inMs } from '../report.ts'
 import type { Finding, Section } from '../report.ts'
+import { readRows } from '../../test/support/rows.ts'
 
 const rounds = 5
 const limitMs = 120_000
@@ -133,8 +134,7 @@ interface CloneRow {
 }
 
 async function clonesOf({ inside, service }: Bench): Promise<readonly CloneRow[]> {
-  return await inside.database.rows<CloneRow>({
-    name: 'bench-clones',
+  return await readRows<CloneRow>(inside.database, {
     text: `select name, created_at as "createdAt", started_at as "startedAt", retired_at as "retiredAt"
            from instances where clone_of = $1`,
     values: [service.master],

@@ -1,6 +1,6 @@
 import type { Problem } from '../contract/errors.ts'
 import { canonicalTarget, takeIdentifier } from '../contract/request/objects.ts'
-import type { Identifier } from '../db/instance/instances.ts'
+import type { Identifier } from '../db/identifiers.ts'
 import { identifierOf } from './instance/objects.ts'
 
 /** The value read from a part of a body, or all problems with it. */

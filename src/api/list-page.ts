@@ -1,6 +1,6 @@
 import { RequestError, problem } from '../contract/errors.ts'
 import type { Page } from '../contract/request/parsed-request.ts'
-import type { ListPage } from '../db/instance/instances.ts'
+import type { ListPage } from '../db/identifiers.ts'
 import { listPosition } from '../db/list-position.ts'
 import type { List } from '../db/list-position.ts'
 import type { Call } from './call.ts'

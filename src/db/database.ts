@@ -1,25 +1,12 @@
 import { strict as assert } from 'node:assert'
 import { MikroORM } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { CamelCasePlugin } from 'kysely'
 import pg from 'pg'
-import { AcmeChallenge } from './schema/acme-challenge.ts'
-import { AuthorityAccount } from './schema/authority-account.ts'
-import { AuthorityOrder } from './schema/authority-order.ts'
-import { Certificate } from './schema/certificate.ts'
-import { AutoscaleConfiguration } from './schema/autoscale-configuration.ts'
-import { AutoscaleDecision } from './schema/autoscale-decision.ts'
-import { CertificateAttempt } from './schema/certificate-attempt.ts'
-import { CertificateOrder } from './schema/certificate-order.ts'
-import { Domain } from './schema/domain.ts'
-import { Instance } from './schema/instance.ts'
-import { Node } from './schema/node.ts'
-import { Service } from './schema/service.ts'
-import { Token } from './schema/token.ts'
-import { User } from './schema/user.ts'
-import { Volume } from './schema/volume.ts'
+import { entities } from './schema/entities.ts'
 import { migrationList } from './schema/migrations/list.ts'
-import { PlainTextClient } from './plain-text-client.ts'
+import type { Db, Tables } from './schema/tables.ts'
+import { PostgresClient } from './postgres-client.ts'
 
 export interface DatabaseOptions {
   readonly url: string
@@ -37,24 +24,14 @@ export interface Database {
   readonly url: string
   readonly applicationName: string
   readonly orm: MikroORM
-  /** A unit of work of its own, for writes. */
-  em(): EntityManager
   /**
-   * Rows of a query as plain objects, outside every transaction: no identity map, timestamps as `Date`,
-   * 64-bit integers as numbers. Placeholders are `$1`, `$2`. The same text is parsed and planned once per
-   * connection.
+   * Queries, typed from the entities. Each takes a free connection; `transaction` keeps one for several.
+   * Timestamps are `Date`, and 64-bit integers are numbers.
    */
-  rows<Row>(query: ReadQuery): Promise<Row[]>
+  readonly db: Db
   /** Throws when PostgreSQL does not answer. */
   check(): Promise<void>
   close(): Promise<void>
-}
-
-export interface ReadQuery {
-  /** Names the prepared statement; one text per name. */
-  readonly name: string
-  readonly text: string
-  readonly values?: readonly unknown[]
 }
 
 const defaultPoolSize = 10
@@ -62,6 +39,7 @@ const defaultPoolSize = 10
 const connectTimeoutMs = 10_000
 const int8Oid = 20
 
+/** The one place that says what JavaScript gets for a type of PostgreSQL; everything else is `pg`'s own. */
 const readTypes = new pg.TypeOverrides()
 readTypes.setTypeParser(int8Oid, Number)
 
@@ -70,23 +48,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // Neither the constructor nor `getClient` connects: whether PostgreSQL is there shows at the first query,
   // or in `check`. So a part starts, and says that it is not ready, while PostgreSQL is away.
   const orm = new MikroORM({
-    entities: [
-      User,
-      Token,
-      Node,
-      AuthorityAccount,
-      AuthorityOrder,
-      Certificate,
-      CertificateOrder,
-      AutoscaleConfiguration,
-      AutoscaleDecision,
-      CertificateAttempt,
-      AcmeChallenge,
-      Service,
-      Domain,
-      Volume,
-      Instance,
-    ],
+    entities: [...entities],
     clientUrl: options.url,
     extensions: [Migrator],
     migrations: {
@@ -104,7 +66,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     driverOptions: {
       application_name: options.applicationName,
       connectionTimeoutMillis: connectTimeoutMs,
-      Client: PlainTextClient,
+      Client: PostgresClient,
+      types: readTypes,
       onPoolCreated: (created: pg.Pool) => (pool = created),
     },
     forceUtcTimezone: true,
@@ -121,11 +84,10 @@ function databaseOver(orm: MikroORM, pool: pg.Pool, options: DatabaseOptions): D
     url: options.url,
     applicationName: options.applicationName,
     orm,
-    em: () => orm.em.fork(),
-    async rows<Row>(query: ReadQuery) {
-      const result = await pool.query({ ...query, values: [...(query.values ?? [])], types: readTypes })
-      return result.rows as Row[]
-    },
+    db: orm.em
+      .fork()
+      .getKysely<Tables>()
+      .withPlugin(new CamelCasePlugin({ maintainNestedObjectKeys: true })),
     async check() {
       await pool.query('select 1')
     },

@@ -13,17 +13,23 @@ export type List = 'instances' | 'services' | 'certificates' | 'volumes'
  * deleted last are known.
  */
 export async function listPosition(
-  database: Database,
+  { db }: Database,
   { list, userUuid, uuid }: { readonly list: List; readonly userUuid: string; readonly uuid: string },
 ): Promise<number | undefined> {
   // PostgreSQL would fail the query for a text that is no UUID.
   if (!isUuid(uuid)) return undefined
-  const [row] = await database.rows<{ position: number }>({
-    name: `position-in-${list}`,
-    text: `select position from ${list} where uuid = $1 and user_uuid = $2
-           union all
-           select position from deleted_positions where uuid = $1 and user_uuid = $2 and list = $3`,
-    values: [uuid, userUuid, list],
-  })
+  const deleted = db
+    .selectFrom('deletedPositions')
+    .select('position')
+    .where('uuid', '=', uuid)
+    .where('userUuid', '=', userUuid)
+    .where('list', '=', list)
+  const row = await db
+    .selectFrom(list)
+    .select('position')
+    .where('uuid', '=', uuid)
+    .where('userUuid', '=', userUuid)
+    .unionAll(deleted)
+    .executeTakeFirst()
   return row?.position
 }

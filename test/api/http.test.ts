@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { maxBodyBytes, maxHeaderBytes } from '../../src/contract/limits.ts'
+import { openDatabase } from '../../src/db/database.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
 
@@ -202,9 +203,11 @@ describe('HTTP without a database', () => {
   it('answers 503 and is not ready, but lives', async () => {
     const api = await startTestApi()
     const { token } = await api.addUser()
-    const { rows, check } = api.database
+    const { db, check } = api.database
     const isAway = () => Promise.reject(new Error('the connection is gone'))
-    Object.assign(api.database, { rows: isAway, check: isAway })
+    // A database that nobody listens for.
+    const away = await openDatabase({ url: 'postgresql://127.0.0.1:1/none', applicationName: 'away' })
+    Object.assign(api.database, { db: away.db, check: isAway })
     for (const [path, status] of [
       ['/v1/instances', 503],
       ['/readyz', 503],
@@ -212,7 +215,8 @@ describe('HTTP without a database', () => {
     ] as const) {
       assert.equal((await api.send({ path, token })).status, status, path)
     }
-    Object.assign(api.database, { rows, check })
+    Object.assign(api.database, { db, check })
+    await away.close()
     assert.equal((await api.send({ path: '/v1/instances', token })).status, 200)
     await api.close()
   })

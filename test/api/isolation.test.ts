@@ -5,6 +5,7 @@ import type { Operation } from '../../src/contract/operation.ts'
 import { namesObjects } from '../../src/contract/request/body.ts'
 import { startTestApi, testMetroDomain } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
+import { readRows } from '../support/rows.ts'
 
 const table = Object.values(operations) as readonly Operation[]
 const unknownUuid = '22222222-2222-4222-8222-222222222222'
@@ -265,8 +266,7 @@ describe('one user and what belongs to another', () => {
 
   it('is gone with the token: what was revoked opens nothing', async () => {
     const revoked = await api.addUser()
-    await api.database.rows({
-      name: 'test-revoke',
+    await readRows(api.database, {
       text: 'update tokens set revoked_at = now() where user_uuid = $1',
       values: [revoked.uuid],
     })

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { listPosition } from '../../src/db/list-position.ts'
 import { serviceRecords } from '../support/service-records.ts'
+import { readRows } from '../support/rows.ts'
 
 /** As the migration has it. */
 const keptPositions = 2_000
@@ -9,16 +10,14 @@ describe('the position of what was deleted', () => {
   const { database, newUser } = serviceRecords()
 
   const insert = (user: { readonly uuid: string }, count: number) =>
-    database().rows<{ uuid: string; position: number }>({
-      name: 'test-insert-services',
+    readRows<{ uuid: string; position: number }>(database(), {
       text: `insert into services (uuid, user_uuid, name, persistent, soft_limit, hard_limit, ports)
              select gen_random_uuid(), $1, 'name-' || gen_random_uuid(), true, 1, 1, '[]'
              from generate_series(1, $2) returning uuid, position`,
       values: [user.uuid, count],
     })
   const remove = (uuids: readonly string[]) =>
-    database().rows({
-      name: 'test-delete-services',
+    readRows(database(), {
       text: 'delete from services where uuid = any($1::uuid[])',
       values: [uuids],
     })
@@ -28,8 +27,7 @@ describe('the position of what was deleted', () => {
     list: 'services' | 'volumes' = 'services',
   ) => listPosition(database(), { list, userUuid: user.uuid, uuid })
   const kept = async (user: { readonly uuid: string }) => {
-    const [row] = await database().rows<{ count: number }>({
-      name: 'test-kept-positions',
+    const [row] = await readRows<{ count: number }>(database(), {
       text: 'select count(*)::int as count from deleted_positions where user_uuid = $1',
       values: [user.uuid],
     })
@@ -67,7 +65,7 @@ describe('the position of what was deleted', () => {
     const all = await insert(owner, keptPositions + 2)
     const [one, other, ...rest] = all.map(({ uuid }) => uuid)
     await remove(rest)
-    const [first, second] = [database().em(), database().em()]
+    const [first, second] = [database().orm.em.fork(), database().orm.em.fork()]
     await first.begin()
     await second.begin()
     try {

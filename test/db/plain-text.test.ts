@@ -4,6 +4,7 @@ import { recordCertificate } from '../../src/db/certificate/records.ts'
 import { User } from '../../src/db/schema/user.ts'
 import { CertificateState } from '../../src/domain/service/handler.ts'
 import { serviceRecords } from '../support/service-records.ts'
+import { readRows } from '../support/rows.ts'
 
 /**
  * Refused where a user sends it; a host or an authority that reports it must not fail the write, and all
@@ -15,11 +16,13 @@ describe('what is no text is replaced where a part of the platform reports it', 
   it('in a value of a query, in a statement of MikroORM, and in what they look for', async () => {
     const text = 'select $1::text as one, $2::text[] as many'
     const values = ['a\0b', ['\0', 'c\ud800']]
-    assert.deepEqual(await database().rows({ name: 'plain-text', text, values }), [
+    assert.deepEqual(await readRows(database(), { text, values }), [
       { one: 'a\ufffdb', many: ['\ufffd', 'c\ufffd'] },
     ])
-    assert.deepEqual(await database().em().execute('select ? as one', ['a\0b']), [{ one: 'a\ufffdb' }])
-    assert.equal(await database().em().findOne(User, { name: 'a\0b' }), null)
+    assert.deepEqual(await database().orm.em.fork().execute('select ? as one', ['a\0b']), [
+      { one: 'a\ufffdb' },
+    ])
+    assert.equal(await database().orm.em.fork().findOne(User, { name: 'a\0b' }), null)
   })
 
   it('in the failure and the report of an attempt', async () => {
@@ -32,8 +35,7 @@ describe('what is no text is replaced where a part of the platform reports it', 
     await endAttempt(database(), { uuid, number }, { detail: { text: ['\udc00 and \\u0000'] } })
     const [attempt] = await lastAttempts(database(), uuid)
     assert.deepEqual(attempt?.report, { said: '\ufffd', detail: { text: ['\ufffd and \\u0000'] } })
-    const [row] = await database().rows<{ failure: string }>({
-      name: 'read-failure',
+    const [row] = await readRows<{ failure: string }>(database(), {
       text: 'select failure from certificates where uuid = $1',
       values: [uuid],
     })

@@ -13,6 +13,7 @@ import { viewOf } from '../support/instances.ts'
 import { PrivateKeyTraces, mayHoldKeys } from '../support/private-key-traces.ts'
 import { roost } from '../support/roost-command.ts'
 import { until } from '../support/until.ts'
+import { readRows } from '../support/rows.ts'
 
 const limitMs = 40_000
 /** Where a domain leads before it leads to the gateway. */
@@ -232,8 +233,7 @@ describe('certificates from an ACME authority', function () {
   /** As weeks would: its renewal is due now. Its workflow goes by what it knows, so it has to begin anew. */
   async function makeDue(uuid: string): Promise<void> {
     await scene.inside.workflows.getHandle(certificateWorkflowId(uuid)).terminate()
-    await scene.inside.database.rows({
-      name: 'make-renewal-due',
+    await readRows(scene.inside.database, {
       text: 'update certificates set next_at = now(), workflow_started_at = null where uuid = $1',
       values: [uuid],
     })

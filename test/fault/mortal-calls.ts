@@ -6,7 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface MortalCalls {
   /** Ends the process where this is its point. */
   at(point: string): void
-  /** The points `<name> <nth>, before` and `, after`. A call that failed is over, too. */
+  /** The points `<name> <nth>, before` and `, after`, for a call that is no function of its own. */
+  begin(name: string): void
+  end(name: string): void
+  /** The same points around a call. A call that failed is over, too. */
   passing<T>(name: string, call: () => Promise<T>): Promise<T>
   /** The same calls, and death before or after one of them; the prefix stands before their names. */
   mortal<T extends object>(calls: T, prefix?: string): T
@@ -28,17 +31,22 @@ export function createMortalCalls(point: string | undefined): MortalCalls {
     return nth
   }
 
+  const begin = (name: string): void => at(`${name} ${count(`${name} begun`)}, before`)
+  const end = (name: string): void => at(`${name} ${count(`${name} over`)}, after`)
+
   async function passing<T>(name: string, call: () => Promise<T>): Promise<T> {
-    at(`${name} ${count(`${name} begun`)}, before`)
+    begin(name)
     try {
       return await call()
     } finally {
-      at(`${name} ${count(`${name} over`)}, after`)
+      end(name)
     }
   }
 
   return {
     at,
+    begin,
+    end,
     passing,
     mortal<T extends object>(calls: T, prefix = ''): T {
       const watched = Object.entries(calls).map(([name, call]) => [

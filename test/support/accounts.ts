@@ -7,6 +7,7 @@ import { recordHeartbeat } from '../../src/db/host/hosts.ts'
 import { createUser } from '../../src/db/account/users.ts'
 import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
+import { readRows } from './rows.ts'
 
 /** What most tests of the database begin with: a user, a host, an instance that is asked for. */
 export const testSecretBox = createSecretBox(randomBytes(secretKeyBytes))
@@ -54,8 +55,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
 
 /** Lets the host be live for as long as any test takes. */
 export async function keepLive(database: Database, nodeId: string): Promise<void> {
-  await database.rows({
-    name: 'test-keep-live',
+  await readRows(database, {
     text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
     values: [nodeId],
   })

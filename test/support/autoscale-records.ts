@@ -18,11 +18,7 @@ export async function addClone(
   )
   assert.ok(made.ok, JSON.stringify(made))
   const { uuid } = made.instances[0]!
-  await database.rows({
-    name: 'test-make-clone',
-    text: 'update instances set clone_of = $2 where uuid = $1',
-    values: [uuid, master.uuid],
-  })
+  await database.db.updateTable('instances').set({ cloneOf: master.uuid }).where('uuid', '=', uuid).execute()
   const [clone] = await findByUuids(database, [uuid])
   assert.ok(clone)
   return clone
@@ -30,13 +26,18 @@ export async function addClone(
 
 /** What a row says of being given back or deleted; undefined where there is no row. */
 export async function fateOf(database: Database, uuid: string): Promise<Fate | undefined> {
-  const [row] = await database.rows<Fate>({
-    name: 'test-fate',
-    text: `select deleted_at is not null as deleted, retired_at is not null as retired, retire_drain_ms as "drainMs"
-           from instances where uuid = $1`,
-    values: [uuid],
-  })
-  return row
+  const row = await database.db
+    .selectFrom('instances')
+    .select(['deletedAt', 'retiredAt', 'retireDrainMs'])
+    .where('uuid', '=', uuid)
+    .executeTakeFirst()
+  return (
+    row && {
+      deleted: row.deletedAt !== null,
+      retired: row.retiredAt !== null,
+      drainMs: row.retireDrainMs,
+    }
+  )
 }
 
 interface Fate {

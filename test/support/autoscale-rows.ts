@@ -1,11 +1,12 @@
 import { strict as assert } from 'node:assert'
-import { createHash } from 'node:crypto'
 import { alignClones } from '../../src/db/autoscale/clones.ts'
 import type { AlignDeps, WantedSize } from '../../src/db/autoscale/clones.ts'
 import type { NewInstances } from '../../src/db/instance/create.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
 import { findByUuids } from '../../src/db/instance/instances.ts'
 import { recordInstance } from '../../src/db/instance/projection.ts'
+import { json } from '../../src/db/postgres-client.ts'
+import { now } from '../../src/db/sql/time.ts'
 import type { AutoscaleConfiguration } from '../../src/domain/autoscale/policy.ts'
 import type { InstanceProjection } from '../../src/domain/instance/projection.ts'
 import { InstanceState } from '../../src/domain/instance/state.ts'
@@ -56,8 +57,7 @@ export function autoscaleRows() {
   let revision = 0
   beforeEach(() => keepLive(database(), 'local'))
 
-  const sql = <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
-    database().rows<Row>({ name: createHash('sha1').update(text).digest('hex'), text, values })
+  const db = () => database().db
 
   const deps = (more: Partial<AlignDeps> = {}): AlignDeps => ({
     database: database(),
@@ -81,23 +81,22 @@ export function autoscaleRows() {
     configuration: Partial<AutoscaleConfiguration> = {},
   ) => {
     const { minSize, maxSize, warmupMs } = { minSize: 1, maxSize: 8, warmupMs: 1_000, ...configuration }
-    await sql(
-      `insert into autoscale_configurations
-         (service_uuid, user_uuid, master_uuid, min_size, max_size, warmup_ms, cooldown_ms, policies)
-       values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)
-       on conflict (service_uuid) do update set deleted_at = null, created_at = now(), workflow_started_at = null,
-         target = null`,
-      [
-        uuid,
-        master.userUuid,
-        master.uuid,
-        minSize,
-        maxSize,
-        warmupMs,
-        configuration.cooldownMs ?? testCooldownMs,
-        JSON.stringify(configuration.policies ?? []),
-      ],
-    )
+    const row = {
+      serviceUuid: uuid,
+      userUuid: master.userUuid,
+      masterUuid: master.uuid,
+      minSize,
+      maxSize,
+      warmupMs,
+      cooldownMs: configuration.cooldownMs ?? testCooldownMs,
+      policies: json(configuration.policies ?? []),
+    }
+    const anew = { deletedAt: null, createdAt: now, workflowStartedAt: null, target: null }
+    await db()
+      .insertInto('autoscaleConfigurations')
+      .values(row)
+      .onConflict((oc) => oc.column('serviceUuid').doUpdateSet(anew))
+      .execute()
   }
   const scaled = async (
     user: Owner,
@@ -111,13 +110,17 @@ export function autoscaleRows() {
     })
     assert.ok(master?.serviceUuid)
     const service = { uuid: master.serviceUuid, master }
-    await sql('update services set persistent = true where uuid = $1', [service.uuid])
+    await db().updateTable('services').set({ persistent: true }).where('uuid', '=', service.uuid).execute()
     await configure(service, configuration)
     await runs(master)
     return service
   }
   const unconfigure = (service: Owner) =>
-    sql('update autoscale_configurations set deleted_at = now() where service_uuid = $1', [service.uuid])
+    db()
+      .updateTable('autoscaleConfigurations')
+      .set({ deletedAt: now })
+      .where('serviceUuid', '=', service.uuid)
+      .execute()
 
   const align = (service: Owner, target: number | undefined, more: Partial<WantedSize & AlignDeps> = {}) =>
     alignClones(deps(more), {
@@ -127,12 +130,16 @@ export function autoscaleRows() {
       mayAdd: more.mayAdd ?? true,
     })
   /** All of the service that are not deleted, in the order of creation, the given back as well. */
-  const marks = (service: Owner) =>
-    sql<CloneMarks>(
-      `select uuid, name, clone_of as "cloneOf", retired_at is not null as "isRetired", retire_drain_ms as "retireDrainMs"
-       from instances where service_uuid = $1 and deleted_at is null order by position`,
-      [service.uuid],
-    )
+  const marks = async (service: Owner): Promise<readonly CloneMarks[]> => {
+    const found = await db()
+      .selectFrom('instances')
+      .select(['uuid', 'name', 'cloneOf', 'retiredAt', 'retireDrainMs'])
+      .where('serviceUuid', '=', service.uuid)
+      .where('deletedAt', 'is', null)
+      .orderBy('position')
+      .execute()
+    return found.map(({ retiredAt, ...row }) => ({ ...row, isRetired: retiredAt !== null }))
+  }
   const clones = async (service: Owner): Promise<readonly InstanceRow[]> => {
     const staying = (await marks(service)).filter(({ cloneOf, isRetired }) => cloneOf !== null && !isRetired)
     return findByUuids(
@@ -149,19 +156,20 @@ export function autoscaleRows() {
     return made
   }
   const target = async (service: Owner) => {
-    const [row] = await sql<{ target: number | null }>(
-      'select target from autoscale_configurations where service_uuid = $1',
-      [service.uuid],
-    )
+    const row = await db()
+      .selectFrom('autoscaleConfigurations')
+      .select('target')
+      .where('serviceUuid', '=', service.uuid)
+      .executeTakeFirst()
     return row?.target
   }
 
   return {
     database,
+    db,
     newUser,
     instances,
     whileHeld,
-    sql,
     deps,
     tell,
     runs,

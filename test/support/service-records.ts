@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { insertInstances } from '../../src/db/instance/create.ts'
 import type { NewInstances } from '../../src/db/instance/create.ts'
 import { createService } from '../../src/db/service/create.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Database } from '../../src/db/database.ts'
+import type { Db } from '../../src/db/schema/tables.ts'
 import type { NewService, WantedDomain } from '../../src/db/service/new-service.ts'
 import { findServices } from '../../src/db/service/services.ts'
 import type { createUser } from '../../src/db/account/users.ts'
@@ -14,6 +14,7 @@ import { addNode, addUser, testSecretBox, wantedInstance } from './accounts.ts'
 import { createTestDatabase } from './postgres.ts'
 import type { TestDatabase } from './postgres.ts'
 import { until } from './until.ts'
+import { readRows } from './rows.ts'
 
 const metroDomain = 'metro.test'
 /** Nothing but a hang takes as long. */
@@ -80,52 +81,47 @@ export function serviceRecords() {
    * locks.
    */
   const whileHeld = async <A, B>(
-    hold: (em: EntityManager) => Promise<unknown>,
+    hold: (db: Db) => Promise<unknown>,
     start: (blocked: (sessions: number) => Promise<boolean>) => [Promise<A>, Promise<B>],
     sessions: number,
   ): Promise<[A, B]> => {
     const blocked = (atLeast: number) =>
       until(`${atLeast} sessions wait`, isBlocked(atLeast), { limitMs: blockedWithinMs })
     const isBlocked = (atLeast: number) => async () => {
-      const [row] = await database.rows<{ count: number }>({
-        name: 'test-blocked',
+      const [row] = await readRows<{ count: number }>(database, {
         text: `select count(*)::int as count from pg_stat_activity
                  where datname = current_database() and wait_event_type = 'Lock'`,
       })
       return (row?.count ?? 0) >= atLeast
     }
-    const em = database.em()
-    await em.begin()
+    const held = await database.db.startTransaction().execute()
     try {
-      await hold(em)
+      await hold(held)
       const started = Promise.all(start(blocked))
       await blocked(sessions)
-      await em.rollback()
+      await held.rollback().execute()
       return await started
     } finally {
-      if (em.isInTransaction()) await em.rollback()
+      if (!held.isRolledBack) await held.rollback().execute()
     }
   }
   const find = async (user: Owner, uuid: string | null | undefined) =>
     (await findServices(database, user.uuid, [{ uuid: uuid ?? '' }]))[0]
   const count = async (text: string, value: string) => {
-    const [row] = await database.rows<{ count: number }>({
-      name: text,
+    const [row] = await readRows<{ count: number }>(database, {
       text: `select count(*)::int as count from ${text} = $1`,
       values: [value],
     })
     return row?.count
   }
   const certificates = async (user: Owner) =>
-    database.rows<{ uuid: string; name: string; commonName: string; state: string }>({
-      name: 'test-certificates',
+    readRows<{ uuid: string; name: string; commonName: string; state: string }>(database, {
       text: `select uuid, name, common_name as "commonName", state from certificates where user_uuid = $1
              order by position`,
       values: [user.uuid],
     })
   const addCertificate = async (user: Owner, name: string, commonName: string, state = 'valid') => {
-    const [row] = await database.rows<{ uuid: string }>({
-      name: 'test-add-certificate',
+    const [row] = await readRows<{ uuid: string }>(database, {
       text: `insert into certificates (uuid, user_uuid, name, common_name, state)
              values (gen_random_uuid(), $1, $2, $3, $4) returning uuid`,
       values: [user.uuid, name, commonName, state],

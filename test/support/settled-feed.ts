@@ -1,5 +1,6 @@
 import type { Database } from '../../src/db/database.ts'
 import { until } from './until.ts'
+import { readRows } from './rows.ts'
 
 /** Nothing but a hang takes as long. */
 const limitMs = 30_000
@@ -10,11 +11,10 @@ const limitMs = 30_000
  * same one would make a feed repeat itself.
  */
 export async function settledFeed<Read extends { readonly revision: string }>(
-  database: Pick<Database, 'rows'>,
+  database: Database,
   read: () => Promise<Read>,
 ): Promise<Read> {
-  const [next] = await database.rows<{ xid: string }>({
-    name: 'test-next-transaction',
+  const [next] = await readRows<{ xid: string }>(database, {
     text: 'select pg_snapshot_xmax(pg_current_snapshot())::text as xid',
   })
   return until(

@@ -6,6 +6,7 @@ import type { Database } from '../../src/db/database.ts'
 import { certificateKeyContext } from '../../src/db/service/feed-routes.ts'
 import { createSecretBox, parseSecretKey } from '../../src/db/secret-box.ts'
 import type { Stack } from './stack.ts'
+import { readRows } from './rows.ts'
 
 /** What no user of a stack sees: its database and its workflows. */
 export interface StackInside {
@@ -37,8 +38,7 @@ export async function openStackInside(stack: Stack): Promise<StackInside> {
     async privateKeys() {
       const secretKey = readFileSync(path.join(stack.dataDir, 'keys', 'secret.key'), 'utf8')
       const box = createSecretBox(parseSecretKey(secretKey))
-      const rows = await database.rows<{ uuid: string; sealed: string }>({
-        name: 'sealed-keys',
+      const rows = await readRows<{ uuid: string; sealed: string }>(database, {
         text: 'select uuid, key_sealed as sealed from certificates where key_sealed is not null',
       })
       return rows.map(({ uuid, sealed }) => box.open(sealed, certificateKeyContext(uuid)))

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { feedBeatMs } from '../../domain/service/route-feed.ts'
 import type { FeedFrame } from '../../domain/service/route-feed.ts'
 import { keyOf } from '../../db/service/feed-read.ts'
-import type { FeedRead, FeedRow } from '../../db/service/feed-read.ts'
+import type { FeedRead } from '../../db/service/feed-read.ts'
+import type { FeedRow } from '../../db/sql/feed.ts'
 import { jsonLine } from '../../primitives/json-lines.ts'
 
 /** What one reader gets of the feed: the rows that it may see, and how they are written. */

@@ -1,7 +1,7 @@
 import type { FailedEntry } from '../../contract/envelope.ts'
 import type { Problem } from '../../contract/errors.ts'
 import type { Page, RequestObject } from '../../contract/request/parsed-request.ts'
-import type { ListPage } from '../../db/instance/instances.ts'
+import type { ListPage } from '../../db/identifiers.ts'
 import type { ServiceRow } from '../../db/service/row.ts'
 import { findServices } from '../../db/service/services.ts'
 import type { Call } from '../call.ts'

@@ -1,7 +1,6 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Database } from '../database.ts'
-import { Token } from '../schema/token.ts'
-import { User } from '../schema/user.ts'
+import { now } from '../sql/time.ts'
 import { parseUserName } from './users.ts'
 
 /** Who a request comes from. */
@@ -54,43 +53,49 @@ export async function createToken(
   database: Database,
   wanted: { readonly userUuid: string; readonly label?: string; readonly developer?: boolean },
 ): Promise<{ readonly uuid: string; readonly token: string }> {
-  const em = database.em()
-  const user = await em.findOneOrFail(User, { uuid: wanted.userUuid })
+  const { db } = database
+  const { name } = await db
+    .selectFrom('users')
+    .select('name')
+    .where('uuid', '=', wanted.userUuid)
+    .executeTakeFirstOrThrow()
   const selector = randomBytes(selectorBytes).toString('base64url')
   const secret = `${selector}${randomBytes(proofBytes).toString('base64url')}`
   const uuid = randomUUID()
-  await em.insert(Token, {
+  const token = {
     uuid,
-    user: user.uuid,
+    userUuid: wanted.userUuid,
     label: wanted.label ?? '',
     developer: wanted.developer ?? false,
     selector,
     secretSha256: sha256(secret).toString('hex'),
-    createdAt: new Date(),
-  })
-  return { uuid, token: Buffer.from(`${user.name}:${secret}`).toString('base64') }
+  }
+  await db.insertInto('tokens').values(token).execute()
+  return { uuid, token: Buffer.from(`${name}:${secret}`).toString('base64') }
 }
 
 /** All tokens, or one user's, oldest first. */
-export async function listTokens(database: Database, userName?: string): Promise<readonly TokenRecord[]> {
-  return database.rows<TokenRecord>({
-    name: 'list-tokens',
-    text: `select t.uuid, u.name as "userName", t.label, t.developer, t.created_at as "createdAt",
-             t.last_used_at as "lastUsedAt", t.revoked_at as "revokedAt"
-           from tokens t join users u on u.uuid = t.user_uuid
-           where $1::text is null or u.name = $1 order by t.created_at, t.uuid`,
-    values: [userName ?? null],
-  })
+export async function listTokens({ db }: Database, userName?: string): Promise<readonly TokenRecord[]> {
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.uuid', 'tokens.userUuid')
+    .select(['tokens.uuid', 'users.name as userName', 'label', 'developer', 'tokens.createdAt'])
+    .select(['lastUsedAt', 'revokedAt'])
+    .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+    .orderBy('tokens.createdAt')
+    .orderBy('tokens.uuid')
+    .execute()
 }
 
 /** False where there is no such token. Revoking twice is fine. */
-export async function revokeToken(database: Database, uuid: string): Promise<boolean> {
-  const rows = await database.rows({
-    name: 'revoke-token',
-    text: 'update tokens set revoked_at = coalesce(revoked_at, now()) where uuid = $1 returning uuid',
-    values: [uuid],
-  })
-  return rows.length > 0
+export async function revokeToken({ db }: Database, uuid: string): Promise<boolean> {
+  const revoked = await db
+    .updateTable('tokens')
+    .set((eb) => ({ revokedAt: eb.fn.coalesce('revokedAt', now) }))
+    .where('uuid', '=', uuid)
+    .returning('uuid')
+    .executeTakeFirst()
+  return revoked !== undefined
 }
 
 interface StoredToken extends Identity {
@@ -153,28 +158,28 @@ function clientUserName(user: string): string | undefined {
 }
 
 async function findToken(
-  database: Database,
+  { db }: Database,
   userName: string,
   selector: string,
 ): Promise<StoredToken | undefined> {
-  const [stored] = await database.rows<StoredToken>({
-    name: 'find-token',
-    text: `select u.uuid as "userUuid", u.name as "userName", u.admin, t.uuid as "tokenUuid", t.developer,
-             t.secret_sha256 as "secretSha256", t.last_used_at as "lastUsedAt"
-           from tokens t join users u on u.uuid = t.user_uuid
-           where t.selector = $1 and u.name = $2 and t.revoked_at is null`,
-    values: [selector, userName],
-  })
-  return stored
+  return db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.uuid', 'tokens.userUuid')
+    .select(['users.uuid as userUuid', 'users.name as userName', 'admin'])
+    .select(['tokens.uuid as tokenUuid', 'developer', 'secretSha256', 'lastUsedAt'])
+    .where('selector', '=', selector)
+    .where('users.name', '=', userName)
+    .where('revokedAt', 'is', null)
+    .executeTakeFirst()
 }
 
-async function noteUse(database: Database, token: StoredToken, nowMs: number): Promise<void> {
+async function noteUse({ db }: Database, token: StoredToken, nowMs: number): Promise<void> {
   if (token.lastUsedAt && nowMs - token.lastUsedAt.getTime() < lastUsedEveryMs) return
-  await database.rows({
-    name: 'note-token-use',
-    text: 'update tokens set last_used_at = $2 where uuid = $1',
-    values: [token.tokenUuid, new Date(nowMs)],
-  })
+  await db
+    .updateTable('tokens')
+    .set({ lastUsedAt: new Date(nowMs) })
+    .where('uuid', '=', token.tokenUuid)
+    .execute()
 }
 
 function sha256(text: string): Buffer {

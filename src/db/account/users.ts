@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { UniqueConstraintViolationException } from '@mikro-orm/postgresql'
 import { officialNamespace } from '../../domain/image/reference.ts'
 import { maxLabelLength, parseObjectName } from '../../domain/object-name.ts'
 import { defaultHardQuotas, defaultQuotaLimits } from '../../domain/account/quotas.ts'
 import type { QuotaAmounts, QuotaLimits } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
-import { User } from '../schema/user.ts'
-import type { UserEntity } from '../schema/user.ts'
+import { columnsOf } from '../schema/columns.ts'
+import type { Row } from '../schema/tables.ts'
 
 export interface UserRecord {
   readonly uuid: string
@@ -41,36 +40,34 @@ export function parseUserName(text: string): string | undefined {
   return name === officialNamespace ? undefined : name
 }
 
-export async function createUser(database: Database, wanted: NewUser): Promise<CreateUserOutcome> {
+const userColumns = columnsOf('users')
+
+export async function createUser({ db }: Database, wanted: NewUser): Promise<CreateUserOutcome> {
   const name = parseUserName(wanted.name)
   if (name === undefined) return { ok: false, refusal: 'invalid-name' }
-  const em = database.em()
-  const user = em.create(User, {
-    uuid: randomUUID(),
-    name,
-    admin: wanted.admin ?? false,
-    createdAt: new Date(),
-    registryBytes: 0,
-    ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
-    ...defaultQuotaLimits,
-    ...wanted.limits,
-  })
-  try {
-    await em.persist(user).flush()
-  } catch (error) {
-    if (error instanceof UniqueConstraintViolationException) return { ok: false, refusal: 'name-taken' }
-    throw error
-  }
-  return { ok: true, user: userRecord(user) }
+  const user = await db
+    .insertInto('users')
+    .values({
+      uuid: randomUUID(),
+      name,
+      admin: wanted.admin ?? false,
+      ...hardColumns({ ...defaultHardQuotas, ...wanted.hard }),
+      ...defaultQuotaLimits,
+      ...wanted.limits,
+    })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(userColumns)
+    .executeTakeFirst()
+  return user ? { ok: true, user: userRecord(user) } : { ok: false, refusal: 'name-taken' }
 }
 
-export async function findUser(database: Database, name: string): Promise<UserRecord | undefined> {
-  const user = await database.em().findOne(User, { name })
-  return user ? userRecord(user) : undefined
+export async function findUser({ db }: Database, name: string): Promise<UserRecord | undefined> {
+  const user = await db.selectFrom('users').select(userColumns).where('name', '=', name).executeTakeFirst()
+  return user && userRecord(user)
 }
 
-export async function listUsers(database: Database): Promise<readonly UserRecord[]> {
-  const users = await database.em().find(User, {}, { orderBy: { name: 'asc' } })
+export async function listUsers({ db }: Database): Promise<readonly UserRecord[]> {
+  const users = await db.selectFrom('users').select(userColumns).orderBy('name').execute()
   return users.map(userRecord)
 }
 
@@ -78,19 +75,25 @@ export async function listUsers(database: Database): Promise<readonly UserRecord
  * Changes what is given and returns the user; undefined where there is none. What is in use is not touched.
  */
 export async function setQuotas(
-  database: Database,
+  { db }: Database,
   name: string,
   quotas: { readonly hard?: Partial<QuotaAmounts>; readonly limits?: Partial<QuotaLimits> },
 ): Promise<UserRecord | undefined> {
-  const em = database.em()
-  const user = await em.findOne(User, { name })
-  if (!user) return undefined
-  em.assign(user, { ...hardColumns({ ...hardQuotasOf(user), ...quotas.hard }), ...quotas.limits })
-  await em.flush()
-  return userRecord(user)
+  return db.transaction().execute(async (db) => {
+    const user = await db
+      .selectFrom('users')
+      .select(userColumns)
+      .where('name', '=', name)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!user) return undefined
+    const changed = { ...hardColumns({ ...hardQuotasOf(user), ...quotas.hard }), ...quotas.limits }
+    await db.updateTable('users').set(changed).where('uuid', '=', user.uuid).execute()
+    return userRecord({ ...user, ...changed })
+  })
 }
 
-export function hardQuotasOf(user: UserEntity): QuotaAmounts {
+export function hardQuotasOf(user: Row<'users'>): QuotaAmounts {
   return {
     instances: user.hardInstances,
     liveInstances: user.hardLiveInstances,
@@ -106,7 +109,7 @@ export function hardQuotasOf(user: UserEntity): QuotaAmounts {
   }
 }
 
-export function quotaLimitsOf(user: UserEntity): QuotaLimits {
+export function quotaLimitsOf(user: Row<'users'>): QuotaLimits {
   return {
     minMemoryMb: user.minMemoryMb,
     maxMemoryMb: user.maxMemoryMb,
@@ -135,7 +138,7 @@ function hardColumns(hard: QuotaAmounts) {
   }
 }
 
-function userRecord(user: UserEntity): UserRecord {
+function userRecord(user: Row<'users'>): UserRecord {
   const { uuid, name, admin, createdAt, registryBytes } = user
   return {
     uuid,

@@ -1,8 +1,6 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { nameSuffixLength, replicaName } from '../../domain/object-name.ts'
 import { findLimitBreach, liveDemand } from '../../domain/account/quotas.ts'
-import { Instance } from '../schema/instance.ts'
-import type { UserEntity } from '../schema/user.ts'
+import type { Db, Row } from '../schema/tables.ts'
 import { instanceColumns, openEnv, scaleToZeroOf } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
 import { chooseNames, newInstanceRow } from '../instance/new-instances.ts'
@@ -24,25 +22,27 @@ export type InsertedClone =
   { readonly uuid: string; readonly name: string } | { readonly refusal: string } | 'no-master'
 
 /**
- * Writes the row of one more instance of the service that is as its master: what runs in it, with a copy of
- * the environment that is sealed for it alone, the size, the restart policy, when it sleeps; not the name,
- * the address, and what became of it. The user, the service and its configuration are locked. Where it is
- * refused, for people and without secrets, nothing was written.
+ * Writes the row of one more clone. A clone has from its master what runs in it, the size, the restart policy
+ * and when it sleeps, and a copy of the environment that is sealed for the clone alone. Its name, its address
+ * and its life are its own. The caller has locked the user, the service and its configuration. A refusal is
+ * text for people without secrets, and means that nothing was written.
  */
 export async function insertClone(
-  em: EntityManager,
+  db: Db,
   writer: CloneWriter,
-  made: { readonly user: UserEntity; readonly serviceUuid: string; readonly masterUuid: string },
+  made: { readonly user: Row<'users'>; readonly serviceUuid: string; readonly masterUuid: string },
 ): Promise<InsertedClone> {
-  // No moment of this row is looked at: within a transaction they are no `Date`.
-  const [master] = await em.execute<InstanceRow[]>(
-    `select ${instanceColumns} from instances
-     where uuid = ? and user_uuid = ? and service_uuid = ? and deleted_at is null`,
-    [made.masterUuid, made.user.uuid, made.serviceUuid],
-  )
+  const master = await db
+    .selectFrom('instances')
+    .select(instanceColumns)
+    .where('uuid', '=', made.masterUuid)
+    .where('userUuid', '=', made.user.uuid)
+    .where('serviceUuid', '=', made.serviceUuid)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst()
   if (master === undefined) return 'no-master'
   try {
-    return await insertLike(em, writer, { user: made.user, master })
+    return await insertLike(db, writer, { user: made.user, master })
   } catch (error) {
     if (error instanceof Refused) return { refusal: refusalWords(error.refusal) }
     throw error
@@ -50,18 +50,18 @@ export async function insertClone(
 }
 
 async function insertLike(
-  em: EntityManager,
+  db: Db,
   { secretBox, randomSuffix }: CloneWriter,
-  { user, master }: { readonly user: UserEntity; readonly master: InstanceRow },
+  { user, master }: { readonly user: Row<'users'>; readonly master: InstanceRow },
 ): Promise<InsertedClone> {
   const wanted = copyOf(secretBox, master)
-  await checkQuotas(em, user, wanted)
-  const [name] = await chooseNames(em, {
+  await checkQuotas(db, user, wanted)
+  const [name] = await chooseNames(db, {
     userUuid: user.uuid,
     count: 1,
     propose: () => replicaName(master.name, randomSuffix(nameSuffixLength)),
   })
-  const placement = await placeWithRoom(em, master.memoryMb)
+  const placement = await placeWithRoom(db, master.memoryMb)
   if ('roomiestMb' in placement) {
     const { neededMb, roomiestMb } = placement
     return {
@@ -70,7 +70,7 @@ async function insertLike(
   }
   const own = { name: name!, service: master.serviceUuid, placement, volume: null, cloneOf: master.uuid }
   const row = newInstanceRow(secretBox, wanted, own)
-  await em.insertMany(Instance, [row])
+  await db.insertInto('instances').values([row]).execute()
   return { uuid: row.uuid, name: row.name }
 }
 
@@ -84,8 +84,8 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
     ...(args !== null && { args }),
     env: openEnv(box, master),
     restartPolicy,
-    // One that stops is given back anyway. Were it gone by itself, nothing would tell that it failed, and the
-    // next come without a pause.
+    // Autoscale gives a clone back that stops. If it deleted itself, nothing would show that it failed, and
+    // the next clone would come without a pause.
     deleteOnStop: false,
     autostart: true,
     replicas: 0,
@@ -93,14 +93,14 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
   }
 }
 
-async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInstances): Promise<void> {
-  const quotas = await quotasOf(em, user)
+async function checkQuotas(db: Db, user: Row<'users'>, wanted: NewInstances): Promise<void> {
+  const quotas = await quotasOf(db, user)
   const breach = findLimitBreach(quotas.limits, wanted)
   if (breach) throw new Refused({ kind: 'limit', breach })
-  await refuseExcess(em, quotas, { instances: 1, ...liveDemand(wanted, 1) })
+  await refuseExcess(db, quotas, { instances: 1, ...liveDemand(wanted, 1) })
 }
 
-/** Why no clone was made, or no master started. */
+/** Says for people why no clone was made, or why a master was not started. */
 export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
   if (refusal.kind === 'quota') {
     const { quota, value, bound } = refusal.excess
@@ -118,7 +118,7 @@ export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
   return `refused: ${refusal.kind}`
 }
 
-/** As the API calls it. */
+/** The name that the API has for a quota. */
 function fieldName(quota: string): string {
   return quota.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { AutoscaleOutcome } from '../../domain/autoscale/outcome.ts'
 import { Drain, planAlignment, targetAfter } from '../../domain/autoscale/alignment.ts'
 import type { RetiringMember } from '../../domain/autoscale/alignment.ts'
@@ -13,10 +12,13 @@ import type { RetiredClone } from './records.ts'
 import { insertClone } from './clone-insert.ts'
 import type { InsertedClone } from './clone-insert.ts'
 import type { CreateInstancesDeps } from '../instance/create.ts'
-import { notifyInstanceSql } from '../instance/channel.ts'
+import { countNotified } from '../instance/channel.ts'
 import { findByUuids } from '../instance/instances.ts'
 import { randomSuffix } from '../random-suffix.ts'
 import { workflowSettings } from '../instance/settings.ts'
+import type { Db } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
+import { now } from '../sql/time.ts'
 
 export interface AlignDeps extends CreateInstancesDeps {
   readonly nowMs: () => number
@@ -24,11 +26,14 @@ export interface AlignDeps extends CreateInstancesDeps {
 
 export interface WantedSize {
   readonly serviceUuid: string
-  /** Absent: as many as there are. Bounded by the configuration as it is then. */
+  /** Absent: as many as there are. The sizes of the configuration bound it, as they are at that time. */
   readonly target?: number
-  /** What it is done for: kept, for people. What it names as failed goes, unless it recovered meanwhile. */
+  /**
+   * Why it is done; the decision says so to people. Clones that the cause names as failed are given back
+   * unless they recovered meanwhile.
+   */
   readonly cause: AutoscaleOutcome
-  /** False: only what is too much is given back. */
+  /** False: clones are only given back, and none is added. */
   readonly mayAdd: boolean
 }
 
@@ -37,35 +42,35 @@ export type Aligned =
   | { readonly closing: true }
   | {
       readonly closing?: never
-      /** Instances of the size before and afterwards. */
+      /** How many instances counted for the size before, and how many do afterwards. */
       readonly before: number
       readonly after: number
-      /** What is wanted from then on. */
+      /** The size that is wanted from then on. */
       readonly target: number
-      /** Their workflows have to be started. */
+      /** The new clones. Their workflows have to be started. */
       readonly added: readonly InstanceSettings[]
-      /** Their workflows have to be told. */
+      /** The clones that were given back. Their workflows have to be told. */
       readonly retired: readonly RetiredClone[]
-      /** Why not all were added, for people; never a secret. */
+      /** Says for people why not all were added. It never holds a secret. */
       readonly refusal?: string
     }
 
 /**
- * Makes a service have `target` instances, whatever it has: gives back what is too much, failed or down, all
- * at once, and adds clones one by one, a transaction each, until there are as many or one is refused. It
- * counts what there is within every transaction, so it may be repeated after whatever end it came to, and run
- * beside itself: nothing is added twice. What was done is kept with the cause, in the transactions that did
- * it. No workflow is told.
+ * Makes a service have `target` instances. One transaction gives back all clones that are too many, failed
+ * or down. Then clones are added one by one, each in a transaction of its own, until there are enough or one
+ * is refused. Every transaction counts the instances again. So the call may be repeated however it ended, and
+ * two calls may run at once: nothing is added twice. What was done is kept as a decision with its cause, in
+ * the transactions that did it. No workflow is told.
  */
 export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<Aligned> {
-  const trimmed = await inTransaction(deps, (em) => trim(em, deps, wanted))
+  const trimmed = await inTransaction(deps, (db) => trim(db, deps, wanted))
   if (trimmed === 'closing') return { closing: true }
   const { before, missing } = trimmed
   const log: DecisionLog = { position: trimmed.position, report: trimmed.report, target: trimmed.target }
   const added: string[] = []
   let refusal: string | undefined
   for (let index = 0; wanted.mayAdd && index < missing; index++) {
-    const step = await inTransaction(deps, (em) => addOne(em, deps, { wanted, log }))
+    const step = await inTransaction(deps, (db) => addOne(db, deps, { wanted, log }))
     if (step === 'closing') return { closing: true }
     if (step === 'enough') break
     if ('refusal' in step) {
@@ -87,18 +92,16 @@ export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<
   }
 }
 
-/** What is written down of one alignment while it goes on. */
+/** The decision of one alignment, which is written again after each step. */
 interface DecisionLog {
-  position: string | undefined
+  /** Undefined until it is written for the first time. */
+  position: number | undefined
   report: DecisionReport
   target: number
 }
 
-async function inTransaction<T>(
-  { database }: AlignDeps,
-  step: (em: EntityManager) => Promise<T>,
-): Promise<T> {
-  return database.em().transactional(step)
+async function inTransaction<T>({ database }: AlignDeps, step: (db: Db) => Promise<T>): Promise<T> {
+  return database.db.transaction().execute(step)
 }
 
 interface Looked {
@@ -106,22 +109,22 @@ interface Looked {
   readonly masterUuid: string
   readonly target: number
   readonly plan: ReturnType<typeof planAlignment>
-  /** Of the size, before anybody goes. */
+  /** How many instances count for the size before any is given back. */
   readonly size: number
 }
 
 async function look(
-  em: EntityManager,
+  db: Db,
   { nowMs }: AlignDeps,
   { serviceUuid, target: asked, cause }: WantedSize,
 ): Promise<Looked | 'closing'> {
-  const locked = await lockAutoscale(em, serviceUuid)
-  if (locked === undefined || locked.deletedAtMs !== null || locked.masterUuid === null) return 'closing'
+  const locked = await lockAutoscale(db, serviceUuid)
+  if (locked === undefined || locked.deletedAt !== null || locked.masterUuid === null) return 'closing'
   const { masterUuid, minSize, maxSize } = locked
-  const now = nowMs()
-  const members = (await lookAtMembers(em, { serviceUuid, masterUuid })).map((member) => ({
+  const atMs = nowMs()
+  const members = (await lookAtMembers(db, { serviceUuid, masterUuid })).map((member) => ({
     ...member,
-    standing: standingOf(member, locked, now),
+    standing: standingOf(member, locked, atMs),
   }))
   if (!members.some(({ isMaster }) => isMaster)) return 'closing'
   const size = sizeOf(members)
@@ -135,31 +138,31 @@ async function look(
   }
 }
 
-async function trim(em: EntityManager, deps: AlignDeps, wanted: WantedSize) {
-  const looked = await look(em, deps, wanted)
+async function trim(db: Db, deps: AlignDeps, wanted: WantedSize) {
+  const looked = await look(db, deps, wanted)
   if (looked === 'closing') return looked
   const { locked, target, plan, size: before } = looked
   const { serviceUuid, cause } = wanted
-  await writeTarget(em, serviceUuid, target)
-  await retire(em, plan.retire, locked.cooldownMs)
+  await writeTarget(db, serviceUuid, target)
+  await retire(db, plan.retire, locked.cooldownMs)
   const givenBack = plan.retire.map(({ name }) => name)
   const report: DecisionReport = { cause, before, after: plan.size, added: [], givenBack }
-  const position = givenBack.length === 0 ? undefined : await keepDecision(em, serviceUuid, report)
+  const position = givenBack.length === 0 ? undefined : await keepDecision(db, serviceUuid, report)
   return { before, target, missing: plan.missing, retire: plan.retire, report, position }
 }
 
 async function addOne(
-  em: EntityManager,
+  db: Db,
   deps: AlignDeps,
   { wanted, log }: { readonly wanted: WantedSize; readonly log: DecisionLog },
 ): Promise<Exclude<InsertedClone, 'no-master'> | 'closing' | 'enough'> {
-  const looked = await look(em, deps, wanted)
+  const looked = await look(db, deps, wanted)
   if (looked === 'closing') return looked
   if (looked.plan.missing === 0) return 'enough'
   const { serviceUuid } = wanted
   const { locked, masterUuid, plan } = looked
   const writer = { secretBox: deps.secretBox, randomSuffix: deps.randomSuffix ?? randomSuffix }
-  const made = await insertClone(em, writer, { user: locked.user, serviceUuid, masterUuid })
+  const made = await insertClone(db, writer, { user: locked.user, serviceUuid, masterUuid })
   if (made === 'no-master') return 'closing'
   const report =
     'refusal' in made
@@ -168,43 +171,52 @@ async function addOne(
   if ('refusal' in made) {
     const refused = { size: plan.size, target: looked.target, refusal: made.refusal }
     log.target = targetAfter(refused, { cause: wanted.cause.kind, minSize: locked.minSize })
-    await writeTarget(em, serviceUuid, log.target)
+    await writeTarget(db, serviceUuid, log.target)
   }
-  if (log.position === undefined) log.position = await keepDecision(em, serviceUuid, report)
-  else await rewriteDecision(em, log.position, report)
+  if (log.position === undefined) log.position = await keepDecision(db, serviceUuid, report)
+  else await rewriteDecision(db, log.position, report)
   log.report = report
   return made
 }
 
-/** The size that a workflow goes on from that has to begin anew. */
-async function writeTarget(em: EntityManager, serviceUuid: string, target: number): Promise<void> {
-  await em.execute(
-    'update autoscale_configurations set target = ? where service_uuid = ?',
-    [target, serviceUuid],
-    'run',
-  )
+/** A workflow that has to begin anew goes on from this size. */
+async function writeTarget(db: Db, serviceUuid: string, target: number): Promise<void> {
+  await db
+    .updateTable('autoscaleConfigurations')
+    .set({ target })
+    .where('serviceUuid', '=', serviceUuid)
+    .execute()
 }
 
-/** From now on nobody counts them; their workflows stop them, and delete them when they have. */
-async function retire(
-  em: EntityManager,
-  members: readonly RetiringMember[],
-  cooldownMs: number,
-): Promise<void> {
+/**
+ * Gives clones back. From then on they do not count. Their workflows stop them, and delete them once they
+ * have stopped.
+ */
+async function retire(db: Db, members: readonly RetiringMember[], cooldownMs: number): Promise<void> {
   for (const drain of Object.values(Drain)) {
     const uuids = members.filter((member) => member.drain === drain).map(({ uuid }) => uuid)
     if (uuids.length === 0) continue
-    await em.execute(
-      `with changed as (update instances set retired_at = now(), retire_drain_ms = ?
-         where uuid in (${uuids.map(() => '?').join(', ')}) and clone_of is not null
-           and retired_at is null and deleted_at is null returning uuid)
-       ${notifyInstanceSql('changed')}`,
-      [drainMs[drain](cooldownMs), ...uuids],
-    )
+    await db
+      .with('changed', (db) =>
+        db
+          .updateTable('instances')
+          .set({ retiredAt: now, retireDrainMs: drainMs[drain](cooldownMs) })
+          .where('uuid', '=', anyOf(uuids))
+          .where('cloneOf', 'is not', null)
+          .where('retiredAt', 'is', null)
+          .where('deletedAt', 'is', null)
+          .returning('uuid'),
+      )
+      .selectFrom('changed')
+      .select((eb) => countNotified(eb.ref('uuid')).as('told'))
+      .execute()
   }
 }
 
-/** Of two drains the earlier end counts, so the longest there is leaves one that is under way as it is. */
+/**
+ * The longest drain there is. Of two drains the one that ends earlier counts, so this one leaves a drain that
+ * is under way as it is.
+ */
 const longestDrainMs = 3_600_000
 const drainMs = {
   [Drain.None]: () => 0,

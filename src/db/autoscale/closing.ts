@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance/state.ts'
 import { closedReport } from '../../domain/autoscale/report.ts'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
@@ -8,27 +8,32 @@ import type { LockedAutoscale } from './lock.ts'
 import { findRetiredAmong } from './records.ts'
 import type { RetiredClone } from './records.ts'
 import type { Database } from '../database.ts'
-import { notifyInstanceSql } from '../instance/channel.ts'
+import { countNotified } from '../instance/channel.ts'
 import { findByUuids } from '../instance/instances.ts'
 import { workflowSettings } from '../instance/settings.ts'
+import type { Db } from '../schema/tables.ts'
+import { now } from '../sql/time.ts'
 
 export type Closing =
   /** `over`: there is no configuration any more; `kept`: the service was configured again meanwhile. */
   | { readonly kind: 'over' | 'kept' }
   | {
       readonly kind: 'closing'
-      /** All clones that are given back and still there. */
+      /** All clones that are given back and not deleted yet. */
       readonly retired: readonly RetiredClone[]
-      /** To be started, because it is stopped; with this id, so that it is started once. */
+      /**
+       * The master is stopped and has to be started. The request has this id, so that it starts the master
+       * once.
+       */
       readonly start?: { readonly master: InstanceSettings; readonly requestId: string }
     }
 
 /**
- * Gives all clones of a configuration back that is deleted, and says whether its master has to be started.
- * May be repeated: it is written down once. No workflow is told.
+ * Gives back all clones of a configuration that is deleted, and says whether its master has to be started.
+ * The call may be repeated: the decision is kept once. No workflow is told.
  */
 export async function closeClones(database: Database, serviceUuid: string): Promise<Closing> {
-  const closed = await database.em().transactional((em) => close(em, serviceUuid))
+  const closed = await database.db.transaction().execute((db) => close(db, serviceUuid))
   if (typeof closed === 'string') return { kind: closed }
   const retired = await findRetiredAmong(database, closed.retired)
   const [master] = await findByUuids(database, closed.stopped)
@@ -37,75 +42,119 @@ export async function closeClones(database: Database, serviceUuid: string): Prom
   return { kind: 'closing', retired, start }
 }
 
-async function close(em: EntityManager, serviceUuid: string) {
-  const locked = await lockAutoscale(em, serviceUuid)
+async function close(db: Db, serviceUuid: string) {
+  const locked = await lockAutoscale(db, serviceUuid)
   if (locked === undefined) return 'over'
-  const { deletedAtMs, cooldownMs } = locked
-  if (deletedAtMs === null) return 'kept'
-  await em.execute(
-    `with changed as (update instances set retired_at = now(), retire_drain_ms = ?
-       where service_uuid = ? and clone_of is not null and retired_at is null and deleted_at is null returning uuid)
-     ${notifyInstanceSql('changed')}`,
-    [cooldownMs, serviceUuid],
-  )
-  const retired = await em.execute<{ uuid: string; name: string; isNews: boolean }[]>(
-    `select i.uuid, i.name, i.retired_at >= c.deleted_at as "isNews"
-     from instances i join autoscale_configurations c using (service_uuid)
-     where service_uuid = ? and i.clone_of is not null and i.deleted_at is null order by i.position`,
-    [serviceUuid],
-  )
-  const master = await lookAtMaster(em, locked)
+  const { deletedAt, cooldownMs } = locked
+  if (deletedAt === null) return 'kept'
+  await db
+    .with('changed', (db) =>
+      db
+        .updateTable('instances')
+        .set({ retiredAt: now, retireDrainMs: cooldownMs })
+        .where('serviceUuid', '=', serviceUuid)
+        .where('cloneOf', 'is not', null)
+        .where('retiredAt', 'is', null)
+        .where('deletedAt', 'is', null)
+        .returning('uuid'),
+    )
+    .selectFrom('changed')
+    .select((eb) => countNotified(eb.ref('uuid')).as('told'))
+    .execute()
+  const retired = await db
+    .selectFrom('instances')
+    .select((eb) => ['uuid', 'name', eb('retiredAt', '>=', deletedAt).as('isNews')])
+    .where('serviceUuid', '=', serviceUuid)
+    .where('cloneOf', 'is not', null)
+    .where('deletedAt', 'is', null)
+    .orderBy('position')
+    .execute()
+  const master = await lookAtMaster(db, locked)
   const after = master === undefined ? 0 : 1
   const givenBack = retired.filter(({ isNews }) => isNews).map(({ name }) => name)
-  await keepOnce(em, serviceUuid, closedReport({ after, givenBack }))
+  await keepOnce(db, { serviceUuid, deletedAt }, closedReport({ after, givenBack }))
   return {
     retired: retired.map(({ uuid }) => uuid),
     stopped: master?.isStopped === true ? [master.uuid] : [],
-    requestId: `close/${serviceUuid}/${deletedAtMs}`,
+    requestId: `close/${serviceUuid}/${deletedAt.getTime()}`,
   }
 }
 
 /**
- * Undefined where it is deleted. One that is about to stop is stopped: a start is remembered until it has. A
- * place that is kept for a start says nothing: whoever kept it, perhaps this very closing, may have died
- * before it asked for the start. One that starts by itself again is left to that.
+ * Undefined where the master is deleted. A master that is about to stop counts as stopped: its workflow
+ * remembers a start until then. `liveReservedUntil` is not looked at: whoever kept the place for a start,
+ * perhaps this very closing, may have died before it asked for the start. A master that waits for its restart
+ * does not count as stopped, because it starts by itself.
  */
 async function lookAtMaster(
-  em: EntityManager,
+  db: Db,
   { masterUuid }: LockedAutoscale,
 ): Promise<{ readonly uuid: string; readonly isStopped: boolean } | undefined> {
-  const [master] = await em.execute<{ uuid: string; isStopped: boolean }[]>(
-    `select uuid, state in ('stopped', 'stopping', 'draining') and restart_next_at is null as "isStopped"
-     from instances where uuid = ? and deleted_at is null`,
-    [masterUuid],
-  )
-  return master
+  if (masterUuid === null) return undefined
+  const master = await db
+    .selectFrom('instances')
+    .select(['uuid', 'state', 'restartNextAt'])
+    .where('uuid', '=', masterUuid)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst()
+  if (master === undefined) return undefined
+  const { uuid, state, restartNextAt } = master
+  return { uuid, isStopped: stoppedStates.has(state) && restartNextAt === null }
 }
 
-async function keepOnce(em: EntityManager, serviceUuid: string, report: DecisionReport): Promise<void> {
-  const [kept] = await em.execute<object[]>(
-    `select 1 from autoscale_decisions d join autoscale_configurations c using (service_uuid)
-     where service_uuid = ? and d.at >= c.deleted_at and d.report->'cause'->>'kind' = 'closed' limit 1`,
-    [serviceUuid],
-  )
-  if (kept === undefined) await keepDecision(em, serviceUuid, report)
+const stoppedStates: ReadonlySet<InstanceState> = new Set([
+  InstanceState.Stopped,
+  InstanceState.Stopping,
+  InstanceState.Draining,
+])
+
+/** Keeps the decision unless one was kept since the configuration was deleted. */
+async function keepOnce(
+  db: Db,
+  { serviceUuid, deletedAt }: { readonly serviceUuid: string; readonly deletedAt: Date },
+  report: DecisionReport,
+): Promise<void> {
+  const kept = await db
+    .selectFrom('autoscaleDecisions')
+    .select('position')
+    .where('serviceUuid', '=', serviceUuid)
+    .where('at', '>=', deletedAt)
+    .where((eb) => eb(eb.ref('report', '->>').key('cause').key('kind'), '=', 'closed'))
+    .limit(1)
+    .executeTakeFirst()
+  if (kept === undefined) await keepDecision(db, serviceUuid, report)
 }
 
 /**
- * Removes the row of a deleted configuration whose clones are all given back: those that have not heard of it
- * hear it from the sweep. False where the row is needed still, as when the service was configured again.
- * Idempotent.
+ * Removes the row of a deleted configuration once all clones are given back; the sweep tells those workflows
+ * of clones that were not told of it. False where the row is still needed, as when the service was configured
+ * again. Idempotent.
  */
-export async function removeAutoscaleRow(database: Database, serviceUuid: string): Promise<boolean> {
-  const [row] = await database.rows<{ isGone: boolean }>({
-    name: 'remove-autoscale-row',
-    text: `with removed as (delete from autoscale_configurations
-             where service_uuid = $1 and deleted_at is not null and not exists (select 1 from instances
-               where service_uuid = $1 and clone_of is not null and retired_at is null and deleted_at is null)
-             returning 1)
-           select exists (select 1 from removed)
-             or not exists (select 1 from autoscale_configurations where service_uuid = $1) as "isGone"`,
-    values: [serviceUuid],
-  })
-  return row?.isGone === true
+export async function removeAutoscaleRow({ db }: Database, serviceUuid: string): Promise<boolean> {
+  const there = db
+    .selectFrom('autoscaleConfigurations')
+    .select('serviceUuid')
+    .where('serviceUuid', '=', serviceUuid)
+  const staying = db
+    .selectFrom('instances')
+    .select('uuid')
+    .where('serviceUuid', '=', serviceUuid)
+    .where('cloneOf', 'is not', null)
+    .where('retiredAt', 'is', null)
+    .where('deletedAt', 'is', null)
+  const { isGone } = await db
+    .with('removed', (db) =>
+      db
+        .deleteFrom('autoscaleConfigurations')
+        .where('serviceUuid', '=', serviceUuid)
+        .where('deletedAt', 'is not', null)
+        .where((eb) => eb.not(eb.exists(staying)))
+        .returning('serviceUuid'),
+    )
+    .selectNoFrom((eb) => {
+      const removed = eb.selectFrom('removed').select('serviceUuid')
+      return eb.or([eb.exists(removed), eb.not(eb.exists(there))]).as('isGone')
+    })
+    .executeTakeFirstOrThrow()
+  return isGone === true
 }

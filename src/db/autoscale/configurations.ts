@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { jsonBuildObject } from 'kysely/helpers/postgres'
 import { defaultAutoscale } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleConfiguration, AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import { closedReport } from '../../domain/autoscale/report.ts'
@@ -6,24 +6,28 @@ import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import { findAutoscaleBreach, isAutoscaleDisabled } from '../../domain/account/quotas.ts'
 import { keepDecision } from './decisions.ts'
 import type { Database } from '../database.ts'
-import type { UserEntity } from '../schema/user.ts'
-import type { Identifier } from '../instance/instances.ts'
+import { columnOf } from '../identifiers.ts'
+import type { Identifier } from '../identifiers.ts'
+import { json } from '../postgres-client.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
+import type { Db, Row } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
+import { now } from '../sql/time.ts'
 import { lockUser } from '../account/user-lock.ts'
 import { quotaLimitsOf } from '../account/users.ts'
 
-/** A configuration as it is asked for. */
+/** A configuration that a user asks for. */
 export interface NewAutoscale {
   readonly userUuid: string
   readonly serviceUuid: string
   readonly master: Identifier
-  /** Absent: the default, or what of the account's limits is nearest to that. */
+  /** Absent: the default, or the size nearest to it within the limits of the account. */
   readonly minSize?: number
   readonly maxSize?: number
   readonly warmupMs: number
   readonly cooldownMs: number
-  /** Of different names, and not more than a service may have. */
+  /** Their names differ, and there are not more than a service may have. */
   readonly policies: readonly AutoscalePolicy[]
 }
 
@@ -38,74 +42,99 @@ export type ChangeAutoscaleOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Configures a service that is not, and makes it persistent. What a configuration before left to be closed is
- * taken over. Under the lock of the user's row: of two at once one is refused, and the master is neither
- * deleted nor given a volume beside it. Locks, as everywhere: the user, the service, its configuration, the
- * instance.
+ * Configures a service that has no configuration, and makes the service persistent. The row of an earlier
+ * configuration that is still to be closed is taken over. This happens under the lock of the user's row: of
+ * two calls at once one is refused, and meanwhile the master is neither deleted nor given a volume. The order
+ * of locks is the same everywhere: the user, the service, its configuration, the instance.
  */
 export async function insertAutoscale(
   database: Database,
   wanted: NewAutoscale,
 ): Promise<ChangeAutoscaleOutcome> {
   return changed(() =>
-    database.em().transactional(async (em) => {
-      const user = await lockUser(em, wanted.userUuid)
-      const service = await lockService(em, wanted)
+    database.db.transaction().execute(async (db) => {
+      const user = await lockUser(db, wanted.userUuid)
+      const service = await lockService(db, wanted)
       const sizes = admittedSizes(user, wanted)
-      await refuseConfigured(em, service)
-      const masterUuid = await lockMaster(em, wanted, service)
+      await refuseConfigured(db, service)
+      const masterUuid = await lockMaster(db, wanted, service)
       const { warmupMs, cooldownMs, policies } = wanted
-      await em.execute(
-        `insert into autoscale_configurations
-           (service_uuid, user_uuid, master_uuid, min_size, max_size, warmup_ms, cooldown_ms, policies)
-         values (?, ?, ?, ?, ?, ?, ?, ?::jsonb)
-         on conflict (service_uuid) do update set created_at = now(), deleted_at = null,
-           workflow_started_at = null, target = null, master_uuid = excluded.master_uuid,
-           min_size = excluded.min_size, max_size = excluded.max_size, warmup_ms = excluded.warmup_ms,
-           cooldown_ms = excluded.cooldown_ms, policies = excluded.policies`,
-        [
-          service.uuid,
-          user.uuid,
-          masterUuid,
-          sizes.min,
-          sizes.max,
-          warmupMs,
-          cooldownMs,
-          JSON.stringify(policies),
-        ],
-        'run',
-      )
-      await em.execute(
-        'update services set persistent = true where uuid = ? and not persistent',
-        [service.uuid],
-        'run',
-      )
+      await writeConfiguration(db, {
+        serviceUuid: service.uuid,
+        userUuid: user.uuid,
+        masterUuid,
+        minSize: sizes.min,
+        maxSize: sizes.max,
+        warmupMs,
+        cooldownMs,
+        policies,
+      })
+      await db
+        .updateTable('services')
+        .set({ persistent: true })
+        .where('uuid', '=', service.uuid)
+        .where('persistent', '=', false)
+        .execute()
       return settingsOf(user.uuid, service)
     }),
   )
 }
 
-/** Of those services of the user that are configured, by the services' UUIDs. */
+type WrittenConfiguration = Omit<
+  Row<'autoscaleConfigurations'>,
+  'createdAt' | 'deletedAt' | 'workflowStartedAt' | 'target'
+>
+
+/** Overwrites a deleted configuration if its row is still there: only its service and its user stay. */
+async function writeConfiguration(db: Db, { policies, ...columns }: WrittenConfiguration): Promise<void> {
+  await db
+    .insertInto('autoscaleConfigurations')
+    .values({ ...columns, policies: json(policies) })
+    .onConflict((oc) =>
+      oc.column('serviceUuid').doUpdateSet((eb) => ({
+        createdAt: now,
+        deletedAt: null,
+        workflowStartedAt: null,
+        target: null,
+        masterUuid: eb.ref('excluded.masterUuid'),
+        minSize: eb.ref('excluded.minSize'),
+        maxSize: eb.ref('excluded.maxSize'),
+        warmupMs: eb.ref('excluded.warmupMs'),
+        cooldownMs: eb.ref('excluded.cooldownMs'),
+        policies: eb.ref('excluded.policies'),
+      })),
+    )
+    .execute()
+}
+
+/** The configurations of those services of the user that have one, by the service's UUID. */
 export async function findAutoscale(
-  database: Database,
+  { db }: Database,
   userUuid: string,
   serviceUuids: readonly string[],
 ): Promise<ReadonlyMap<string, AutoscaleRow>> {
-  const rows = await database.rows<AutoscaleRow>({
-    name: 'find-autoscale',
-    text: `select c.service_uuid as "serviceUuid", c.min_size as "minSize", c.max_size as "maxSize",
-             c.warmup_ms as "warmupMs", c.cooldown_ms as "cooldownMs", c.policies,
-             json_build_object('uuid', m.uuid, 'name', m.name) as master
-           from autoscale_configurations c join instances m on m.uuid = c.master_uuid
-           where c.service_uuid = any($2::uuid[]) and c.user_uuid = $1 and c.deleted_at is null`,
-    values: [userUuid, serviceUuids],
-  })
+  const rows = await db
+    .selectFrom('autoscaleConfigurations as configured')
+    .innerJoin('instances as master', 'master.uuid', 'configured.masterUuid')
+    .where('configured.serviceUuid', '=', anyOf(serviceUuids))
+    .where('configured.userUuid', '=', userUuid)
+    .where('configured.deletedAt', 'is', null)
+    .select((eb) => [
+      'configured.serviceUuid',
+      'configured.minSize',
+      'configured.maxSize',
+      'configured.warmupMs',
+      'configured.cooldownMs',
+      'configured.policies',
+      jsonBuildObject({ uuid: eb.ref('master.uuid'), name: eb.ref('master.name') }).as('master'),
+    ])
+    .execute()
   return new Map(rows.map((row) => [row.serviceUuid, row]))
 }
 
 /**
- * Makes the configuration invisible, and has all clones go: they are given back in the same moment, with the
- * cooldown to drain. Its workflow closes what is left, and removes the row.
+ * Makes the configuration invisible, and gives back all clones in the same moment; they may drain for the
+ * cooldown. The workflow of the configuration closes what is left, and removes the row.
  */
 export async function deleteAutoscale(
   database: Database,
@@ -113,91 +142,107 @@ export async function deleteAutoscale(
   serviceUuid: string,
 ): Promise<ChangeAutoscaleOutcome> {
   return changed(() =>
-    database.em().transactional(async (em) => {
-      await lockUser(em, userUuid)
-      const service = await lockService(em, { userUuid, serviceUuid })
-      const [deleted] = await em.execute<{ cooldownMs: number }[]>(
-        `update autoscale_configurations set deleted_at = now() where service_uuid = ? and deleted_at is null
-         returning cooldown_ms as "cooldownMs"`,
-        [service.uuid],
-      )
+    database.db.transaction().execute(async (db) => {
+      await lockUser(db, userUuid)
+      const service = await lockService(db, { userUuid, serviceUuid })
+      const deleted = await db
+        .updateTable('autoscaleConfigurations')
+        .set({ deletedAt: now })
+        .where('serviceUuid', '=', service.uuid)
+        .where('deletedAt', 'is', null)
+        .returning('cooldownMs')
+        .executeTakeFirst()
       if (deleted === undefined)
         throw new Refused({ kind: 'autoscale-not-configured', service: service.name })
-      const givenBack = await em.execute<{ name: string }[]>(
-        `with given as (update instances set retired_at = now(), retire_drain_ms = ?
-           where service_uuid = ? and clone_of is not null and retired_at is null and deleted_at is null
-           returning name, position)
-         select name from given order by position`,
-        [deleted.cooldownMs, service.uuid],
-      )
-      // Now, and not by the workflow that closes: by then a sweep may have deleted some of them. The master
-      // stays.
+      const givenBack = await db
+        .with('given', (db) =>
+          db
+            .updateTable('instances')
+            .set({ retiredAt: now, retireDrainMs: deleted.cooldownMs })
+            .where('serviceUuid', '=', service.uuid)
+            .where('cloneOf', 'is not', null)
+            .where('retiredAt', 'is', null)
+            .where('deletedAt', 'is', null)
+            .returning(['name', 'position']),
+        )
+        .selectFrom('given')
+        .select('name')
+        .orderBy('position')
+        .execute()
+      // The decision is kept here and not by the workflow that closes: by then a sweep may have deleted some
+      // of the clones. The master stays.
       const names = givenBack.map(({ name }) => name)
-      await keepDecision(em, service.uuid, closedReport({ after: 1, givenBack: names }))
+      await keepDecision(db, service.uuid, closedReport({ after: 1, givenBack: names }))
       return settingsOf(userUuid, service)
     }),
   )
 }
 
-interface LockedService {
-  readonly uuid: string
-  readonly name: string
-}
+type LockedService = Pick<Row<'services'>, 'uuid' | 'name'>
 
 async function lockService(
-  em: EntityManager,
+  db: Db,
   { userUuid, serviceUuid }: Pick<NewAutoscale, 'userUuid' | 'serviceUuid'>,
 ): Promise<LockedService> {
-  const [service] = await em.execute<LockedService[]>(
-    'select uuid, name from services where uuid = ? and user_uuid = ? for update',
-    [serviceUuid, userUuid],
-  )
+  const service = await db
+    .selectFrom('services')
+    .select(['uuid', 'name'])
+    .where('uuid', '=', serviceUuid)
+    .where('userUuid', '=', userUuid)
+    .forUpdate()
+    .executeTakeFirst()
   if (service === undefined) throw new Refused({ kind: 'service-not-found', by: 'uuid', value: serviceUuid })
   return service
 }
 
-async function refuseConfigured(em: EntityManager, { uuid, name }: LockedService): Promise<void> {
-  const [configured] = await em.execute<{ master: string | null }[]>(
-    `select (select name from instances where uuid = master_uuid) as master from autoscale_configurations
-     where service_uuid = ? and deleted_at is null`,
-    [uuid],
-  )
+async function refuseConfigured(db: Db, { uuid, name }: LockedService): Promise<void> {
+  const configured = await db
+    .selectFrom('autoscaleConfigurations as configured')
+    .leftJoin('instances as master', 'master.uuid', 'configured.masterUuid')
+    .select('master.name as master')
+    .where('configured.serviceUuid', '=', uuid)
+    .where('configured.deletedAt', 'is', null)
+    .executeTakeFirst()
   if (configured === undefined) return
   throw new Refused({ kind: 'autoscale-configured', service: name, master: configured.master ?? '' })
 }
 
-/** Answers the UUID of the instance that is to be cloned. Throws `Refused` where it can not be. */
+/** Answers the UUID of the instance that is to be cloned. Throws `Refused` where it can not be cloned. */
 async function lockMaster(
-  em: EntityManager,
+  db: Db,
   { userUuid, master }: NewAutoscale,
   service: LockedService,
 ): Promise<string> {
-  const [by, value] = 'uuid' in master ? (['uuid', master.uuid] as const) : (['name', master.name] as const)
-  const [found] = await em.execute<MasterRow[]>(
-    `select uuid, name, service_uuid as "serviceUuid", clone_of is not null as "isClone",
-       (select name from volumes where uuid = volume_uuid) as volume
-     from instances where user_uuid = ? and ${by} = ? and deleted_at is null for no key update`,
-    [userUuid, value],
-  )
+  const [by, value] = columnOf(master)
+  const found = await db
+    .selectFrom('instances')
+    .select((eb) => [
+      'uuid',
+      'name',
+      'serviceUuid',
+      'cloneOf',
+      eb
+        .selectFrom('volumes')
+        .select('volumes.name')
+        .whereRef('volumes.uuid', '=', 'instances.volumeUuid')
+        .as('volume'),
+    ])
+    .where('userUuid', '=', userUuid)
+    .where(by, '=', value)
+    .where('deletedAt', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
   if (found === undefined) throw new Refused({ kind: 'instance-not-found', by, value })
-  const { uuid, name, serviceUuid, isClone, volume } = found
-  if (isClone) throw new Refused({ kind: 'master-is-clone', name })
+  const { uuid, name, serviceUuid, cloneOf, volume } = found
+  if (cloneOf !== null) throw new Refused({ kind: 'master-is-clone', name })
   if (serviceUuid !== service.uuid)
     throw new Refused({ kind: 'master-not-attached', name, service: service.name })
   if (volume !== null) throw new Refused({ kind: 'master-has-volume', name, volume })
   return uuid
 }
 
-interface MasterRow {
-  readonly uuid: string
-  readonly name: string
-  readonly serviceUuid: string | null
-  readonly isClone: boolean
-  readonly volume: string | null
-}
-
 function admittedSizes(
-  user: UserEntity,
+  user: Row<'users'>,
   { minSize, maxSize }: NewAutoscale,
 ): { readonly min: number; readonly max: number } {
   const limits = quotaLimitsOf(user)

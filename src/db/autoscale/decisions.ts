@@ -1,76 +1,89 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import type { Database } from '../database.ts'
-import { plainJson } from '../plain-text-client.ts'
+import { json } from '../postgres-client.ts'
+import type { Db, Row } from '../schema/tables.ts'
 
-/** Of each service; older ones are forgotten. */
+/** How many decisions of each service are kept. Older ones are deleted. */
 export const keptDecisions = 50
 
-export interface AutoscaleDecisionRow {
-  readonly position: number
-  readonly at: Date
-  readonly report: DecisionReport
-}
+export type AutoscaleDecisionRow = Readonly<Pick<Row<'autoscaleDecisions'>, 'position' | 'at' | 'report'>>
 
-/** The last ones, the newest first. */
+/** The last decisions of a service, the newest first. */
 export async function lastDecisions(
-  database: Database,
+  { db }: Database,
   serviceUuid: string,
   limit: number = keptDecisions,
 ): Promise<readonly AutoscaleDecisionRow[]> {
-  return database.rows<AutoscaleDecisionRow>({
-    name: 'last-autoscale-decisions',
-    text: `select position, at, report from autoscale_decisions where service_uuid = $1
-           order by position desc limit $2`,
-    values: [serviceUuid, limit],
-  })
+  return db
+    .selectFrom('autoscaleDecisions')
+    .select(['position', 'at', 'report'])
+    .where('serviceUuid', '=', serviceUuid)
+    .orderBy('position', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /**
- * Writes down what was done, in the transaction that does it, and forgets what is too old. A refusal that
- * only repeats the last one takes its place: what was tried in vain for hours does not push out what was
- * done. Answers the position, under which it can be written anew while it goes on.
+ * Keeps a decision, in the transaction that carries it out, and deletes those that are too old. A refusal
+ * that only repeats the last decision takes its place: what was tried in vain for hours does not push out
+ * what was done. Answers the position, by which `rewriteDecision` finds the decision.
  */
-export async function keepDecision(
-  em: EntityManager,
-  serviceUuid: string,
-  report: DecisionReport,
-): Promise<string> {
-  if (isInVain(report)) {
-    await em.execute(
-      `delete from autoscale_decisions where position =
-           (select max(position) from autoscale_decisions where service_uuid = ?)
-         and report->>'refusal' = ? and report->'added' = '[]' and report->'givenBack' = '[]'`,
-      [serviceUuid, report.refusal],
-      'run',
+export async function keepDecision(db: Db, serviceUuid: string, report: DecisionReport): Promise<number> {
+  const { added, givenBack, refusal } = report
+  const changesNothing = added.length === 0 && givenBack.length === 0
+  if (changesNothing && refusal !== undefined) await deleteRepeated(db, serviceUuid, refusal)
+  const { position } = await db
+    .insertInto('autoscaleDecisions')
+    .values({ serviceUuid, report: json(report) })
+    .returning('position')
+    .executeTakeFirstOrThrow()
+  await deleteOld(db, serviceUuid)
+  return position
+}
+
+/** Deletes the last decision if it changed nothing and was refused with the same words. */
+async function deleteRepeated(db: Db, serviceUuid: string, refusal: string): Promise<void> {
+  await db
+    .deleteFrom('autoscaleDecisions')
+    .where('position', '=', (eb) =>
+      eb
+        .selectFrom('autoscaleDecisions')
+        .select((eb) => eb.fn.max('position').as('last'))
+        .where('serviceUuid', '=', serviceUuid),
     )
-  }
-  const [row] = await em.execute<{ position: string }[]>(
-    'insert into autoscale_decisions (service_uuid, report) values (?, ?::jsonb) returning position',
-    [serviceUuid, plainJson(report)],
-  )
-  await em.execute(
-    `delete from autoscale_decisions where service_uuid = ? and position <=
-       (select position from autoscale_decisions where service_uuid = ? order by position desc offset ? limit 1)`,
-    [serviceUuid, serviceUuid, keptDecisions],
-    'run',
-  )
-  return row!.position
+    .where((eb) => {
+      const textOf = (key: 'refusal' | 'added' | 'givenBack') =>
+        eb.ref('report', '->>').key(key).$castTo<string>()
+      return eb.and([
+        eb(textOf('refusal'), '=', refusal),
+        eb(textOf('added'), '=', '[]'),
+        eb(textOf('givenBack'), '=', '[]'),
+      ])
+    })
+    .execute()
 }
 
-/** What became of a decision that goes on. */
-export async function rewriteDecision(
-  em: EntityManager,
-  position: string,
-  report: DecisionReport,
-): Promise<void> {
-  await em.execute(
-    'update autoscale_decisions set report = ?::jsonb where position = ?',
-    [plainJson(report), position],
-    'run',
-  )
+async function deleteOld(db: Db, serviceUuid: string): Promise<void> {
+  await db
+    .deleteFrom('autoscaleDecisions')
+    .where('serviceUuid', '=', serviceUuid)
+    .where('position', '<=', (eb) =>
+      eb
+        .selectFrom('autoscaleDecisions')
+        .select('position')
+        .where('serviceUuid', '=', serviceUuid)
+        .orderBy('position', 'desc')
+        .offset(keptDecisions)
+        .limit(1),
+    )
+    .execute()
 }
 
-function isInVain({ added, givenBack, refusal }: DecisionReport): boolean {
-  return refusal !== undefined && added.length === 0 && givenBack.length === 0
+/** Replaces what is kept of a decision that is still being carried out. */
+export async function rewriteDecision(db: Db, position: number, report: DecisionReport): Promise<void> {
+  await db
+    .updateTable('autoscaleDecisions')
+    .set({ report: json(report) })
+    .where('position', '=', position)
+    .execute()
 }

@@ -1,11 +1,12 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import type { AutoscalePolicy } from '../../domain/autoscale/policy.ts'
 import { maxPoliciesPerService } from '../../domain/autoscale/steps.ts'
 import type { Database } from '../database.ts'
+import { json } from '../postgres-client.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
+import type { Db } from '../schema/tables.ts'
 
-/** What became of each policy, in the order in which they were given; `refusal` absent: it was done. */
+/** What became of each policy, in the order in which they were given. A change without `refusal` was made. */
 export type ChangePoliciesOutcome =
   | { readonly ok: true; readonly changes: readonly PolicyChange[] }
   | { readonly ok: false; readonly refusal: WriteRefusal }
@@ -22,8 +23,8 @@ interface ConfiguredService {
 }
 
 /**
- * Adds each of a service's new policies unless its name is taken or there are too many; the others are added
- * all the same.
+ * Adds policies to a service. A policy is refused where its name is taken or the service has too many; the
+ * others are added all the same.
  */
 export async function addPolicies(
   database: Database,
@@ -46,7 +47,7 @@ export async function addPolicies(
   })
 }
 
-/** Removes those of a service's policies that there are. */
+/** Removes policies of a service. Names that no policy has are refused; the others go all the same. */
 export async function deletePolicies(
   database: Database,
   service: ConfiguredService,
@@ -70,8 +71,8 @@ interface Change {
 }
 
 /**
- * Under the lock of the configuration alone, so that changes at once come one after the other; nobody else
- * waits for it with more.
+ * Changes the policies under the lock of the configuration's row, so that changes at once come one after the
+ * other. No other lock is taken, so nobody has to wait for more than this row.
  */
 async function changed(
   database: Database,
@@ -79,13 +80,13 @@ async function changed(
   change: (policies: readonly AutoscalePolicy[]) => Change,
 ): Promise<ChangePoliciesOutcome> {
   const written = await orRefusal(() =>
-    database.em().transactional(async (em) => {
-      const { kept, changes } = change(await lockPolicies(em, service))
-      await em.execute(
-        'update autoscale_configurations set policies = ?::jsonb where service_uuid = ?',
-        [JSON.stringify(kept), service.uuid],
-        'run',
-      )
+    database.db.transaction().execute(async (db) => {
+      const { kept, changes } = change(await lockPolicies(db, service))
+      await db
+        .updateTable('autoscaleConfigurations')
+        .set({ policies: json(kept) })
+        .where('serviceUuid', '=', service.uuid)
+        .execute()
       return changes
     }),
   )
@@ -93,14 +94,17 @@ async function changed(
 }
 
 async function lockPolicies(
-  em: EntityManager,
+  db: Db,
   { userUuid, uuid, name }: ConfiguredService,
 ): Promise<readonly AutoscalePolicy[]> {
-  const [configured] = await em.execute<{ policies: readonly AutoscalePolicy[] }[]>(
-    `select policies from autoscale_configurations
-     where service_uuid = ? and user_uuid = ? and deleted_at is null for no key update`,
-    [uuid, userUuid],
-  )
+  const configured = await db
+    .selectFrom('autoscaleConfigurations')
+    .select('policies')
+    .where('serviceUuid', '=', uuid)
+    .where('userUuid', '=', userUuid)
+    .where('deletedAt', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
   if (configured === undefined) throw new Refused({ kind: 'autoscale-not-configured', service: name })
   return configured.policies
 }

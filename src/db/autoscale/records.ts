@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ExpressionBuilder } from 'kysely'
 import { leastDrainMs } from '../../domain/autoscale/alignment.ts'
 import { hostGoneAfterMs } from '../../domain/autoscale/members.ts'
 import type { AutoscaleMember } from '../../domain/autoscale/members.ts'
@@ -6,125 +6,139 @@ import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { InstanceSettings } from '../../domain/instance/settings.ts'
-import { autoscaleSettings, autoscaleSettingsColumns } from './settings.ts'
-import type { AutoscaleSettingsRow } from './settings.ts'
+import { autoscaleSettings, selectAutoscaleSettings } from './settings.ts'
 import type { Database } from '../database.ts'
 import { instanceColumns } from '../instance/row.ts'
 import type { InstanceRow } from '../instance/row.ts'
-import { markStarted, readDeleted, readUnstarted } from '../workflow-rows.ts'
-import type { SweepBounds, WorkflowTable } from '../workflow-rows.ts'
 import { workflowSettings } from '../instance/settings.ts'
+import type { Db, Row, Tables } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
+import { ago, before, now } from '../sql/time.ts'
+import type { SweepBounds } from '../workflow-rows.ts'
 
 // What the workflows of autoscale configurations, their observers and the sweep read.
 
-const table = {
-  name: 'autoscale_configurations',
-  key: 'service_uuid',
-  columns: autoscaleSettingsColumns,
-} satisfies WorkflowTable
-
-/** Configurations in force whose workflow nobody is known to have started, oldest first. */
+/** Configurations in force whose workflow is not known to have been started, oldest first. */
 export async function findUnstartedAutoscales(
-  database: Database,
+  { db }: Database,
   bounds: SweepBounds,
 ): Promise<readonly AutoscaleSettings[]> {
-  const inForce = { ...table, only: 'deleted_at is null' }
-  return (await readUnstarted<AutoscaleSettingsRow>(database, inForce, bounds)).map(autoscaleSettings)
+  const rows = await selectAutoscaleSettings(db)
+    .where('autoscaleConfigurations.deletedAt', 'is', null)
+    .where('autoscaleConfigurations.workflowStartedAt', 'is', null)
+    .where('autoscaleConfigurations.createdAt', '<', ago(bounds.olderThanMs))
+    .orderBy('autoscaleConfigurations.createdAt')
+    .limit(bounds.limit)
+    .execute()
+  return rows.map(autoscaleSettings)
 }
 
 /** Configurations that are marked deleted and whose row is still there, longest deleted first. */
 export async function findDeletedAutoscales(
-  database: Database,
+  { db }: Database,
   bounds: SweepBounds,
 ): Promise<readonly AutoscaleSettings[]> {
-  return (await readDeleted<AutoscaleSettingsRow>(database, table, bounds)).map(autoscaleSettings)
+  const rows = await selectAutoscaleSettings(db)
+    .where('autoscaleConfigurations.deletedAt', '<', ago(bounds.olderThanMs))
+    .orderBy('autoscaleConfigurations.deletedAt')
+    .limit(bounds.limit)
+    .execute()
+  return rows.map(autoscaleSettings)
 }
 
 /** Notes that the workflows of these services' configurations run. */
-export async function markAutoscaleStarted(
-  database: Database,
-  serviceUuids: readonly string[],
-): Promise<void> {
-  await markStarted(database, table, serviceUuids)
+export async function markAutoscaleStarted({ db }: Database, serviceUuids: readonly string[]): Promise<void> {
+  await db
+    .updateTable('autoscaleConfigurations')
+    .set({ workflowStartedAt: now })
+    .where('serviceUuid', '=', anyOf(serviceUuids))
+    .where('workflowStartedAt', 'is', null)
+    .execute()
 }
 
-/** A clone that autoscale gives back, as its workflow has to hear it. */
+/** A clone that autoscale gives back, and what its workflow has to be told. */
 export interface RetiredClone {
   readonly settings: InstanceSettings
   /** How long it may drain. */
   readonly drainMs: number
 }
 
-/** Clones that are given back and not deleted yet, those first that are it longest. */
+/** Clones that are given back and not deleted yet, those first that were given back first. */
 export async function findRetiredClones(
-  database: Database,
+  { db }: Database,
   bounds: SweepBounds,
 ): Promise<readonly RetiredClone[]> {
-  const rows = await database.rows<RetiredRow>({
-    name: 'find-retired-clones',
-    text: `select ${retiredColumns} from instances
-           where retired_at < now() - make_interval(secs => $1) and deleted_at is null
-           order by retired_at limit $2`,
-    values: [bounds.olderThanMs / 1_000, bounds.limit],
-  })
+  const rows = await db
+    .selectFrom('instances')
+    .select(retiredColumns)
+    .where('retiredAt', '<', ago(bounds.olderThanMs))
+    .where('deletedAt', 'is', null)
+    .orderBy('retiredAt')
+    .limit(bounds.limit)
+    .execute()
   return rows.map(retiredClone)
 }
 
-/** Of these, in no order, those that are given back and not deleted yet. */
+/** Those of these instances that are given back and not deleted yet, in no order. */
 export async function findRetiredAmong(
-  database: Database,
+  { db }: Database,
   uuids: readonly string[],
 ): Promise<readonly RetiredClone[]> {
-  const rows = await database.rows<RetiredRow>({
-    name: 'find-retired-among',
-    text: `select ${retiredColumns} from instances
-           where uuid = any($1::uuid[]) and retired_at is not null and deleted_at is null`,
-    values: [uuids],
-  })
+  const rows = await db
+    .selectFrom('instances')
+    .select(retiredColumns)
+    .where('uuid', '=', anyOf(uuids))
+    .where('retiredAt', 'is not', null)
+    .where('deletedAt', 'is', null)
+    .execute()
   return rows.map(retiredClone)
 }
 
-type RetiredRow = InstanceRow & { readonly drainMs: number }
-const retiredColumns = `${instanceColumns}, coalesce(retire_drain_ms, 0) as "drainMs"`
+const retiredColumns = [...instanceColumns, 'retireDrainMs'] as const
 
-function retiredClone(row: RetiredRow): RetiredClone {
-  return { settings: workflowSettings(row), drainMs: Math.max(row.drainMs, leastDrainMs) }
+function retiredClone(row: InstanceRow & Pick<Row<'instances'>, 'retireDrainMs'>): RetiredClone {
+  return { settings: workflowSettings(row), drainMs: Math.max(row.retireDrainMs ?? 0, leastDrainMs) }
 }
 
 /** Services that have a configuration which is not deleted, in no order. */
-export async function listAutoscaledServices(database: Database): Promise<readonly string[]> {
-  const rows = await database.rows<{ readonly serviceUuid: string }>({
-    name: 'list-autoscaled-services',
-    text: 'select service_uuid as "serviceUuid" from autoscale_configurations where deleted_at is null',
-  })
+export async function listAutoscaledServices({ db }: Database): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('autoscaleConfigurations')
+    .select('serviceUuid')
+    .where('deletedAt', 'is', null)
+    .execute()
   return rows.map(({ serviceUuid }) => serviceUuid)
 }
 
-/** A service that is scaled, as its observer sees it. */
+/** An autoscaled service as its observer sees it. */
 export interface AutoscaledService {
   readonly serviceUuid: string
   readonly masterUuid: string
   readonly configuration: AutoscaleConfiguration
-  /** The master and its clones, in the order in which they were made; none that is deleted or given back. */
+  /**
+   * The master and its clones in the order in which they were made, without those that are deleted or given
+   * back.
+   */
   readonly members: readonly AutoscaleMember[]
 }
 
 /**
- * One look at many services, by one query: those of `serviceUuids` that have a configuration which is not
- * deleted. Cheap enough for thousands of services in a second.
+ * Reads those of `serviceUuids` that have a configuration which is not deleted, all with one query. It is
+ * cheap enough for thousands of services in a second.
  */
 export async function readAutoscaleMembers(
-  database: Database,
+  { db }: Database,
   serviceUuids: readonly string[],
 ): Promise<readonly AutoscaledService[]> {
-  const rows = await database.rows<ServiceRow>({
-    name: 'read-autoscale-members',
-    text: `select c.service_uuid as "serviceUuid", c.master_uuid as "masterUuid", c.min_size as "minSize",
-             c.max_size as "maxSize", c.warmup_ms as "warmupMs", c.cooldown_ms as "cooldownMs", c.policies, m.members
-           from autoscale_configurations c, lateral (${membersSql}) as m
-           where c.service_uuid = any($1::uuid[]) and c.deleted_at is null and c.master_uuid is not null`,
-    values: [serviceUuids],
-  })
+  const rows = await db
+    .selectFrom('autoscaleConfigurations')
+    .where('serviceUuid', '=', anyOf(serviceUuids))
+    .where('deletedAt', 'is', null)
+    .where('masterUuid', 'is not', null)
+    .select(['serviceUuid', 'masterUuid', 'minSize', 'maxSize', 'warmupMs', 'cooldownMs', 'policies'])
+    .select((eb) => membersOf(eb).as('members'))
+    .$narrowType<{ masterUuid: string }>()
+    .execute()
   return rows.map(({ serviceUuid, masterUuid, members, ...configuration }) => ({
     serviceUuid,
     masterUuid,
@@ -133,27 +147,22 @@ export async function readAutoscaleMembers(
   }))
 }
 
-type ServiceRow = AutoscaleConfiguration & {
-  readonly serviceUuid: string
-  readonly masterUuid: string
-  /** Null where there are none. */
-  readonly members: readonly MemberColumns[] | null
-}
-
-/** In a transaction: those of one service, in the order in which they were made. */
+/** The members of one service as a transaction sees them, in the order in which they were made. */
 export async function lookAtMembers(
-  em: EntityManager,
+  db: Db,
   { serviceUuid, masterUuid }: { readonly serviceUuid: string; readonly masterUuid: string },
 ): Promise<readonly AutoscaleMember[]> {
-  const [row] = await em.execute<Pick<ServiceRow, 'members'>[]>(
-    `select m.members from autoscale_configurations c, lateral (${membersSql}) as m where c.service_uuid = ?`,
-    [serviceUuid],
-  )
+  const row = await db
+    .selectFrom('autoscaleConfigurations')
+    .where('serviceUuid', '=', serviceUuid)
+    .select((eb) => membersOf(eb).as('members'))
+    .executeTakeFirst()
   return membersIn(row?.members ?? null, masterUuid)
 }
 
 /**
- * Positional, which is half the bytes: there are thousands of them every second. Moments are in milliseconds.
+ * A member as an array of JSON. An object with names would have twice the bytes, and thousands are read every
+ * second. Times are in milliseconds.
  */
 type MemberColumns = readonly [
   uuid: string,
@@ -171,30 +180,64 @@ type MemberColumns = readonly [
   isHostGone: boolean,
 ]
 
-function msOf(column: string): string {
-  return `(date_part('epoch', ${column}) * 1000)::bigint`
+/** The members of each configuration, as one value of JSON that is null where there are none. */
+function membersOf(eb: ExpressionBuilder<Tables, 'autoscaleConfigurations'>) {
+  return eb
+    .selectFrom('instances')
+    .innerJoin('nodes', 'nodes.id', 'instances.nodeId')
+    .whereRef('instances.serviceUuid', '=', 'autoscaleConfigurations.serviceUuid')
+    .where('instances.deletedAt', 'is', null)
+    .where('instances.retiredAt', 'is', null)
+    .where((eb) => {
+      const masterUuid = eb.ref('autoscaleConfigurations.masterUuid')
+      return eb.or([eb('instances.uuid', '=', masterUuid), eb('instances.cloneOf', '=', masterUuid)])
+    })
+    .select((eb) =>
+      eb.fn
+        .agg<readonly MemberColumns[] | null>('json_agg', [eb.fn('json_build_array', memberColumns(eb))])
+        .orderBy('instances.position')
+        .as('members'),
+    )
+}
+
+/** In the order of `MemberColumns`. */
+function memberColumns(eb: ExpressionBuilder<Tables, 'instances' | 'nodes'>) {
+  const ms = (column: 'stateSince' | 'createdAt' | 'startedAt' | 'restartNextAt') => {
+    const seconds = eb.fn<number>('date_part', [eb.val('epoch'), `instances.${column}`])
+    return eb.cast<number>(eb(seconds, '*', 1_000), 'bigint')
+  }
+  const goneBefore = before(lastSteadyHeartbeat(eb), hostGoneAfterMs)
+  return [
+    'instances.uuid',
+    'instances.name',
+    'instances.nodeId',
+    'instances.state',
+    ms('stateSince'),
+    ms('createdAt'),
+    ms('startedAt'),
+    'instances.startCount',
+    'instances.restartAttempt',
+    ms('restartNextAt'),
+    'instances.failure',
+    eb('nodes.heartbeatAt', '<', ago(nodeSilentAfterMs)),
+    eb.fn.coalesce(eb('nodes.heartbeatAt', '<', goneBefore), eb.lit(false)),
+  ] as const
 }
 
 /**
- * When a host was heard that had been heard all the while for as long as makes a silent one count as gone.
- * Silence says nothing of a host where nobody listened: after an outage of the API or of this whole machine,
- * all have to be heard again first.
+ * The last heartbeat of a host that had been heard for `hostGoneAfterMs` without a pause. The silence of a
+ * host is measured up to then, because silence says nothing where nobody listened: after an outage of the API
+ * or of this whole machine, hosts have to be heard again first.
  */
-const lastSteadyHeartbeatSql = `
-  select max(heartbeat_at) from nodes where heard_since <= heartbeat_at - interval '${hostGoneAfterMs} milliseconds'`
+function lastSteadyHeartbeat(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return eb
+    .selectFrom('nodes as heard')
+    .where((eb) => eb('heard.heardSince', '<=', before(eb.ref('heard.heartbeatAt'), hostGoneAfterMs)))
+    .select((eb) => eb.fn.max('heard.heartbeatAt').as('at'))
+    .$asScalar()
+}
 
-/** Of the configuration `c`. */
-const membersSql = `
-  select json_agg(json_build_array(i.uuid, i.name, i.node_id, i.state, ${msOf('i.state_since')},
-      ${msOf('i.created_at')}, ${msOf('i.started_at')}, i.start_count, i.restart_attempt, ${msOf('i.restart_next_at')}, i.failure,
-      n.heartbeat_at < now() - interval '${nodeSilentAfterMs} milliseconds',
-      coalesce(n.heartbeat_at < (${lastSteadyHeartbeatSql}) - interval '${hostGoneAfterMs} milliseconds', false)
-    ) order by i.position) as members
-  from instances i join nodes n on n.id = i.node_id
-  where i.service_uuid = c.service_uuid and i.deleted_at is null and i.retired_at is null
-    and (i.uuid = c.master_uuid or i.clone_of = c.master_uuid)`
-
-function membersIn(members: ServiceRow['members'], masterUuid: string): readonly AutoscaleMember[] {
+function membersIn(members: readonly MemberColumns[] | null, masterUuid: string): readonly AutoscaleMember[] {
   return (members ?? []).map((member) => autoscaleMember(member, masterUuid))
 }
 

@@ -1,44 +1,85 @@
+import type { ExpressionBuilder } from 'kysely'
+import { jsonBuildObject } from 'kysely/helpers/postgres'
 import type { AutoscaleConfiguration } from '../../domain/autoscale/policy.ts'
 import { isUuid } from '../../domain/object-name.ts'
 import type { Database } from '../database.ts'
+import type { Tables } from '../schema/tables.ts'
 
-/** A service as an administrator sees how it is scaled. */
+/** How a service is scaled, as an administrator sees it. */
 export interface OwnedAutoscale {
   readonly serviceUuid: string
   readonly serviceName: string
   readonly userName: string
-  /** Null where it is not configured. */
+  /** Null where the service has none. */
   readonly configuration: AutoscaleConfiguration | null
-  /** Since then the configuration is being closed. */
+  /** Since when the configuration is being closed; null where it is in force. */
   readonly deletedAt: Date | null
   readonly target: number | null
-  /** Clones that are given back and still there. */
+  /** The names of clones that are given back and not deleted yet, in the order in which they were made. */
   readonly leaving: readonly string[]
 }
 
-/** More of one name are not told apart by listing them. */
+/** A longer list would not help anybody to tell services of one name apart. */
 const maxFound = 20
 
 /**
- * For administrators: the service of that UUID, or what every user, or `userName` alone, has of that name.
+ * For administrators: the service that has this UUID, and all services that have this name, of every user or
+ * of `userName` alone.
  */
 export async function searchAutoscaled(
-  database: Database,
+  { db }: Database,
   wanted: { readonly uuidOrName: string; readonly userName?: string },
 ): Promise<readonly OwnedAutoscale[]> {
   const { uuidOrName, userName } = wanted
-  return database.rows<OwnedAutoscale>({
-    name: 'search-autoscaled',
-    text: `select s.uuid as "serviceUuid", s.name as "serviceName", users.name as "userName",
-             c.deleted_at as "deletedAt", c.target,
-             case when c.service_uuid is not null then json_build_object('minSize', c.min_size, 'maxSize', c.max_size,
-               'warmupMs', c.warmup_ms, 'cooldownMs', c.cooldown_ms, 'policies', c.policies) end as "configuration",
-             array(select i.name from instances i where i.service_uuid = s.uuid and i.clone_of is not null
-               and i.retired_at is not null and i.deleted_at is null order by i.position) as "leaving"
-           from services s join users on users.uuid = s.user_uuid
-             left join autoscale_configurations c on c.service_uuid = s.uuid
-           where (s.uuid = $1::uuid or s.name = $2) and ($3::text is null or users.name = $3)
-           order by users.name limit $4`,
-    values: [isUuid(uuidOrName) ? uuidOrName : null, uuidOrName, userName ?? null, maxFound],
-  })
+  const found = await db
+    .selectFrom('services')
+    .innerJoin('users', 'users.uuid', 'services.userUuid')
+    .leftJoin('autoscaleConfigurations as configured', 'configured.serviceUuid', 'services.uuid')
+    .where((eb) => {
+      const named = eb('services.name', '=', uuidOrName)
+      return isUuid(uuidOrName) ? eb.or([eb('services.uuid', '=', uuidOrName), named]) : named
+    })
+    .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+    .select((eb) => [
+      'services.uuid as serviceUuid',
+      'services.name as serviceName',
+      'users.name as userName',
+      'configured.deletedAt',
+      'configured.target',
+      eb
+        .case()
+        .when('configured.serviceUuid', 'is not', null)
+        .then(
+          jsonBuildObject({
+            minSize: eb.ref('configured.minSize'),
+            maxSize: eb.ref('configured.maxSize'),
+            warmupMs: eb.ref('configured.warmupMs'),
+            cooldownMs: eb.ref('configured.cooldownMs'),
+            policies: eb.ref('configured.policies'),
+          }).$castTo<AutoscaleConfiguration>(),
+        )
+        .end()
+        .as('configuration'),
+      namesLeaving(eb).as('leaving'),
+    ])
+    .orderBy('users.name')
+    .limit(maxFound)
+    .execute()
+  return found.map((service) => ({ ...service, leaving: service.leaving ?? [] }))
+}
+
+/** Null where there are none. */
+function namesLeaving(eb: ExpressionBuilder<Tables, 'services'>) {
+  return eb
+    .selectFrom('instances')
+    .whereRef('instances.serviceUuid', '=', 'services.uuid')
+    .where('instances.cloneOf', 'is not', null)
+    .where('instances.retiredAt', 'is not', null)
+    .where('instances.deletedAt', 'is', null)
+    .select((eb) =>
+      eb.fn
+        .agg<readonly string[] | null>('array_agg', ['instances.name'])
+        .orderBy('instances.position')
+        .as('names'),
+    )
 }

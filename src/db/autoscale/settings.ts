@@ -1,16 +1,23 @@
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
+import type { Db, Row } from '../schema/tables.ts'
 
-/** What of a configuration's row its workflow has to know. */
-export interface AutoscaleSettingsRow {
-  readonly serviceUuid: string
-  readonly serviceName: string
-  readonly userUuid: string
-  readonly target: number | null
+/** What the workflow of a configuration has to know of its row. */
+type AutoscaleSettingsRow = Readonly<
+  Pick<Row<'autoscaleConfigurations'>, 'serviceUuid' | 'userUuid' | 'target'> & { serviceName: string }
+>
+
+/** Selects from all configurations; the caller says which. Every configuration has its service. */
+export function selectAutoscaleSettings(db: Db) {
+  return db
+    .selectFrom('autoscaleConfigurations')
+    .innerJoin('services', 'services.uuid', 'autoscaleConfigurations.serviceUuid')
+    .select([
+      'autoscaleConfigurations.serviceUuid',
+      'autoscaleConfigurations.userUuid',
+      'autoscaleConfigurations.target',
+      'services.name as serviceName',
+    ])
 }
-
-/** The select list whose rows are these, from `autoscale_configurations` alone. */
-export const autoscaleSettingsColumns = `service_uuid as "serviceUuid", user_uuid as "userUuid", target,
-  (select name from services where services.uuid = service_uuid) as "serviceName"`
 
 export function autoscaleSettings(row: AutoscaleSettingsRow): AutoscaleSettings {
   const { serviceUuid, serviceName, userUuid, target } = row

@@ -1,5 +1,8 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Database } from '../database.ts'
-import { plainJson } from '../plain-text-client.ts'
+import { json } from '../postgres-client.ts'
+import type { Db, JsonText, Row, Tables } from '../schema/tables.ts'
+import { now } from '../sql/time.ts'
 
 /** Of one certificate; older ones tell its owner nothing that these do not. */
 export const maxKeptAttempts = 20
@@ -7,14 +10,12 @@ export const maxKeptAttempts = 20
 /** What was seen in an attempt, as JSON; it is merged into what was noted of it before. */
 export type AttemptReport = Readonly<Record<string, unknown>>
 
-export interface CertificateAttemptRow {
-  /** Over the whole life of the certificate, from 1. */
-  readonly number: number
-  readonly startedAt: Date
-  /** Null while it lasts. */
-  readonly endedAt: Date | null
-  readonly report: AttemptReport
-}
+const attemptColumns = ['number', 'startedAt', 'endedAt', 'report'] as const
+
+/** What is told of an attempt. The entity says what its columns mean. */
+export type CertificateAttemptRow = Readonly<
+  Pick<Row<'certificateAttempts'>, (typeof attemptColumns)[number]>
+>
 
 /**
  * Begins an attempt and answers its number; one that was begun and has not ended is gone on with, so that a
@@ -25,45 +26,59 @@ export async function addAttempt(
   uuid: string,
   report: AttemptReport = {},
 ): Promise<number | undefined> {
-  return database.em().transactional(async (em) => {
-    const [owner] = await em.execute<object[]>(
-      'select 1 from certificates where uuid = ? for no key update',
-      [uuid],
-    )
+  return database.db.transaction().execute(async (db) => {
+    const owner = await db
+      .selectFrom('certificates')
+      .select('uuid')
+      .where('uuid', '=', uuid)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
     if (owner === undefined) return undefined
-    const [open] = await em.execute<{ number: number }[]>(
-      `update certificate_attempts set report = report || ?::jsonb
-       where certificate_uuid = ? and ended_at is null returning number`,
-      [plainJson(report), uuid],
-    )
-    if (open !== undefined) return open.number
-    const [added] = await em.execute<{ number: number }[]>(
-      `insert into certificate_attempts (certificate_uuid, number, report)
-       select ?::uuid, 1 + coalesce(max(number), 0), ?::jsonb from certificate_attempts where certificate_uuid = ?
-       returning number`,
-      [uuid, plainJson(report), uuid],
-    )
-    const { number } = added!
-    await em.execute(
-      'delete from certificate_attempts where certificate_uuid = ? and number <= ?',
-      [uuid, number - maxKeptAttempts],
-      'run',
-    )
-    return number
+    const open = await db
+      .updateTable('certificateAttempts')
+      .set((eb) => ({ report: merged(eb, report) }))
+      .where('certificateUuid', '=', uuid)
+      .where('endedAt', 'is', null)
+      .returning('number')
+      .executeTakeFirst()
+    return open?.number ?? insertNext(db, uuid, report)
   })
+}
+
+/** In a transaction that has the certificate's row locked, so that no two get one number. */
+async function insertNext(db: Db, uuid: string, report: AttemptReport): Promise<number> {
+  const { number } = await db
+    .insertInto('certificateAttempts')
+    .values((eb) => ({
+      certificateUuid: uuid,
+      number: eb
+        .selectFrom('certificateAttempts')
+        .select((eb) => eb(eb.fn.coalesce(eb.fn.max('number'), eb.lit(0)), '+', eb.lit(1)).as('next'))
+        .where('certificateUuid', '=', uuid),
+      report: json(report),
+    }))
+    .returning('number')
+    .executeTakeFirstOrThrow()
+  await db
+    .deleteFrom('certificateAttempts')
+    .where('certificateUuid', '=', uuid)
+    .where('number', '<=', number - maxKeptAttempts)
+    .execute()
+  return number
 }
 
 /** Notes what was seen in an attempt that goes on. Nothing happens where the certificate is gone. */
 export async function noteAttempt(
-  database: Database,
+  { db }: Database,
   attempt: { readonly uuid: string; readonly number: number },
   report: AttemptReport,
 ): Promise<void> {
-  await database.rows({
-    name: 'note-certificate-attempt',
-    text: `update certificate_attempts set report = report || $3::jsonb where certificate_uuid = $1 and number = $2`,
-    values: [attempt.uuid, attempt.number, plainJson(report)],
-  })
+  await db
+    .updateTable('certificateAttempts')
+    .set((eb) => ({ report: merged(eb, report) }))
+    .where('certificateUuid', '=', attempt.uuid)
+    .where('number', '=', attempt.number)
+    .execute()
 }
 
 /**
@@ -71,27 +86,35 @@ export async function noteAttempt(
  * is gone.
  */
 export async function endAttempt(
-  database: Database,
+  { db }: Database,
   attempt: { readonly uuid: string; readonly number: number },
   report: AttemptReport = {},
 ): Promise<void> {
-  await database.rows({
-    name: 'end-certificate-attempt',
-    text: `update certificate_attempts set report = report || $3::jsonb, ended_at = coalesce(ended_at, now())
-           where certificate_uuid = $1 and number = $2`,
-    values: [attempt.uuid, attempt.number, plainJson(report)],
-  })
+  await db
+    .updateTable('certificateAttempts')
+    .set((eb) => ({ report: merged(eb, report), endedAt: eb.fn.coalesce('endedAt', now) }))
+    .where('certificateUuid', '=', attempt.uuid)
+    .where('number', '=', attempt.number)
+    .execute()
+}
+
+/** What was noted before, with `report` merged into it. */
+function merged(eb: ExpressionBuilder<Tables, 'certificateAttempts'>, report: AttemptReport) {
+  return eb('report', '||', eb.cast<AttemptReport>(eb.val(json(report)), 'jsonb')).$castTo<
+    JsonText<AttemptReport>
+  >()
 }
 
 /** The last attempts, the newest first. */
 export async function lastAttempts(
-  database: Database,
+  { db }: Database,
   uuid: string,
 ): Promise<readonly CertificateAttemptRow[]> {
-  return database.rows<CertificateAttemptRow>({
-    name: 'last-certificate-attempts',
-    text: `select number, started_at as "startedAt", ended_at as "endedAt", report from certificate_attempts
-           where certificate_uuid = $1 order by number desc limit $2`,
-    values: [uuid, maxKeptAttempts],
-  })
+  return db
+    .selectFrom('certificateAttempts')
+    .select(attemptColumns)
+    .where('certificateUuid', '=', uuid)
+    .orderBy('number', 'desc')
+    .limit(maxKeptAttempts)
+    .execute()
 }

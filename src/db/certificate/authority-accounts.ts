@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts'
 import type { SecretBox } from '../secret-box.ts'
+import { now } from '../sql/time.ts'
 
 /** One authority's row, its key opened: the account with it, or the local authority itself. */
 export interface AuthorityAccountRecord {
@@ -9,12 +10,6 @@ export interface AuthorityAccountRecord {
   readonly chain?: string
 }
 
-interface StoredAccount {
-  readonly keySealed: string
-  readonly accountUrl: string | null
-  readonly chain: string | null
-}
-
 /** Where issuers keep their accounts (`AuthorityStore` of `src/acme`), with the keys sealed. */
 export function createAuthorityAccounts(deps: {
   readonly database: Database
@@ -22,14 +17,12 @@ export function createAuthorityAccounts(deps: {
 }) {
   const { database, secretBox } = deps
 
-  async function stored(directory: string): Promise<StoredAccount | undefined> {
-    const [found] = await database.rows<StoredAccount>({
-      name: 'authority-account',
-      text: `select key_sealed as "keySealed", account_url as "accountUrl", chain
-             from authority_accounts where directory = $1`,
-      values: [directory],
-    })
-    return found
+  async function stored(directory: string) {
+    return database.db
+      .selectFrom('authorityAccounts')
+      .select(['keySealed', 'accountUrl', 'chain'])
+      .where('directory', '=', directory)
+      .executeTakeFirst()
   }
 
   async function find(directory: string): Promise<AuthorityAccountRecord | undefined> {
@@ -46,22 +39,25 @@ export function createAuthorityAccounts(deps: {
     find,
 
     async keep(directory: string, record: AuthorityAccountRecord, replaced?: AuthorityAccountRecord) {
-      const sealed = secretBox.seal(record.key, contextOf(directory))
-      const values = [directory, record.accountUrl ?? null, sealed, record.chain ?? null]
-      const insert = `insert into authority_accounts as kept (directory, account_url, key_sealed, chain) values ($1, $2, $3, $4)`
-      await (replaced === undefined
-        ? database.rows({
-            name: 'authority-account-keep',
-            text: `${insert} on conflict (directory) do nothing`,
-            values,
-          })
-        : database.rows({
-            name: 'authority-account-replace',
-            text: `${insert} on conflict (directory) do update
-                   set account_url = excluded.account_url, key_sealed = excluded.key_sealed, chain = excluded.chain, created_at = now()
-                   where kept.chain is not distinct from $5`,
-            values: [...values, replaced.chain ?? null],
-          }))
+      const { accountUrl = null, chain = null } = record
+      const keySealed = secretBox.seal(record.key, contextOf(directory))
+      await database.db
+        .insertInto('authorityAccounts')
+        .values({ directory, accountUrl, keySealed, chain })
+        .onConflict((oc) =>
+          replaced === undefined
+            ? oc.column('directory').doNothing()
+            : oc
+                .column('directory')
+                .doUpdateSet((eb) => ({
+                  accountUrl: eb.ref('excluded.accountUrl'),
+                  keySealed: eb.ref('excluded.keySealed'),
+                  chain: eb.ref('excluded.chain'),
+                  createdAt: now,
+                }))
+                .where('authorityAccounts.chain', 'is not distinct from', replaced.chain ?? null),
+        )
+        .execute()
       return (await find(directory)) ?? record
     },
 
@@ -69,11 +65,12 @@ export function createAuthorityAccounts(deps: {
       const found = await stored(directory)
       // Sealed twice, a key has two texts: what is compared is the one that was opened.
       if (found === undefined || secretBox.open(found.keySealed, contextOf(directory)) !== record.key) return
-      await database.rows({
-        name: 'authority-account-url',
-        text: 'update authority_accounts set account_url = $3 where directory = $1 and key_sealed = $2',
-        values: [directory, found.keySealed, accountUrl],
-      })
+      await database.db
+        .updateTable('authorityAccounts')
+        .set({ accountUrl })
+        .where('directory', '=', directory)
+        .where('keySealed', '=', found.keySealed)
+        .execute()
     },
   }
 }

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { orderCountsForMs, putOffOrder } from '../../domain/certificate/order-pace.ts'
 import type {
   MadeOrder,
@@ -7,7 +6,9 @@ import type {
   OrdersAhead,
   WantedOrder,
 } from '../../domain/certificate/order-pace.ts'
+import { CertificateOrigin } from '../../domain/service/handler.ts'
 import type { Database } from '../database.ts'
+import type { Db } from '../schema/tables.ts'
 
 export type OrderPermit = { readonly number: number } | OrderPutOff | 'gone'
 
@@ -27,67 +28,80 @@ const paceLock = 7_070_003
  * (`giveBackOrder`).
  */
 export async function takeOrder(database: Database, wanted: Wanted): Promise<OrderPermit> {
-  return database.em().transactional(async (em) => {
-    await em.execute('select pg_advisory_xact_lock(?)', [paceLock])
+  return database.db.transaction().execute(async (db) => {
+    await db.selectNoFrom((eb) => eb.fn('pg_advisory_xact_lock', [eb.val(paceLock)]).as('locked')).execute()
     const { uuid, directory, pace, nowMs } = wanted
-    const found = await wantedOrder(em, uuid)
+    const found = await wantedOrder(db, uuid)
     if (found === undefined) return 'gone'
     const { wasIssued, position, ...order } = found
     const forgottenAt = new Date(nowMs - orderCountsForMs(pace))
-    await em.execute('delete from authority_orders where ordered_at <= ?', [forgottenAt], 'run')
-    const made = await madeOrders(em, directory)
-    const ahead = await ordersAhead(em, { userUuid: order.userUuid, wasIssued, position, nowMs })
-    const putOff = putOffOrder(pace, order, { made, ahead, users: await usersCount(em), nowMs })
+    await db.deleteFrom('authorityOrders').where('orderedAt', '<=', forgottenAt).execute()
+    const made = await madeOrders(db, directory)
+    const ahead = await ordersAhead(db, { userUuid: order.userUuid, wasIssued, position, nowMs })
+    const putOff = putOffOrder(pace, order, { made, ahead, users: await usersCount(db), nowMs })
     if (putOff !== undefined) return putOff
-    const [counted] = await em.execute<{ number: number | string }[]>(
-      `insert into authority_orders (directory, user_uuid, fqdn, is_renewal, ordered_at)
-       values (?, ?, ?, ?, ?) returning number`,
-      [directory, order.userUuid, order.fqdn, order.isRenewal, new Date(nowMs)],
-    )
-    return { number: Number(counted!.number) }
+    return db
+      .insertInto('authorityOrders')
+      .values({ directory, ...order, orderedAt: new Date(nowMs) })
+      .returning('number')
+      .executeTakeFirstOrThrow()
   })
 }
 
 /** The authority made no order. */
 export async function giveBackOrder(
-  database: Database,
+  { db }: Database,
   { number }: { readonly number: number },
 ): Promise<void> {
-  await database.rows({
-    name: 'give-back-order',
-    text: 'delete from authority_orders where number = $1',
-    values: [number],
-  })
+  await db.deleteFrom('authorityOrders').where('number', '=', number).execute()
 }
 
 interface FoundOrder extends WantedOrder {
   readonly wasIssued: boolean
-  readonly position: string
+  readonly position: number
 }
 
 /** One that no domain uses is renewed like a new one is made: nobody misses it. */
-async function wantedOrder(em: EntityManager, uuid: string): Promise<FoundOrder | undefined> {
-  const [found] = await em.execute<FoundOrder[]>(
-    `select user_uuid as "userUuid", common_name as fqdn, position, chain is not null as "wasIssued",
-       chain is not null and exists (select 1 from domains where certificate_uuid = certificates.uuid) as "isRenewal"
-     from certificates where uuid = ? and origin = 'requested'`,
-    [uuid],
-  )
-  return found
+async function wantedOrder(db: Db, uuid: string): Promise<FoundOrder | undefined> {
+  return db
+    .selectFrom('certificates')
+    .select(['userUuid', 'commonName as fqdn', 'position'])
+    .select((eb) => {
+      const wasIssued = eb('chain', 'is not', null)
+      const using = eb
+        .selectFrom('domains')
+        .select('domains.fqdn')
+        .whereRef('domains.certificateUuid', '=', 'certificates.uuid')
+      return [
+        wasIssued.$castTo<boolean>().as('wasIssued'),
+        eb
+          .and([wasIssued, eb.exists(using)])
+          .$castTo<boolean>()
+          .as('isRenewal'),
+      ]
+    })
+    .where('uuid', '=', uuid)
+    .where('origin', '=', CertificateOrigin.Requested)
+    .executeTakeFirst()
 }
 
-async function madeOrders(em: EntityManager, directory: string): Promise<readonly MadeOrder[]> {
-  const rows = await em.execute<(WantedOrder & { atMs: number | string })[]>(
-    `select user_uuid as "userUuid", fqdn, is_renewal as "isRenewal", (extract(epoch from ordered_at) * 1000)::bigint as "atMs"
-     from authority_orders where directory = ? order by ordered_at, number`,
-    [directory],
-  )
-  return rows.map((row) => ({ ...row, atMs: Number(row.atMs) }))
+async function madeOrders(db: Db, directory: string): Promise<readonly MadeOrder[]> {
+  const rows = await db
+    .selectFrom('authorityOrders')
+    .select(['userUuid', 'fqdn', 'isRenewal', 'orderedAt'])
+    .where('directory', '=', directory)
+    .orderBy('orderedAt')
+    .orderBy('number')
+    .execute()
+  return rows.map(({ orderedAt, ...order }) => ({ ...order, atMs: orderedAt.getTime() }))
 }
 
-async function usersCount(em: EntityManager): Promise<number> {
-  const [counted] = await em.execute<{ users: number }[]>('select count(*)::int as users from users')
-  return counted?.users ?? 0
+async function usersCount(db: Db): Promise<number> {
+  const { users } = await db
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('users'))
+    .executeTakeFirstOrThrow()
+  return users
 }
 
 /**
@@ -95,14 +109,26 @@ async function usersCount(em: EntityManager): Promise<number> {
  * place here.
  */
 async function ordersAhead(
-  em: EntityManager,
+  db: Db,
   of: Pick<FoundOrder, 'userUuid' | 'wasIssued' | 'position'> & { readonly nowMs: number },
 ): Promise<OrdersAhead> {
-  const [counts] = await em.execute<OrdersAhead[]>(
-    `select count(*)::int as "ofAll", (count(*) filter (where user_uuid = ?))::int as "ofUser" from certificates
-     where origin = 'requested' and (chain is not null) = ? and next_at > ? and position < ? and exists
-       (select 1 from certificate_attempts where certificate_uuid = certificates.uuid and ended_at is null)`,
-    [of.userUuid, of.wasIssued, new Date(of.nowMs), of.position],
-  )
-  return counts ?? { ofUser: 0, ofAll: 0 }
+  return db
+    .selectFrom('certificates')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('ofAll'),
+      eb.fn.countAll<number>().filterWhere('userUuid', '=', of.userUuid).as('ofUser'),
+    ])
+    .where('origin', '=', CertificateOrigin.Requested)
+    .where('chain', of.wasIssued ? 'is not' : 'is', null)
+    .where('nextAt', '>', new Date(of.nowMs))
+    .where('position', '<', of.position)
+    .where((eb) => {
+      const open = eb
+        .selectFrom('certificateAttempts')
+        .select('certificateAttempts.number')
+        .whereRef('certificateAttempts.certificateUuid', '=', 'certificates.uuid')
+        .where('certificateAttempts.endedAt', 'is', null)
+      return eb.exists(open)
+    })
+    .executeTakeFirstOrThrow()
 }

@@ -2,6 +2,7 @@ import type { Database } from '../database.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
+import type { Db } from '../schema/tables.ts'
 
 export type DeleteCertificateOutcome =
   { readonly ok: true } | { readonly ok: false; readonly refusal: WriteRefusal }
@@ -17,23 +18,35 @@ export async function deleteCertificate(
   uuid: string,
 ): Promise<DeleteCertificateOutcome> {
   const written = await orRefusal(() =>
-    database.em().transactional(async (em) => {
-      await lockUser(em, userUuid)
-      const [locked] = await em.execute<{ name: string }[]>(
-        'select name from certificates where uuid = ? and user_uuid = ? for update',
-        [uuid, userUuid],
-      )
+    database.db.transaction().execute(async (db) => {
+      await lockUser(db, userUuid)
+      const locked = await db
+        .selectFrom('certificates')
+        .select('name')
+        .where('uuid', '=', uuid)
+        .where('userUuid', '=', userUuid)
+        .forUpdate()
+        .executeTakeFirst()
       if (locked === undefined) throw new Refused({ kind: 'certificate-not-found', by: 'uuid', value: uuid })
-      const [used] = await em.execute<{ service: string; fqdn: string }[]>(
-        `select services.name as service, fqdn from domains join services on services.uuid = service_uuid
-         where certificate_uuid = ? order by services.position, ordinal limit 1`,
-        [uuid],
-      )
+      const used = await firstUse(db, uuid)
       if (used !== undefined) {
         throw new Refused({ kind: 'certificate-attached', name: locked.name, ...used })
       }
-      await em.execute('delete from certificates where uuid = ?', [uuid], 'run')
+      await db.deleteFrom('certificates').where('uuid', '=', uuid).execute()
     }),
   )
   return written.ok ? { ok: true } : written
+}
+
+/** The first domain, of the service that was created first, that is served with the certificate. */
+async function firstUse(db: Db, uuid: string) {
+  return db
+    .selectFrom('domains')
+    .innerJoin('services', 'services.uuid', 'domains.serviceUuid')
+    .select(['services.name as service', 'domains.fqdn'])
+    .where('domains.certificateUuid', '=', uuid)
+    .orderBy('services.position')
+    .orderBy('domains.ordinal')
+    .limit(1)
+    .executeTakeFirst()
 }

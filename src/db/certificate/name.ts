@@ -1,8 +1,8 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { certificateSuffixLength, generatedCertificateName } from '../../domain/service/name.ts'
 import type { ServiceWriter } from '../service/new-service.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
+import type { Db } from '../schema/tables.ts'
 
 /**
  * Certificates outlive their services, so that nothing but this bounds how many a user makes by creating
@@ -16,29 +16,32 @@ export const maxCertificatesPerUser = 1_000
  * `Refused`.
  */
 export async function nameNewCertificate(
-  em: EntityManager,
+  db: Db,
   { userUuid, randomSuffix }: ServiceWriter,
   { commonName, name }: { readonly commonName: string; readonly name?: string | undefined },
 ): Promise<string> {
-  await refuseOneTooMany(em, userUuid)
+  await refuseOneTooMany(db, userUuid)
   for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
     const wanted = name ?? generatedCertificateName(commonName, randomSuffix(certificateSuffixLength))
-    const [taken] = await em.execute<object[]>(
-      'select 1 from certificates where user_uuid = ? and name = ?',
-      [userUuid, wanted],
-    )
+    const taken = await db
+      .selectFrom('certificates')
+      .select('uuid')
+      .where('userUuid', '=', userUuid)
+      .where('name', '=', wanted)
+      .executeTakeFirst()
     if (taken === undefined) return wanted
     if (name !== undefined) throw new Refused({ kind: 'certificate-name-taken', name })
   }
   throw new Error('no generated name of a certificate is free')
 }
 
-async function refuseOneTooMany(em: EntityManager, userUuid: string): Promise<void> {
-  const [owned] = await em.execute<{ count: number }[]>(
-    'select count(*)::int as count from certificates where user_uuid = ?',
-    [userUuid],
-  )
-  if ((owned?.count ?? 0) >= maxCertificatesPerUser) {
+async function refuseOneTooMany(db: Db, userUuid: string): Promise<void> {
+  const { owned } = await db
+    .selectFrom('certificates')
+    .select((eb) => eb.fn.countAll<number>().as('owned'))
+    .where('userUuid', '=', userUuid)
+    .executeTakeFirstOrThrow()
+  if (owned >= maxCertificatesPerUser) {
     throw new Refused({ kind: 'too-many-certificates', limit: maxCertificatesPerUser })
   }
 }

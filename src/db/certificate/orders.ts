@@ -1,9 +1,13 @@
+import { CertificateOrigin } from '../../domain/service/handler.ts'
 import type { RouteChallenge } from '../../domain/service/route-feed.ts'
 import type { CertificateDeps } from './records.ts'
 import type { Database } from '../database.ts'
 import { challengeKeyContext } from '../service/feed-routes.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
+import type { Db, Row } from '../schema/tables.ts'
+import { allOf } from '../sql/lists.ts'
+import { now } from '../sql/time.ts'
 
 /** What an attempt goes on with after a crash. */
 export interface KeptOrder {
@@ -13,11 +17,9 @@ export interface KeptOrder {
   readonly orderUrl?: string
 }
 
-interface StoredOrder {
-  readonly directory: string
-  readonly keySealed: string
-  readonly orderUrl: string | null
-}
+const storedColumns = ['directory', 'keySealed', 'orderUrl'] as const
+
+type StoredOrder = Readonly<Pick<Row<'certificateOrders'>, (typeof storedColumns)[number]>>
 
 /**
  * The order under way, with the key that it is finalised with. Where there is none with this authority, one
@@ -29,21 +31,37 @@ export async function ensureOrderKey(
   wanted: { readonly uuid: string; readonly directory: string; readonly makeKeyPem: () => string },
 ): Promise<KeptOrder | undefined> {
   const { uuid, directory } = wanted
-  const stored = await storedOrder(database, uuid)
+  const stored = await storedOrder(database.db, uuid)
   const kept = stored && openedOrder(secretBox, uuid, { stored, directory })
   if (kept !== undefined) return kept
   // What is there is another authority's, or its key can not be opened: neither can be gone on with. It is
   // replaced where it still is what was seen.
   const keySealed = secretBox.seal(wanted.makeKeyPem(), orderKeyContext(uuid))
-  await database.rows({
-    name: 'ensure-order-key',
-    text: `insert into certificate_orders as kept (certificate_uuid, directory, key_sealed)
-             select uuid, $2, $3 from certificates where uuid = $1 and origin = 'requested' for key share
-           on conflict (certificate_uuid) do update
-             set directory = excluded.directory, key_sealed = excluded.key_sealed, order_url = null, created_at = now()
-             where kept.key_sealed = $4`,
-    values: [uuid, directory, keySealed, stored?.keySealed ?? null],
-  })
+  await database.db
+    .insertInto('certificateOrders')
+    .columns(['certificateUuid', 'directory', 'keySealed'])
+    .expression((eb) =>
+      eb
+        .selectFrom('certificates')
+        .select((eb) => ['uuid', eb.val(directory).as('directory'), eb.val(keySealed).as('keySealed')])
+        .where('uuid', '=', uuid)
+        .where('origin', '=', CertificateOrigin.Requested)
+        .forKeyShare(),
+    )
+    .onConflict((oc) =>
+      stored === undefined
+        ? oc.column('certificateUuid').doNothing()
+        : oc
+            .column('certificateUuid')
+            .doUpdateSet((eb) => ({
+              directory: eb.ref('excluded.directory'),
+              keySealed: eb.ref('excluded.keySealed'),
+              orderUrl: null,
+              createdAt: now,
+            }))
+            .where('certificateOrders.keySealed', '=', stored.keySealed),
+    )
+    .execute()
   return findOrder({ database, secretBox }, uuid, directory)
 }
 
@@ -53,7 +71,7 @@ export async function findOrder(
   uuid: string,
   directory: string,
 ): Promise<KeptOrder | undefined> {
-  const stored = await storedOrder(database, uuid)
+  const stored = await storedOrder(database.db, uuid)
   return stored && openedOrder(secretBox, uuid, { stored, directory })
 }
 
@@ -67,14 +85,12 @@ function openedOrder(
   return keyPem === undefined ? undefined : { keyPem, ...(orderUrl !== null && { orderUrl }) }
 }
 
-async function storedOrder(database: Database, uuid: string): Promise<StoredOrder | undefined> {
-  const [stored] = await database.rows<StoredOrder>({
-    name: 'find-certificate-order',
-    text: `select directory, key_sealed as "keySealed", order_url as "orderUrl" from certificate_orders
-           where certificate_uuid = $1`,
-    values: [uuid],
-  })
-  return stored
+async function storedOrder(db: Db, uuid: string): Promise<StoredOrder | undefined> {
+  return db
+    .selectFrom('certificateOrders')
+    .select(storedColumns)
+    .where('certificateUuid', '=', uuid)
+    .executeTakeFirst()
 }
 
 /**
@@ -82,27 +98,33 @@ async function storedOrder(database: Database, uuid: string): Promise<StoredOrde
  * undefined where the order is not under way any more.
  */
 export async function setOrderUrl(
-  database: Database,
+  { db }: Database,
   order: { readonly uuid: string; readonly directory: string; readonly orderUrl: string },
 ): Promise<string | undefined> {
-  const [row] = await database.rows<{ orderUrl: string }>({
-    name: 'set-order-url',
-    text: `update certificate_orders set order_url = coalesce(order_url, $3)
-           where certificate_uuid = $1 and directory = $2 returning order_url as "orderUrl"`,
-    values: [order.uuid, order.directory, order.orderUrl],
-  })
-  return row?.orderUrl
+  const kept = await db
+    .updateTable('certificateOrders')
+    .set((eb) => ({ orderUrl: eb.fn.coalesce('orderUrl', eb.val(order.orderUrl)) }))
+    .where('certificateUuid', '=', order.uuid)
+    .where('directory', '=', order.directory)
+    .returning((eb) => eb.ref('orderUrl').$notNull().as('orderUrl'))
+    .executeTakeFirst()
+  return kept?.orderUrl
 }
 
 /** Forgets an order that leads nowhere, its key and what was shown for it. Idempotent. */
-export async function clearOrder(database: Database, uuid: string): Promise<void> {
-  await database.rows({
-    name: 'clear-certificate-order',
-    text: `with owner as materialized (select uuid from certificates where uuid = $1 for key share),
-             shown as (delete from acme_challenges using owner where certificate_uuid = owner.uuid)
-           delete from certificate_orders using owner where certificate_uuid = owner.uuid`,
-    values: [uuid],
-  })
+export async function clearOrder({ db }: Database, uuid: string): Promise<void> {
+  await db
+    .with(
+      (cte) => cte('owner').materialized(),
+      (db) => db.selectFrom('certificates').select('uuid').where('uuid', '=', uuid).forKeyShare(),
+    )
+    .with('shown', (db) =>
+      db.deleteFrom('acmeChallenges').using('owner').whereRef('certificateUuid', '=', 'owner.uuid'),
+    )
+    .deleteFrom('certificateOrders')
+    .using('owner')
+    .whereRef('certificateUuid', '=', 'owner.uuid')
+    .execute()
 }
 
 /**
@@ -114,34 +136,35 @@ export async function putChallenges(
   uuid: string,
   challenges: readonly RouteChallenge[],
 ): Promise<boolean> {
-  const of = <Field extends keyof RouteChallenge>(field: Field) => challenges.map((one) => one[field] ?? null)
-  const keys = challenges.map(({ token, key }) =>
-    key === undefined ? null : secretBox.seal(key, challengeKeyContext(token)),
-  )
-  const rows = await database.rows<object>({
-    name: 'put-challenges',
-    text: `with owner as materialized
-               (select uuid from certificates where uuid = $1 and origin = 'requested' for key share),
-             dropped as (delete from acme_challenges using owner
-               where certificate_uuid = owner.uuid and id <> all($2::text[])),
-             added as (insert into acme_challenges (id, certificate_uuid, kind, fqdn, key_authorization, chain, key_sealed)
-               select token, owner.uuid, kind, fqdn, key_authorization, chain, key_sealed
-               from owner, unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-                 as wanted (token, kind, fqdn, key_authorization, chain, key_sealed)
-               on conflict (id) do nothing)
-           select 1 from owner`,
-    values: [uuid, of('token'), of('kind'), of('fqdn'), of('keyAuthorization'), of('chain'), keys],
+  const rows = challenges.map(({ token, kind, fqdn, keyAuthorization, chain = null, key }) => {
+    const keySealed = key === undefined ? null : secretBox.seal(key, challengeKeyContext(token))
+    return { id: token, certificateUuid: uuid, kind, fqdn, keyAuthorization, chain, keySealed }
   })
-  return rows.length > 0
+  return database.db.transaction().execute(async (db) => {
+    const owner = await db
+      .selectFrom('certificates')
+      .select('uuid')
+      .where('uuid', '=', uuid)
+      .where('origin', '=', CertificateOrigin.Requested)
+      .forKeyShare()
+      .executeTakeFirst()
+    if (owner === undefined) return false
+    await db
+      .deleteFrom('acmeChallenges')
+      .where('certificateUuid', '=', uuid)
+      .where('id', '<>', allOf(rows.map(({ id }) => id)))
+      .execute()
+    if (rows.length > 0) {
+      const insert = db.insertInto('acmeChallenges').values(rows)
+      await insert.onConflict((oc) => oc.column('id').doNothing()).execute()
+    }
+    return true
+  })
 }
 
 /** Ends what gateways show for it. Idempotent. */
-export async function dropChallenges(database: Database, uuid: string): Promise<void> {
-  await database.rows({
-    name: 'drop-challenges',
-    text: 'delete from acme_challenges where certificate_uuid = $1',
-    values: [uuid],
-  })
+export async function dropChallenges({ db }: Database, uuid: string): Promise<void> {
+  await db.deleteFrom('acmeChallenges').where('certificateUuid', '=', uuid).execute()
 }
 
 /** What binds the key of an order to its certificate. */

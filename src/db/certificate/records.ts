@@ -1,13 +1,15 @@
 import type { CertificateLife } from '../../domain/certificate/lifecycle.ts'
 import type { CertificateSettings } from '../../domain/certificate/settings.ts'
+import { CertificateOrigin } from '../../domain/service/handler.ts'
 import type { CertificateState } from '../../domain/service/handler.ts'
 import { certificateSettings, certificateSettingsColumns } from './settings.ts'
-import type { CertificateSettingsRow } from './settings.ts'
 import type { Database } from '../database.ts'
 import { certificateKeyContext } from '../service/feed-routes.ts'
 import type { SecretBox } from '../secret-box.ts'
-import { markStarted, readUnstarted } from '../workflow-rows.ts'
-import type { SweepBounds, WorkflowTable } from '../workflow-rows.ts'
+import { constant } from '../sql/constants.ts'
+import { anyOf } from '../sql/lists.ts'
+import { ago, now } from '../sql/time.ts'
+import type { SweepBounds } from '../workflow-rows.ts'
 
 // What the workflow of a requested certificate reads and writes. Nothing here touches what was uploaded.
 
@@ -16,26 +18,35 @@ export interface CertificateDeps {
   readonly secretBox: SecretBox
 }
 
-const table = {
-  name: 'certificates',
-  columns: certificateSettingsColumns,
-  only: "origin = 'requested'",
-} satisfies WorkflowTable
-
 /** Requested certificates whose workflow nobody is known to have started, oldest first. */
 export async function findUnstartedCertificates(
-  database: Database,
-  bounds: SweepBounds,
+  { db }: Database,
+  { olderThanMs, limit }: SweepBounds,
 ): Promise<readonly CertificateSettings[]> {
-  return (await readUnstarted<CertificateSettingsRow>(database, table, bounds)).map(certificateSettings)
+  const rows = await db
+    .selectFrom('certificates')
+    .select(certificateSettingsColumns)
+    .where('origin', '=', constant(CertificateOrigin.Requested))
+    .where('workflowStartedAt', 'is', null)
+    .where('createdAt', '<', ago(olderThanMs))
+    .orderBy('createdAt')
+    .limit(limit)
+    .execute()
+  return rows.map(certificateSettings)
 }
 
 /** Notes that these certificates' workflows run. */
 export async function markCertificateWorkflowStarted(
-  database: Database,
+  { db }: Database,
   uuids: readonly string[],
 ): Promise<void> {
-  await markStarted(database, table, uuids)
+  await db
+    .updateTable('certificates')
+    .set({ workflowStartedAt: now })
+    .where('origin', '=', CertificateOrigin.Requested)
+    .where('uuid', '=', anyOf(uuids))
+    .where('workflowStartedAt', 'is', null)
+    .execute()
 }
 
 /** What readers see of a certificate's life. */
@@ -49,19 +60,32 @@ export interface CertificateRecord extends Pick<CertificateLife, 'state' | 'atte
  * nothing left to do.
  */
 export async function recordCertificate(
-  database: Database,
-  certificate: { readonly uuid: string; readonly revision: number },
+  { db }: Database,
+  { uuid, revision }: { readonly uuid: string; readonly revision: number },
   { state, attempt, nextAt, failure }: CertificateRecord,
 ): Promise<boolean> {
-  const rows = await database.rows<object>({
-    name: 'record-certificate',
-    text: `with changed as (update certificates set revision = $2, state = $3, attempt = $4, next_at = $5, failure = $6,
-               workflow_started_at = coalesce(workflow_started_at, now())
-             where uuid = $1 and revision < $2 and origin = 'requested')
-           select 1 from certificates where uuid = $1 and origin = 'requested'`,
-    values: [certificate.uuid, certificate.revision, state, attempt, nextAt ?? null, failure ?? null],
-  })
-  return rows.length > 0
+  const found = await db
+    .with('changed', (db) =>
+      db
+        .updateTable('certificates')
+        .set((eb) => ({
+          revision,
+          state,
+          attempt,
+          nextAt: nextAt ?? null,
+          failure: failure ?? null,
+          workflowStartedAt: eb.fn.coalesce('workflowStartedAt', now),
+        }))
+        .where('uuid', '=', uuid)
+        .where('revision', '<', revision)
+        .where('origin', '=', CertificateOrigin.Requested),
+    )
+    .selectFrom('certificates')
+    .select('uuid')
+    .where('uuid', '=', uuid)
+    .where('origin', '=', CertificateOrigin.Requested)
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 /** What of a certificate's content its owner is shown. */
@@ -84,29 +108,37 @@ export async function installCertificate(
   uuid: string,
   made: { readonly chain: string; readonly keyPem: string; readonly facts: CertificateFacts },
 ): Promise<boolean> {
-  const { subject, issuer, serialNumber, notBefore, notAfter } = made.facts
-  const rows = await database.rows<object>({
-    name: 'install-certificate',
-    text: `with owner as materialized
-               (select uuid from certificates where uuid = $1 and origin = 'requested' for no key update),
-             ordered as (delete from certificate_orders using owner where certificate_uuid = owner.uuid),
-             shown as (delete from acme_challenges using owner where certificate_uuid = owner.uuid),
-             changed as (update certificates set chain = $2, key_sealed = $3, subject = $4, issuer = $5, serial_number = $6,
-               not_before = $7, not_after = $8
-             from owner where certificates.uuid = owner.uuid and chain is distinct from $2)
-           select 1 from owner`,
-    values: [
-      uuid,
-      made.chain,
-      secretBox.seal(made.keyPem, certificateKeyContext(uuid)),
-      subject,
-      issuer,
-      serialNumber,
-      notBefore,
-      notAfter,
-    ],
-  })
-  return rows.length > 0
+  const { chain, keyPem, facts } = made
+  const keySealed = secretBox.seal(keyPem, certificateKeyContext(uuid))
+  const owner = await database.db
+    .with(
+      (cte) => cte('owner').materialized(),
+      (db) =>
+        db
+          .selectFrom('certificates')
+          .select('uuid')
+          .where('uuid', '=', uuid)
+          .where('origin', '=', CertificateOrigin.Requested)
+          .forNoKeyUpdate(),
+    )
+    .with('ordered', (db) =>
+      db.deleteFrom('certificateOrders').using('owner').whereRef('certificateUuid', '=', 'owner.uuid'),
+    )
+    .with('shown', (db) =>
+      db.deleteFrom('acmeChallenges').using('owner').whereRef('certificateUuid', '=', 'owner.uuid'),
+    )
+    .with('changed', (db) =>
+      db
+        .updateTable('certificates')
+        .from('owner')
+        .set({ chain, keySealed, ...facts })
+        .whereRef('certificates.uuid', '=', 'owner.uuid')
+        .where('chain', 'is distinct from', chain),
+    )
+    .selectFrom('owner')
+    .select('uuid')
+    .executeTakeFirst()
+  return owner !== undefined
 }
 
 /** What is to be issued. */
@@ -120,18 +152,13 @@ export interface WantedCertificate {
 }
 
 /** Undefined where the certificate is gone, or was never requested. */
-export async function loadForIssue(database: Database, uuid: string): Promise<WantedCertificate | undefined> {
-  const [row] = await database.rows<{
-    commonName: string
-    state: CertificateState
-    chain: string | null
-    notAfter: Date | null
-  }>({
-    name: 'load-for-issue',
-    text: `select common_name as "commonName", state, chain, not_after as "notAfter" from certificates
-           where uuid = $1 and origin = 'requested'`,
-    values: [uuid],
-  })
+export async function loadForIssue({ db }: Database, uuid: string): Promise<WantedCertificate | undefined> {
+  const row = await db
+    .selectFrom('certificates')
+    .select(['commonName', 'state', 'chain', 'notAfter'])
+    .where('uuid', '=', uuid)
+    .where('origin', '=', CertificateOrigin.Requested)
+    .executeTakeFirst()
   if (row === undefined) return undefined
   const { commonName, state, chain, notAfter } = row
   return {

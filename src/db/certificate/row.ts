@@ -1,43 +1,36 @@
-import type { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
-import type { CertificateSettingsRow } from './settings.ts'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { columnsOf } from '../schema/columns.ts'
+import type { Db, Row } from '../schema/tables.ts'
 
-/** One certificate as readers get it; the chain and its key are not among it. */
-export interface CertificateRow extends CertificateSettingsRow {
-  readonly position: number
-  readonly createdAt: Date
-  readonly origin: CertificateOrigin
-  readonly state: CertificateState
-  readonly subject: string | null
-  readonly issuer: string | null
-  readonly serialNumber: string | null
+/** What readers do not get: the chain and its key, and what only the platform works with. */
+const inner = [
+  'workflowStartedAt',
+  'chain',
+  'keySealed',
+  'feedXid',
+] as const satisfies readonly (keyof Row<'certificates'>)[]
+
+/** One certificate as readers get it. The entity says what its columns mean. */
+export interface CertificateRow extends Readonly<Omit<Row<'certificates'>, (typeof inner)[number]>> {
   /** With domains that it serves, in the order of their creation. */
   readonly services: readonly { readonly uuid: string; readonly name: string }[]
 }
 
-/** Total, so that a field without an expression does not compile. */
-const columns: Readonly<Record<keyof CertificateRow, string>> = {
-  uuid: 'uuid',
-  position: 'position',
-  userUuid: 'user_uuid',
-  name: 'name',
-  createdAt: 'created_at',
-  origin: 'origin',
-  commonName: 'common_name',
-  state: 'state',
-  revision: 'revision',
-  attempt: 'attempt',
-  nextAt: 'next_at',
-  failure: 'failure',
-  subject: 'subject',
-  issuer: 'issuer',
-  serialNumber: 'serial_number',
-  notBefore: 'not_before',
-  notAfter: 'not_after',
-  services: `coalesce((select json_agg(json_build_object('uuid', s.uuid, 'name', s.name) order by s.position)
-    from services s where s.uuid in (select service_uuid from domains where certificate_uuid = certificates.uuid)), '[]'::json)`,
+/** Rows that are `CertificateRow`. */
+export function selectCertificates(db: Db) {
+  return db
+    .selectFrom('certificates')
+    .select(columnsOf('certificates', inner))
+    .select((eb) => {
+      const served = eb
+        .selectFrom('domains')
+        .select('domains.serviceUuid')
+        .whereRef('domains.certificateUuid', '=', 'certificates.uuid')
+      const services = eb
+        .selectFrom('services')
+        .select(['services.uuid', 'services.name'])
+        .where('services.uuid', 'in', served)
+        .orderBy('services.position')
+      return jsonArrayFrom(services).as('services')
+    })
 }
-
-/** The select list over `certificates` whose rows are `CertificateRow`. */
-export const certificateColumns = Object.entries(columns)
-  .map(([field, expression]) => `${expression} as "${field}"`)
-  .join(', ')

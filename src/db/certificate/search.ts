@@ -1,29 +1,32 @@
 import { isUuid } from '../../domain/object-name.ts'
-import { certificateColumns } from './row.ts'
+import { selectCertificates } from './row.ts'
 import type { CertificateRow } from './row.ts'
 import type { Database } from '../database.ts'
+import type { Db } from '../schema/tables.ts'
 
 /** A certificate as an administrator sees it. */
 export interface OwnedCertificate extends CertificateRow {
   readonly userName: string
 }
 
-/** More of one name are not told apart by listing them. */
+/** If more certificates have one name, a list of them does not help to tell them apart. */
 const maxFound = 20
 
-const owned = `select found.*, users.name as "userName" from (select ${certificateColumns} from certificates) as found
-  join users on users.uuid = found."userUuid"`
+function ownedCertificates(db: Db, userName: string | undefined) {
+  return db
+    .selectFrom(selectCertificates(db).as('found'))
+    .innerJoin('users', 'users.uuid', 'found.userUuid')
+    .selectAll('found')
+    .select('users.name as userName')
+    .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+}
 
 /** For administrators: all certificates, or those of one user, in the order of their creation. */
 export async function overlookCertificates(
-  database: Database,
+  { db }: Database,
   of: { readonly userName?: string } = {},
 ): Promise<readonly OwnedCertificate[]> {
-  return database.rows<OwnedCertificate>({
-    name: 'overlook-certificates',
-    text: `${owned} where $1::text is null or users.name = $1 order by position`,
-    values: [of.userName ?? null],
-  })
+  return ownedCertificates(db, of.userName).orderBy('found.position').execute()
 }
 
 /**
@@ -31,18 +34,35 @@ export async function overlookCertificates(
  * name; where there is none, those that the domain is served with; else those for it.
  */
 export async function searchCertificates(
-  database: Database,
+  { db }: Database,
   wanted: { readonly uuidNameOrDomain: string; readonly userName?: string },
 ): Promise<readonly OwnedCertificate[]> {
   const { uuidNameOrDomain: text, userName } = wanted
-  const found = await database.rows<OwnedCertificate & { readonly fit: number }>({
-    name: 'search-certificates',
-    text: `select * from (select owned.*, case when uuid = $1::uuid or name = $2 then 1
-               when uuid in (select certificate_uuid from domains where fqdn = $3) then 2
-               when "commonName" = $3 then 3 end as fit from (${owned}) as owned) as fitting
-           where fit is not null and ($4::text is null or "userName" = $4) order by fit, position limit $5`,
-    values: [isUuid(text) ? text : null, text, domainOf(text), userName ?? null, maxFound],
+  const domain = domainOf(text)
+  const fitting = ownedCertificates(db, userName).select((eb) => {
+    const isNamed = eb('found.name', '=', text)
+    // PostgreSQL would fail the query for a text that is no UUID.
+    const isWanted = isUuid(text) ? eb.or([eb('found.uuid', '=', text), isNamed]) : isNamed
+    const serving = eb.selectFrom('domains').select('certificateUuid').where('fqdn', '=', domain)
+    return eb
+      .case()
+      .when(isWanted)
+      .then(eb.lit(1))
+      .when('found.uuid', 'in', serving)
+      .then(eb.lit(2))
+      .when('found.commonName', '=', domain)
+      .then(eb.lit(3))
+      .end()
+      .as('fit')
   })
+  const found = await db
+    .selectFrom(fitting.as('fitting'))
+    .selectAll()
+    .where('fit', 'is not', null)
+    .orderBy('fit')
+    .orderBy('position')
+    .limit(maxFound)
+    .execute()
   return found.filter(({ fit }) => fit === found[0]?.fit)
 }
 

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ExpressionBuilder } from 'kysely'
 import { DomainKind, certifies, commonNamesFor, isWildcard } from '../../domain/service/domain-name.ts'
 import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
 import { nameNewCertificate } from './name.ts'
-import { Certificate } from '../schema/certificate.ts'
-import type { Identifier } from '../instance/instances.ts'
+import { columnOf } from '../identifiers.ts'
+import type { Identifier } from '../identifiers.ts'
 import type { ServiceWriter, WantedDomain } from '../service/new-service.ts'
 import { Refused } from '../refused.ts'
+import type { Db, Tables } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
+import { now } from '../sql/time.ts'
 
 /**
  * The certificate that a domain is served with; null for names of the metro domain. One that is given has to
@@ -14,60 +17,72 @@ import { Refused } from '../refused.ts'
  * one is requested, which is a row in state pending. In a transaction that has the user's row locked.
  */
 export async function chooseCertificate(
-  em: EntityManager,
+  db: Db,
   writer: ServiceWriter,
   domain: WantedDomain,
 ): Promise<string | null> {
   if (domain.kind === DomainKind.Metro) return null
-  if (domain.certificate !== undefined) return givenCertificate(em, writer, domain.certificate, domain.fqdn)
-  return (await fittingCertificate(em, writer, domain.fqdn)) ?? requestCertificate(em, writer, domain.fqdn)
+  if (domain.certificate !== undefined) return givenCertificate(db, writer, domain.certificate, domain.fqdn)
+  return (await fittingCertificate(db, writer, domain.fqdn)) ?? requestCertificate(db, writer, domain.fqdn)
 }
 
 async function givenCertificate(
-  em: EntityManager,
+  db: Db,
   { userUuid }: ServiceWriter,
   given: Identifier,
   fqdn: string,
 ): Promise<string> {
-  const [by, value] = 'uuid' in given ? (['uuid', given.uuid] as const) : (['name', given.name] as const)
-  const [found] = await em.execute<
-    { uuid: string; name: string; commonName: string; expiredAt: string | null }[]
-  >(
-    `select uuid, name, common_name as "commonName", case when ${isSpent} then not_after end as "expiredAt"
-     from certificates where user_uuid = ? and ${by} = ?`,
-    [userUuid, value],
-  )
+  const [by, value] = columnOf(given)
+  const found = await db
+    .selectFrom('certificates')
+    .select(['uuid', 'name', 'commonName'])
+    .select((eb) => eb.case().when(isSpent(eb)).then(eb.ref('notAfter')).end().as('expiredAt'))
+    .where('userUuid', '=', userUuid)
+    .where(by, '=', value)
+    .executeTakeFirst()
   if (found === undefined) throw new Refused({ kind: 'certificate-not-found', by, value })
   const { uuid, name, commonName, expiredAt } = found
   if (!certifies(commonName, fqdn)) throw new Refused({ kind: 'certificate-mismatch', commonName, fqdn })
-  if (expiredAt !== null) throw new Refused({ kind: 'certificate-expired', name, at: new Date(expiredAt) })
+  if (expiredAt !== null) throw new Refused({ kind: 'certificate-expired', name, at: expiredAt })
   return uuid
 }
 
-/** Nobody renews what its owner brought, so one that has expired is of no use to a new domain. */
-const isSpent = `(origin = '${CertificateOrigin.Uploaded}' and not_after is not null and not_after <= now())`
+/** Nobody renews what its owner brought, so one that has expired is of no use to a new domain. Never null. */
+function isSpent(eb: ExpressionBuilder<Tables, 'certificates'>) {
+  return eb.and([
+    eb('origin', '=', CertificateOrigin.Uploaded),
+    eb('notAfter', 'is not', null),
+    eb('notAfter', '<=', now),
+  ])
+}
 
 /** One in state `error` is not tried again by itself, so it fits nothing. */
 async function fittingCertificate(
-  em: EntityManager,
+  db: Db,
   { userUuid }: ServiceWriter,
   fqdn: string,
 ): Promise<string | undefined> {
-  const names = commonNamesFor(fqdn)
-  const [found] = await em.execute<{ uuid: string }[]>(
-    `select uuid from certificates
-     where user_uuid = ? and state <> ? and not ${isSpent} and common_name in (${names.map(() => '?').join(', ')})
-     order by state = ? desc, common_name = ? desc, position desc limit 1`,
-    [userUuid, CertificateState.Error, ...names, CertificateState.Valid, fqdn],
-  )
+  const found = await db
+    .selectFrom('certificates')
+    .select('uuid')
+    .where('userUuid', '=', userUuid)
+    .where('state', '<>', CertificateState.Error)
+    .where((eb) => eb.not(isSpent(eb)))
+    .where('commonName', '=', anyOf(commonNamesFor(fqdn)))
+    .orderBy((eb) => eb('state', '=', CertificateState.Valid), 'desc')
+    .orderBy((eb) => eb('commonName', '=', fqdn), 'desc')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst()
   return found?.uuid
 }
 
-async function requestCertificate(em: EntityManager, writer: ServiceWriter, fqdn: string): Promise<string> {
+async function requestCertificate(db: Db, writer: ServiceWriter, fqdn: string): Promise<string> {
   if (isWildcard(fqdn)) throw new Refused({ kind: 'wildcard-without-certificate', fqdn })
+  const { userUuid } = writer
   const uuid = randomUUID()
-  const name = await nameNewCertificate(em, writer, { commonName: fqdn })
+  const name = await nameNewCertificate(db, writer, { commonName: fqdn })
   const state = CertificateState.Pending
-  await em.insertMany(Certificate, [{ uuid, user: writer.userUuid, name, commonName: fqdn, state }])
+  await db.insertInto('certificates').values({ uuid, userUuid, name, commonName: fqdn, state }).execute()
   return uuid
 }

@@ -1,24 +1,25 @@
 import type { CertificateSettings } from '../../domain/certificate/settings.ts'
-import type { CertificateState } from '../../domain/service/handler.ts'
+import type { Row } from '../schema/tables.ts'
 
-/** What of a certificate's row its workflow has to know; every `CertificateRow` is one. */
-export interface CertificateSettingsRow {
-  readonly uuid: string
-  readonly name: string
-  readonly userUuid: string
-  readonly commonName: string
-  readonly revision: number
-  readonly state: CertificateState
-  readonly attempt: number
-  readonly nextAt: Date | null
-  readonly failure: string | null
-  readonly notBefore: Date | null
-  readonly notAfter: Date | null
-}
+/** What of a certificate's row its workflow has to know. */
+export const certificateSettingsColumns = [
+  'uuid',
+  'name',
+  'userUuid',
+  'commonName',
+  'revision',
+  'state',
+  'attempt',
+  'nextAt',
+  'failure',
+  'notBefore',
+  'notAfter',
+] as const satisfies readonly (keyof Row<'certificates'>)[]
 
-/** The select list whose rows are these. */
-export const certificateSettingsColumns = `uuid, name, user_uuid as "userUuid", common_name as "commonName", revision,
-  state, attempt, next_at as "nextAt", failure, not_before as "notBefore", not_after as "notAfter"`
+/** Every `CertificateRow` is one. */
+export type CertificateSettingsRow = Readonly<
+  Pick<Row<'certificates'>, (typeof certificateSettingsColumns)[number]>
+>
 
 export function certificateSettings(row: CertificateSettingsRow): CertificateSettings {
   const { uuid, name, userUuid, commonName, revision, state, attempt, nextAt, failure } = row

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { CertificateOrigin, CertificateState } from '../../domain/service/handler.ts'
 import { nameNewCertificate } from './name.ts'
 import type { CertificateDeps, CertificateFacts } from './records.ts'
-import { Certificate } from '../schema/certificate.ts'
 import { certificateKeyContext } from '../service/feed-routes.ts'
 import { randomSuffix } from '../random-suffix.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
@@ -37,14 +36,15 @@ export async function uploadCertificate(
   const uuid = randomUUID()
   const keySealed = deps.secretBox.seal(keyPem, certificateKeyContext(uuid))
   const written = await orRefusal(() =>
-    deps.database.em().transactional(async (em) => {
-      await lockUser(em, userUuid)
+    deps.database.db.transaction().execute(async (db) => {
+      await lockUser(db, userUuid)
       const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
-      const name = await nameNewCertificate(em, writer, { commonName, name: wanted.name })
-      await em.insertMany(Certificate, [
-        {
+      const name = await nameNewCertificate(db, writer, { commonName, name: wanted.name })
+      await db
+        .insertInto('certificates')
+        .values({
           uuid,
-          user: userUuid,
+          userUuid,
           name,
           commonName,
           chain,
@@ -52,8 +52,8 @@ export async function uploadCertificate(
           ...facts,
           origin: CertificateOrigin.Uploaded,
           state: CertificateState.Valid,
-        },
-      ])
+        })
+        .execute()
       return name
     }),
   )

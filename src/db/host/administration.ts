@@ -1,6 +1,7 @@
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
-import { heldFootprintSql } from './memory.ts'
+import { heldFootprintMb } from './memory.ts'
 import type { Database } from '../database.ts'
+import { ago } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
 
 /** A host as its administrator sees it; without its secret, so that no key is needed. */
@@ -31,19 +32,44 @@ export type NodeRefusal = 'unknown' | 'live' | 'has-instances' | 'has-volumes'
 export type NodeChange = { readonly ok: true } | { readonly ok: false; readonly refusal: NodeRefusal }
 
 /** All hosts, by id. */
-export async function overlookNodes(database: Database): Promise<readonly NodeOverview[]> {
-  return database.rows<NodeOverview>({
-    name: 'overlook-nodes',
-    text: `select id, agent_url as "agentUrl", accelerator, memory_mb as "memoryMb", subnet,
-             ${heldFootprintSql} as "usedMemoryMb",
-             (select count(*) from instances where node_id = nodes.id) as instances, kept.*,
-             volume_mb as "volumeMb", heartbeat_at as "heartbeatAt",
-             heartbeat_at > now() - make_interval(secs => $1) as live, agent_secret = $2 as released
-           from nodes, lateral (select count(*) as volumes, coalesce(sum(size_mb), 0) as "promisedMb"
-             from volumes where node_id = nodes.id) as kept
-           order by id`,
-    values: [nodeSilentAfterMs / 1_000, releasedSecret],
-  })
+export async function overlookNodes({ db }: Database): Promise<readonly NodeOverview[]> {
+  return db
+    .selectFrom('nodes')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('volumes')
+          .whereRef('volumes.nodeId', '=', 'nodes.id')
+          .select(({ fn, cast, lit }) => [
+            fn.countAll<number>().as('volumes'),
+            cast<number>(fn.coalesce(fn.sum('sizeMb'), lit(0)), 'bigint').as('promisedMb'),
+          ])
+          .as('kept'),
+      (join) => join.onTrue(),
+    )
+    .select((eb) => [
+      'id',
+      'agentUrl',
+      'accelerator',
+      'memoryMb',
+      'subnet',
+      'volumeMb',
+      'heartbeatAt',
+      heldFootprintMb(eb).as('usedMemoryMb'),
+      eb
+        .selectFrom('instances')
+        .whereRef('nodeId', '=', 'nodes.id')
+        .select((of) => of.fn.countAll<number>().as('count'))
+        .$asScalar()
+        .$notNull()
+        .as('instances'),
+      eb.ref('kept.volumes').$notNull().as('volumes'),
+      eb.ref('kept.promisedMb').$notNull().as('promisedMb'),
+      eb('heartbeatAt', '>', ago(nodeSilentAfterMs)).$castTo<boolean>().as('live'),
+      eb('agentSecret', '=', releasedSecret).$castTo<boolean>().as('released'),
+    ])
+    .orderBy('id')
+    .execute()
 }
 
 /** When the host was last heard of; undefined where it is live, or not known. */
@@ -55,14 +81,19 @@ export async function silentSinceOf(database: Database, nodeId: string): Promise
 
 /** Forgets a silent host that has neither instances nor volumes; its id and its network are free then. */
 export async function removeNode(database: Database, nodeId: string): Promise<NodeChange> {
-  const removed = await database.rows({
-    name: 'remove-node',
-    text: `delete from nodes where id = $1 and heartbeat_at <= now() - make_interval(secs => $2)
-             and not exists (select from instances where node_id = $1)
-             and not exists (select from volumes where node_id = $1) returning id`,
-    values: [nodeId, nodeSilentAfterMs / 1_000],
-  })
-  return removed.length > 0 ? { ok: true } : refused(database, nodeId)
+  const removed = await database.db
+    .deleteFrom('nodes')
+    .where('id', '=', nodeId)
+    .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('instances').select('uuid').where('nodeId', '=', nodeId))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('volumes').select('uuid').where('nodeId', '=', nodeId))),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return removed ? { ok: true } : refused(database, nodeId)
 }
 
 /** What is deleted and still waits for the host to clean up. */
@@ -72,17 +103,19 @@ export interface LeftOnNode {
 }
 
 /** Of a silent host on which everything is deleted; undefined for any other. */
-export async function leftOnNode(database: Database, nodeId: string): Promise<LeftOnNode | undefined> {
-  const [left] = await database.rows<LeftOnNode>({
-    name: 'left-on-node',
-    text: `select array(select uuid::text from instances where node_id = $1) as instances,
-             array(select uuid::text from volumes where node_id = $1) as volumes
-           from nodes where id = $1 and heartbeat_at <= now() - make_interval(secs => $2)
-             and not exists (select from instances where node_id = $1 and deleted_at is null)
-             and not exists (select from volumes where node_id = $1 and deleted_at is null)`,
-    values: [nodeId, nodeSilentAfterMs / 1_000],
-  })
-  return left
+export async function leftOnNode({ db }: Database, nodeId: string): Promise<LeftOnNode | undefined> {
+  const node = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', nodeId)
+    .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .executeTakeFirst()
+  if (node === undefined) return undefined
+  const left = (table: 'instances' | 'volumes') =>
+    db.selectFrom(table).select(['uuid', 'deletedAt']).where('nodeId', '=', nodeId).execute()
+  const [instances, volumes] = await Promise.all([left('instances'), left('volumes')])
+  if ([...instances, ...volumes].some(({ deletedAt }) => deletedAt === null)) return undefined
+  return { instances: instances.map(({ uuid }) => uuid), volumes: volumes.map(({ uuid }) => uuid) }
 }
 
 /**
@@ -90,13 +123,14 @@ export async function leftOnNode(database: Database, nodeId: string): Promise<Le
  * instances and volumes. A host that still beats would take the id back at once, so it is refused.
  */
 export async function releaseNode(database: Database, nodeId: string): Promise<NodeChange> {
-  const released = await database.rows({
-    name: 'release-node',
-    text: `update nodes set agent_secret = $3
-           where id = $1 and heartbeat_at <= now() - make_interval(secs => $2) returning id`,
-    values: [nodeId, nodeSilentAfterMs / 1_000, releasedSecret],
-  })
-  return released.length > 0 ? { ok: true } : refused(database, nodeId)
+  const released = await database.db
+    .updateTable('nodes')
+    .set({ agentSecret: releasedSecret })
+    .where('id', '=', nodeId)
+    .where('heartbeatAt', '<=', ago(nodeSilentAfterMs))
+    .returning('id')
+    .executeTakeFirst()
+  return released ? { ok: true } : refused(database, nodeId)
 }
 
 async function refused(database: Database, nodeId: string): Promise<NodeChange> {

@@ -1,26 +1,31 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { NodeAssignment, NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 import { firstInstanceIndex, freeSubnet } from '../../domain/host/private-address.ts'
 import type { Database } from '../database.ts'
+import { takeLock } from '../locks.ts'
+import { json } from '../postgres-client.ts'
+import type { Db, Row } from '../schema/tables.ts'
+import { ago, now } from '../sql/time.ts'
 import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
 
 /** How a host's agent is reached. */
-export interface NodeRecord {
-  readonly id: string
-  readonly agentUrl: string
-  readonly agentSecret: string
-  readonly accelerator: NodeHeartbeat['accelerator']
-  readonly memoryMb: number
-  /** Room for volumes in all. */
-  readonly volumeMb: number
-  readonly version: string
-  readonly subnet: string
-  readonly heartbeatAt: Date
+export interface NodeRecord extends Pick<Row<'nodes'>, (typeof recordColumns)[number]> {
   readonly live: boolean
 }
+
+const recordColumns = [
+  'id',
+  'agentUrl',
+  'agentSecret',
+  'accelerator',
+  'memoryMb',
+  'volumeMb',
+  'version',
+  'subnet',
+  'heartbeatAt',
+] as const
 
 export interface NodesDeps {
   readonly database: Database
@@ -36,10 +41,7 @@ const subnetLock = 7_070_002
  */
 export const releasedSecret = ''
 
-interface StoredNode {
-  readonly subnet: string
-  readonly agent_secret: string
-}
+type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
  * Notes that the host is alive, and on its first call gives it a network of its own: `firstSubnet`, or the
@@ -52,76 +54,81 @@ export async function recordHeartbeat(
   node: { readonly id: string; readonly firstSubnet: string },
   heartbeat: NodeHeartbeat,
 ): Promise<NodeAssignment | undefined> {
-  return deps.database.em().transactional(async (em) => {
+  return deps.database.db.transaction().execute(async (db) => {
     const sealed = deps.secretBox.seal(heartbeat.agentSecret, secretContext(node.id))
-    const stored = (await storedNode(em, node.id)) ?? (await addNode(em, node, { heartbeat, sealed }))
-    const isReleased = stored.agent_secret === releasedSecret
+    const stored = (await storedNode(db, node.id)) ?? (await addNode(db, node, { heartbeat, sealed }))
+    const isReleased = stored.agentSecret === releasedSecret
     if (
       !isReleased &&
-      !isSealed(deps, node.id, { sealed: stored.agent_secret, secret: heartbeat.agentSecret })
+      !isSealed(deps, node.id, { sealed: stored.agentSecret, secret: heartbeat.agentSecret })
     )
       return undefined
     const { agentUrl, accelerator, memoryMb, volumeMb, imageBytes, version } = heartbeat
-    const secret = isReleased ? sealed : stored.agent_secret
-    await em.execute(
-      `update nodes set agent_url = ?, agent_secret = ?, accelerator = ?, memory_mb = ?, volume_mb = ?, image_bytes = ?, version = ?,
-         heard_since = case when heartbeat_at > now() - make_interval(secs => ?) then heard_since else now() end,
-         heartbeat_at = now() where id = ?`,
-      [
+    const secret = isReleased ? sealed : stored.agentSecret
+    await db
+      .updateTable('nodes')
+      .set((eb) => ({
         agentUrl,
-        secret,
+        agentSecret: secret,
         accelerator,
         memoryMb,
         volumeMb,
-        JSON.stringify(imageBytes),
+        imageBytes: json(imageBytes),
         version,
-        nodeSilentAfterMs / 1_000,
-        node.id,
-      ],
-      'run',
-    )
+        heardSince: eb
+          .case()
+          .when('heartbeatAt', '>', ago(nodeSilentAfterMs))
+          .then(eb.ref('heardSince'))
+          .else(now)
+          .end(),
+        heartbeatAt: now,
+      }))
+      .where('id', '=', node.id)
+      .execute()
     return { nodeId: node.id, subnet: stored.subnet }
   })
 }
 
 /** Locked, so that of several that join under a released id one is first. */
-async function storedNode(em: EntityManager, nodeId: string): Promise<StoredNode | undefined> {
-  const text = 'select subnet, agent_secret from nodes where id = ? for update'
-  const [stored] = await em.execute<StoredNode[]>(text, [nodeId])
-  return stored
+async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
+  return db
+    .selectFrom('nodes')
+    .select(['subnet', 'agentSecret'])
+    .where('id', '=', nodeId)
+    .forUpdate()
+    .executeTakeFirst()
 }
 
 /** Answers what there is where another call was faster. */
 async function addNode(
-  em: EntityManager,
+  db: Db,
   node: { readonly id: string; readonly firstSubnet: string },
   { heartbeat, sealed }: { readonly heartbeat: NodeHeartbeat; readonly sealed: string },
 ): Promise<StoredNode> {
-  await em.execute('select pg_advisory_xact_lock(?)', [subnetLock])
-  const added = await storedNode(em, node.id)
+  await takeLock(db, subnetLock)
+  const added = await storedNode(db, node.id)
   if (added) return added
-  const nodes = await em.execute<{ subnet: string }[]>('select subnet from nodes')
+  const nodes = await db.selectFrom('nodes').select('subnet').execute()
   const subnet = freeSubnet(node.firstSubnet, new Set(nodes.map((other) => other.subnet)))
   if (subnet === undefined) throw new Error('every network of 10.64.0.0/10 belongs to a node already')
   const { agentUrl, accelerator, memoryMb, volumeMb, version } = heartbeat
-  await em.execute(
-    `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, volume_mb, version, subnet, next_address,
-       heartbeat_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, now())`,
-    [node.id, agentUrl, sealed, accelerator, memoryMb, volumeMb, version, subnet, firstInstanceIndex],
-    'run',
-  )
-  return { subnet, agent_secret: sealed }
+  const { id } = node
+  const given = { id, agentUrl, agentSecret: sealed, accelerator, memoryMb, volumeMb, version, subnet }
+  await db
+    .insertInto('nodes')
+    .values({ ...given, nextAddress: firstInstanceIndex, heartbeatAt: now })
+    .execute()
+  return { subnet, agentSecret: sealed }
 }
 
 /** Whether this is the secret that the host with this id joined with. */
 export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: string): Promise<boolean> {
-  const [stored] = await deps.database.rows<Pick<StoredNode, 'agent_secret'>>({
-    name: 'read-node-secret',
-    text: 'select agent_secret from nodes where id = $1',
-    values: [nodeId],
-  })
-  return stored !== undefined && isSealed(deps, nodeId, { sealed: stored.agent_secret, secret })
+  const stored = await deps.database.db
+    .selectFrom('nodes')
+    .select('agentSecret')
+    .where('id', '=', nodeId)
+    .executeTakeFirst()
+  return stored !== undefined && isSealed(deps, nodeId, { sealed: stored.agentSecret, secret })
 }
 
 /**
@@ -151,14 +158,12 @@ export async function listNodes(deps: NodesDeps): Promise<readonly NodeRecord[]>
 }
 
 async function readNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
-  const rows = await deps.database.rows<NodeRecord>({
-    name: 'read-nodes',
-    text: `select id, agent_url as "agentUrl", agent_secret as "agentSecret", accelerator, memory_mb as "memoryMb",
-             volume_mb as "volumeMb", version, subnet, heartbeat_at as "heartbeatAt",
-             heartbeat_at > now() - make_interval(secs => $1) as live
-           from nodes order by id`,
-    values: [nodeSilentAfterMs / 1_000],
-  })
+  const rows = await deps.database.db
+    .selectFrom('nodes')
+    .select(recordColumns)
+    .select((eb) => eb('heartbeatAt', '>', ago(nodeSilentAfterMs)).$castTo<boolean>().as('live'))
+    .orderBy('id')
+    .execute()
   return rows.map((row) => ({
     ...row,
     agentSecret:

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import type { LaunchSpec, LaunchVolume, NodeInstance } from '../../domain/host/api-protocol.ts'
 import type { Database } from '../database.ts'
-import { instanceColumns, openEnv, scaleToZeroOf } from '../instance/row.ts'
-import type { InstanceRow } from '../instance/row.ts'
+import { openEnv, scaleToZeroOf } from '../instance/row.ts'
+import type { Row } from '../schema/tables.ts'
 import type { SecretBox } from '../secret-box.ts'
 
 /** What a host needs to start the instance; undefined where it is deleted or not of that host. */
@@ -10,15 +10,16 @@ export async function loadLaunchSpec(
   deps: { readonly database: Database; readonly secretBox: SecretBox },
   wanted: { readonly nodeId: string; readonly uuid: string },
 ): Promise<LaunchSpec | undefined> {
-  const [row] = await deps.database.rows<LaunchRow>({
-    name: 'launch-spec',
-    text: `select ${instanceColumns},
-             (select json_build_object('uuid', uuid, 'sizeMb', size_mb, 'made', made)
-                from volumes where uuid = instances.volume_uuid) as volume,
-             (select hard_image_mb from users where uuid = instances.user_uuid) as "imageQuotaMb"
-           from instances where uuid = $1 and node_id = $2 and deleted_at is null`,
-    values: [wanted.uuid, wanted.nodeId],
-  })
+  const row = await deps.database.db
+    .selectFrom('instances')
+    .innerJoin('users', 'users.uuid', 'instances.userUuid')
+    .leftJoin('volumes', 'volumes.uuid', 'instances.volumeUuid')
+    .select(launchColumns)
+    .select(['users.hardImageMb as imageQuotaMb', 'volumes.sizeMb', 'volumes.made'])
+    .where('instances.uuid', '=', wanted.uuid)
+    .where('instances.nodeId', '=', wanted.nodeId)
+    .where('instances.deletedAt', 'is', null)
+    .executeTakeFirst()
   if (!row) return undefined
   const { uuid, name, userUuid, image, imageQuotaMb, memoryMb, vcpus, args, privateIp, mac } = row
   const spec = {
@@ -38,38 +39,56 @@ export async function loadLaunchSpec(
   return { ...spec, ...(args !== null && { args }), ...(volume && { volume }) }
 }
 
-interface LaunchRow extends InstanceRow {
-  readonly volume: StoredVolume | null
-  readonly imageQuotaMb: number
-}
-
-type StoredVolume = Pick<LaunchVolume, 'uuid' | 'sizeMb' | 'made'>
+const launchColumns = [
+  'instances.uuid',
+  'instances.name',
+  'instances.userUuid',
+  'image',
+  'memoryMb',
+  'vcpus',
+  'args',
+  'privateIp',
+  'mac',
+  'envSealed',
+  'standbyPolicy',
+  'standbyCooldownMs',
+  'standbyStateful',
+  'volumeUuid',
+  'volumeAt',
+  'volumeReadonly',
+] as const
 
 function launchVolume(
-  row: Pick<InstanceRow, 'volumeAt' | 'volumeReadonly'> & { readonly volume: StoredVolume | null },
+  row: Pick<Row<'instances'>, 'volumeUuid' | 'volumeAt' | 'volumeReadonly'> & {
+    readonly [Column in 'sizeMb' | 'made']: Row<'volumes'>[Column] | null
+  },
 ): LaunchVolume | undefined {
-  if (row.volume === null) return undefined
-  assert(row.volumeAt !== null, 'an attached volume has a place to be mounted')
-  return { ...row.volume, at: row.volumeAt, readonly: row.volumeReadonly }
+  const { volumeUuid: uuid, sizeMb, made, volumeAt: at } = row
+  if (uuid === null) return undefined
+  assert(at !== null && sizeMb !== null && made !== null, 'an attached volume has a row and a mount point')
+  return { uuid, sizeMb, made, at, readonly: row.volumeReadonly }
 }
 
 /**
  * Every instance whose row is placed on the host, also those that are deleted and wait for its cleaning up.
  */
-export async function instancesOfNode(database: Database, nodeId: string): Promise<readonly NodeInstance[]> {
-  return database.rows<NodeInstance>({
-    name: 'instances-of-node',
-    text: 'select uuid, state, boot from instances where node_id = $1 order by position',
-    values: [nodeId],
-  })
+export async function instancesOfNode({ db }: Database, nodeId: string): Promise<readonly NodeInstance[]> {
+  return db
+    .selectFrom('instances')
+    .select(['uuid', 'state', 'boot'])
+    .where('nodeId', '=', nodeId)
+    .orderBy('position')
+    .execute()
 }
 
 /** `<repository>@sha256:<hex>` of every instance on the host: what its image store has to keep. */
-export async function imagesInUse(database: Database, nodeId: string): Promise<readonly string[]> {
-  const rows = await database.rows<{ image: string }>({
-    name: 'images-in-use',
-    text: 'select distinct image from instances where node_id = $1 order by image',
-    values: [nodeId],
-  })
-  return rows.map((row) => row.image)
+export async function imagesInUse({ db }: Database, nodeId: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('instances')
+    .select('image')
+    .distinct()
+    .where('nodeId', '=', nodeId)
+    .orderBy('image')
+    .execute()
+  return rows.map(({ image }) => image)
 }

@@ -1,33 +1,57 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ExpressionBuilder } from 'kysely'
 import { footprintMb, minGuestMemoryMb, vmmMemoryMb } from '../../domain/host/memory-room.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
+import type { Db, Tables } from '../schema/tables.ts'
+import { constant } from '../sql/constants.ts'
+import { anyOf } from '../sql/lists.ts'
+import { total } from '../sum.ts'
 
-/** What every VM is counted with, as `footprintMb` says it. */
-const footprintSql = `greatest(i.memory_mb, ${minGuestMemoryMb}) + ${vmmMemoryMb}`
+/** What VMs on a host take together, each as `footprintMb` counts it. */
+function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return eb
+    .selectFrom('instances')
+    .whereRef('instances.nodeId', '=', 'nodes.id')
+    .where('instances.state', '<>', constant(InstanceState.Stopped))
+    .select((of) => {
+      const guestMb = of.fn<number>('greatest', ['instances.memoryMb', of.lit(minGuestMemoryMb)])
+      return total(of, of(guestMb, '+', of.lit(vmmMemoryMb))).as('mb')
+    })
+}
 
-/** Of one host: what all would take that are not stopped. An index alone answers it. */
-export const promisedFootprintSql = `(select coalesce(sum(${footprintSql}), 0)::int from instances i
-  where i.node_id = nodes.id and i.state <> 'stopped')`
+/** What all instances of a host would take that are not stopped. An index alone answers it. */
+export function promisedFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return footprints(eb).$asScalar().$notNull()
+}
 
 /**
- * What those take that have a VM, as far as rows tell. One that sleeps has none, one whose start failed has
- * none until the next try, and one that was deleted while it started gets none: a user who creates and
- * deletes in a loop keeps nobody from the memory. Where that is less than what the host counts, the host
+ * What the instances take that have a VM, as far as rows tell. One that sleeps has none, one whose start
+ * failed has none until the next try, and one that was deleted while it started gets none: a user who creates
+ * and deletes in a loop keeps nobody from the memory. Where that is less than what the host counts, the host
  * still refuses; it is never more, so that nothing is refused that fits.
  */
-export const heldFootprintSql = `(select coalesce(sum(${footprintSql}), 0)::int from instances i
-  where i.node_id = nodes.id and i.state <> 'stopped' and i.state <> 'standby'
-    and (i.state <> 'starting' or (i.failure is null and i.deleted_at is null)))`
+export function heldFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
+  return footprints(eb)
+    .where('instances.state', '<>', InstanceState.Standby)
+    .where(({ or, and, eb: of }) =>
+      or([
+        of('instances.state', '<>', InstanceState.Starting),
+        and([of('instances.failure', 'is', null), of('instances.deletedAt', 'is', null)]),
+      ]),
+    )
+    .$asScalar()
+    .$notNull()
+}
 
 /** The memory that hosts have for one more start, by the rows as they are now. */
 export async function readMemoryRoom(
-  em: EntityManager,
+  db: Db,
   nodeIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const rows = await em.execute<{ id: string; roomMb: number }[]>(
-    `select id, memory_mb - ${heldFootprintSql} as "roomMb" from nodes
-     where id in (${nodeIds.map(() => '?').join(', ')})`,
-    [...nodeIds],
-  )
+  const rows = await db
+    .selectFrom('nodes')
+    .select((eb) => ['id', eb('memoryMb', '-', heldFootprintMb(eb)).as('roomMb')])
+    .where('id', '=', anyOf(nodeIds))
+    .execute()
   return new Map(rows.map(({ id, roomMb }) => [id, roomMb]))
 }
 
@@ -39,11 +63,11 @@ export interface MemoryLack {
 
 /** Whether a start of an instance without a VM would find its host full. */
 export async function findMemoryLackOn(
-  em: EntityManager,
+  db: Db,
   nodeId: string,
   memoryMb: number,
 ): Promise<MemoryLack | undefined> {
   const neededMb = footprintMb(memoryMb)
-  const roomMb = (await readMemoryRoom(em, [nodeId])).get(nodeId)
+  const roomMb = (await readMemoryRoom(db, [nodeId])).get(nodeId)
   return roomMb === undefined || roomMb >= neededMb ? undefined : { neededMb, roomMb: Math.max(0, roomMb) }
 }

@@ -1,4 +1,3 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { generatedInstanceName, nameSuffixLength, replicaName } from '../../domain/object-name.ts'
 import {
@@ -9,8 +8,7 @@ import {
 } from '../../domain/account/quotas.ts'
 import { serviceDemand } from '../service/create.ts'
 import type { Database } from '../database.ts'
-import { Instance } from '../schema/instance.ts'
-import type { UserEntity } from '../schema/user.ts'
+import type { Db, Row } from '../schema/tables.ts'
 import type { InstanceRow } from './row.ts'
 import { attachToService, insertService } from '../service/insert.ts'
 import { insertVolumes } from '../volume/insert.ts'
@@ -56,30 +54,31 @@ export async function insertInstances(
   deps: CreateInstancesDeps,
   wanted: NewInstances,
 ): Promise<CreateInstancesOutcome> {
-  const written = await orRefusal(() => deps.database.em().transactional((em) => insertAll(em, deps, wanted)))
+  const { db } = deps.database
+  const written = await orRefusal(() => db.transaction().execute((db) => insertAll(db, deps, wanted)))
   if (!written.ok) return written
   return { ok: true, instances: await findByUuids(deps.database, written.value) }
 }
 
 async function insertAll(
-  em: EntityManager,
+  db: Db,
   deps: CreateInstancesDeps,
   wanted: NewInstances,
 ): Promise<readonly string[]> {
-  const user = await lockUser(em, wanted.userUuid)
-  await checkQuotas(em, user, wanted)
+  const user = await lockUser(db, wanted.userUuid)
+  await checkQuotas(db, user, wanted)
   const suffix = deps.randomSuffix ?? randomSuffix
-  const names = await chooseNames(em, {
+  const names = await chooseNames(db, {
     userUuid: wanted.userUuid,
     count: wanted.replicas + 1,
     ...(wanted.name !== undefined && { given: wanted.name }),
     propose: () => proposeName(wanted, suffix(nameSuffixLength)),
   })
-  const service = await chooseService(em, wanted, suffix)
-  const existing = await chooseVolume(em, wanted)
+  const service = await chooseService(db, wanted, suffix)
+  const existing = await chooseVolume(db, wanted)
   const sizeMb = madeVolumeMb(wanted)
   const { memoryMb, userUuid } = wanted
-  const placements = await placeInstances(em, {
+  const placements = await placeInstances(db, {
     count: names.length,
     memoryMb,
     starting: firstState(wanted) === InstanceState.Starting,
@@ -89,7 +88,7 @@ async function insertAll(
   const nodeIds = placements.map(({ nodeId }) => nodeId)
   const writer = { userUuid, randomSuffix: suffix }
   const made =
-    sizeMb === undefined ? [] : await insertVolumes(em, writer, { sizeMb, nodeIds, persistent: false })
+    sizeMb === undefined ? [] : await insertVolumes(db, writer, { sizeMb, nodeIds, persistent: false })
   const rows = names.map((name, index) =>
     newInstanceRow(deps.secretBox, wanted, {
       name,
@@ -98,29 +97,29 @@ async function insertAll(
       volume: made[index] ?? existing?.uuid ?? null,
     }),
   )
-  await em.insertMany(Instance, rows)
+  await db.insertInto('instances').values(rows).execute()
   return rows.map((row) => row.uuid)
 }
 
 /** One that several instances share does not go with any of them. */
 async function chooseService(
-  em: EntityManager,
+  db: Db,
   { userUuid, service, replicas }: NewInstances,
   suffix: RandomSuffix,
 ): Promise<string | null> {
   if (service === undefined) return null
   if ('existing' in service) {
-    return attachToService(em, { userUuid, service: service.existing, count: replicas + 1 })
+    return attachToService(db, { userUuid, service: service.existing, count: replicas + 1 })
   }
-  return insertService(em, { userUuid, randomSuffix: suffix }, { ...service.made, persistent: replicas > 0 })
+  return insertService(db, { userUuid, randomSuffix: suffix }, { ...service.made, persistent: replicas > 0 })
 }
 
 async function chooseVolume(
-  em: EntityManager,
+  db: Db,
   { userUuid, volume, replicas }: NewInstances,
 ): Promise<VolumeRow | undefined> {
   if (volume === undefined || !('existing' in volume)) return undefined
-  const found = await lockVolume(em, { userUuid, volume: volume.existing })
+  const found = await lockVolume(db, { userUuid, volume: volume.existing })
   if (replicas > 0) throw new Refused({ kind: 'volume-with-replicas', name: found.name, replicas })
   refuseUnavailable(found)
   return found
@@ -131,8 +130,8 @@ function madeVolumeMb({ volume }: Pick<NewInstances, 'volume'>): number | undefi
   return volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
 }
 
-async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInstances): Promise<void> {
-  const quotas = await quotasOf(em, user)
+async function checkQuotas(db: Db, user: Row<'users'>, wanted: NewInstances): Promise<void> {
+  const quotas = await quotasOf(db, user)
   const breach = findLimitBreach(quotas.limits, wanted)
   if (breach) throw new Refused({ kind: 'limit', breach })
   const sizeMb = madeVolumeMb(wanted)
@@ -143,7 +142,7 @@ async function checkQuotas(em: EntityManager, user: UserEntity, wanted: NewInsta
   const made = wanted.service !== undefined && 'made' in wanted.service ? wanted.service.made : undefined
   const service = made === undefined ? {} : serviceDemand(made)
   const volumes = sizeMb === undefined ? {} : volumeDemand(sizeMb, count)
-  await refuseExcess(em, quotas, { instances: count, ...live, ...service, ...volumes })
+  await refuseExcess(db, quotas, { instances: count, ...live, ...service, ...volumes })
 }
 
 function proposeName(wanted: NewInstances, suffix: string): string {

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { macAddress } from '../../domain/host/private-address.ts'
 import type { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { mayStandBy, noScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../../domain/standby/scale-to-zero.ts'
 import type { VolumeMount } from '../../domain/volume/state.ts'
+import type { Identifier } from '../identifiers.ts'
+import { json } from '../postgres-client.ts'
+import type { Db } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
 import { sealEnv } from './row.ts'
-import type { Identifier } from './instances.ts'
 import type { NewService } from '../service/new-service.ts'
 import type { Placement } from './placement.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
@@ -70,14 +72,14 @@ export interface WantedNames {
 
 /** The user's row is locked, so a name that is free here stays free until the commit. Throws `Refused`. */
 export async function chooseNames(
-  em: EntityManager,
+  db: Db,
   { userUuid, count, given, propose }: WantedNames,
 ): Promise<readonly string[]> {
   const names = new Set(given === undefined ? [] : [given])
   for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
     const missing = count - names.size
     for (let index = 0; index < missing; index++) names.add(propose())
-    const taken = await takenNames(em, userUuid, [...names])
+    const taken = await takenNames(db, userUuid, [...names])
     if (given !== undefined && taken.includes(given)) throw new Refused({ kind: 'name-taken', name: given })
     for (const name of taken) names.delete(name)
     if (names.size === count) return [...names]
@@ -85,17 +87,15 @@ export async function chooseNames(
   throw new Refused({ kind: 'name-taken', name: propose() })
 }
 
-async function takenNames(
-  em: EntityManager,
-  userUuid: string,
-  names: readonly string[],
-): Promise<readonly string[]> {
-  const marks = names.map(() => '?').join(', ')
-  const rows = await em.execute<{ name: string }[]>(
-    `select name from instances where user_uuid = ? and deleted_at is null and name in (${marks})`,
-    [userUuid, ...names],
-  )
-  return rows.map((row) => row.name)
+async function takenNames(db: Db, userUuid: string, names: readonly string[]): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('instances')
+    .select('name')
+    .where('userUuid', '=', userUuid)
+    .where('deletedAt', 'is', null)
+    .where('name', '=', anyOf(names))
+    .execute()
+  return rows.map(({ name }) => name)
 }
 
 /** What the instances of one request do not share. */
@@ -108,19 +108,19 @@ export interface OwnParts {
   readonly cloneOf?: string
 }
 
-/** A row for `Instance`, under a new UUID. */
+/** A row to be inserted, under a new UUID. */
 export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnParts) {
   const uuid = randomUUID()
   const { policy, cooldownMs, stateful } = wanted.scaleToZero ?? noScaleToZero
   return {
     uuid,
-    user: wanted.userUuid,
-    node: own.placement.nodeId,
+    userUuid: wanted.userUuid,
+    nodeId: own.placement.nodeId,
     name: own.name,
     image: wanted.image,
     memoryMb: wanted.memoryMb,
     vcpus: wanted.vcpus,
-    args: wanted.args ?? null,
+    args: wanted.args === undefined ? null : json(wanted.args),
     envSealed: sealEnv(box, uuid, wanted.env),
     autostart: wanted.autostart,
     deleteOnStop: wanted.deleteOnStop,
@@ -128,8 +128,8 @@ export function newInstanceRow(box: SecretBox, wanted: NewInstances, own: OwnPar
     networkUuid: randomUUID(),
     privateIp: own.placement.privateIp,
     mac: macAddress(own.placement.privateIp),
-    service: own.service,
-    volume: own.volume,
+    serviceUuid: own.service,
+    volumeUuid: own.volume,
     volumeAt: wanted.volume?.mount.at ?? null,
     volumeReadonly: wanted.volume?.mount.readonly ?? false,
     cloneOf: own.cloneOf ?? null,

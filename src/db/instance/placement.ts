@@ -1,10 +1,15 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { InstanceState } from '../../domain/instance/state.ts'
 import { footprintMb } from '../../domain/host/memory-room.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import { addressesPerSubnet, addressIndexes, privateAddress } from '../../domain/host/private-address.ts'
-import { promisedFootprintSql, readMemoryRoom } from '../host/memory.ts'
+import { total } from '../sum.ts'
+import { promisedFootprintMb, readMemoryRoom } from '../host/memory.ts'
 import { Refused } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
+import type { Db } from '../schema/tables.ts'
+import { constant } from '../sql/constants.ts'
+import { anyOf } from '../sql/lists.ts'
+import { ago } from '../sql/time.ts'
 
 /** Where a new instance goes: its host and its address there. */
 export interface Placement {
@@ -49,15 +54,12 @@ const addressWindow = 256
  * can take its volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the
  * same order, so that neither an address nor room is given out twice. Throws `Refused`.
  */
-export async function placeInstances(
-  em: EntityManager,
-  wanted: WantedPlacements,
-): Promise<readonly Placement[]> {
-  const candidates = await lockCandidates(em, wanted.volume)
-  if (wanted.starting) await measureRoom(em, candidates, footprintMb(wanted.memoryMb) * wanted.count)
+export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
+  const candidates = await lockCandidates(db, wanted.volume)
+  if (wanted.starting) await measureRoom(db, candidates, footprintMb(wanted.memoryMb) * wanted.count)
   const placements: Placement[] = []
   for (const [node, count] of spread(candidates, wanted)) {
-    const addresses = await takeAddresses(em, node, count)
+    const addresses = await takeAddresses(db, node, count)
     if (!addresses) throw new Refused({ kind: 'no-address' })
     placements.push(...addresses.map((privateIp) => ({ nodeId: node.id, privateIp })))
   }
@@ -68,14 +70,14 @@ export async function placeInstances(
  * A place for one more that starts now: on the host with most free memory among those that have the memory
  * and an address. Locks as `placeInstances`; throws `Refused` where no host is live.
  */
-export async function placeWithRoom(em: EntityManager, memoryMb: number): Promise<Placement | RoomRefusal> {
-  const candidates = (await lockCandidates(em)).toSorted(
+export async function placeWithRoom(db: Db, memoryMb: number): Promise<Placement | RoomRefusal> {
+  const candidates = (await lockCandidates(db)).toSorted(
     (one, other) => other.freeMemoryMb - one.freeMemoryMb,
   )
   const neededMb = footprintMb(memoryMb)
-  await measureRoom(em, candidates, neededMb)
+  await measureRoom(db, candidates, neededMb)
   for (const node of candidates.filter(({ roomMb }) => roomMb >= neededMb)) {
-    const [privateIp] = (await takeAddresses(em, node, 1)) ?? []
+    const [privateIp] = (await takeAddresses(db, node, 1)) ?? []
     if (privateIp !== undefined) return { nodeId: node.id, privateIp }
   }
   return { neededMb, roomiestMb: roomiest(candidates) }
@@ -90,35 +92,35 @@ export interface RoomRefusal {
 }
 
 /** The live host with most room for volumes, whose row stays locked until the commit. Throws `Refused`. */
-export async function placeVolume(em: EntityManager, sizeMb: number): Promise<string> {
-  const candidates = await lockCandidates(em)
+export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
+  const candidates = await lockCandidates(db)
   const node = candidates.reduce((best, next) => (next.freeVolumeMb > best.freeVolumeMb ? next : best))
   if (node.freeVolumeMb < sizeMb) throw new Refused(noRoom(candidates, { sizeMb, count: 1 }))
   return node.id
 }
 
 /** At least one. */
-async function lockCandidates(
-  em: EntityManager,
-  volume?: WantedPlacements['volume'],
-): Promise<readonly Candidate[]> {
+async function lockCandidates(db: Db, volume?: WantedPlacements['volume']): Promise<readonly Candidate[]> {
   const only = volume !== undefined && 'existing' in volume ? volume.existing : undefined
-  const live = await em.execute<{ id: string }[]>(
-    `select id from nodes where heartbeat_at > now() - make_interval(secs => ?)
-       ${only === undefined ? '' : 'and id = ?'} order by id for update`,
-    [nodeSilentAfterMs / 1_000, ...(only === undefined ? [] : [only.nodeId])],
-  )
-  if (live.length > 0) return readCandidates(em, live)
-  if (only === undefined) throw new Refused(await noNode(em))
+  const live = await db
+    .selectFrom('nodes')
+    .select('id')
+    .where('heartbeatAt', '>', ago(nodeSilentAfterMs))
+    .$if(only !== undefined, (query) => query.where('id', '=', only!.nodeId))
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  if (live.length > 0) return readCandidates(db, live)
+  if (only === undefined) throw new Refused(await noNode(db))
   throw new Refused({ kind: 'volume-host-silent', name: only.name, nodeId: only.nodeId })
 }
 
-async function noNode(em: EntityManager): Promise<WriteRefusal> {
-  const [last] = await em.execute<{ heardAt: Date | string | null }[]>(
-    'select max(heartbeat_at) as "heardAt" from nodes',
-  )
-  const heardAt = last?.heardAt ?? undefined
-  return { kind: 'no-node', ...(heardAt === undefined ? {} : { heardAt: new Date(heardAt) }) }
+async function noNode(db: Db): Promise<WriteRefusal> {
+  const last = await db
+    .selectFrom('nodes')
+    .select((eb) => eb.fn.max('heartbeatAt').as('heardAt'))
+    .executeTakeFirst()
+  return { kind: 'no-node', ...(last?.heardAt && { heardAt: last.heardAt }) }
 }
 
 /**
@@ -126,33 +128,43 @@ async function noNode(em: EntityManager): Promise<WriteRefusal> {
  * Instances and volumes that are deleted but not yet removed still have their place, so they are counted.
  */
 async function readCandidates(
-  em: EntityManager,
+  db: Db,
   locked: readonly { readonly id: string }[],
 ): Promise<readonly Candidate[]> {
-  return em.execute<Candidate[]>(
-    `select id, subnet, next_address as "nextAddress",
-       memory_mb - (select coalesce(sum(i.memory_mb), 0)::int from instances i
-         where i.node_id = nodes.id and i.state <> 'stopped') as "freeMemoryMb",
-       memory_mb - ${promisedFootprintSql} as "roomMb",
-       volume_mb - (select coalesce(sum(v.size_mb), 0)::int from volumes v
-         where v.node_id = nodes.id) as "freeVolumeMb"
-     from nodes where id in (${locked.map(() => '?').join(', ')}) order by id`,
-    locked.map(({ id }) => id),
-  )
+  return db
+    .selectFrom('nodes')
+    .select((eb) => {
+      const running = eb
+        .selectFrom('instances')
+        .whereRef('instances.nodeId', '=', 'nodes.id')
+        .where('instances.state', '<>', constant(InstanceState.Stopped))
+        .select((of) => total(of, 'instances.memoryMb').as('mb'))
+      const kept = eb
+        .selectFrom('volumes')
+        .whereRef('volumes.nodeId', '=', 'nodes.id')
+        .select((of) => total(of, 'volumes.sizeMb').as('mb'))
+      return [
+        'id',
+        'subnet',
+        'nextAddress',
+        eb('memoryMb', '-', running.$asScalar().$notNull()).as('freeMemoryMb'),
+        eb('memoryMb', '-', promisedFootprintMb(eb)).as('roomMb'),
+        eb('volumeMb', '-', kept.$asScalar().$notNull()).as('freeVolumeMb'),
+      ]
+    })
+    .where('id', '=', anyOf(locked.map(({ id }) => id)))
+    .orderBy('id')
+    .execute()
 }
 
 /**
  * Sleepers keep nobody from the memory that they do not have; asked only where there is not enough beside
  * them.
  */
-async function measureRoom(
-  em: EntityManager,
-  candidates: readonly Candidate[],
-  neededMb: number,
-): Promise<void> {
+async function measureRoom(db: Db, candidates: readonly Candidate[], neededMb: number): Promise<void> {
   if (candidates.some(({ roomMb }) => roomMb >= neededMb)) return
   const rooms = await readMemoryRoom(
-    em,
+    db,
     candidates.map(({ id }) => id),
   )
   for (const node of candidates) node.roomMb = rooms.get(node.id) ?? 0
@@ -193,35 +205,33 @@ function noRoom(
 }
 
 /** The next free addresses after the last one given out; undefined when there are not as many. */
-async function takeAddresses(
-  em: EntityManager,
-  node: Candidate,
-  count: number,
-): Promise<readonly string[] | undefined> {
+async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
   const free: number[] = []
   let from = node.nextAddress
   for (let seen = 0; seen < addressesPerSubnet && free.length < count; seen += addressWindow) {
     const window = addressIndexes(from, Math.min(addressWindow, addressesPerSubnet - seen))
-    const taken = await takenAddresses(em, node, window)
+    const taken = await takenAddresses(db, node, window)
     free.push(...window.filter((index) => !taken.has(privateAddress(node.subnet, index))))
     from = (window.at(-1) ?? from) + 1
   }
   if (free.length < count) return undefined
   const chosen = free.slice(0, count)
-  await em.execute('update nodes set next_address = ? where id = ?', [chosen.at(-1)! + 1, node.id], 'run')
+  const nextAddress = chosen.at(-1)! + 1
+  await db.updateTable('nodes').set({ nextAddress }).where('id', '=', node.id).execute()
   return chosen.map((index) => privateAddress(node.subnet, index))
 }
 
 async function takenAddresses(
-  em: EntityManager,
+  db: Db,
   node: Candidate,
   window: readonly number[],
 ): Promise<ReadonlySet<string>> {
   const addresses = window.map((index) => privateAddress(node.subnet, index))
-  const rows = await em.execute<{ privateIp: string }[]>(
-    `select private_ip as "privateIp" from instances
-     where node_id = ? and private_ip in (${addresses.map(() => '?').join(', ')})`,
-    [node.id, ...addresses],
-  )
+  const rows = await db
+    .selectFrom('instances')
+    .select('privateIp')
+    .where('nodeId', '=', node.id)
+    .where('privateIp', '=', anyOf(addresses))
+    .execute()
   return new Set(rows.map((row) => row.privateIp))
 }

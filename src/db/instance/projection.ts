@@ -1,6 +1,8 @@
 import type { InstanceProjection } from '../../domain/instance/projection.ts'
+import { InstanceState } from '../../domain/instance/state.ts'
 import type { Database } from '../database.ts'
-import { notifyInstanceSql } from './channel.ts'
+import { now } from '../sql/time.ts'
+import { countNotified } from './channel.ts'
 
 /**
  * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is
@@ -9,62 +11,63 @@ import { notifyInstanceSql } from './channel.ts'
  * outliving it.
  */
 export async function recordInstance(
-  database: Database,
-  instance: { readonly uuid: string; readonly revision: number },
+  { db }: Database,
+  { uuid, revision }: { readonly uuid: string; readonly revision: number },
   projection: InstanceProjection,
 ): Promise<boolean> {
-  const [written] = await database.rows<{ count: number }>({
-    name: 'record-instance',
-    text: recordSql,
-    values: [
-      instance.uuid,
-      instance.revision,
-      ...projectionColumns.map(([, read]) => read(projection) ?? null),
-    ],
-  })
-  return written !== undefined && written.count > 0
+  const { state } = projection
+  const { count } = await db
+    .with('changed', (db) =>
+      db
+        .updateTable('instances')
+        .set(columnsFor(projection))
+        .set((eb) => ({
+          revision,
+          stateSince: eb.case().when('state', '=', state).then(eb.ref('stateSince')).else(now).end(),
+          workflowStartedAt: eb.fn.coalesce('workflowStartedAt', now),
+        }))
+        .$if(state !== InstanceState.Stopped, (query) => query.set({ liveReservedUntil: null }))
+        .where('uuid', '=', uuid)
+        .where('revision', '<', revision)
+        .returning('uuid'),
+    )
+    .selectFrom('changed')
+    .select((eb) => countNotified(eb.ref('changed.uuid')).as('count'))
+    .executeTakeFirstOrThrow()
+  return count > 0
 }
 
-type ColumnValue = string | number | boolean | Date | undefined
+/** The columns that the projection fills. `projectionIn` reads them again. */
+function columnsFor(projection: InstanceProjection) {
+  return {
+    state: projection.state,
+    boot: projection.boot,
+    startCount: projection.startCount,
+    restartCount: projection.restartCount,
+    restartAttempt: projection.restartAttempt,
+    restartNextAt: moment(projection.restartNextAtMs),
+    startedAt: moment(projection.startedAtMs),
+    stoppedAt: moment(projection.stoppedAtMs),
+    uptimeMs: projection.uptimeMs,
+    bootTimeUs: projection.bootTimeUs ?? null,
+    vmmStartTimeUs: projection.vmmStartTimeUs ?? null,
+    vmmLoadTimeUs: projection.vmmLoadTimeUs ?? null,
+    vmmReadyTimeUs: projection.vmmReadyTimeUs ?? null,
+    netTimeUs: projection.netTimeUs ?? null,
+    startKind: projection.startKind ?? null,
+    stopReason: projection.stopReason ?? null,
+    exitCode: projection.exitCode ?? null,
+    stopCode: projection.stopCode ?? null,
+    failure: projection.failure ?? null,
+    failureKind: projection.failureKind ?? null,
+    snapshotUuid: projection.snapshotUuid ?? null,
+    standbyDisabled: projection.standbyDisabled ?? false,
+  } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
+}
 
 /** Total over the projection: a field without a column does not compile. */
-const columnOf: Readonly<
-  Record<keyof InstanceProjection, readonly [string, (p: InstanceProjection) => ColumnValue]>
-> = {
-  state: ['state', (p) => p.state],
-  boot: ['boot', (p) => p.boot],
-  startCount: ['start_count', (p) => p.startCount],
-  restartCount: ['restart_count', (p) => p.restartCount],
-  restartAttempt: ['restart_attempt', (p) => p.restartAttempt],
-  restartNextAtMs: ['restart_next_at', (p) => moment(p.restartNextAtMs)],
-  startedAtMs: ['started_at', (p) => moment(p.startedAtMs)],
-  stoppedAtMs: ['stopped_at', (p) => moment(p.stoppedAtMs)],
-  uptimeMs: ['uptime_ms', (p) => p.uptimeMs],
-  bootTimeUs: ['boot_time_us', (p) => p.bootTimeUs],
-  vmmStartTimeUs: ['vmm_start_time_us', (p) => p.vmmStartTimeUs],
-  vmmLoadTimeUs: ['vmm_load_time_us', (p) => p.vmmLoadTimeUs],
-  vmmReadyTimeUs: ['vmm_ready_time_us', (p) => p.vmmReadyTimeUs],
-  netTimeUs: ['net_time_us', (p) => p.netTimeUs],
-  startKind: ['start_kind', (p) => p.startKind],
-  stopReason: ['stop_reason', (p) => p.stopReason],
-  exitCode: ['exit_code', (p) => p.exitCode],
-  stopCode: ['stop_code', (p) => p.stopCode],
-  failure: ['failure', (p) => p.failure],
-  failureKind: ['failure_kind', (p) => p.failureKind],
-  snapshotUuid: ['snapshot_uuid', (p) => p.snapshotUuid],
-  standbyDisabled: ['standby_disabled', (p) => p.standbyDisabled ?? false],
-}
-const projectionColumns = Object.values(columnOf)
+type ColumnOf<Field> = Field extends `${infer Moment}AtMs` ? `${Moment}At` : Field
 
-const assignments = projectionColumns.map(([column], index) => `${column} = $${index + 3}`).join(', ')
-const recordSql = `
-  with changed as (update instances set revision = $2, ${assignments},
-      state_since = case when state = $3 then state_since else now() end,
-      live_reserved_until = case when $3 = 'stopped' then live_reserved_until end,
-      workflow_started_at = coalesce(workflow_started_at, now())
-    where uuid = $1 and revision < $2 returning uuid)
-  ${notifyInstanceSql('changed')}`
-
-function moment(ms: number | undefined): Date | undefined {
-  return ms === undefined ? undefined : new Date(ms)
+function moment(ms: number | undefined): Date | null {
+  return ms === undefined ? null : new Date(ms)
 }

@@ -14,15 +14,22 @@ const maxFound = 20
  * creation.
  */
 export async function findByName(
-  database: Database,
+  { db }: Database,
   wanted: { readonly name: string; readonly userName?: string },
 ): Promise<readonly OwnedInstance[]> {
-  return database.rows<OwnedInstance>({
-    name: 'instances-by-name',
-    text: `select found.*, users.name as "userName"
-           from (select ${instanceColumns} from instances where name = $1 and deleted_at is null) as found
-             join users on users.uuid = found."userUuid"
-           where $2::text is null or users.name = $2 order by found.position limit $3`,
-    values: [wanted.name, wanted.userName ?? null, maxFound],
-  })
+  const { name, userName } = wanted
+  const found = db
+    .selectFrom('instances')
+    .select(instanceColumns)
+    .where('name', '=', name)
+    .where('deletedAt', 'is', null)
+  return db
+    .selectFrom(found.as('found'))
+    .innerJoin('users', 'users.uuid', 'found.userUuid')
+    .selectAll('found')
+    .select('users.name as userName')
+    .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+    .orderBy('found.position')
+    .limit(maxFound)
+    .execute()
 }

@@ -12,6 +12,7 @@ export const CertificateAttempt = defineEntity({
     /** Over the whole life of the certificate, from 1. */
     number: p.integer(),
     startedAt: p.datetime(3).defaultRaw('now()'),
+    /** Null while it lasts. */
     endedAt: p.datetime(3).nullable(),
     report: p.json<Readonly<Record<string, unknown>>>(),
   },

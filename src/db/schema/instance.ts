@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { HostFailure } from '../../domain/instance/host-work.ts'
 import { InstanceState } from '../../domain/instance/state.ts'
 import { RestartPolicy } from '../../domain/instance/restart-policy.ts'
 import { ScaleToZeroPolicy, defaultCooldownMs } from '../../domain/standby/scale-to-zero.ts'
@@ -79,7 +80,7 @@ export const Instance = defineEntity({
     vcpus: p.integer(),
     /** Null: the image's own. */
     args: p.json<readonly string[]>().nullable(),
-    /** A JSON object, sealed by the secret box. */
+    /** A JSON object, sealed by the secret box; `openEnv` opens it. */
     envSealed: p.text(),
     autostart: p.boolean(),
     deleteOnStop: p.boolean(),
@@ -97,6 +98,7 @@ export const Instance = defineEntity({
     /** Since then autoscale gives it back: it drains for so long, and is deleted when it has stopped. */
     retiredAt: p.datetime(3).nullable(),
     retireDrainMs: p.integer().nullable(),
+    /** The network, the address and the hardware address of the instance's one interface. */
     networkUuid: p.uuid(),
     privateIp: p.text(),
     mac: p.text(),
@@ -116,6 +118,7 @@ export const Instance = defineEntity({
     restartNextAt: p.datetime(3).nullable(),
     startedAt: p.datetime(3).nullable(),
     stoppedAt: p.datetime(3).nullable(),
+    /** The time of the runs that ended. The time since `startedAt` is added while it runs. */
     uptimeMs: p.bigint('number').default(0),
     bootTimeUs: p.bigint('number').nullable(),
     vmmStartTimeUs: p.bigint('number').nullable(),
@@ -127,7 +130,7 @@ export const Instance = defineEntity({
     exitCode: p.integer().nullable(),
     stopCode: p.bigint('number').nullable(),
     failure: p.text().nullable(),
-    failureKind: p.text().nullable(),
+    failureKind: p.text().$type<HostFailure>().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
     /** The last transaction whose change the route feed tells; a trigger keeps it. */

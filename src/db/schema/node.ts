@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
+import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
 /** A host: where its agent is reached and which network its instances live in. */
 export const Node = defineEntity({
@@ -9,7 +10,7 @@ export const Node = defineEntity({
     agentUrl: p.text(),
     /** Sealed by the secret box; empty where an administrator released the host. */
     agentSecret: p.text(),
-    accelerator: p.text(),
+    accelerator: p.text().$type<NodeHeartbeat['accelerator']>(),
     memoryMb: p.integer(),
     /** Room for volumes in all. */
     volumeMb: p.integer().default(0),

@@ -49,7 +49,9 @@ export const Volume = defineEntity({
     /** From here on the projection of what its workflow knows. */
     revision: p.bigint('number').default(0),
     phase: p.enum(() => VolumePhase).default(VolumePhase.Uninitialized),
+    /** Its file system stood complete once. */
     made: p.boolean().default(false),
+    /** Why the phase is `error`. */
     failure: p.text().nullable(),
   },
 })

@@ -2,8 +2,7 @@ import { findQuotaExcess } from '../../domain/account/quotas.ts'
 import type { Database } from '../database.ts'
 import { insertService } from './insert.ts'
 import type { NewService } from './new-service.ts'
-import { quotaReport, usedQuotasSql } from '../account/quotas.ts'
-import type { UsedQuotas } from '../account/quotas.ts'
+import { quotasOf } from '../account/quotas.ts'
 import { randomSuffix } from '../random-suffix.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
 import { Refused, orRefusal } from '../refused.ts'
@@ -28,13 +27,12 @@ export async function createService(
 ): Promise<CreateServiceOutcome> {
   const { database } = deps
   const written = await orRefusal(() =>
-    database.em().transactional(async (em) => {
-      const user = await lockUser(em, userUuid)
-      const [used] = await em.execute<UsedQuotas[]>(usedQuotasSql, [userUuid])
-      const excess = findQuotaExcess(quotaReport(user, used), serviceDemand(wanted))
+    database.db.transaction().execute(async (db) => {
+      const user = await lockUser(db, userUuid)
+      const excess = findQuotaExcess(await quotasOf(db, user), serviceDemand(wanted))
       if (excess) throw new Refused({ kind: 'quota', excess })
       const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
-      return insertService(em, writer, { ...wanted, persistent: true })
+      return insertService(db, writer, { ...wanted, persistent: true })
     }),
   )
   if (!written.ok) return written

@@ -1,4 +1,7 @@
 import type { Database } from '../database.ts'
+import { feedSince, forgetGoneBefore } from '../sql/feed.ts'
+import type { FeedQuery, FeedRow } from '../sql/feed.ts'
+import { ago } from '../sql/time.ts'
 
 /**
  * The change feed: what of the rows of services, instances, nodes and certificates a reader does not know
@@ -27,53 +30,16 @@ export const feedChannel = 'roost_feed'
 export const feedTopics = ['routes', 'names'] as const
 export type FeedTopic = (typeof feedTopics)[number]
 
-export interface FeedRow {
-  readonly kind: string
-  readonly id: string
-  /** Equal for the same row: it was read before and has not changed. */
-  readonly xid: string
-  /** Null: it is gone, or of no interest to this reader any more. */
-  readonly body: Readonly<Record<string, unknown>> | null
-}
-
-export interface FeedQuery {
-  readonly name: string
-  /** Selects of `kind, id, xid, body`, separated by `union all`; `$3` and on are `values`. */
-  readonly rows: string
-  readonly values?: readonly unknown[]
-}
-
-/** A condition on `feed_xid` or `xid`. */
-export const sinceRevision = `>= (select coalesce(since, '0') from frame)`
-/** For rows that are of interest only to who may have heard of them. */
-export const isResumed = `(select since is not null from frame)`
-
-const identity = `(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text || '-' ||
-  (select oid::text from pg_database where datname = current_database())`
-
 /** A revision is a number at most this large and a little more: anything longer was not made here. */
 const revisionPattern = /^(\d{1,20}-\d{1,10})\.(\d{1,19})$/
 
 export async function readFeed(
-  database: Pick<Database, 'rows'>,
+  { db }: Database,
   query: FeedQuery,
   since: string | undefined,
 ): Promise<FeedRead> {
   const [, serverId = null, xid = null] = revisionPattern.exec(since ?? '') ?? []
-  const found = await database.rows<FeedRow>({
-    name: `feed-${query.name}`,
-    text: `with current as materialized (
-        select ${identity} as identity, pg_snapshot_xmin(pg_current_snapshot()) as xmin
-      ), frame as materialized (
-        select identity || '.' || xmin::text as revision,
-          case when $1 = identity and $2::text::xid8 <= xmin
-              and $2::text::xid8 > (select xid from feed_forgotten) then $2::text::xid8 end as since
-        from current
-      )
-      select 'frame' as kind, revision as id, '' as xid, json_build_object('snapshot', since is null) as body from frame
-      union all ${query.rows}`,
-    values: [serverId, xid, ...(query.values ?? [])],
-  })
+  const { rows: found } = await feedSince(query, { serverId, xid }).execute(db)
   const frame = found.find((row) => row.kind === 'frame')
   if (!frame) throw new Error('the feed was read without its frame')
   return {
@@ -98,16 +64,9 @@ const rememberGoneMs = 3_600_000
 
 /** Bounds what deleted rows leave behind. Any number of processes may call it, any time. */
 export async function forgetGone(
-  database: Pick<Database, 'rows'>,
+  { db }: Database,
   options: { readonly rememberMs?: number } = {},
 ): Promise<number> {
-  const [forgotten] = await database.rows<{ count: number }>({
-    name: 'feed-forget',
-    text: `with old as (delete from feed_gone where at < now() - make_interval(secs => $1) returning xid),
-        latest as (select xid from old order by xid desc limit 1),
-        noted as (update feed_forgotten set xid = latest.xid from latest where feed_forgotten.xid < latest.xid)
-      select count(*) as count from old`,
-    values: [(options.rememberMs ?? rememberGoneMs) / 1_000],
-  })
-  return forgotten?.count ?? 0
+  const { rows } = await forgetGoneBefore(ago(options.rememberMs ?? rememberGoneMs)).execute(db)
+  return rows[0]?.count ?? 0
 }

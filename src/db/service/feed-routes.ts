@@ -3,64 +3,14 @@ import type { NameLine, RouteChallenge, RouteKind, RouteLine } from '../../domai
 import { CertificateState } from '../../domain/service/handler.ts'
 import { trafficSecretContext } from '../../domain/standby/lease-protocol.ts'
 import type { Database } from '../database.ts'
-import { isResumed, sinceRevision } from './feed-read.ts'
-import type { FeedQuery, FeedRow } from './feed-read.ts'
-import { releasedSecret, secretContext } from '../host/hosts.ts'
+import type { FeedRow } from '../sql/feed.ts'
+import { secretContext } from '../host/hosts.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
 
 export interface FeedDeps {
   readonly database: Database
   readonly secretBox: SecretBox
-}
-
-/** All that a gateway serves by, of every user. */
-export const routesQuery: FeedQuery = {
-  name: 'routes',
-  rows: `
-    select 'node', id, feed_xid::text,
-      case when agent_secret <> '${releasedSecret}'
-        then json_build_object('agentUrl', agent_url, 'agentSecret', agent_secret) end
-    from nodes where feed_xid ${sinceRevision}
-    union all
-    select 'certificate', uuid::text, feed_xid::text,
-      json_build_object('commonName', common_name, 'state', state, 'chain', chain, 'keySealed', key_sealed)
-    from certificates where feed_xid ${sinceRevision}
-    union all
-    select 'challenge', id, feed_xid::text, json_strip_nulls(json_build_object('token', id, 'kind', kind, 'fqdn', fqdn,
-      'keyAuthorization', key_authorization, 'chain', chain, 'keySealed', key_sealed))
-    from acme_challenges where feed_xid ${sinceRevision}
-    union all
-    select 'service', uuid::text, feed_xid::text, json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name,
-      'ports', ports, 'softLimit', soft_limit, 'hardLimit', hard_limit,
-      'domains', (select coalesce(json_agg(json_strip_nulls(json_build_object(
-          'fqdn', fqdn, 'certificateUuid', certificate_uuid)) order by ordinal, fqdn), '[]')
-        from domains where service_uuid = services.uuid))
-    from services where feed_xid ${sinceRevision}
-    union all
-    select 'instance', uuid::text, feed_xid::text,
-      case when deleted_at is null and service_uuid is not null
-        then json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid, 'nodeId', node_id, 'state', state) end
-    from instances where feed_xid ${sinceRevision}
-      and (${isResumed} or (deleted_at is null and service_uuid is not null))
-    union all
-    select what, id, xid::text, null from feed_gone where ${isResumed} and xid ${sinceRevision}`,
-}
-
-/** The names of one host's instances. Of what other hosts have, nothing. */
-export function namesQuery(nodeId: string): FeedQuery {
-  return {
-    name: 'names',
-    rows: `
-      select 'name', uuid::text, feed_xid::text,
-        case when deleted_at is null
-          then json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip) end
-      from instances where feed_xid ${sinceRevision} and node_id = $3 and (${isResumed} or deleted_at is null)
-      union all
-      select 'name', id, xid::text, null from feed_gone
-      where ${isResumed} and xid ${sinceRevision} and what = 'instance' and node_id = $3`,
-    values: [nodeId],
-  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { derivedLabel, generatedServiceName, serviceSuffixLength } from '../../domain/service/name.ts'
-import { Service } from '../schema/service.ts'
-import type { Identifier } from '../instance/instances.ts'
+import { columnOf } from '../identifiers.ts'
+import type { Identifier } from '../identifiers.ts'
+import { json } from '../postgres-client.ts'
+import type { Db, Row } from '../schema/tables.ts'
 import type { NewService, ServiceWriter, WantedDomain } from './new-service.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
@@ -14,32 +15,36 @@ import { chooseCertificate } from '../certificate/service-certificates.ts'
  * user's row locked: names that are free here stay free until the commit. Throws `Refused`.
  */
 export async function insertService(
-  em: EntityManager,
+  db: Db,
   writer: ServiceWriter,
   wanted: NewService & { readonly persistent: boolean },
 ): Promise<string> {
   const uuid = randomUUID()
-  const name = await chooseName(em, writer, wanted.name)
+  const name = await chooseName(db, writer, wanted.name)
   const { persistent, softLimit, hardLimit, ports } = wanted
-  await em.insertMany(Service, [
-    { uuid, user: writer.userUuid, name, persistent, softLimit, hardLimit, ports },
-  ])
-  if (wanted.domains.length > 0) await insertDomains(em, writer, { uuid, domains: wanted.domains })
-  else if (ports.length > 0) await insertDerivedDomain(em, writer, { uuid, name, wanted })
+  const { userUuid } = writer
+  await db
+    .insertInto('services')
+    .values({ uuid, userUuid, name, persistent, softLimit, hardLimit, ports: json(ports) })
+    .execute()
+  if (wanted.domains.length > 0) await insertDomains(db, writer, { uuid, domains: wanted.domains })
+  else if (ports.length > 0) await insertDerivedDomain(db, writer, { uuid, name, wanted })
   return uuid
 }
 
 async function chooseName(
-  em: EntityManager,
+  db: Db,
   { userUuid, randomSuffix }: ServiceWriter,
   given: string | undefined,
 ): Promise<string> {
   for (let attempt = 0; attempt < maxNameAttempts; attempt++) {
     const name = given ?? generatedServiceName(randomInt, randomSuffix(serviceSuffixLength))
-    const [taken] = await em.execute<object[]>('select 1 from services where user_uuid = ? and name = ?', [
-      userUuid,
-      name,
-    ])
+    const taken = await db
+      .selectFrom('services')
+      .select('uuid')
+      .where('userUuid', '=', userUuid)
+      .where('name', '=', name)
+      .executeTakeFirst()
     if (taken === undefined) return name
     if (given !== undefined) throw new Refused({ kind: 'service-name-taken', name })
   }
@@ -48,7 +53,7 @@ async function chooseName(
 
 /** A generated name ends with random characters of its own, which serve the domain as well. */
 async function insertDerivedDomain(
-  em: EntityManager,
+  db: Db,
   { randomSuffix }: ServiceWriter,
   { uuid, name, wanted }: { readonly uuid: string; readonly name: string; readonly wanted: NewService },
 ): Promise<void> {
@@ -56,45 +61,38 @@ async function insertDerivedDomain(
     const isGenerated = wanted.name === undefined && attempt === 0
     const label = isGenerated ? name : derivedLabel(name, randomSuffix(serviceSuffixLength))
     const fqdn = `${label}.${wanted.metroDomain}`
-    const taken = await takeDomains(em, [{ fqdn, service: uuid, ordinal: 0, certificate: null }])
+    const taken = await takeDomains(db, [{ fqdn, serviceUuid: uuid, ordinal: 0, certificateUuid: null }])
     if (taken === undefined) return
   }
   throw new Error('no derived domain is free')
 }
 
 async function insertDomains(
-  em: EntityManager,
+  db: Db,
   writer: ServiceWriter,
   { uuid, domains }: { readonly uuid: string; readonly domains: readonly WantedDomain[] },
 ): Promise<void> {
-  const rows: DomainRow[] = []
+  const rows: Row<'domains'>[] = []
   for (const [ordinal, domain] of domains.entries()) {
-    const certificate = await chooseCertificate(em, writer, domain)
-    rows.push({ fqdn: domain.fqdn, service: uuid, ordinal, certificate })
+    const certificateUuid = await chooseCertificate(db, writer, domain)
+    rows.push({ fqdn: domain.fqdn, serviceUuid: uuid, ordinal, certificateUuid })
   }
-  const taken = await takeDomains(em, rows)
+  const taken = await takeDomains(db, rows)
   if (taken !== undefined) throw new Refused({ kind: 'domain-taken', fqdn: taken })
-}
-
-interface DomainRow {
-  readonly fqdn: string
-  readonly service: string
-  readonly ordinal: number
-  readonly certificate: string | null
 }
 
 /**
  * Writes all, or answers one that somebody has. A name that another transaction is just taking or releasing
  * is waited for; everybody takes names in the same order, so that no two wait for each other.
  */
-async function takeDomains(em: EntityManager, rows: readonly DomainRow[]): Promise<string | undefined> {
+async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<string | undefined> {
   const sorted = rows.toSorted((one, other) => (one.fqdn < other.fqdn ? -1 : 1))
-  const written = await em.execute<{ fqdn: string }[]>(
-    `insert into domains (fqdn, service_uuid, ordinal, certificate_uuid)
-     values ${sorted.map(() => '(?, ?, ?, ?)').join(', ')}
-     on conflict (fqdn) do nothing returning fqdn`,
-    sorted.flatMap(({ fqdn, service, ordinal, certificate }) => [fqdn, service, ordinal, certificate]),
-  )
+  const written = await db
+    .insertInto('domains')
+    .values(sorted)
+    .onConflict((conflict) => conflict.column('fqdn').doNothing())
+    .returning('fqdn')
+    .execute()
   const own = new Set(written.map(({ fqdn }) => fqdn))
   return rows.find(({ fqdn }) => !own.has(fqdn))?.fqdn
 }
@@ -104,27 +102,30 @@ async function takeDomains(em: EntityManager, rows: readonly DomainRow[]): Promi
  * with more than one instance it is persistent. Answers its UUID. Throws `Refused`.
  */
 export async function attachToService(
-  em: EntityManager,
+  db: Db,
   wanted: { readonly userUuid: string; readonly service: Identifier; readonly count: number },
 ): Promise<string> {
-  const { service } = wanted
-  const [by, value] =
-    'uuid' in service ? (['uuid', service.uuid] as const) : (['name', service.name] as const)
-  const [found] = await em.execute<{ uuid: string; persistent: boolean }[]>(
-    `select uuid, persistent from services where user_uuid = ? and ${by} = ? for update`,
-    [wanted.userUuid, value],
-  )
+  const [by, value] = columnOf(wanted.service)
+  const found = await db
+    .selectFrom('services')
+    .select(['uuid', 'persistent'])
+    .where('userUuid', '=', wanted.userUuid)
+    .where(by, '=', value)
+    .forUpdate()
+    .executeTakeFirst()
   if (found === undefined) {
     const refusal: WriteRefusal = { kind: 'service-not-found', by, value }
     throw new Refused(refusal)
   }
   if (!found.persistent) {
-    const [attached] = await em.execute<{ count: number }[]>(
-      'select count(*)::int as count from instances where service_uuid = ? and deleted_at is null',
-      [found.uuid],
-    )
-    if ((attached?.count ?? 0) + wanted.count > 1) {
-      await em.execute('update services set persistent = true where uuid = ?', [found.uuid], 'run')
+    const { count } = await db
+      .selectFrom('instances')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('serviceUuid', '=', found.uuid)
+      .where('deletedAt', 'is', null)
+      .executeTakeFirstOrThrow()
+    if (count + wanted.count > 1) {
+      await db.updateTable('services').set({ persistent: true }).where('uuid', '=', found.uuid).execute()
     }
   }
   return found.uuid

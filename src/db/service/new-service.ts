@@ -1,6 +1,6 @@
 import type { DomainName } from '../../domain/service/domain-name.ts'
 import type { PublishedPort } from '../../domain/service/handler.ts'
-import type { Identifier } from '../instance/instances.ts'
+import type { Identifier } from '../identifiers.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
 
 /** A service as it is asked for: ports and limits resolved, names parsed. */

@@ -1,18 +1,13 @@
-import type { CertificateState, PublishedPort } from '../../domain/service/handler.ts'
+import type { ExpressionBuilder } from 'kysely'
+import { jsonArrayFrom, jsonBuildObject } from 'kysely/helpers/postgres'
+import type { CertificateState } from '../../domain/service/handler.ts'
+import { columnsOf } from '../schema/columns.ts'
+import type { Db, Row, Tables } from '../schema/tables.ts'
 
 /** One service as readers get it. */
-export interface ServiceRow {
-  readonly uuid: string
-  readonly position: number
-  readonly userUuid: string
-  readonly name: string
-  readonly createdAt: Date
-  readonly persistent: boolean
+export interface ServiceRow extends Readonly<Omit<Row<'services'>, 'feedXid'>> {
   /** It has a configuration that is not deleted. */
   readonly autoscale: boolean
-  readonly softLimit: number
-  readonly hardLimit: number
-  readonly ports: readonly PublishedPort[]
   /** In the order in which they were given. */
   readonly domains: readonly ServiceDomain[]
   /** Those that are not deleted, in the order of their creation. */
@@ -33,24 +28,66 @@ export interface ServiceDomain {
 /** What an instance shows of the service that it is attached to. */
 export type AttachedService = Pick<ServiceRow, 'uuid' | 'name' | 'domains'>
 
-const domains = `
-  coalesce((select json_agg(json_build_object('fqdn', d.fqdn, 'certificate', case when c.uuid is not null then
-      json_build_object('uuid', c.uuid, 'name', c.name, 'state', c.state) end) order by d.ordinal)
-    from domains d left join certificates c on c.uuid = d.certificate_uuid
-    where d.service_uuid = services.uuid), '[]'::json)`
+/** Services with their domains; the rows are `AttachedService`. */
+export function selectAttachedServices(db: Db) {
+  return db.selectFrom('services').select((eb) => ['uuid', 'name', domains(eb).as('domains')])
+}
 
-const instances = `
-  coalesce((select json_agg(json_build_object('uuid', i.uuid, 'name', i.name) order by i.position)
-    from instances i where i.service_uuid = services.uuid and i.deleted_at is null), '[]'::json)`
+/** Services with all that readers get; the rows are `ServiceRow`. */
+export function selectServices(db: Db) {
+  return db
+    .selectFrom('services')
+    .select(columnsOf('services', ['feedXid']))
+    .select((eb) => [
+      isAutoscaled(eb).as('autoscale'),
+      domains(eb).as('domains'),
+      instances(eb).as('instances'),
+    ])
+}
 
-const autoscale = `
-  exists (select 1 from autoscale_configurations a where a.service_uuid = services.uuid and a.deleted_at is null)`
+type OfService = ExpressionBuilder<Tables, 'services'>
 
-export const attachedServiceColumns = `uuid, name, ${domains} as "domains"`
+function domains(eb: OfService) {
+  return jsonArrayFrom(
+    eb
+      .selectFrom('domains')
+      .leftJoin('certificates', 'certificates.uuid', 'domains.certificateUuid')
+      .whereRef('domains.serviceUuid', '=', 'services.uuid')
+      .select((of) => [
+        'domains.fqdn',
+        of
+          .case()
+          .when('certificates.uuid', 'is not', null)
+          .then(
+            jsonBuildObject({
+              uuid: of.ref('certificates.uuid').$notNull(),
+              name: of.ref('certificates.name').$notNull(),
+              state: of.ref('certificates.state').$notNull(),
+            }),
+          )
+          .end()
+          .as('certificate'),
+      ])
+      .orderBy('domains.ordinal'),
+  )
+}
 
-/** The select list over `services` whose rows are `ServiceRow`. */
-export const serviceColumns = `
-  uuid, position, user_uuid as "userUuid", name, created_at as "createdAt", persistent,
-  ${autoscale} as "autoscale",
-  soft_limit as "softLimit", hard_limit as "hardLimit", ports,
-  ${domains} as "domains", ${instances} as "instances"`
+function instances(eb: OfService) {
+  return jsonArrayFrom(
+    eb
+      .selectFrom('instances')
+      .whereRef('instances.serviceUuid', '=', 'services.uuid')
+      .where('instances.deletedAt', 'is', null)
+      .select(['instances.uuid', 'instances.name'])
+      .orderBy('instances.position'),
+  )
+}
+
+function isAutoscaled(eb: OfService) {
+  const configuration = eb
+    .selectFrom('autoscaleConfigurations')
+    .whereRef('autoscaleConfigurations.serviceUuid', '=', 'services.uuid')
+    .where('autoscaleConfigurations.deletedAt', 'is', null)
+    .select('autoscaleConfigurations.serviceUuid')
+  return eb.exists(configuration).$castTo<boolean>()
+}

@@ -1,14 +1,16 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import type { ExpressionBuilder } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import { isUuid } from '../../domain/object-name.ts'
 import type { InstanceState } from '../../domain/instance/state.ts'
 import { VolumeCommand, VolumeUse, volumeRefusal } from '../../domain/volume/state.ts'
 import type { VolumeMount } from '../../domain/volume/state.ts'
 import type { Database } from '../database.ts'
 import { lockVolume, refuseUnavailable } from './locked-volume.ts'
-import { liveCondition } from '../account/quotas.ts'
+import { isLive } from '../account/quotas.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
+import type { Db, Tables } from '../schema/tables.ts'
 import type { VolumeRow } from './row.ts'
 
 export type ChangeVolumeOutcome =
@@ -30,9 +32,9 @@ export async function attachVolume(
   },
 ): Promise<ChangeVolumeOutcome> {
   const { userUuid, volumeUuid, mount } = wanted
-  return changed(database, userUuid, async (em) => {
-    const volume = await lockVolume(em, { userUuid, volume: { uuid: volumeUuid } })
-    const instance = await lockInstance(em, { userUuid, uuid: wanted.instanceUuid })
+  return changed(database, userUuid, async (db) => {
+    const volume = await lockVolume(db, { userUuid, volume: { uuid: volumeUuid } })
+    const instance = await lockInstance(db, { userUuid, uuid: wanted.instanceUuid })
     refuseUnavailable(volume)
     refuseAutoscaled(instance)
     const { name, state, nodeId } = instance
@@ -45,11 +47,11 @@ export async function attachVolume(
       const refusal = { volume: { name: volumeName, nodeId: host }, instance: { name, nodeId } }
       throw new Refused({ kind: 'volume-elsewhere', ...refusal })
     }
-    await em.execute(
-      'update instances set volume_uuid = ?, volume_at = ?, volume_readonly = ? where uuid = ?',
-      [volume.uuid, mount.at, mount.readonly, instance.uuid],
-      'run',
-    )
+    await db
+      .updateTable('instances')
+      .set({ volumeUuid: volume.uuid, volumeAt: mount.at, volumeReadonly: mount.readonly })
+      .where('uuid', '=', instance.uuid)
+      .execute()
     return volume
   })
 }
@@ -68,25 +70,25 @@ export async function detachVolume(
   },
 ): Promise<ChangeVolumeOutcome> {
   const { userUuid, volumeUuid, instanceUuid } = wanted
-  return changed(database, userUuid, async (em) => {
-    const volume = await lockVolume(em, { userUuid, volume: { uuid: volumeUuid } })
+  return changed(database, userUuid, async (db) => {
+    const volume = await lockVolume(db, { userUuid, volume: { uuid: volumeUuid } })
     const holder = volume.attachedTo
     if (instanceUuid !== undefined && instanceUuid.toLowerCase() !== holder?.uuid) {
-      const { uuid, name } = await lockInstance(em, { userUuid, uuid: instanceUuid })
+      const { uuid, name } = await lockInstance(db, { userUuid, uuid: instanceUuid })
       throw new Refused({ kind: 'volume-not-attached', name: volume.name, instance: { uuid, name } })
     }
     if (holder === null) return volume
-    const { uuid, name, state, live } = await lockInstance(em, { userUuid, uuid: holder.uuid })
+    const { uuid, name, state, live } = await lockInstance(db, { userUuid, uuid: holder.uuid })
     const use = live ? VolumeUse.Live : VolumeUse.Resting
     if (volumeRefusal(VolumeCommand.Detach, { phase: volume.phase, use }) !== undefined) {
       throw new Refused({ kind: 'volume-mounted', name: volume.name, instance: { uuid, name, state } })
     }
-    await em.execute(
-      'update instances set volume_uuid = null, volume_at = null, volume_readonly = false where uuid = ?',
-      [uuid],
-      'run',
-    )
-    await em.execute('update volumes set persistent = true where uuid = ?', [volume.uuid], 'run')
+    await db
+      .updateTable('instances')
+      .set({ volumeUuid: null, volumeAt: null, volumeReadonly: false })
+      .where('uuid', '=', uuid)
+      .execute()
+    await db.updateTable('volumes').set({ persistent: true }).where('uuid', '=', volume.uuid).execute()
     return volume
   })
 }
@@ -95,12 +97,12 @@ export async function detachVolume(
 async function changed(
   database: Database,
   userUuid: string,
-  change: (em: EntityManager) => Promise<VolumeRow>,
+  change: (db: Db) => Promise<VolumeRow>,
 ): Promise<ChangeVolumeOutcome> {
   const written = await orRefusal(() =>
-    database.em().transactional(async (em) => {
-      await lockUser(em, userUuid)
-      return change(em)
+    database.db.transaction().execute(async (db) => {
+      await lockUser(db, userUuid)
+      return change(db)
     }),
   )
   if (!written.ok) return written
@@ -131,20 +133,40 @@ interface LockedInstance {
 
 /** The user's instance; its workflow writes no other state until the commit. Throws `Refused`. */
 async function lockInstance(
-  em: EntityManager,
+  db: Db,
   wanted: { readonly userUuid: string; readonly uuid: string },
 ): Promise<LockedInstance> {
   const { userUuid, uuid } = wanted
-  const [instance] = isUuid(uuid)
-    ? await em.execute<LockedInstance[]>(
-        `select uuid, name, node_id as "nodeId", state, ${liveCondition} is true as live, clone_of is not null as "isClone",
-           (select s.name from autoscale_configurations c join services s on s.uuid = c.service_uuid
-             where c.master_uuid = instances.uuid and c.deleted_at is null) as "masterOf",
-           (select json_build_object('uuid', uuid, 'name', name) from volumes where uuid = volume_uuid) as volume
-         from instances where uuid = ? and user_uuid = ? and deleted_at is null for no key update`,
-        [uuid, userUuid],
-      )
-    : []
+  const instance = isUuid(uuid)
+    ? await db
+        .selectFrom('instances')
+        .select(['uuid', 'name', 'nodeId', 'state'])
+        .select((eb) => [
+          isLive(eb).$castTo<boolean>().as('live'),
+          eb('cloneOf', 'is not', null).$castTo<boolean>().as('isClone'),
+          nameOfClonedFor(eb).as('masterOf'),
+          jsonObjectFrom(
+            eb
+              .selectFrom('volumes')
+              .select(['volumes.uuid', 'volumes.name'])
+              .whereRef('volumes.uuid', '=', 'instances.volumeUuid'),
+          ).as('volume'),
+        ])
+        .where('uuid', '=', uuid)
+        .where('userUuid', '=', userUuid)
+        .where('deletedAt', 'is', null)
+        .forNoKeyUpdate()
+        .executeTakeFirst()
+    : undefined
   if (instance === undefined) throw new Refused({ kind: 'instance-not-found', by: 'uuid', value: uuid })
   return instance
+}
+
+function nameOfClonedFor(eb: ExpressionBuilder<Tables, 'instances'>) {
+  return eb
+    .selectFrom('autoscaleConfigurations as configurations')
+    .innerJoin('services', 'services.uuid', 'configurations.serviceUuid')
+    .whereRef('configurations.masterUuid', '=', 'instances.uuid')
+    .where('configurations.deletedAt', 'is', null)
+    .select('services.name')
 }

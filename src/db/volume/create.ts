@@ -25,21 +25,21 @@ export async function createVolume(
 ): Promise<CreateVolumeOutcome> {
   const { userUuid, name, sizeMb } = wanted
   const written = await orRefusal(() =>
-    deps.database.em().transactional(async (em) => {
-      const user = await lockUser(em, userUuid)
-      const quotas = await quotasOf(em, user)
+    deps.database.db.transaction().execute(async (db) => {
+      const user = await lockUser(db, userUuid)
+      const quotas = await quotasOf(db, user)
       const breach = findVolumeLimitBreach(quotas.limits, sizeMb)
       if (breach) throw new Refused({ kind: 'limit', breach })
-      await refuseExcess(em, quotas, volumeDemand(sizeMb, 1))
-      const nodeIds = [await placeVolume(em, sizeMb)]
+      await refuseExcess(db, quotas, volumeDemand(sizeMb, 1))
+      const nodeIds = [await placeVolume(db, sizeMb)]
       const writer = { userUuid, randomSuffix: deps.randomSuffix ?? randomSuffix }
-      const [uuid] = await insertVolumes(em, writer, {
+      const [uuid] = await insertVolumes(db, writer, {
         ...(name !== undefined && { name }),
         nodeIds,
         sizeMb,
         persistent: true,
       })
-      const volume = await readVolume(em, uuid!)
+      const volume = await readVolume(db, uuid!)
       assert(volume, 'a transaction reads what it wrote')
       return volume
     }),

@@ -4,6 +4,7 @@ import { lockVolume } from './locked-volume.ts'
 import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
+import { now } from '../sql/time.ts'
 import type { VolumeRow } from './row.ts'
 
 export type DeleteVolumeOutcome =
@@ -20,14 +21,14 @@ export async function markVolumeDeleted(
   uuid: string,
 ): Promise<DeleteVolumeOutcome> {
   const written = await orRefusal(() =>
-    database.em().transactional(async (em) => {
-      await lockUser(em, userUuid)
-      const volume = await lockVolume(em, { userUuid, volume: { uuid } })
+    database.db.transaction().execute(async (db) => {
+      await lockUser(db, userUuid)
+      const volume = await lockVolume(db, { userUuid, volume: { uuid } })
       const { name, attachedTo } = volume
       if (attachedTo !== null && volumeRefusal(VolumeCommand.Delete, volume) !== undefined) {
         throw new Refused({ kind: 'volume-attached', name, instance: attachedTo })
       }
-      await em.execute('update volumes set deleted_at = now() where uuid = ?', [volume.uuid], 'run')
+      await db.updateTable('volumes').set({ deletedAt: now }).where('uuid', '=', volume.uuid).execute()
       return volume
     }),
   )

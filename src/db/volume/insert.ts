@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { nameSuffixLength } from '../../domain/object-name.ts'
 import { volumeNamePrefix } from '../../domain/volume/state.ts'
-import { Volume } from '../schema/volume.ts'
 import { maxNameAttempts } from '../random-suffix.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
+import type { Db } from '../schema/tables.ts'
+import { anyOf } from '../sql/lists.ts'
 
 export interface VolumeWriter {
   readonly userUuid: string
@@ -18,7 +18,7 @@ export interface VolumeWriter {
  * order. Throws `Refused`.
  */
 export async function insertVolumes(
-  em: EntityManager,
+  db: Db,
   writer: VolumeWriter,
   wanted: {
     /** Of a single one. Absent: generated. */
@@ -31,23 +31,24 @@ export async function insertVolumes(
   const { nodeIds, sizeMb, persistent } = wanted
   const names =
     wanted.name === undefined
-      ? await generateNames(em, writer, nodeIds.length)
-      : [await freeName(em, writer.userUuid, wanted.name)]
-  const rows = nodeIds.map((node, index) => {
-    return { uuid: randomUUID(), user: writer.userUuid, node, name: names[index]!, sizeMb, persistent }
+      ? await generateNames(db, writer, nodeIds.length)
+      : [await freeName(db, writer.userUuid, wanted.name)]
+  const { userUuid } = writer
+  const rows = nodeIds.map((nodeId, index) => {
+    return { uuid: randomUUID(), userUuid, nodeId, name: names[index]!, sizeMb, persistent }
   })
-  await em.insertMany(Volume, rows)
+  await db.insertInto('volumes').values(rows).execute()
   return rows.map(({ uuid }) => uuid)
 }
 
-async function freeName(em: EntityManager, userUuid: string, name: string): Promise<string> {
-  const taken = await takenNames(em, userUuid, [name])
+async function freeName(db: Db, userUuid: string, name: string): Promise<string> {
+  const taken = await takenNames(db, userUuid, [name])
   if (taken.length > 0) throw new Refused({ kind: 'volume-name-taken', name })
   return name
 }
 
 async function generateNames(
-  em: EntityManager,
+  db: Db,
   { userUuid, randomSuffix }: VolumeWriter,
   count: number,
 ): Promise<readonly string[]> {
@@ -56,21 +57,19 @@ async function generateNames(
     const missing = count - names.size
     for (let index = 0; index < missing; index++)
       names.add(`${volumeNamePrefix}-${randomSuffix(nameSuffixLength)}`)
-    for (const name of await takenNames(em, userUuid, [...names])) names.delete(name)
+    for (const name of await takenNames(db, userUuid, [...names])) names.delete(name)
     if (names.size === count) return [...names]
   }
   throw new Error('no generated name of a volume is free')
 }
 
-async function takenNames(
-  em: EntityManager,
-  userUuid: string,
-  names: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await em.execute<{ name: string }[]>(
-    `select name from volumes where user_uuid = ? and deleted_at is null
-       and name in (${names.map(() => '?').join(', ')})`,
-    [userUuid, ...names],
-  )
+async function takenNames(db: Db, userUuid: string, names: readonly string[]): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom('volumes')
+    .select('name')
+    .where('userUuid', '=', userUuid)
+    .where('deletedAt', 'is', null)
+    .where('name', '=', anyOf(names))
+    .execute()
   return rows.map((row) => row.name)
 }

@@ -1,31 +1,33 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
 import { isUuid } from '../../domain/object-name.ts'
 import { VolumeCommand, volumeRefusal } from '../../domain/volume/state.ts'
+import { columnOf } from '../identifiers.ts'
+import type { Identifier } from '../identifiers.ts'
 import { Refused } from '../refused.ts'
+import type { Db } from '../schema/tables.ts'
 import { readVolume } from './row.ts'
 import type { VolumeRow } from './row.ts'
-import type { Identifier } from '../instance/instances.ts'
 
 /**
  * The user's volume, whose row stays locked until the commit: what its workflow tells of it meanwhile comes
  * after. Whoever takes this has the user's row, so nobody attaches or detaches it either. Throws `Refused`.
  */
 export async function lockVolume(
-  em: EntityManager,
+  db: Db,
   wanted: { readonly userUuid: string; readonly volume: Identifier },
 ): Promise<VolumeRow> {
-  const [by, value] =
-    'uuid' in wanted.volume
-      ? (['uuid', wanted.volume.uuid] as const)
-      : (['name', wanted.volume.name] as const)
-  const [locked] =
+  const [by, value] = columnOf(wanted.volume)
+  const locked =
     by === 'uuid' && !isUuid(value)
-      ? []
-      : await em.execute<{ uuid: string }[]>(
-          `select uuid from volumes where user_uuid = ? and ${by} = ? and deleted_at is null for no key update`,
-          [wanted.userUuid, value],
-        )
-  const volume = locked && (await readVolume(em, locked.uuid))
+      ? undefined
+      : await db
+          .selectFrom('volumes')
+          .select('uuid')
+          .where('userUuid', '=', wanted.userUuid)
+          .where(by, '=', value)
+          .where('deletedAt', 'is', null)
+          .forNoKeyUpdate()
+          .executeTakeFirst()
+  const volume = locked && (await readVolume(db, locked.uuid))
   if (volume === undefined) throw new Refused({ kind: 'volume-not-found', by, value })
   return volume
 }

@@ -1,25 +1,18 @@
-import type { EntityManager } from '@mikro-orm/postgresql'
+import { expressionBuilder } from 'kysely'
+import { jsonBuildObject } from 'kysely/helpers/postgres'
+import type { Expression, ExpressionBuilder } from 'kysely'
 import { VolumePhase, VolumeUse, volumeState } from '../../domain/volume/state.ts'
 import type { VolumeState } from '../../domain/volume/state.ts'
-import { liveCondition } from '../account/quotas.ts'
+import { isLive } from '../account/quotas.ts'
+import { json } from '../postgres-client.ts'
+import { columnsOf } from '../schema/columns.ts'
+import type { Db, Row, Tables } from '../schema/tables.ts'
 
-/** One volume as readers get it. */
-export interface VolumeRow {
-  readonly uuid: string
-  readonly position: number
-  readonly userUuid: string
-  readonly nodeId: string
-  readonly name: string
-  readonly createdAt: Date
-  readonly sizeMb: number
-  /** False: it goes with the instance that it was made with. */
-  readonly persistent: boolean
-  readonly revision: number
-  readonly phase: VolumePhase
-  /** Its file system stood complete once. */
-  readonly made: boolean
-  /** Why the phase is `error`. */
-  readonly failure: string | null
+/** What readers do not get. */
+const inner = ['deletedAt', 'workflowStartedAt'] as const satisfies readonly (keyof Row<'volumes'>)[]
+
+/** One volume as readers get it. The entity says what its columns mean. */
+export interface VolumeRow extends Readonly<Omit<Row<'volumes'>, (typeof inner)[number]>> {
   readonly use: VolumeUse
   readonly state: VolumeState
   /** The instance that has it; a deleted one has none. */
@@ -29,73 +22,65 @@ export interface VolumeRow {
   readonly readonly: boolean
 }
 
-const useSql = `case when holder.uuid is null then '${VolumeUse.None}'
-  when holder.live then '${VolumeUse.Live}' else '${VolumeUse.Resting}' end`
-
 /**
- * The state over the rows of `selectVolumes`, as the domain has it: cases of its function, not rules of its
- * own.
+ * Rows that are `VolumeRow`. Conditions are on `volumes` and on `holder`, the instance that has it. Volumes
+ * that are deleted are among them.
  */
-export const volumeStateSql = `case volumes.phase || '/' || ${useSql} ${Object.values(VolumePhase)
-  .flatMap((phase) =>
-    Object.values(VolumeUse).map((use) => `when '${phase}/${use}' then '${volumeState(phase, use)}'`),
-  )
-  .join(' ')} end`
-
-/** Total, so that a field without an expression does not compile. */
-const columns: Readonly<Record<keyof VolumeRow, string>> = {
-  uuid: 'volumes.uuid',
-  position: 'volumes.position',
-  userUuid: 'volumes.user_uuid',
-  nodeId: 'volumes.node_id',
-  name: 'volumes.name',
-  createdAt: 'volumes.created_at',
-  sizeMb: 'volumes.size_mb',
-  persistent: 'volumes.persistent',
-  revision: 'volumes.revision',
-  phase: 'volumes.phase',
-  made: 'volumes.made',
-  failure: 'volumes.failure',
-  use: useSql,
-  state: volumeStateSql,
-  attachedTo: `case when holder.uuid is not null then
-    json_build_object('uuid', holder.uuid, 'name', holder.name) end`,
-  at: 'holder.volume_at',
-  readonly: 'coalesce(holder.volume_readonly, false)',
+export function selectVolumes(db: Db) {
+  return db
+    .selectFrom('volumes')
+    .leftJoinLateral(
+      (eb) => holderOf(eb).as('holder'),
+      (join) => join.onTrue(),
+    )
+    .select(columnsOf('volumes', inner))
+    .select((eb) => {
+      const use = eb
+        .case()
+        .when('holder.live', 'is', null)
+        .then<VolumeUse>(VolumeUse.None)
+        .when('holder.live', '=', true)
+        .then<VolumeUse>(VolumeUse.Live)
+        .else<VolumeUse>(VolumeUse.Resting)
+        .end()
+      return [
+        use.as('use'),
+        stateOf(eb.ref('phase'), use).as('state'),
+        'holder.attachedTo',
+        'holder.at',
+        eb.fn.coalesce('holder.readonly', eb.lit(false)).as('readonly'),
+      ]
+    })
 }
 
-/**
- * To be followed by conditions on `volumes` and `holder`, the instance that has it. Volumes that are deleted
- * are among them.
- */
-export const volumesSql = `volumes left join lateral
-  (select uuid, name, volume_at, volume_readonly, ${liveCondition} as live from instances
-    where volume_uuid = volumes.uuid and deleted_at is null) as holder on true`
+/** Its columns have other names than those of the volume, and none of them but `at` is ever null. */
+function holderOf(eb: ExpressionBuilder<Tables, 'volumes'>) {
+  return eb
+    .selectFrom('instances')
+    .whereRef('instances.volumeUuid', '=', 'volumes.uuid')
+    .where('instances.deletedAt', 'is', null)
+    .select((eb) => [
+      isLive(eb).$castTo<boolean>().as('live'),
+      jsonBuildObject({ uuid: eb.ref('instances.uuid'), name: eb.ref('instances.name') }).as('attachedTo'),
+      'instances.volumeAt as at',
+      'instances.volumeReadonly as readonly',
+    ])
+}
 
-/** The same with rows that are `VolumeRow`. */
-export const selectVolumes = `select ${Object.entries(columns)
-  .map(([field, expression]) => `${expression} as "${field}"`)
-  .join(', ')} from ${volumesSql}`
+/** The states as the domain has them, by phase and use: values of its function, not rules of its own. */
+const states = Object.fromEntries(
+  Object.values(VolumePhase).map((phase) => [
+    phase,
+    Object.fromEntries(Object.values(VolumeUse).map((use) => [use, volumeState(phase, use)])),
+  ]),
+)
 
-/** Within a transaction the driver answers moments and 64-bit integers as texts. */
-interface Told {
-  readonly position: string
-  readonly revision: string
-  readonly createdAt: string
+function stateOf(phase: Expression<VolumePhase>, use: Expression<VolumeUse>) {
+  const eb = expressionBuilder<Tables>()
+  return eb.fn<VolumeState>('jsonb_extract_path_text', [eb.cast(eb.val(json(states)), 'jsonb'), phase, use])
 }
 
 /** The row as the transaction has left it. Undefined where there is none; one that is deleted is answered. */
-export async function readVolume(em: EntityManager, uuid: string): Promise<VolumeRow | undefined> {
-  const [row] = await em.execute<(Omit<VolumeRow, keyof Told> & Told)[]>(
-    `${selectVolumes} where volumes.uuid = ?`,
-    [uuid],
-  )
-  if (row === undefined) return undefined
-  const { position, revision, createdAt } = row
-  return {
-    ...row,
-    position: Number(position),
-    revision: Number(revision),
-    createdAt: new Date(createdAt),
-  }
+export async function readVolume(db: Db, uuid: string): Promise<VolumeRow | undefined> {
+  return selectVolumes(db).where('volumes.uuid', '=', uuid).executeTakeFirst()
 }

@@ -1,6 +1,8 @@
 import { isUuid } from '../../domain/object-name.ts'
 import { nodeSilentAfterMs } from '../../domain/host/api-protocol.ts'
 import type { Database } from '../database.ts'
+import type { Db } from '../schema/tables.ts'
+import { ago } from '../sql/time.ts'
 import { selectVolumes } from './row.ts'
 import type { VolumeRow } from './row.ts'
 
@@ -13,28 +15,36 @@ export interface OwnedVolume extends VolumeRow {
   readonly hostAway: boolean
 }
 
-/** More of one name are not told apart by listing them. */
+/** If more volumes have one name, a list of them does not help to tell them apart. */
 const maxFound = 20
 
-const ownedVolumes = `select found.*, users.name as "userName",
-    (select deleted_at is not null from volumes where uuid = found.uuid) as deleting,
-    nodes.heartbeat_at <= now() - make_interval(secs => $1) as "hostAway"
-  from (${selectVolumes}) as found
-    join users on users.uuid = found."userUuid" join nodes on nodes.id = found."nodeId"`
+/** In the order of their creation. */
+function ownedVolumes(db: Db, userName: string | undefined) {
+  const found = selectVolumes(db).select((eb) =>
+    eb('volumes.deletedAt', 'is not', null).$castTo<boolean>().as('deleting'),
+  )
+  return db
+    .selectFrom(found.as('found'))
+    .innerJoin('users', 'users.uuid', 'found.userUuid')
+    .innerJoin('nodes', 'nodes.id', 'found.nodeId')
+    .selectAll('found')
+    .select((eb) => [
+      'users.name as userName',
+      eb('nodes.heartbeatAt', '<=', ago(nodeSilentAfterMs)).$castTo<boolean>().as('hostAway'),
+    ])
+    .$if(userName !== undefined, (query) => query.where('users.name', '=', userName!))
+    .orderBy('found.position')
+}
 
 /**
  * For administrators: all volumes, those that are being deleted among them, or those of one user; in the
  * order of their creation.
  */
 export async function overlookVolumes(
-  database: Database,
+  { db }: Database,
   of: { readonly userName?: string } = {},
 ): Promise<readonly OwnedVolume[]> {
-  return database.rows<OwnedVolume>({
-    name: 'overlook-volumes',
-    text: `${ownedVolumes} where $2::text is null or users.name = $2 order by found.position`,
-    values: [nodeSilentAfterMs / 1_000, of.userName ?? null],
-  })
+  return ownedVolumes(db, of.userName).execute()
 }
 
 /**
@@ -42,21 +52,16 @@ export async function overlookVolumes(
  * name, or that of `userName` alone.
  */
 export async function searchVolumes(
-  database: Database,
+  { db }: Database,
   wanted: { readonly uuidOrName: string; readonly userName?: string },
 ): Promise<readonly OwnedVolume[]> {
   const { uuidOrName, userName } = wanted
-  return database.rows<OwnedVolume>({
-    name: 'search-volumes',
-    text: `select * from (${ownedVolumes}) as owned
-           where (uuid = $2::uuid or (name = $3 and not deleting)) and ($4::text is null or "userName" = $4)
-           order by position limit $5`,
-    values: [
-      nodeSilentAfterMs / 1_000,
-      isUuid(uuidOrName) ? uuidOrName : null,
-      uuidOrName,
-      userName ?? null,
-      maxFound,
-    ],
-  })
+  return ownedVolumes(db, userName)
+    .where((eb) => {
+      const isNamed = eb.and([eb('found.name', '=', uuidOrName), eb('found.deleting', '=', false)])
+      // PostgreSQL would fail the query for a text that is no UUID.
+      return isUuid(uuidOrName) ? eb.or([eb('found.uuid', '=', uuidOrName), isNamed]) : isNamed
+    })
+    .limit(maxFound)
+    .execute()
 }

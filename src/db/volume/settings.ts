@@ -1,18 +1,21 @@
-import type { VolumePhase } from '../../domain/volume/state.ts'
 import type { VolumeSettings } from '../../domain/volume/settings.ts'
+import type { Row } from '../schema/tables.ts'
 
-/** What of a volume's row its workflow has to know; every `VolumeRow` is one. */
-export interface VolumeSettingsRow {
-  readonly uuid: string
-  readonly name: string
-  readonly userUuid: string
-  readonly nodeId: string
-  readonly sizeMb: number
-  readonly revision: number
-  readonly phase: VolumePhase
-  readonly made: boolean
-  readonly failure: string | null
-}
+/** What of a volume's row its workflow has to know. */
+export const volumeSettingsColumns = [
+  'uuid',
+  'name',
+  'userUuid',
+  'nodeId',
+  'sizeMb',
+  'revision',
+  'phase',
+  'made',
+  'failure',
+] as const satisfies readonly (keyof Row<'volumes'>)[]
+
+/** Every `VolumeRow` is one. */
+export type VolumeSettingsRow = Readonly<Pick<Row<'volumes'>, (typeof volumeSettingsColumns)[number]>>
 
 export function volumeSettings(row: VolumeSettingsRow): VolumeSettings {
   const { uuid, name, userUuid, nodeId, sizeMb, revision, phase, made, failure } = row

@@ -6,6 +6,7 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { addClone } from '../../support/autoscale-records.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('autoscale configurations', () => {
   let api: TestApi
@@ -254,8 +255,7 @@ describe('autoscale configurations', () => {
     await configure()
     assert.equal((await user.api.one('getAutoscale', { object: service })).status, 'success')
     const unstarted = async () => {
-      const [row] = await api.database.rows<{ started: boolean; deleted: boolean }>({
-        name: 'test-started',
+      const [row] = await readRows<{ started: boolean; deleted: boolean }>(api.database, {
         text: `select workflow_started_at is not null as started, deleted_at is not null as deleted
                from autoscale_configurations where service_uuid = $1`,
         values: [service],

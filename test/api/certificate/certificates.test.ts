@@ -5,6 +5,7 @@ import { testSecretBox } from '../../support/accounts.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { makeTestCertificate, makeTestChain } from '../../support/certificate-maker.ts'
+import { readRows } from '../../support/rows.ts'
 
 const name = 'www.example.com'
 
@@ -41,8 +42,7 @@ describe('certificates', () => {
   const serve = (domains: readonly object[], owner = user) =>
     owner.api.attempt('createServices', { body: { services: [{ port: 443 }], domains } })
   const stored = async (uuid: string) => {
-    const [row] = await api.database.rows<Record<string, string | null>>({
-      name: 'test-certificate-row',
+    const [row] = await readRows<Record<string, string | null>>(api.database, {
       text: `select chain, key_sealed as "keySealed", origin, state, workflow_started_at::text as started
              from certificates where uuid = $1`,
       values: [uuid],

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('creating instances', () => {
   let api: TestApi
@@ -168,8 +169,7 @@ describe('creating instances', () => {
     api.control.faults.isAway = true
     const created = await user.api.one('createInstances', { body: { image: 'hello', autostart: true } })
     assert.equal(created.state, 'starting')
-    const [row] = await api.database.rows<{ started: Date | null }>({
-      name: 'test-started',
+    const [row] = await readRows<{ started: Date | null }>(api.database, {
       text: 'select workflow_started_at as started from instances where uuid = $1',
       values: [created.uuid],
     })
@@ -197,7 +197,7 @@ describe('creating instances', () => {
   })
 
   it('says since when no host answers, and names none', async () => {
-    const sql = (text: string) => api.database.rows({ name: text, text })
+    const sql = (text: string) => readRows(api.database, { text })
     await sql("update nodes set heartbeat_at = '2026-01-02T03:04:05Z'")
     const failed = await create({ image: 'hello' })
     const made = await user.api.attempt('createVolumes', { body: { name: 'late', size_mb: 8 } })

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 const missing = '11111111-1111-4111-8111-111111111111'
 
@@ -172,8 +173,7 @@ describe('starting, stopping, waiting for and deleting instances', () => {
       api.control.faults.isAway = true
       await user.api.one('deleteInstances', { object: 'a' })
       assert.deepEqual(await user.api.call('listInstances'), [])
-      const rows = await api.database.rows({
-        name: 'test-marked',
+      const rows = await readRows(api.database, {
         text: 'select uuid from instances where uuid = $1 and deleted_at is not null',
         values: [uuid],
       })

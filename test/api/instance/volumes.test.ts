@@ -4,6 +4,7 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { addNode } from '../../support/accounts.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('instances that are made with volumes', () => {
   let api: TestApi
@@ -76,13 +77,11 @@ describe('instances that are made with volumes', () => {
     await user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
     await addNode(api.database, { id: 'roomier', memoryMb: 1_000_000, volumeMb: 0 })
     await made({ name: 'data', at: '/data' })
-    const rows = await api.database.rows<{ node: string }>({
-      name: 'test-node-of-instance',
+    const rows = await readRows<{ node: string }>(api.database, {
       text: `select distinct node_id as node from instances where user_uuid = $1`,
       values: [user.uuid],
     })
-    await api.database.rows({
-      name: 'test-no-roomier',
+    await readRows(api.database, {
       text: `delete from nodes where id = 'roomier'`,
       values: [],
     })
@@ -192,20 +191,17 @@ describe('instances that are made with volumes', () => {
 
   it('are refused where the host of the volume is silent, or none has room for a new one', async () => {
     await user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
-    const set = (name: string, text: string) => api.database.rows({ name, text, values: [] })
+    const set = (text: string) => readRows(api.database, { text })
     const errors = async (given: object) => {
       const { entries } = await create({ ...given, at: '/data' }, { replicas: 'size_mb' in given ? 1 : 0 })
       return entries.map((entry) => ('error' in entry ? [entry.error, entry.message] : entry))
     }
-    await set('test-silent', `update nodes set heartbeat_at = now() - interval '1 hour'`)
+    await set(`update nodes set heartbeat_at = now() - interval '1 hour'`)
     const silent = await errors({ name: 'data' })
-    await set('test-heard', 'update nodes set heartbeat_at = now()')
-    await set(
-      'test-full',
-      'update nodes set volume_mb = (select coalesce(sum(size_mb), 0) + 15 from volumes)',
-    )
+    await set('update nodes set heartbeat_at = now()')
+    await set('update nodes set volume_mb = (select coalesce(sum(size_mb), 0) + 15 from volumes)')
     const full = await errors({ size_mb: 10 })
-    await set('test-free', 'update nodes set volume_mb = 1048576')
+    await set('update nodes set volume_mb = 1048576')
     assert.deepEqual(silent, [
       [
         10,

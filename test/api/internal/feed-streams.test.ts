@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { FeedTimes } from '../../../src/api/internal/feed-stream.ts'
 import { readFeed } from '../../../src/db/service/feed-read.ts'
-import { routesQuery } from '../../../src/db/service/feed-routes.ts'
+import { routesQuery } from '../../../src/db/sql/feed.ts'
 import type { NameLine, RouteLine } from '../../../src/domain/service/route-feed.ts'
 import { RouteTable } from '../../../src/gateway/route-table.ts'
 import { LineStream } from '../../../src/primitives/line-stream.ts'
@@ -12,6 +12,7 @@ import { startTestApi, testGatewayToken, testMetroDomain } from '../../support/a
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { settledFeed } from '../../support/settled-feed.ts'
 import { until } from '../../support/until.ts'
+import { readRows } from '../../support/rows.ts'
 
 const limitMs = 20_000
 const times: FeedTimes = { beatMs: 50, slowReaderMs: 300, gapMs: 5, rereadMs: 60_000 }
@@ -147,8 +148,7 @@ describe('the streams of the feed', () => {
     const blocks = (lines: readonly NameLine[]) => lines.some(({ kind }) => kind === 'end')
     await until('both', () => blocks(here.lines) && blocks(there.lines), { limitMs })
     const { uuid } = await addInstance('named', 'first')
-    await api.database.rows({
-      name: 'place',
+    await readRows(api.database, {
       text: `update instances set node_id = 'local', private_ip = '10.64.200.1' where uuid = $1`,
       values: [uuid],
     })
@@ -166,8 +166,7 @@ describe('the streams of the feed', () => {
   })
 
   it('drop a reader that does not take what is written', async () => {
-    await api.database.rows({
-      name: 'many',
+    await readRows(api.database, {
       text: `insert into services (uuid, user_uuid, name, persistent, soft_limit, hard_limit, ports)
         select gen_random_uuid(), $1, 'many-' || n, true, 1, 1, '[]' from generate_series(1, 50000) n`,
       values: [user.uuid],
@@ -186,7 +185,7 @@ describe('the streams of the feed', () => {
       await until('the end of the answer', () => answersEnded() > endedBefore, { limitMs })
     } finally {
       socket.destroy()
-      await api.database.rows({ name: 'few', text: `delete from services where name like 'many-%'` })
+      await readRows(api.database, { text: `delete from services where name like 'many-%'` })
     }
   })
 

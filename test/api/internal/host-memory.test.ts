@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('the memory of hosts, by the API', () => {
   let api: TestApi
@@ -9,7 +10,7 @@ describe('the memory of hosts, by the API', () => {
   before(async () => {
     api = await startTestApi()
     // Two instances of 448 MiB, each with 64 for its VMM, and 100 MiB.
-    await api.database.rows({ name: 'scarce', text: 'update nodes set memory_mb = 1124', values: [] })
+    await readRows(api.database, { text: 'update nodes set memory_mb = 1124', values: [] })
   })
   after(() => api.close())
   beforeEach(async () => {

@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { startTestApi, testMetroDomain } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('services', () => {
   let api: TestApi
@@ -107,8 +108,7 @@ describe('services', () => {
   })
 
   it('take a certificate with an empty identifier beside the other', async () => {
-    await api.database.rows({
-      name: 'test-certificate',
+    await readRows(api.database, {
       text: `insert into certificates (uuid, user_uuid, name, common_name, state)
              values (gen_random_uuid(), $1, 'c1', 'c1.example.com', 'valid')`,
       values: [user.uuid],

@@ -4,6 +4,7 @@ import type { TestApi, TestUser } from '../../support/api-server.ts'
 import type { CallInput } from '../../support/api-client.ts'
 import { resetFaults } from '../../support/fake-control.ts'
 import { addNode } from '../../support/accounts.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('volumes and the instances that have them', () => {
   let api: TestApi
@@ -214,18 +215,16 @@ describe('volumes and the instances that have them', () => {
 
     it('is refused where the two are on different hosts', async () => {
       await addNode(api.database, { id: 'far' })
-      await api.database.rows({
-        name: 'test-move-volume',
+      await readRows(api.database, {
         text: `update volumes set node_id = 'far' where uuid = $1`,
         values: [volume],
       })
       const answer = await attach({ name: 'data', attach_to: { name: 'app' }, at: '/data' })
-      await api.database.rows({
-        name: 'test-move-back',
+      await readRows(api.database, {
         text: `update volumes set node_id = 'local' where uuid = $1`,
         values: [volume],
       })
-      await api.database.rows({ name: 'test-no-far', text: `delete from nodes where id = 'far'`, values: [] })
+      await readRows(api.database, { text: `delete from nodes where id = 'far'`, values: [] })
       const message =
         "Volume 'data' is on host 'far', instance 'app' on host 'local': create an instance with the volume instead, " +
         'it is placed where the volume is'

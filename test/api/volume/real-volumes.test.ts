@@ -12,6 +12,7 @@ import type { FakeVolumeHostOptions } from '../../support/fake-volume-host.ts'
 import { runWorkers, startDevServer } from '../../support/temporal.ts'
 import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { readRows } from '../../support/rows.ts'
 
 /** A host of several volumes: each is one of its own, with the behaviour of the test that made it. */
 class Hosts {
@@ -65,8 +66,7 @@ describe('volumes with their workflows', () => {
   const create = () => user.api.one('createVolumes', { body: { name: 'data', size_mb: 8 } })
   const view = () => user.api.one('getVolumes', { object: 'data' })
   const rows = async (uuid: string) =>
-    api.database.rows({
-      name: 'test-volume-row',
+    readRows(api.database, {
       text: 'select 1 from volumes where uuid = $1',
       values: [uuid],
     })

@@ -3,6 +3,7 @@ import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
 import { resetFaults } from '../../support/fake-control.ts'
 import { until } from '../../support/until.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('volumes', () => {
   let api: TestApi
@@ -81,8 +82,7 @@ describe('volumes', () => {
     api.volumeControl.faults.isAway = true
     const { uuid } = await created({ name: 'early' })
     assert.equal((await view('early')).state, 'uninitialized')
-    const [row] = await api.database.rows<{ started: Date | null }>({
-      name: 'test-volume-started',
+    const [row] = await readRows<{ started: Date | null }>(api.database, {
       text: 'select workflow_started_at as started from volumes where uuid = $1',
       values: [uuid],
     })
@@ -204,14 +204,12 @@ describe('volumes', () => {
 
   /** Leaves the host this much room beside what is there; the function returned gives it back. */
   async function small(roomMb: number): Promise<() => Promise<void>> {
-    await api.database.rows({
-      name: 'test-little-room',
+    await readRows(api.database, {
       text: `update nodes set volume_mb = $1 + (select coalesce(sum(size_mb), 0) from volumes)`,
       values: [roomMb],
     })
     return async () => {
-      await api.database.rows({
-        name: 'test-much-room',
+      await readRows(api.database, {
         text: 'update nodes set volume_mb = 1048576',
         values: [],
       })

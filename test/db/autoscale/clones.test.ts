@@ -1,10 +1,13 @@
 import { strict as assert } from 'node:assert'
+import { sql } from 'kysely'
 import { maxDrainMs } from '../../../src/contract/limits.ts'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { lastDecisions } from '../../../src/db/autoscale/decisions.ts'
 import type { Aligned } from '../../../src/db/autoscale/clones.ts'
 import { openEnv, sealEnv } from '../../../src/db/instance/row.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
 import { readQuotas } from '../../../src/db/account/quotas.ts'
+import { ago, now } from '../../../src/db/sql/time.ts'
 import { leastDrainMs } from '../../../src/domain/autoscale/alignment.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
@@ -12,19 +15,25 @@ import { addNode, hearNode, testSecretBox } from '../../support/accounts.ts'
 import { autoscaleRows, resize, testCooldownMs } from '../../support/autoscale-rows.ts'
 
 /** On every host, beside what is there. */
-const leavesRoom = `update nodes set memory_mb = $1 + (select sum(greatest(memory_mb, 96) + 64) from instances
-  where state <> 'stopped' and state <> 'standby' and (state <> 'starting' or failure is null))`
+const leaveRoom = (roomMb: number) =>
+  sql`update nodes set memory_mb = ${roomMb} + (select sum(greatest(memory_mb, 96) + 64) from instances
+    where state <> 'stopped' and state <> 'standby' and (state <> 'starting' or failure is null))`
 /** Enough for any race between them to show. */
 const atOnce = 6
 
 describe('the clones of an autoscaled service', () => {
   const rows = autoscaleRows()
-  const { newUser, scaled, align, marks, clones, grown, target, tell, sql, whileHeld } = rows
+  const { newUser, scaled, align, marks, clones, grown, target, tell, db, whileHeld } = rows
   const database = () => rows.database()
 
   function done(aligned: Aligned) {
     assert.ok(aligned.closing === undefined, 'there is a configuration')
     return aligned
+  }
+  const hearAll = (heartbeatAt: typeof now) => db().updateTable('nodes').set({ heartbeatAt }).execute()
+  const removeHost = async (id: string) => {
+    await db().deleteFrom('instances').where('nodeId', '=', id).execute()
+    await db().deleteFrom('nodes').where('id', '=', id).execute()
   }
   const decisions = async (service: { readonly uuid: string }) =>
     (await lastDecisions(database(), service.uuid)).map(({ report }) => report)
@@ -209,7 +218,7 @@ describe('the clones of an autoscaled service', () => {
     it('are refused where no host has room, or none answers', async () => {
       const user = await newUser()
       const service = await scaled(user, {}, { memoryMb: 8_000 })
-      await sql(leavesRoom, [100])
+      await leaveRoom(100).execute(db())
       try {
         assert.equal(
           done(await align(service, 2)).refusal,
@@ -218,12 +227,11 @@ describe('the clones of an autoscaled service', () => {
         await addNode(database(), { id: 'roomy', memoryMb: 20_000 })
         assert.equal(done(await align(service, 2)).refusal, undefined)
         assert.equal((await clones(service))[0]?.nodeId, 'roomy')
-        await sql("update nodes set heartbeat_at = now() - interval '1 h'")
+        await hearAll(ago(3_600_000))
         assert.equal(done(await align(service, 3)).refusal, 'no host answers: none was heard of lately')
       } finally {
-        await sql("delete from instances where node_id = 'roomy'")
-        await sql("delete from nodes where id = 'roomy'")
-        await sql('update nodes set memory_mb = 65536, heartbeat_at = now()')
+        await removeHost('roomy')
+        await db().updateTable('nodes').set({ memoryMb: 65_536, heartbeatAt: now }).execute()
       }
     })
   })
@@ -231,9 +239,13 @@ describe('the clones of an autoscaled service', () => {
   it('take the place of all whose host is gone, its master included, and are too many when that is back', async () => {
     const service = await scaled(await newUser())
     await grown(service, 2)
-    await sql("update nodes set heartbeat_at = now() - interval '65 s'")
+    await hearAll(ago(65_000))
     await hearNode(database(), { id: 'other' })
-    await sql("update nodes set heard_since = now() - interval '70 s' where id = 'other'")
+    await db()
+      .updateTable('nodes')
+      .set({ heardSince: ago(70_000) })
+      .where('id', '=', 'other')
+      .execute()
     try {
       const { before, after, retired, refusal } = done(await align(service, 3))
       assert.deepEqual([before, after, retired, refusal], [0, 3, [], undefined])
@@ -241,13 +253,12 @@ describe('the clones of an autoscaled service', () => {
         (await clones(service)).map(({ nodeId }) => nodeId),
         ['local', 'local', 'other', 'other', 'other'],
       )
-      await sql("update nodes set heartbeat_at = now() where id = 'local'")
+      await db().updateTable('nodes').set({ heartbeatAt: now }).where('id', '=', 'local').execute()
       const { before: back, retired: surplus } = done(await align(service, 3))
       assert.deepEqual([back, surplus.length], [6, 3])
     } finally {
-      await sql("delete from instances where node_id = 'other'")
-      await sql("delete from nodes where id = 'other'")
-      await sql("update nodes set heartbeat_at = now() where id = 'local'")
+      await removeHost('other')
+      await db().updateTable('nodes').set({ heartbeatAt: now }).where('id', '=', 'local').execute()
     }
   })
 
@@ -356,8 +367,9 @@ describe('the clones of an autoscaled service', () => {
       const [deleted, gone, headless] = [await scaled(user), await scaled(user), await scaled(user)]
       for (const service of [deleted, gone, headless]) await grown(service, 1)
       await rows.unconfigure(deleted)
-      await sql('delete from autoscale_configurations where service_uuid = $1', [gone.uuid])
-      await sql('update instances set deleted_at = now() where uuid = $1', [headless.master.uuid])
+      await db().deleteFrom('autoscaleConfigurations').where('serviceUuid', '=', gone.uuid).execute()
+      const { uuid: masterUuid } = headless.master
+      await db().updateTable('instances').set({ deletedAt: now }).where('uuid', '=', masterUuid).execute()
       for (const service of [deleted, gone, headless]) {
         const before = await marks(service)
         assert.deepEqual(await align(service, 5), { closing: true })
@@ -371,7 +383,7 @@ describe('the clones of an autoscaled service', () => {
       const user = await newUser()
       const service = await scaled(user)
       const [aligned] = await whileHeld(
-        (em) => em.execute('select 1 from users where uuid = ? for update', [user.uuid]),
+        (db) => lockUser(db, user.uuid),
         (blocked) => {
           const removed = markDeleted(database(), user.uuid, service.master.uuid)
           const after = blocked(1).then(() => align(service, 4))

@@ -8,6 +8,7 @@ import {
   markAutoscaleStarted,
   readAutoscaleMembers,
 } from '../../../src/db/autoscale/records.ts'
+import { ago, fromNow, now } from '../../../src/db/sql/time.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { autoscaleRows, testCooldownMs } from '../../support/autoscale-rows.ts'
 
@@ -16,7 +17,7 @@ const all = { olderThanMs: -1_000, limit: 1_000 }
 
 describe('autoscale configurations that are deleted', () => {
   const rows = autoscaleRows()
-  const { newUser, scaled, configure, unconfigure, align, marks, clones, grown, target, tell, sql } = rows
+  const { newUser, scaled, configure, unconfigure, align, marks, clones, grown, target, tell, db } = rows
   const database = () => rows.database()
   const close = (service: { readonly uuid: string }) => closeClones(database(), service.uuid)
   const closing = async (service: { readonly uuid: string }) => {
@@ -81,9 +82,11 @@ describe('autoscale configurations that are deleted', () => {
     await tell(service.master, InstanceState.Stopped)
     await unconfigure(service)
     const { start } = await closing(service)
-    await sql("update instances set live_reserved_until = now() + interval '1 min' where uuid = $1", [
-      service.master.uuid,
-    ])
+    await db()
+      .updateTable('instances')
+      .set({ liveReservedUntil: fromNow(60_000) })
+      .where('uuid', '=', service.master.uuid)
+      .execute()
     assert.deepEqual((await closing(service)).start, start)
     assert.notEqual(start, undefined)
   })
@@ -92,7 +95,11 @@ describe('autoscale configurations that are deleted', () => {
     const service = await scaled(await newUser())
     await tell(service.master, InstanceState.Stopped)
     await unconfigure(service)
-    await sql('update instances set deleted_at = now() where uuid = $1', [service.master.uuid])
+    await db()
+      .updateTable('instances')
+      .set({ deletedAt: now })
+      .where('uuid', '=', service.master.uuid)
+      .execute()
     assert.equal((await closing(service)).start, undefined)
   })
 
@@ -150,7 +157,7 @@ describe('autoscale configurations that are deleted', () => {
       (await found()).map(({ drainMs }) => drainMs),
       [testCooldownMs, testCooldownMs],
     )
-    await sql('update instances set deleted_at = now() where uuid = $1', [own[0]])
+    await db().updateTable('instances').set({ deletedAt: now }).where('uuid', '=', own[0]!).execute()
     assert.deepEqual(
       (await found()).map(({ settings }) => settings.instanceUuid),
       [own[1]],
@@ -160,7 +167,13 @@ describe('autoscale configurations that are deleted', () => {
 
 describe('a look at autoscaled services', () => {
   const rows = autoscaleRows()
-  const { newUser, scaled, unconfigure, grown, align, tell, instances, sql } = rows
+  const { newUser, scaled, unconfigure, grown, align, tell, instances, db } = rows
+  const hearLast = (silentMs: number) =>
+    db()
+      .updateTable('nodes')
+      .set({ heartbeatAt: ago(silentMs) })
+      .where('id', '=', 'local')
+      .execute()
   const look = (...services: readonly { readonly uuid: string }[]) =>
     readAutoscaleMembers(
       rows.database(),
@@ -201,14 +214,14 @@ describe('a look at autoscaled services', () => {
 
   it('tells whose host has been silent for as long as a host that gets no new instances', async () => {
     const service = await scaled(await newUser())
-    const lost = async (silence: string) => {
-      await sql(`update nodes set heartbeat_at = now() - interval '${silence}' where id = 'local'`)
+    const lost = async (silentMs: number) => {
+      await hearLast(silentMs)
       return (await look(service))[0]?.members.map(({ isHostLost }) => isHostLost)
     }
     try {
-      assert.deepEqual(await lost('21 seconds'), [true])
+      assert.deepEqual(await lost(21_000), [true])
     } finally {
-      assert.deepEqual(await lost('15 seconds'), [undefined])
+      assert.deepEqual(await lost(15_000), [undefined])
     }
   })
 
@@ -218,17 +231,15 @@ describe('a look at autoscaled services', () => {
       silentS: number,
       other?: { readonly silentS: number; readonly heardForS: number },
     ) => {
-      await sql(`update nodes set heartbeat_at = now() - make_interval(secs => $1) where id = 'local'`, [
-        silentS,
-      ])
-      if (other !== undefined)
-        await sql(
-          `insert into nodes (id, agent_url, agent_secret, accelerator, memory_mb, version, subnet, next_address, heartbeat_at, heard_since)
-           values ('other', '', '', '', 0, '', '', 0, now() - make_interval(secs => $1), now() - make_interval(secs => $2))`,
-          [other.silentS, other.heardForS],
-        )
+      await hearLast(silentS * 1_000)
+      const empty = { agentUrl: '', agentSecret: '', accelerator: 'tcg' as const, version: '', subnet: '' }
+      if (other !== undefined) {
+        const heard = { heartbeatAt: ago(other.silentS * 1_000), heardSince: ago(other.heardForS * 1_000) }
+        const host = { ...empty, ...heard, id: 'other', memoryMb: 0, nextAddress: 0 }
+        await db().insertInto('nodes').values(host).execute()
+      }
       const members = (await look(service))[0]?.members.map(({ isHostGone }) => isHostGone)
-      await sql(`delete from nodes where id = 'other'`)
+      await db().deleteFrom('nodes').where('id', '=', 'other').execute()
       return members?.[0] ?? false
     }
     try {
@@ -251,12 +262,14 @@ describe('a look at autoscaled services', () => {
     const [service, unconfigured, headless] = [await scaled(user), await scaled(user), await scaled(user)]
     const [kept, gone] = await grown(service, 3)
     await align(service, 3)
-    await sql('update instances set deleted_at = now() where uuid = $1', [gone!.uuid])
+    await db().updateTable('instances').set({ deletedAt: now }).where('uuid', '=', gone!.uuid).execute()
     await instances(user, { service: { existing: { uuid: service.uuid } } })
     await unconfigure(unconfigured)
-    await sql('update autoscale_configurations set master_uuid = null where service_uuid = $1', [
-      headless.uuid,
-    ])
+    await db()
+      .updateTable('autoscaleConfigurations')
+      .set({ masterUuid: null })
+      .where('serviceUuid', '=', headless.uuid)
+      .execute()
     const found = await look(service, unconfigured, headless, { uuid: user.uuid })
     assert.deepEqual(
       found.map(({ serviceUuid, members }) => [serviceUuid, members.map(({ uuid }) => uuid)]),

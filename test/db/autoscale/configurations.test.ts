@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert'
+import { sql } from 'kysely'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { insertAutoscale, deleteAutoscale, findAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import type { NewAutoscale } from '../../../src/db/autoscale/configurations.ts'
 import { addPolicies, deletePolicies } from '../../../src/db/autoscale/policies.ts'
@@ -53,23 +55,15 @@ describe('an autoscale configuration', () => {
     (await findAutoscale(database(), user.uuid, [service])).get(service)
   const limit = async (user: User, limits: Partial<QuotaLimits>) =>
     assert.ok(await setQuotas(database(), user.name, { limits }))
-  const isPersistent = async (service: string) => {
-    const [row] = await database().rows<{ persistent: boolean }>({
-      name: 'test-persistent',
-      text: 'select persistent from services where uuid = $1',
-      values: [service],
-    })
-    return row?.persistent
-  }
+  const serviceRow = (service: string) =>
+    database()
+      .db.selectFrom('services')
+      .select(['name', 'persistent'])
+      .where('uuid', '=', service)
+      .executeTakeFirst()
+  const isPersistent = async (service: string) => (await serviceRow(service))?.persistent
 
-  const nameOf = async (service: string) => {
-    const [row] = await database().rows<{ name: string }>({
-      name: 'test-service-name',
-      text: 'select name from services where uuid = $1',
-      values: [service],
-    })
-    return row?.name
-  }
+  const nameOf = async (service: string) => (await serviceRow(service))?.name
 
   it('is read as it was written, and makes its service persistent', async () => {
     const { user, master, service } = await scene()
@@ -207,11 +201,11 @@ describe('an autoscale configuration', () => {
       const { user, master, service } = await configured()
       const clone = await addClone(database(), master)
       await markAutoscaleStarted(database(), [service])
-      await database().rows({
-        name: 'test-target',
-        text: 'update autoscale_configurations set target = 7 where service_uuid = $1',
-        values: [service],
-      })
+      await database()
+        .db.updateTable('autoscaleConfigurations')
+        .set({ target: 7 })
+        .where('serviceUuid', '=', service)
+        .execute()
       assert.ok((await deleteAutoscale(database(), user.uuid, service)).ok)
       const [second] = await instances(user, { name: 'second', service: { existing: { uuid: service } } })
       assert.ok((await configure(user, second!, { policies: [] })).ok)
@@ -271,13 +265,12 @@ describe('an autoscale configuration', () => {
       const { user, master, service } = await configured()
       await markDeleted(database(), user.uuid, master.uuid)
       await removeInstanceRow(database(), master.uuid)
-      const [row] = await database().rows<{ master: string | null; deleted: boolean }>({
-        name: 'test-master',
-        text: `select master_uuid as master, deleted_at is not null as deleted from autoscale_configurations
-               where service_uuid = $1`,
-        values: [service],
-      })
-      assert.deepEqual(row, { master: null, deleted: true })
+      const row = await database()
+        .db.selectFrom('autoscaleConfigurations')
+        .select(['masterUuid', 'deletedAt'])
+        .where('serviceUuid', '=', service)
+        .executeTakeFirstOrThrow()
+      assert.deepEqual([row.masterUuid, row.deletedAt === null], [null, false])
       const [second] = await instances(user, { name: 'second', service: { existing: { uuid: service } } })
       assert.ok((await configure(user, second!)).ok)
     })
@@ -303,23 +296,27 @@ describe('an autoscale configuration', () => {
     it('leaves no clone that was made while the delete waited', async () => {
       const { user, master, service } = await configured()
       const [late] = await instances(user, { service: { existing: { uuid: service } } })
-      const em = database().em()
-      await em.begin()
-      await em.execute('select 1 from users where uuid = ? for update', [user.uuid])
-      const deleting = markDeleted(database(), user.uuid, master.uuid)
-      await until('the delete waits', async () => (await waiting()) > 0, { limitMs: 30_000 })
-      await em.execute('update instances set clone_of = ? where uuid = ?', [master.uuid, late!.uuid])
-      await em.commit()
+      const { deleting } = await database()
+        .db.transaction()
+        .execute(async (db) => {
+          await lockUser(db, user.uuid)
+          const marking = markDeleted(database(), user.uuid, master.uuid)
+          await until('the delete waits', async () => (await waiting()) > 0, { limitMs: 30_000 })
+          await db
+            .updateTable('instances')
+            .set({ cloneOf: master.uuid })
+            .where('uuid', '=', late!.uuid)
+            .execute()
+          return { deleting: marking }
+        })
       assert.ok(await deleting)
       assert.equal((await fateOf(database(), late!.uuid))?.deleted, true)
     })
     const waiting = async () => {
-      const [row] = await database().rows<{ count: number }>({
-        name: 'test-waiting',
-        text: `select count(*)::int as count from pg_stat_activity
-               where datname = current_database() and wait_event_type = 'Lock'`,
-      })
-      return row?.count ?? 0
+      const query = sql<{ count: number }>`select count(*) as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      const { rows } = await query.execute(database().db)
+      return rows[0]?.count ?? 0
     }
   })
 

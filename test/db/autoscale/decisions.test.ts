@@ -1,10 +1,12 @@
 import { strict as assert } from 'node:assert'
 import type { Aligned } from '../../../src/db/autoscale/clones.ts'
 import { keptDecisions, lastDecisions } from '../../../src/db/autoscale/decisions.ts'
+import { json } from '../../../src/db/postgres-client.ts'
+import { closedReport } from '../../../src/domain/autoscale/report.ts'
 import { autoscaleRows, resize } from '../../support/autoscale-rows.ts'
 
 describe('the decisions of autoscale', () => {
-  const { database, newUser, scaled, align, clones, runs, sql } = autoscaleRows()
+  const { database, newUser, scaled, align, clones, runs, db } = autoscaleRows()
 
   function done(aligned: Aligned) {
     assert.ok(aligned.closing === undefined, 'there is a configuration')
@@ -48,13 +50,9 @@ describe('the decisions of autoscale', () => {
     const user = await newUser()
     const [service, other] = [await scaled(user), await scaled(user)]
     await align(other, 2)
-    const [insert, values] = [
-      `insert into autoscale_decisions (service_uuid, report)
-         select $1, '{"cause": {"kind": "closed"}, "before": 1, "after": 1, "added": [], "givenBack": []}'
-         from generate_series(1, $2::int)`,
-      [service.uuid, keptDecisions + 10],
-    ]
-    await sql(insert, values)
+    const row = { serviceUuid: service.uuid, report: json(closedReport({ after: 1, givenBack: [] })) }
+    const tooMany = Array.from({ length: keptDecisions + 10 }, () => row)
+    await db().insertInto('autoscaleDecisions').values(tooMany).execute()
     await align(service, 2, { cause: resize })
     const kept = await decisions(service)
     assert.equal(kept.length, keptDecisions)

@@ -1,5 +1,7 @@
 import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { attachVolume, detachVolume } from '../../../src/db/volume/attach.ts'
 import { closeClones, removeAutoscaleRow } from '../../../src/db/autoscale/closing.ts'
 import { insertAutoscale, deleteAutoscale } from '../../../src/db/autoscale/configurations.ts'
@@ -24,7 +26,7 @@ interface Scene {
 }
 
 describe('all that is done to autoscaled services', () => {
-  const { database, newUser, sql, scaled, align, clones, marks } = autoscaleRows()
+  const { database, db, newUser, scaled, align, clones, marks } = autoscaleRows()
 
   const policy = (index: number) =>
     ({
@@ -93,9 +95,13 @@ describe('all that is done to autoscaled services', () => {
       return true
     },
     async clean() {
-      const gone = await sql<{ uuid: string }>(
-        'select uuid from instances where deleted_at is not null order by random() limit 3',
-      )
+      const gone = await db()
+        .selectFrom('instances')
+        .select('uuid')
+        .where('deletedAt', 'is not', null)
+        .orderBy((eb) => eb.fn('random'))
+        .limit(3)
+        .execute()
       for (const { uuid } of gone) await removeInstanceRow(database(), uuid)
       return gone.length > 0
     },
@@ -139,42 +145,43 @@ describe('all that is done to autoscaled services', () => {
 
   /** What no reader may ever see. */
   async function checkRows(): Promise<void> {
-    const none = async (what: string, text: string) => assert.deepEqual(await sql(text), [], what)
+    const none = async (what: string, query: RawBuilder<unknown>) =>
+      assert.deepEqual((await query.execute(db())).rows, [], what)
     await none(
       'configurations without a master of their service',
-      `select service_uuid from autoscale_configurations c where deleted_at is null and not exists
+      sql`select service_uuid from autoscale_configurations c where deleted_at is null and not exists
          (select 1 from instances m where m.uuid = c.master_uuid and m.deleted_at is null
            and m.service_uuid = c.service_uuid and m.clone_of is null)`,
     )
     await none(
       'clones that nobody has any use for',
-      `select uuid from instances i where clone_of is not null and deleted_at is null and retired_at is null
+      sql`select uuid from instances i where clone_of is not null and deleted_at is null and retired_at is null
          and not exists (select 1 from autoscale_configurations c where c.service_uuid = i.service_uuid
            and c.master_uuid = i.clone_of and c.deleted_at is null)`,
     )
     await none(
       'masters and clones with a volume',
-      `select uuid from instances i where volume_uuid is not null and deleted_at is null and (clone_of is not null
+      sql`select uuid from instances i where volume_uuid is not null and deleted_at is null and (clone_of is not null
          or exists (select 1 from autoscale_configurations c where c.master_uuid = i.uuid and c.deleted_at is null))`,
     )
     await none(
       'more clones than a size may have',
-      `select c.service_uuid from autoscale_configurations c join instances i on i.service_uuid = c.service_uuid
+      sql`select c.service_uuid from autoscale_configurations c join instances i on i.service_uuid = c.service_uuid
        where i.clone_of = c.master_uuid and i.deleted_at is null and i.retired_at is null and c.deleted_at is null
        group by c.service_uuid, c.max_size having count(*) > c.max_size`,
     )
     await none(
       'configurations of services that go with an instance',
-      `select service_uuid from autoscale_configurations join services on uuid = service_uuid where not persistent`,
+      sql`select service_uuid from autoscale_configurations join services on uuid = service_uuid where not persistent`,
     )
     await none(
       'policies of one name',
-      `select service_uuid from autoscale_configurations, jsonb_array_elements(policies) as policy
+      sql`select service_uuid from autoscale_configurations, jsonb_array_elements(policies) as policy
        group by service_uuid, policy ->> 'name' having count(*) > 1`,
     )
-    const [{ deadlocks } = { deadlocks: undefined }] = await sql<{ deadlocks: number }>(
-      'select deadlocks from pg_stat_database where datname = current_database()',
-    )
-    assert.equal(deadlocks, 0)
+    const seen = sql<{
+      deadlocks: number
+    }>`select deadlocks from pg_stat_database where datname = current_database()`
+    assert.deepEqual((await seen.execute(db())).rows, [{ deadlocks: 0 }])
   }
 })

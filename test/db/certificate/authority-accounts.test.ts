@@ -77,7 +77,7 @@ describe('accounts with authorities', () => {
     await database.close()
     await own.drop()
   })
-  beforeEach(() => database.em().execute('delete from authority_accounts', [], 'run'))
+  beforeEach(() => database.db.deleteFrom('authorityAccounts').execute())
 
   const accounts = (secretBox = testSecretBox) => createAuthorityAccounts({ database, secretBox })
   conform('in PostgreSQL', accounts)
@@ -93,13 +93,11 @@ describe('accounts with authorities', () => {
 
   it('have keys that can not be read in the database, nor with another key, nor in place of another', async () => {
     await accounts().keep(directory, { key: 'the private key' })
-    const rows = await database.em().execute<{ key_sealed: string }[]>('select * from authority_accounts')
+    const rows = await database.db.selectFrom('authorityAccounts').selectAll().execute()
     assert.ok(!JSON.stringify(rows).includes('private'))
     const stranger = createSecretBox(randomBytes(secretKeyBytes))
     await assert.rejects(accounts(stranger).find(directory), SecretBoxError)
-    await database
-      .em()
-      .execute("update authority_accounts set directory = 'https://other.example'", [], 'run')
+    await database.db.updateTable('authorityAccounts').set({ directory: 'https://other.example' }).execute()
     await assert.rejects(accounts().find('https://other.example'), SecretBoxError)
   })
 })

@@ -5,7 +5,9 @@ import type { OrderPermit } from '../../../src/db/certificate/authority-orders.t
 import { addAttempt, endAttempt } from '../../../src/db/certificate/attempts.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
+import { json } from '../../../src/db/postgres-client.ts'
 import type { OrderPace } from '../../../src/domain/certificate/order-pace.ts'
+import { CertificateState } from '../../../src/domain/service/handler.ts'
 import { addUser } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
@@ -35,31 +37,28 @@ describe('orders that are counted', () => {
     await own.drop()
   })
   beforeEach(async () => {
-    for (const table of ['authority_orders', 'domains', 'services', 'certificates'])
-      await run(`delete from ${table}`)
+    for (const table of ['authorityOrders', 'domains', 'services', 'certificates'] as const)
+      await databases[0].db.deleteFrom(table).execute()
   })
 
-  const run = (text: string, values: readonly unknown[] = []) =>
-    databases[0].rows<Record<string, unknown>>({ name: text, text, values })
-
   async function certificate(userUuid: string, { issued = false, used = false } = {}): Promise<string> {
+    const { db } = databases[0]
     const uuid = randomUUID()
-    await run(
-      `insert into certificates (uuid, user_uuid, name, common_name, state, chain) values ($1, $2, $3, $4, $5, $6)`,
-      [uuid, userUuid, uuid, `${uuid}.test`, issued ? 'valid' : 'pending', issued ? 'a chain' : null],
-    )
+    const fqdn = `${uuid}.test`
+    const state = issued ? CertificateState.Valid : CertificateState.Pending
+    const chain = issued ? 'a chain' : null
+    await db
+      .insertInto('certificates')
+      .values({ uuid, userUuid, name: uuid, commonName: fqdn, state, chain })
+      .execute()
     if (!used) return uuid
-    const service = randomUUID()
-    await run(
-      `insert into services (uuid, user_uuid, name, persistent, soft_limit, hard_limit, ports)
-       values ($1, $2, $3, true, 1, 1, '[]')`,
-      [service, userUuid, service],
-    )
-    await run('insert into domains (fqdn, service_uuid, ordinal, certificate_uuid) values ($1, $2, 0, $3)', [
-      `${uuid}.test`,
-      service,
-      uuid,
-    ])
+    const service = { uuid: randomUUID(), userUuid, name: uuid, persistent: true }
+    await db
+      .insertInto('services')
+      .values({ ...service, softLimit: 1, hardLimit: 1, ports: json([]) })
+      .execute()
+    const domain = { fqdn, serviceUuid: service.uuid, ordinal: 0, certificateUuid: uuid }
+    await db.insertInto('domains').values(domain).execute()
     return uuid
   }
   const take = (uuid: string, atMs = nowMs, database = databases[0]) =>
@@ -75,7 +74,8 @@ describe('orders that are counted', () => {
   })
 
   it('of one user are more where there are fewer users', async () => {
-    await run("delete from users where name in ('dan', 'eve')")
+    const { db } = databases[0]
+    await db.deleteFrom('users').where('name', 'in', ['dan', 'eve']).execute()
     for (let count = 0; count < 4; count++) assert.ok(isMade(await takeNew(ann)))
     assert.ok(!isMade(await takeNew(ann)))
     for (const name of ['dan', 'eve']) await addUser(databases[0], { name })
@@ -83,12 +83,14 @@ describe('orders that are counted', () => {
 
   it('count on when their certificates are deleted, and no longer than the authority counts them', async () => {
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
-    await run('delete from certificates')
+    const { db } = databases[0]
+    await db.deleteFrom('certificates').execute()
     const later = await certificate(ann)
     assert.ok(!isMade(await take(later)))
     assert.ok(!isMade(await take(later, nowMs + 3 * hourMs - 1)))
     assert.ok(isMade(await take(later, nowMs + 3 * hourMs)))
-    assert.equal((await run('select 1 from authority_orders')).length, 1, 'what counts no more is forgotten')
+    const counted = await db.selectFrom('authorityOrders').select('number').execute()
+    assert.equal(counted.length, 1, 'what counts no more is forgotten')
   })
 
   it('are never too many, however many workers count at the same time', async () => {
@@ -109,8 +111,10 @@ describe('orders that are counted', () => {
     const waiting = [await certificate(ann), await certificate(ann), await certificate(ann)]
     const last = await certificate(ann)
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
+    const { db } = databases[0]
+    const nextAt = new Date(nowMs + hourMs)
     for (const uuid of waiting) {
-      await run('update certificates set next_at = $2 where uuid = $1', [uuid, new Date(nowMs + hourMs)])
+      await db.updateTable('certificates').set({ nextAt }).where('uuid', '=', uuid).execute()
       await addAttempt(databases[0], uuid)
     }
     // Three are ahead of two places: the last one comes with the second of the next two.

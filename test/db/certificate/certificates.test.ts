@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { maxCertificatesPerUser } from '../../../src/db/certificate/name.ts'
 import { deleteCertificate } from '../../../src/db/certificate/delete.ts'
 import {
@@ -9,6 +11,7 @@ import {
 import { deleteService } from '../../../src/db/service/services.ts'
 import { uploadCertificate } from '../../../src/db/certificate/upload.ts'
 import type { NewCertificate } from '../../../src/db/certificate/upload.ts'
+import { CertificateState } from '../../../src/domain/service/handler.ts'
 import { testSecretBox } from '../../support/accounts.ts'
 import { serviceRecords } from '../../support/service-records.ts'
 
@@ -47,12 +50,14 @@ describe('uploaded certificates in the database', () => {
 
   it('count towards what an account can have, as requested ones do', async () => {
     const user = await newUser()
-    await database().rows({
-      name: 'test-many-certificates',
-      text: `insert into certificates (uuid, user_uuid, name, common_name, state)
-             select gen_random_uuid(), $1, 'c' || n, 'c' || n || '.example', 'pending' from generate_series(2, $2) as n`,
-      values: [user.uuid, maxCertificatesPerUser],
-    })
+    const rows = Array.from({ length: maxCertificatesPerUser - 1 }, (_, index) => ({
+      uuid: randomUUID(),
+      userUuid: user.uuid,
+      name: `c${index}`,
+      commonName: `c${index}.example`,
+      state: CertificateState.Pending,
+    }))
+    await database().db.insertInto('certificates').values(rows).execute()
     await uploaded(user, { name: 'last' })
     assert.deepEqual(await upload(user), {
       ok: false,
@@ -101,7 +106,7 @@ describe('uploaded certificates in the database', () => {
       const remove = () => deleteCertificate(database(), user.uuid, uuid)
       const create = () => createWith(user, domain)
       const [removal, creation] = (await whileHeld(
-        (em) => em.execute('select 1 from users where uuid = ? for update', [user.uuid]),
+        (db) => lockUser(db, user.uuid),
         (blocked) => {
           const before = first === 'delete' ? remove() : create()
           const after = blocked(1).then(() => (first === 'delete' ? create() : remove()))

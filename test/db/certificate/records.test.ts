@@ -21,7 +21,6 @@ import {
   markCertificateWorkflowStarted,
   recordCertificate,
 } from '../../../src/db/certificate/records.ts'
-import type { ReadQuery } from '../../../src/db/database.ts'
 import { deleteCertificate } from '../../../src/db/certificate/delete.ts'
 import { certificateKeyContext, challengeKeyContext } from '../../../src/db/service/feed-routes.ts'
 import { uploadCertificate } from '../../../src/db/certificate/upload.ts'
@@ -39,6 +38,8 @@ const facts = {
   notAfter: new Date('2100-01-01T00:00:00Z'),
 }
 const directory = 'https://authority.example/dir'
+/** The tables with rows of a certificate. */
+const ownTables = ['certificateOrders', 'acmeChallenges', 'certificateAttempts'] as const
 
 describe('what the workflow of a certificate reads and writes', () => {
   const { database, newUser, addCertificate } = serviceRecords()
@@ -63,20 +64,16 @@ describe('what the workflow of a certificate reads and writes', () => {
     return outcome.certificate.uuid
   }
   const row = async (uuid: string) => {
-    const [found] = await database().rows<Record<string, unknown>>({
-      name: 'test-certificate',
-      text: 'select *, feed_xid::text as xid from certificates where uuid = $1',
-      values: [uuid],
-    })
-    return found!
+    const { db } = database()
+    return db.selectFrom('certificates').selectAll().where('uuid', '=', uuid).executeTakeFirstOrThrow()
   }
-  const count = async (table: string, uuid: string) => {
-    const [found] = await database().rows<{ count: number }>({
-      name: `test-count-${table}`,
-      text: `select count(*)::int as count from ${table} where certificate_uuid = $1`,
-      values: [uuid],
-    })
-    return found!.count
+  const count = async (table: (typeof ownTables)[number], uuid: string) => {
+    const { rows } = await database()
+      .db.selectFrom(table)
+      .select((eb) => eb.fn.countAll<number>().as('rows'))
+      .where('certificateUuid', '=', uuid)
+      .executeTakeFirstOrThrow()
+    return rows
   }
   const challenge = (token: string) => ({
     token,
@@ -95,23 +92,20 @@ describe('what the workflow of a certificate reads and writes', () => {
         ({ certificateUuid }) => certificateUuid === uuid || certificateUuid === uploaded,
       )
     assert.deepEqual(await find(60_000), [])
-    const { common_name: commonName } = await row(uuid)
+    const { commonName } = await row(uuid)
     const settings = { certificateUuid: uuid, name: 'c', userUuid: user.uuid, commonName }
     assert.deepEqual(await find(-60_000), [settings])
     const nextAt = new Date('2026-05-01T00:00:00.123Z')
     const state = CertificateState.Pending
     await recordCertificate(database(), { uuid, revision: 4 }, { state, attempt: 2, nextAt, failure: 'no' })
     assert.deepEqual(await find(-60_000), [])
-    await database().rows({
-      name: 'test-unstart',
-      text: 'update certificates set workflow_started_at = null where uuid = $1',
-      values: [uuid],
-    })
+    const { db } = database()
+    await db.updateTable('certificates').set({ workflowStartedAt: null }).where('uuid', '=', uuid).execute()
     const recorded = { state, attempt: 2, revision: 4, nextAtMs: nextAt.getTime(), failure: 'no' }
     assert.deepEqual(await find(-60_000), [{ ...settings, recorded }])
     await markCertificateWorkflowStarted(database(), [uuid, uploaded])
     assert.deepEqual(await find(-60_000), [])
-    assert.equal((await row(uploaded))['workflow_started_at'], null)
+    assert.equal((await row(uploaded)).workflowStartedAt, null)
   })
 
   it('records what is newer, ignores what is older or repeated, and tells whether the row is there', async () => {
@@ -124,7 +118,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     assert.ok(await record(2, 1))
     assert.ok(await record(2, 7))
     assert.ok(await record(1, 8))
-    assert.partialDeepStrictEqual(await row(uuid), { attempt: 1, revision: 2, next_at: null, failure: null })
+    assert.partialDeepStrictEqual(await row(uuid), { attempt: 1, revision: 2, nextAt: null, failure: null })
     assert.ok(await record(3, 0, CertificateState.Valid))
     assert.partialDeepStrictEqual(await row(uuid), { attempt: 0, revision: 3, state: 'valid' })
     await remove()
@@ -141,7 +135,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     assert.equal(await ensureOrderKey(deps(), { uuid, directory, makeKeyPem }), undefined)
     assert.equal(await putChallenges(deps(), uuid, [challenge(`u-${uuid}`)]), false)
     assert.deepEqual(await row(uuid), before)
-    assert.deepEqual([await count('certificate_orders', uuid), await count('acme_challenges', uuid)], [0, 0])
+    assert.deepEqual([await count('certificateOrders', uuid), await count('acmeChallenges', uuid)], [0, 0])
   })
 
   it('installs chain, key and facts at once, and ends order and challenges with it', async () => {
@@ -155,22 +149,22 @@ describe('what the workflow of a certificate reads and writes', () => {
       state: 'pending',
       subject: 'CN=x',
       issuer: 'CN=y',
-      serial_number: '0A',
-      not_before: facts.notBefore,
-      not_after: facts.notAfter,
+      serialNumber: '0A',
+      notBefore: facts.notBefore,
+      notAfter: facts.notAfter,
     })
-    const key = testSecretBox.open(String(first['key_sealed']), certificateKeyContext(uuid))
+    const key = testSecretBox.open(String(first.keySealed), certificateKeyContext(uuid))
     assert.equal(key, 'first key')
-    assert.deepEqual([await count('certificate_orders', uuid), await count('acme_challenges', uuid)], [0, 0])
+    assert.deepEqual([await count('certificateOrders', uuid), await count('acmeChallenges', uuid)], [0, 0])
     await installCertificate(deps(), uuid, { chain: 'one', keyPem: 'first key', facts })
     assert.deepEqual(await row(uuid), first)
     const renewed = { ...facts, serialNumber: '0B' }
     await installCertificate(deps(), uuid, { chain: 'two', keyPem: 'second key', facts: renewed })
     const second = await row(uuid)
-    assert.partialDeepStrictEqual(second, { chain: 'two', serial_number: '0B' })
-    assert.notEqual(second['xid'], first['xid'])
+    assert.partialDeepStrictEqual(second, { chain: 'two', serialNumber: '0B' })
+    assert.notEqual(second.feedXid, first.feedXid)
     assert.partialDeepStrictEqual(await loadForIssue(database(), uuid), {
-      names: [second['common_name']],
+      names: [second.commonName],
       state: 'pending',
       chain: 'two',
       notAfter: facts.notAfter,
@@ -212,12 +206,14 @@ describe('what the workflow of a certificate reads and writes', () => {
     let rival: Awaited<ReturnType<typeof ensureOrderKey>>
     const overtaken = {
       ...database(),
-      rows: async <Row>(query: ReadQuery) => {
-        if (query.name === 'ensure-order-key') {
-          rival = await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
-        }
-        return database().rows<Row>(query)
-      },
+      db: database().db.withPlugin({
+        transformQuery: ({ node }) => node,
+        // The first answer is that of the look.
+        async transformResult({ result }) {
+          rival ??= await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
+          return result
+        },
+      }),
     }
     const late = await ensureOrderKey(
       { database: overtaken, secretBox: testSecretBox },
@@ -244,13 +240,13 @@ describe('what the workflow of a certificate reads and writes', () => {
   it('seals the key of an order for this certificate and this use', async () => {
     const { uuid } = await requested()
     await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
-    const [stored] = await database().rows<{ sealed: string }>({
-      name: 'test-order-key',
-      text: 'select key_sealed as sealed from certificate_orders where certificate_uuid = $1',
-      values: [uuid],
-    })
-    assert.throws(() => testSecretBox.open(stored!.sealed, certificateKeyContext(uuid)))
-    assert.ok(!stored!.sealed.includes('key '))
+    const { keySealed } = await database()
+      .db.selectFrom('certificateOrders')
+      .select('keySealed')
+      .where('certificateUuid', '=', uuid)
+      .executeTakeFirstOrThrow()
+    assert.throws(() => testSecretBox.open(keySealed, certificateKeyContext(uuid)))
+    assert.ok(!keySealed.includes('key '))
   })
 
   it('shows exactly the challenges that are wanted, with their keys sealed', async () => {
@@ -258,12 +254,12 @@ describe('what the workflow of a certificate reads and writes', () => {
     const [a, b] = [challenge(`a-${uuid}`), challenge(`b-${uuid}`)]
     const tls = { ...challenge(`t-${uuid}`), kind: ChallengeKind.TlsAlpn01, chain: 'pem', key: 'secret' }
     const shown = async () =>
-      database().rows<{ id: string; xid: string; sealed: string | null; kind: string }>({
-        name: 'test-challenges',
-        text: `select id, feed_xid::text as xid, key_sealed as sealed, kind, fqdn, key_authorization, chain
-               from acme_challenges where certificate_uuid = $1 order by id`,
-        values: [uuid],
-      })
+      database()
+        .db.selectFrom('acmeChallenges')
+        .select(['id', 'feedXid', 'keySealed', 'kind', 'fqdn', 'keyAuthorization', 'chain'])
+        .where('certificateUuid', '=', uuid)
+        .orderBy('id')
+        .execute()
     assert.ok(await putChallenges(deps(), uuid, [a, b]))
     const before = await shown()
     assert.deepEqual(
@@ -274,7 +270,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     const [kept, added] = await shown()
     assert.deepEqual(kept, before[1])
     assert.partialDeepStrictEqual(added, { id: tls.token, kind: 'tls-alpn-01', chain: 'pem' })
-    assert.equal(testSecretBox.open(added!.sealed!, challengeKeyContext(tls.token)), 'secret')
+    assert.equal(testSecretBox.open(added!.keySealed!, challengeKeyContext(tls.token)), 'secret')
     await dropChallenges(database(), uuid)
     await dropChallenges(database(), uuid)
     assert.deepEqual(await shown(), [])
@@ -287,7 +283,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     await putChallenges(deps(), uuid, [challenge(`d-${uuid}`)])
     await addAttempt(database(), uuid)
     assert.deepEqual(await remove(), { ok: true })
-    for (const table of ['certificate_orders', 'acme_challenges', 'certificate_attempts']) {
+    for (const table of ownTables) {
       assert.equal(await count(table, uuid), 0)
     }
   })
@@ -323,6 +319,6 @@ describe('what the workflow of a certificate reads and writes', () => {
       kept.map(({ number }) => number),
       Array.from({ length: maxKeptAttempts }, (_, index) => attempts - index),
     )
-    assert.equal(await count('certificate_attempts', uuid), maxKeptAttempts)
+    assert.equal(await count('certificateAttempts', uuid), maxKeptAttempts)
   })
 })

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
 import type { WantedDomain } from '../../../src/db/service/new-service.ts'
 import { maxCertificatesPerUser } from '../../../src/db/certificate/name.ts'
 import { deleteService } from '../../../src/db/service/services.ts'
+import { CertificateState } from '../../../src/domain/service/handler.ts'
 import { serviceRecords } from '../../support/service-records.ts'
 
 describe('certificates of services', () => {
@@ -85,12 +87,14 @@ describe('certificates of services', () => {
 
   it('are not requested without end', async () => {
     const user = await newUser()
-    await database().rows({
-      name: 'test-many-certificates',
-      text: `insert into certificates (uuid, user_uuid, name, common_name, state)
-             select gen_random_uuid(), $1, 'c' || n, 'c' || n || '.example', 'pending' from generate_series(1, $2) as n`,
-      values: [user.uuid, maxCertificatesPerUser],
-    })
+    const rows = Array.from({ length: maxCertificatesPerUser }, (_, index) => ({
+      uuid: randomUUID(),
+      userUuid: user.uuid,
+      name: `c${index}`,
+      commonName: `c${index}.example`,
+      state: CertificateState.Pending,
+    }))
+    await database().db.insertInto('certificates').values(rows).execute()
     const refused = { kind: 'too-many-certificates', limit: maxCertificatesPerUser }
     assert.deepEqual(await refusal(user, wanted([443], ['one-more.example.'])), refused)
     assert.equal((await created(user, wanted([443], ['c7.example.']))).domains[0]?.certificate?.name, 'c7')

@@ -77,8 +77,7 @@ describe('the roost command that explains how a service is scaled', () => {
   const named = async (wishes: Parameters<typeof scaled>[1] = {}, name = `shop-${users++}`) => {
     const user = await newUser()
     const service = await scaled(user, { policies, ...wishes }, { name })
-    const text = 'update services set name = $2 where uuid = $1'
-    await rows.sql(text, [service.uuid, name])
+    await rows.db().updateTable('services').set({ name }).where('uuid', '=', service.uuid).execute()
     return { ...service, name, user }
   }
 
@@ -221,7 +220,7 @@ describe('the roost command that explains how a service is scaled', () => {
 
   it('says of a service that it is not configured, and of one that is closed what is left', async () => {
     const plain = await named()
-    await rows.sql('delete from autoscale_configurations where service_uuid = $1', [plain.uuid])
+    await rows.db().deleteFrom('autoscaleConfigurations').where('serviceUuid', '=', plain.uuid).execute()
     const { out } = await roost(plain.name)
     assert.match(out, /^\S+ is not configured to be scaled\nnext: nothing, until it is: POST /)
     assert.deepEqual(asked, [])

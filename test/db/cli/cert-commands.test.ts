@@ -10,6 +10,7 @@ import type { CertificateSettings } from '../../../src/domain/certificate/settin
 import { addUser } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('the roost command of certificates', () => {
   let own: TestDatabase
@@ -32,7 +33,7 @@ describe('the roost command of certificates', () => {
     retried = []
     retryFails = undefined
     const text = 'delete from certificates'
-    await database.rows({ name: text, text })
+    await readRows(database, { text })
   })
 
   async function roost(...args: readonly string[]) {
@@ -84,8 +85,7 @@ describe('the roost command of certificates', () => {
       origin = 'requested',
     } = wanted
     const isValid = state === 'valid'
-    await database.rows({
-      name: 'cert-command-create',
+    await readRows(database, {
       text: `insert into certificates (uuid, user_uuid, name, common_name, state, origin, attempt, failure, next_at, revision,
                chain, key_sealed, subject, issuer, serial_number, not_before, not_after)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 3, $10, $10, $10, $10, $10, $11, $12)`,

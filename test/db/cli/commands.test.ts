@@ -13,6 +13,7 @@ import { defaultHardQuotas, defaultQuotaLimits } from '../../../src/domain/accou
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createEmptyDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 interface Ran {
   readonly code: number
@@ -197,7 +198,9 @@ describe('the roost command', () => {
     assert.equal(live.code, 1)
     assert.match(live.notes, /stop its agent first/)
     await withDatabase(own.url, (database) =>
-      database.em().execute("update nodes set heartbeat_at = now() - interval '1 minute'", [], 'run'),
+      database.orm.em
+        .fork()
+        .execute("update nodes set heartbeat_at = now() - interval '1 minute'", [], 'run'),
     )
     assert.match((await roost('node', 'list')).out, /^ID +STATE .*\nattic +silent +0 /)
     assert.deepEqual(await json('node', 'release', 'attic'), { id: 'attic', released: true })
@@ -215,12 +218,10 @@ describe('the roost command', () => {
       const deps = { database, secretBox: testSecretBox }
       const made = await insertInstances(deps, wantedInstance(user, { name: 'left', replicas: 1 }))
       assert.ok(made.ok)
-      await database.rows({
-        name: 'test-lost',
+      await readRows(database, {
         text: "update nodes set heartbeat_at = now() - interval '1 h' where id = 'lost'",
       })
-      await database.rows({
-        name: 'test-move',
+      await readRows(database, {
         text: "update instances set node_id = 'lost' where name like 'left%'",
       })
       return made.instances
@@ -244,7 +245,7 @@ describe('the roost command', () => {
     const markDeletedSql = 'update instances set deleted_at = now() where uuid = $1'
     const markGone = (uuid: string | undefined): Promise<void> =>
       withDatabase(own.url, async (database) => {
-        await database.rows({ name: 'test-deleted', text: markDeletedSql, values: [uuid] })
+        await readRows(database, { text: markDeletedSql, values: [uuid] })
       })
     await markGone(first)
     assert.equal((await roost('node', 'remove', 'lost')).code, 1)
@@ -305,12 +306,12 @@ describe('the roost command', () => {
 
     it('says since when the host is silent for which an instance waits', async () => {
       hostLease = 'host local does not answer'
-      const set = (name: string, text: string, values: readonly string[]): Promise<void> =>
-        withDatabase(own.url, async (database) => void (await database.rows({ name, text, values })))
+      const set = (text: string, values: readonly string[]): Promise<void> =>
+        withDatabase(own.url, async (database) => void (await readRows(database, { text, values })))
       const become = (state: string): Promise<void> =>
-        set('test-state', 'update instances set state = $1 where uuid = $2', [state, uuid])
+        set('update instances set state = $1 where uuid = $2', [state, uuid])
       const heard = (at: string): Promise<void> =>
-        set('test-heard', 'update nodes set heartbeat_at = $1::timestamptz', [at])
+        set('update nodes set heartbeat_at = $1::timestamptz', [at])
       await become('starting')
       assert.doesNotMatch((await roost('explain', uuid)).out, /silent/)
       await heard('2026-01-02T03:04:05Z')

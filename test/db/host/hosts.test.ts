@@ -31,6 +31,7 @@ import {
 } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 const sleepy = { policy: ScaleToZeroPolicy.Idle, cooldownMs: 250, stateful: true }
 
@@ -55,8 +56,8 @@ describe('hosts', () => {
     return outcome.instances
   }
   const silence = (id: string) =>
-    database
-      .em()
+    database.orm.em
+      .fork()
       .execute("update nodes set heartbeat_at = now() - interval '1 minute' where id = ?", [id], 'run')
 
   it('each get a network of their own and keep it', async () => {
@@ -76,8 +77,7 @@ describe('hosts', () => {
   it('are heard since the first heartbeat after a silence', async () => {
     const heardSince = async () => {
       await hearNode(database, { id: 'a' })
-      const rows = await database.rows<{ at: Date; isNow: boolean }>({
-        name: 'heard-since',
+      const rows = await readRows<{ at: Date; isNow: boolean }>(database, {
         text: `select heard_since as at, heard_since = heartbeat_at as "isNow" from nodes where id = 'a'`,
       })
       return rows[0]!
@@ -107,8 +107,7 @@ describe('hosts', () => {
     await addNode(database, { id: 'a' })
     assert.equal((await findNode(deps(), 'a'))?.agentSecret, testAgentSecret('a'))
     assert.equal(await findNode(deps(), 'b'), undefined)
-    const [stored] = await database.rows<{ text: string }>({
-      name: 'node-columns',
+    const [stored] = await readRows<{ text: string }>(database, {
       text: 'select nodes::text as text from nodes',
     })
     assert.ok(stored && stored.text.includes('10.64.0.0/16'))

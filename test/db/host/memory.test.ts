@@ -41,7 +41,7 @@ describe('the memory of hosts, by rows', () => {
     count,
     roomiestMb,
   })
-  const write = async (text: string) => await database.em().execute(text)
+  const write = async (text: string) => await database.orm.em.fork().execute(text)
 
   it('goes to a host on which the start fits, and where none has the room nothing is made', async () => {
     await addNode(database, { id: 'large', memoryMb: 2_500 })

@@ -6,6 +6,7 @@ import { imagesInUse } from '../../../src/db/image/user-images.ts'
 import { addNode, addUser, testImage, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('images in use', () => {
   let own: TestDatabase
@@ -33,8 +34,7 @@ describe('images in use', () => {
     }
     assert.deepEqual(await imagesInUse(database), [testImage])
     for (const uuid of made)
-      await database.rows({
-        name: 'test-delete',
+      await readRows(database, {
         text: 'update instances set deleted_at = now() where uuid = $1',
         values: [uuid],
       })

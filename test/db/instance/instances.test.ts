@@ -22,6 +22,7 @@ import { ScaleToZeroPolicy } from '../../../src/domain/standby/scale-to-zero.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('instances', () => {
   let own: TestDatabase
@@ -186,7 +187,7 @@ describe('instances', () => {
     // Asleep from its creation on, it may run and sleep again at any moment.
     assert.deepEqual(await create({ ...one, autostart: false }), refused)
     const stop = `update instances set state = 'stopped' where uuid = $1`
-    await database.rows({ name: 'stop', text: stop, values: [second!.uuid] })
+    await readRows(database, { text: stop, values: [second!.uuid] })
     assert.equal(await used(), 128)
     await created(one)
     assert.deepEqual(await reserveLive(database, user.uuid, second!.uuid), refused)
@@ -221,7 +222,7 @@ describe('instances', () => {
   it('give their address to others only once their host is clean', async () => {
     const user = await newUser()
     const createAt = async (index: number) => {
-      await database.em().execute('update nodes set next_address = ?', [index], 'run')
+      await database.orm.em.fork().execute('update nodes set next_address = ?', [index], 'run')
       const [row] = await created(wantedInstance(user))
       return row!
     }
@@ -319,8 +320,7 @@ describe('instances', () => {
     const user = await newUser()
     const secret = 'correct-horse-battery'
     const [row] = await created(wantedInstance(user, { env: { SECRET: secret } }))
-    const [stored] = await database.rows<{ text: string }>({
-      name: 'all-columns',
+    const [stored] = await readRows<{ text: string }>(database, {
       text: 'select instances::text as text from instances where uuid = $1',
       values: [row!.uuid],
     })

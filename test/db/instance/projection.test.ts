@@ -14,6 +14,7 @@ import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 const stopped: InstanceProjection = {
   state: InstanceState.Stopped,
@@ -76,7 +77,7 @@ describe('the projection of an instance', () => {
     const since = async (state: InstanceState, bootTimeUs: number) => {
       await recordInstance(database, { uuid, revision: ++revision }, { ...running, state, bootTimeUs })
       const text = 'select state_since::text as at from instances where uuid = $1'
-      const [found] = await database.rows<{ at: string }>({ name: 'state-since', text, values: [uuid] })
+      const [found] = await readRows<{ at: string }>(database, { text, values: [uuid] })
       return found!.at
     }
     const first = await since(InstanceState.Starting, 1)

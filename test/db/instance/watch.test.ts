@@ -12,6 +12,7 @@ import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 const longMs = 20_000
 
@@ -74,8 +75,7 @@ describe('waiting for instances', () => {
   }
 
   const cutListener = () =>
-    database.rows<{ cut: boolean }>({
-      name: 'cut-watch',
+    readRows<{ cut: boolean }>(database, {
       text: `select pg_terminate_backend(pid) as cut from pg_stat_activity where application_name = 'watch-test watch'`,
     })
 
@@ -153,8 +153,7 @@ describe('waiting for instances', () => {
     const uuids = await addInstances(20)
     const waiting = uuids.map((uuid) => startWaiting([uuid], allRun))
     await Promise.all(waiting.map(({ asked }) => asked))
-    const [listening] = await database.rows<{ count: number }>({
-      name: 'count-watch',
+    const [listening] = await readRows<{ count: number }>(database, {
       text: `select count(*)::int as count from pg_stat_activity where application_name = 'watch-test watch'`,
     })
     assert.equal(listening?.count, 1)

@@ -3,6 +3,7 @@ import { findByUuids, markDeleted } from '../../../src/db/instance/instances.ts'
 import { deleteService, listServices } from '../../../src/db/service/services.ts'
 import { markEphemeralDeleted, removeInstanceRow } from '../../../src/db/instance/records.ts'
 import { serviceRecords } from '../../support/service-records.ts'
+import { readRows } from '../../support/rows.ts'
 
 describe('services and their instances', () => {
   const {
@@ -92,7 +93,7 @@ describe('services and their instances', () => {
     const user = await newUser()
     const service = await created(user, wanted([443]))
     const [attached, deleted] = await whileHeld(
-      (em) => em.execute('select 1 from nodes for update'),
+      (db) => db.selectFrom('nodes').select('id').forUpdate().execute(),
       (blocked) => [
         createInstance(user, { service: { existing: { uuid: service.uuid } } }),
         blocked(1).then(() => deleteService(database(), user.uuid, service.uuid)),
@@ -144,13 +145,13 @@ describe('services and their instances', () => {
 
   it('leave nothing where the instance can not be made', async () => {
     const user = await newUser()
-    await database().rows({ name: 'silence', text: "update nodes set heartbeat_at = now() - interval '1 h'" })
+    await readRows(database(), { text: "update nodes set heartbeat_at = now() - interval '1 h'" })
     try {
       const made = wanted([443], ['left', 'www.left.example.'])
       const outcome = await createInstance(user, { service: { made } })
       assert.equal(!outcome.ok && outcome.refusal.kind, 'no-node')
     } finally {
-      await database().rows({ name: 'speak', text: 'update nodes set heartbeat_at = now()' })
+      await readRows(database(), { text: 'update nodes set heartbeat_at = now()' })
     }
     assert.deepEqual(await listServices(database(), user.uuid), [])
     assert.deepEqual(await certificates(user), [])

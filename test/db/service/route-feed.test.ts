@@ -1,16 +1,15 @@
 import { strict as assert } from 'node:assert'
-import { hash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { insertInstances } from '../../../src/db/instance/create.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { forgetGone, readFeed } from '../../../src/db/service/feed-read.ts'
+import { namesQuery, routesQuery } from '../../../src/db/sql/feed.ts'
 import {
   certificateKeyContext,
   nameLine,
-  namesQuery,
   routeLine,
-  routesQuery,
   trafficSecretOf,
 } from '../../../src/db/service/feed-routes.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
@@ -23,6 +22,7 @@ import { addNode, addUser, testAgentSecret, testSecretBox, wantedInstance } from
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { settledFeed } from '../../support/settled-feed.ts'
+import { readRows } from '../../support/rows.ts'
 
 const port = { port: 443, destinationPort: 8080, handlers: ['tls', 'http'] }
 
@@ -56,7 +56,7 @@ describe('the route feed', () => {
   /** A revision after which nothing has happened. */
   const now = async () => (await settledFeed(database, () => routes())).revision
   const sql = (text: string, ...values: readonly unknown[]) =>
-    database.rows<Record<string, string>>({ name: hash('sha1', text), text, values })
+    readRows<Record<string, string>>(database, { text, values })
   async function transaction(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: own.url, application_name: 'feed-test transaction' })
     clients.push(client)

@@ -117,10 +117,8 @@ describe('services in the database', () => {
       const [one, other, third] = [await newUser(), await newUser(), await newUser()]
       const { uuid } = await created(third, wanted([]))
       const outcomes = await whileHeld(
-        (em) =>
-          em.execute("insert into domains (fqdn, service_uuid, ordinal) values ('m.metro.test', ?, 0)", [
-            uuid,
-          ]),
+        (db) =>
+          db.insertInto('domains').values({ fqdn: 'm.metro.test', serviceUuid: uuid, ordinal: 0 }).execute(),
         () => [createWith(one, wanted([], ['a', 'm', 'z'])), createWith(other, wanted([], ['z', 'm', 'a']))],
         2,
       )

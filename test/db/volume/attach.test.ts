@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { findByUuids, markDeleted, reserveLive } from '../../../src/db/instance/instances.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { VolumePhase } from '../../../src/domain/volume/state.ts'
@@ -206,10 +207,12 @@ describe('a volume that is attached', () => {
       volume: { name: 'data', nodeId: 'local' },
       instance: { name: 'web', nodeId: 'larger' },
     })
-    await database().rows({
-      name: 'silence',
-      text: "update nodes set heartbeat_at = 'epoch' where id = 'larger'",
-    })
+    const { db } = database()
+    await db
+      .updateTable('nodes')
+      .set({ heartbeatAt: new Date(0) })
+      .where('id', '=', 'larger')
+      .execute()
   })
 
   it('is not deleted', async () => {
@@ -229,11 +232,7 @@ describe('a volume that is attached', () => {
     const user = await newUser()
     const [volume, holder] = [await available(user), await instance(user)]
     const told = () =>
-      database().rows<{ xid: string }>({
-        name: 'test-told',
-        text: 'select feed_xid::text as xid from instances where uuid = $1',
-        values: [holder.uuid],
-      })
+      database().db.selectFrom('instances').select('feedXid').where('uuid', '=', holder.uuid).execute()
     const before = await told()
     await attach(user, volume, holder)
     await detach(user, volume)
@@ -272,7 +271,7 @@ describe('a volume that is attached', () => {
       const start = () => reserveLive(database(), user.uuid, holder.uuid)
       const give = () => attach(user, volume, holder)
       const [first, second] = await whileHeld<Outcome, Outcome>(
-        (em) => em.execute('select 1 from users where uuid = ? for update', [user.uuid]),
+        (db) => lockUser(db, user.uuid),
         (blocked) =>
           startsFirst ? [start(), blocked(1).then(() => give())] : [give(), blocked(1).then(() => start())],
         2,
@@ -309,7 +308,7 @@ describe('a volume that is attached', () => {
     const [volume, holder] = [await available(user), await instance(user)]
     // The start waits behind the attach: once both do, the workflow has told.
     const [given] = await whileHeld(
-      (em) => em.execute('select 1 from users where uuid = ? for update', [user.uuid]),
+      (db) => lockUser(db, user.uuid),
       (blocked) => [
         attach(user, volume, holder),
         blocked(1)

@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { findByUuids, listInstances, markDeleted } from '../../../src/db/instance/instances.ts'
 import { loadLaunchSpec } from '../../../src/db/host/instances.ts'
 import { readQuotas } from '../../../src/db/account/quotas.ts'
@@ -204,7 +205,7 @@ describe('an instance that is created with a volume', () => {
       const volume = await volumeOf(user, row)
       const end = () => markDeleted(database(), user.uuid, row.uuid)
       const [first, second] = await whileHeld<unknown, unknown>(
-        (em) => em.execute('select 1 from users where uuid = ? for update', [user.uuid]),
+        (db) => lockUser(db, user.uuid),
         (blocked) =>
           deletesFirst
             ? [end(), blocked(1).then(() => detach(user, volume))]

@@ -39,11 +39,11 @@ describe('volumes and hosts', () => {
     }
   }
   const silence = (id: string) =>
-    database.rows({
-      name: 'silence',
-      text: "update nodes set heartbeat_at = 'epoch' where id = $1",
-      values: [id],
-    })
+    database.db
+      .updateTable('nodes')
+      .set({ heartbeatAt: new Date(0) })
+      .where('id', '=', id)
+      .execute()
   const create = (sizeMb: number, owner = user) =>
     createVolume({ database }, { userUuid: owner.uuid, sizeMb })
   const created = async (sizeMb: number) => {
@@ -104,11 +104,11 @@ describe('volumes and hosts', () => {
     assert.equal((await created(8)).nodeId, 'b')
     assert.deepEqual(refusalOf(await create(43)), noRoom(43, 1, 42))
     await silence('b')
-    const [heard] = await database.rows<{ readonly at: Date }>({
-      name: 'heard-last',
-      text: 'select max(heartbeat_at) as at from nodes',
-    })
-    assert.deepEqual(refusalOf(await create(8)), { kind: 'no-node', heardAt: heard?.at })
+    const { heardAt } = await database.db
+      .selectFrom('nodes')
+      .select((eb) => eb.fn.max('heartbeatAt').as('heardAt'))
+      .executeTakeFirstOrThrow()
+    assert.deepEqual(refusalOf(await create(8)), { kind: 'no-node', heardAt })
   })
 
   it('give no room twice, however many users ask at once', async () => {

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
-import { hash } from 'node:crypto'
 import fc from 'fast-check'
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
 import { markDeleted, reserveLive } from '../../../src/db/instance/instances.ts'
 import { markEphemeralDeleted, removeInstanceRow } from '../../../src/db/instance/records.ts'
 import type { UserRecord } from '../../../src/db/account/users.ts'
@@ -39,7 +40,6 @@ describe('all that is done to volumes', () => {
     detach,
     remove,
   } = volumeRecords()
-  const rows = <Row>(text: string) => database().rows<Row>({ name: hash('md5', text), text })
 
   function see(list: { readonly uuid: string }[], more: readonly { readonly uuid: string }[]): void {
     list.push(...more)
@@ -110,8 +110,14 @@ describe('all that is done to volumes', () => {
         ['volumes', removeVolumeRow],
         ['instances', removeInstanceRow],
       ] as const) {
-        const deleted = `select uuid from ${table} where deleted_at is not null order by random() limit 2`
-        for (const { uuid } of await rows<{ uuid: string }>(deleted)) await removed(database(), uuid)
+        const deleted = await database()
+          .db.selectFrom(table)
+          .select('uuid')
+          .where('deletedAt', 'is not', null)
+          .orderBy((eb) => eb.fn('random'))
+          .limit(2)
+          .execute()
+        for (const { uuid } of deleted) await removed(database(), uuid)
       }
       return true
     },
@@ -166,31 +172,32 @@ describe('all that is done to volumes', () => {
 
   /** What no reader may ever see. */
   async function checkRows(): Promise<void> {
-    const none = async (what: string, text: string) => assert.deepEqual(await rows(text), [], what)
+    const { db } = database()
+    const none = async (what: string, query: RawBuilder<unknown>) =>
+      assert.deepEqual((await query.execute(db)).rows, [], what)
     await none(
       'instances with volumes that they can not have',
-      `select instances.uuid from instances join volumes on volumes.uuid = volume_uuid
+      sql`select instances.uuid from instances join volumes on volumes.uuid = volume_uuid
        where instances.deleted_at is null and (volumes.deleted_at is not null or volume_at is null
          or volumes.user_uuid <> instances.user_uuid or volumes.node_id <> instances.node_id)`,
     )
     await none(
       'volumes that should have gone with their instance',
-      `select uuid from volumes where deleted_at is null and not persistent and not exists
+      sql`select uuid from volumes where deleted_at is null and not persistent and not exists
          (select 1 from instances where volume_uuid = volumes.uuid and deleted_at is null)`,
     )
     await none(
       'hosts that promise what they do not have',
-      `select id from nodes where volume_mb <
+      sql`select id from nodes where volume_mb <
          (select coalesce(sum(size_mb), 0) from volumes where node_id = nodes.id)`,
     )
     await none(
       'users above their quotas',
-      `select users.uuid from users join volumes on user_uuid = users.uuid and deleted_at is null
+      sql`select users.uuid from users join volumes on user_uuid = users.uuid and deleted_at is null
        group by users.uuid having count(*) > hard_volumes or sum(size_mb) > hard_total_volume_mb`,
     )
-    const [{ deadlocks } = { deadlocks: undefined }] = await rows<{ deadlocks: number }>(
-      'select deadlocks from pg_stat_database where datname = current_database()',
-    )
-    assert.equal(deadlocks, 0)
+    const { rows } = await sql<{ deadlocks: number }>`
+      select deadlocks from pg_stat_database where datname = current_database()`.execute(db)
+    assert.deepEqual(rows, [{ deadlocks: 0 }])
   }
 })

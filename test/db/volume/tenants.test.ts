@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert'
+import { lockUser } from '../../../src/db/account/user-lock.ts'
 import { findByUuids, markDeleted, reserveLive } from '../../../src/db/instance/instances.ts'
 import { loadLaunchSpec } from '../../../src/db/host/instances.ts'
 import { readQuotas } from '../../../src/db/account/quotas.ts'
@@ -99,7 +100,7 @@ describe('volumes of other users', () => {
     const { ann, bob } = await twoTenants()
     assert.deepEqual((await readQuotas(database(), bob.uuid))!.used.totalVolumeMb, 0)
     const [blocked, free] = await whileHeld(
-      (em) => em.execute('select 1 from users where uuid = ? for update', [ann.uuid]),
+      (db) => lockUser(db, ann.uuid),
       (waiting) => {
         const own = waiting(1).then(async () => {
           const holder = await instance(bob)

@@ -12,10 +12,10 @@ import type { InstanceControl } from '../../../src/control/instance-control.ts'
 import { openTemporalControl } from '../../../src/control/temporal-control.ts'
 import { listAutoscaledServices, readAutoscaleMembers } from '../../../src/db/autoscale/records.ts'
 import { openDatabase } from '../../../src/db/database.ts'
-import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
 import { resizeTo } from '../../support/autoscale-outcomes.ts'
 import { createMortalCalls, workAloud } from '../mortal-calls.ts'
+import { mortalDatabase } from '../mortal-database.ts'
 
 /**
  * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts
@@ -29,7 +29,7 @@ export interface AutoscaleCrashOptions {
   readonly secretKey: string
   readonly wanted: number
   /**
-   * `<activity, transaction, call of a workflow or named query> <nth>, before` or `, after`; all of aligning
+   * `<activity, transaction, call of a workflow or write> <nth>, before` or `, after`; all of aligning
    * and closing.
    */
   readonly point?: string
@@ -37,21 +37,8 @@ export interface AutoscaleCrashOptions {
 
 const lookEveryMs = 100
 const options = JSON.parse(process.argv[2] ?? '') as AutoscaleCrashOptions
-const { mortal, passing } = createMortalCalls(options.point)
-
-/** The same rows; death before or after a transaction is committed. */
-function mortalDatabase(opened: Database): Database {
-  return {
-    ...opened,
-    rows: (query) => passing(query.name, () => opened.rows(query)),
-    em() {
-      const em = opened.em()
-      const transactional = em.transactional.bind(em)
-      em.transactional = (...args) => passing('transaction', () => transactional(...args))
-      return em
-    },
-  }
-}
+const calls = createMortalCalls(options.point)
+const { mortal } = calls
 
 const { databaseUrl: url, place } = options
 const database = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 4 })
@@ -92,7 +79,7 @@ const worker = new ControlWorker({
       watchService,
       ...mortal(
         createAlignmentActivities({
-          database: mortalDatabase(database),
+          database: mortalDatabase(database, calls),
           secretBox: createSecretBox(parseSecretKey(options.secretKey)),
           instances,
           nowMs: Date.now,

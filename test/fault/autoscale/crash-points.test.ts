@@ -16,7 +16,7 @@ const growing = [
   'transaction 3, after',
   'ensureStarted 1, before',
   'ensureStarted 2, after',
-  'mark-workflow-started-instances 1, after',
+  'update instances 1, after',
   'alignService 1, after',
 ] as const
 const shrinking = [
@@ -34,8 +34,8 @@ const closing = [
   'retire 2, after',
   'start 1, before',
   'start 1, after',
-  'remove-autoscale-row 1, before',
-  'remove-autoscale-row 1, after',
+  'delete autoscale_configurations 1, before',
+  'delete autoscale_configurations 1, after',
   'closeAutoscale 1, after',
 ] as const
 const atOnce = 4

@@ -26,6 +26,7 @@ import type { CrashStage } from '../crash-stage.ts'
 import type { AutoscaleCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
 import type { MortalPart } from '../mortal-part.ts'
+import { readRows } from '../../support/rows.ts'
 
 const nodeId = 'local'
 /** Workers are other processes. */
@@ -130,7 +131,7 @@ async function newService({ env, bundle }: CrashStage): Promise<CrashService> {
     decided: () => readDecided(database),
     async isUnconfigured() {
       const text = 'select 1 from autoscale_configurations'
-      const isGone = async () => (await database.rows({ name: 'crash-test-left', text })).length === 0
+      const isGone = async () => (await readRows(database, { text })).length === 0
       await until('the configuration is gone', isGone, arrives)
       await workflowIsOver(env, { namespace, id: autoscaleWorkflowId(settings.serviceUuid) })
     },
@@ -167,21 +168,19 @@ async function insertService(
   assert.ok(made.ok, JSON.stringify(made))
   const [row] = made.instances
   assert.ok(row?.serviceUuid)
-  await database.rows({
-    name: 'crash-test-configure',
+  await readRows(database, {
     text: `insert into autoscale_configurations
              (service_uuid, user_uuid, master_uuid, min_size, max_size, warmup_ms, cooldown_ms, policies)
            values ($1, $2, $3, 1, 8, 0, 0, '[]'::jsonb)`,
     values: [row.serviceUuid, user.uuid, row.uuid],
   })
-  await database.rows({ name: 'crash-test-keep', text: 'update services set persistent = true' })
+  await readRows(database, { text: 'update services set persistent = true' })
   const settings = { serviceUuid: row.serviceUuid, serviceName: 'shop', userUuid: user.uuid }
   return { master: workflowSettings(row), settings }
 }
 
 function readInstances(database: Database, serviceUuid: string): Promise<CrashInstance[]> {
-  return database.rows<CrashInstance>({
-    name: 'crash-test-instances',
+  return readRows<CrashInstance>(database, {
     text: `select name, clone_of is not null as "isClone", state,
              (retired_at is not null or deleted_at is not null) as "isLeaving"
            from instances where service_uuid = $1 or clone_of is not null order by position`,
@@ -190,8 +189,7 @@ function readInstances(database: Database, serviceUuid: string): Promise<CrashIn
 }
 
 async function readDecided(database: Database): Promise<{ added: number; givenBack: number }> {
-  const [sums] = await database.rows<{ added: number; givenBack: number }>({
-    name: 'crash-test-decided',
+  const [sums] = await readRows<{ added: number; givenBack: number }>(database, {
     text: `select coalesce(sum(jsonb_array_length(report->'added')), 0)::int as added,
              coalesce(sum(jsonb_array_length(report->'givenBack')), 0)::int as "givenBack" from autoscale_decisions`,
   })

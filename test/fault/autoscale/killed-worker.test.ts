@@ -22,6 +22,7 @@ import { beginLoad } from '../../support/steady-load.ts'
 import { until } from '../../support/until.ts'
 import { watchVirtualMachines } from '../virtual-machine-watch.ts'
 import type { VirtualMachineWatch } from '../virtual-machine-watch.ts'
+import { readRows } from '../../support/rows.ts'
 
 const limitMs = 90_000
 /** While the host is at work on the new ones. */
@@ -53,8 +54,7 @@ describe('autoscale, over kill -9', function () {
   })
 
   const clones = async (master: string, condition: string): Promise<number> => {
-    const [row] = await inside.database.rows<{ count: number }>({
-      name: `clones ${condition}`,
+    const [row] = await readRows<{ count: number }>(inside.database, {
       text: `select count(*)::int as count from instances where clone_of = $1 and deleted_at is null and ${condition}`,
       values: [master],
     })
@@ -152,8 +152,7 @@ describe('autoscale, over kill -9', function () {
   })
 
   async function knownInstances(): Promise<ReadonlySet<string>> {
-    const rows = await inside.database.rows<{ uuid: string }>({
-      name: 'known-instances',
+    const rows = await readRows<{ uuid: string }>(inside.database, {
       text: 'select uuid from instances where deleted_at is null',
     })
     return new Set(rows.map(({ uuid }) => uuid))

@@ -7,9 +7,9 @@ import type { Issuer } from '../../../src/acme/issuer.ts'
 import { ControlWorker } from '../../../src/bin/worker-temporal.ts'
 import { createAuthorityAccounts } from '../../../src/db/certificate/authority-accounts.ts'
 import { openDatabase } from '../../../src/db/database.ts'
-import type { Database } from '../../../src/db/database.ts'
 import { createSecretBox, parseSecretKey } from '../../../src/db/secret-box.ts'
 import { createMortalCalls, workAloud } from '../mortal-calls.ts'
+import { mortalDatabase } from '../mortal-database.ts'
 
 /**
  * The control worker, as a process that ends itself with -9 at one named point: `node
@@ -27,19 +27,17 @@ export interface CertificateCrashOptions {
     readonly httpPort: number
     readonly tlsPort: number
   }
-  /** `<activity, call of the authority or named query> <nth>, before` or `, after`. */
+  /** `<activity, call of the authority or write> <nth>, before` or `, after`. */
   readonly point?: string
 }
 
 const options = JSON.parse(process.argv[2] ?? '') as CertificateCrashOptions
-const { mortal, passing } = createMortalCalls(options.point)
+const calls = createMortalCalls(options.point)
+const { mortal } = calls
 
 const { databaseUrl: url, authority } = options
 const opened = await openDatabase({ url, applicationName: 'crash test worker', poolSize: 2 })
-const database: Database = {
-  ...opened,
-  rows: (query) => passing(query.name, () => opened.rows(query)),
-}
+const database = mortalDatabase(opened, calls)
 const secretBox = createSecretBox(parseSecretKey(options.secretKey))
 const { directoryUrl, ca, resolver, httpPort, tlsPort } = authority
 const store = createAuthorityAccounts({ database, secretBox })

@@ -8,18 +8,19 @@ import type { CertificateCrashScene } from './crash-scene.ts'
  * one is before the next.
  */
 const points = [
-  'record-certificate 1, after',
-  'ensure-order-key 1, after',
-  'set-order-url 1, after',
+  'update certificates 1, after',
+  'insert certificate_orders 1, after',
+  'update certificate_orders 1, after',
   'orderCertificate 1, after',
-  'put-challenges 1, after',
+  'insert acme_challenges 1, after',
+  'transaction 2, after',
   'authority.prove 1, after',
   'proveCertificate 1, after',
   'authority.finalise 1, after',
   'finaliseCertificate 1, after',
   'authority.download 1, after',
-  'install-certificate 1, after',
-  'end-certificate-attempt 1, after',
+  'delete certificate_orders 1, after',
+  'update certificate_attempts 3, after',
   'installCertificate 1, after',
   'findRenewalAdvice 1, before',
 ] as const

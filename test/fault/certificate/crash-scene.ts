@@ -17,6 +17,7 @@ import { until } from '../../support/until.ts'
 import { arrives, newNamespace, openCrashStage, repeatedly } from '../crash-stage.ts'
 import type { CertificateCrashOptions } from './crash-part.ts'
 import { startMortalPart } from '../mortal-part.ts'
+import { readRows } from '../../support/rows.ts'
 
 const challengePath = '/.well-known/acme-challenge/'
 
@@ -88,8 +89,7 @@ function countOf(pebble: Pebble, what: RegExp): number {
 async function startGateway(database: Database, port: number): Promise<Server> {
   const answerOf = async (token: string): Promise<string | undefined> => {
     const text = 'select key_authorization as "answer" from acme_challenges where id = $1'
-    const query = { name: 'crash-test-challenge', text, values: [token] }
-    return (await database.rows<{ answer: string }>(query))[0]?.answer
+    return (await readRows<{ answer: string }>(database, { text, values: [token] }))[0]?.answer
   }
   const server = createServer((request, response) => {
     void answerOf((request.url ?? '').slice(challengePath.length)).then((answer) =>
@@ -105,8 +105,7 @@ async function insertCertificate(
   { uuid, userUuid }: { readonly uuid: string; readonly userUuid: string },
 ): Promise<void> {
   const name = `shop-${uuid.slice(0, 8)}`
-  await database.rows({
-    name: 'crash-test-create',
+  await readRows(database, {
     text: `insert into certificates (uuid, user_uuid, name, common_name, state) values ($1, $2, $3, $4, 'pending')`,
     values: [uuid, userUuid, name, `${name}.example.test`],
   })
@@ -135,8 +134,10 @@ interface CertificateParts {
 async function rowOf(database: Database, uuid: string) {
   const text = `select state, chain, key_sealed as "keySealed", common_name as "commonName", name, user_uuid as "userUuid"
     from certificates where uuid = $1`
-  const query = { name: 'crash-test-row', text, values: [uuid] }
-  const [row] = await database.rows<CertificateParts & { name: string; userUuid: string }>(query)
+  const [row] = await readRows<CertificateParts & { name: string; userUuid: string }>(database, {
+    text,
+    values: [uuid],
+  })
   if (row === undefined) return undefined
   const unwritten = { revision: 0, attempt: 0, nextAt: null, failure: null, notBefore: null, notAfter: null }
   const settings = certificateSettings({ ...row, ...unwritten, uuid, state: 'pending' })
@@ -162,6 +163,6 @@ async function assertWhole(
     (select count(*)::int from acme_challenges where certificate_uuid = $1) as challenges,
     (select count(*)::int from certificate_attempts where certificate_uuid = $1) as attempts,
     (select count(*)::int from certificate_attempts where certificate_uuid = $1 and ended_at is null) as "underWay"`
-  const [left] = await database.rows<object>({ name: 'crash-test-left', text, values: [uuid] })
+  const [left] = await readRows<object>(database, { text, values: [uuid] })
   assert.deepEqual({ ...left }, { orders: 0, challenges: 0, attempts: 1, underWay: 0 })
 }

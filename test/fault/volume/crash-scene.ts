@@ -19,6 +19,7 @@ import { arrives, openCrashStage, workflowIsOver } from '../crash-stage.ts'
 import { startMortalPart } from '../mortal-part.ts'
 import type { MortalPart } from '../mortal-part.ts'
 import type { CrashPartOptions } from './crash-part.ts'
+import { readRows } from '../../support/rows.ts'
 
 const sizeMb = 8
 export interface CrashScene {
@@ -108,9 +109,8 @@ function hostOf(of: {
   const { database, nodeId, userUuid, directory, start } = of
   const uuid = randomUUID()
   const row = async (): Promise<{ readonly phase: string; readonly made: boolean } | undefined> => {
-    const name = 'crash-test-volume'
     const text = 'select phase, made from volumes where uuid = $1'
-    return (await database.rows<{ phase: string; made: boolean }>({ name, text, values: [uuid] }))[0]
+    return (await readRows<{ phase: string; made: boolean }>(database, { text, values: [uuid] }))[0]
   }
   const complete = async (): Promise<number | undefined> =>
     stat(imagePath(directory, uuid)).then(
@@ -122,15 +122,14 @@ function hostOf(of: {
     startAgent: (point) =>
       start({ role: { kind: 'agent', nodeId, directory }, ...(point === undefined ? {} : { point }) }),
     async create() {
-      await database.rows({
-        name: 'crash-test-create',
+      await readRows(database, {
         text: `insert into volumes (uuid, user_uuid, node_id, name, size_mb, persistent) values ($1, $2, $3, $4, $5, true)`,
         values: [uuid, userUuid, nodeId, `vol-${nodeId}`, sizeMb],
       })
     },
     async delete() {
       const text = 'update volumes set deleted_at = now() where uuid = $1'
-      await database.rows({ name: 'crash-test-delete', text, values: [uuid] })
+      await readRows(database, { text, values: [uuid] })
     },
     async isReady() {
       await until('the row says ready', async () => (await row())?.phase === 'ready', arrives)

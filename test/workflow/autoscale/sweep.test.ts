@@ -15,7 +15,7 @@ const longMs = 301_000
 
 describe('what the sweep mends of autoscale', () => {
   const rows = autoscaleRows()
-  const { newUser, scaled, unconfigure, grown, marks, sql } = rows
+  const { newUser, scaled, unconfigure, grown, marks, db } = rows
   let calls: string[]
   let isAway: boolean
   let nowMs: number
@@ -52,8 +52,8 @@ describe('what the sweep mends of autoscale', () => {
     )
     // A row's time is rounded, so it may seem to lie ahead.
     sweep = createSweep({ entities, nowMs: () => nowMs, olderThanMs: -1_000 })
-    await sql('delete from autoscale_configurations')
-    await sql('delete from instances')
+    await db().deleteFrom('autoscaleConfigurations').execute()
+    await db().deleteFrom('instances').execute()
   })
 
   it('a configuration of which no workflow is known is begun, once', async () => {
@@ -76,7 +76,7 @@ describe('what the sweep mends of autoscale', () => {
       nowMs += longMs
     }
     assert.deepEqual(calls.slice(1), [`delete ${service.uuid}`, `delete ${service.uuid}`])
-    await sql('delete from autoscale_configurations')
+    await db().deleteFrom('autoscaleConfigurations').execute()
     await sweep()
     assert.equal(calls.length, 3)
   })
@@ -87,7 +87,7 @@ describe('what the sweep mends of autoscale', () => {
     await sweep()
     await unconfigure(service)
     await closeClones(rows.database(), service.uuid)
-    await sql('delete from autoscale_configurations')
+    await db().deleteFrom('autoscaleConfigurations').execute()
     calls = []
     await sweep()
     await sweep()

@@ -21,6 +21,7 @@ import { addUser, testSecretBox } from '../../support/accounts.ts'
 import { FakeIssuer } from '../../support/fake-issuer.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
+import { readRows } from '../../support/rows.ts'
 
 const directory = 'https://fake.test/dir'
 const hourMs = 3_600_000
@@ -61,7 +62,7 @@ describe('a step to a certificate', () => {
   })
 
   const rows = <Row>(text: string, values: readonly unknown[] = [uuid]) =>
-    database.rows<Row>({ name: text, text, values })
+    readRows<Row>(database, { text, values })
   const shown = () =>
     rows<{ kind: string; key: string | null }>(
       'select kind, key_sealed as key from acme_challenges where certificate_uuid = $1',

@@ -24,6 +24,7 @@ import type { Relay } from '../../support/relay.ts'
 import { runWorkers, startDevServer } from '../../support/temporal.ts'
 import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
+import { readRows } from '../../support/rows.ts'
 
 const limitMs = 30_000
 const hard = { instances: 500, liveInstances: 500, liveVcpus: 500, liveMemoryMb: 500_000 }
@@ -128,15 +129,14 @@ describe('the sweep', () => {
 
   /** Also those that are marked deleted. */
   const read = (uuids: readonly string[]): Promise<Row[]> =>
-    database.rows<Row>({
-      name: 'swept-rows',
+    readRows<Row>(database, {
       text: `select uuid, state, start_count as "startCount", workflow_started_at is not null as known
              from instances where uuid = any($1::uuid[])`,
       values: [uuids],
     })
 
   const volumeRows = (uuid: string): Promise<{ readonly phase: string }[]> =>
-    database.rows({ name: 'swept-volume', text: 'select phase from volumes where uuid = $1', values: [uuid] })
+    readRows(database, { text: 'select phase from volumes where uuid = $1', values: [uuid] })
 
   const running = (uuids: readonly string[]) =>
     until(
@@ -277,8 +277,7 @@ describe('the sweep', () => {
 
   it('does the same for volumes: starts what nobody started, and finishes what was deleted', async () => {
     const uuid = randomUUID()
-    await database.rows({
-      name: 'a-volume-row',
+    await readRows(database, {
       text: `insert into volumes (uuid, user_uuid, node_id, name, size_mb, persistent)
              values ($1, $2, 'local', 'vol-swept', 8, true)`,
       values: [uuid, userUuid],
@@ -288,8 +287,7 @@ describe('the sweep', () => {
     assert.deepEqual(await sweep(), { started: 1, deletesSent: 0, failure: undefined })
     await until('it is ready', async () => (await phase()) === 'ready', { limitMs })
     assert.deepEqual(await sweep(), { started: 0, deletesSent: 0, failure: undefined })
-    await database.rows({
-      name: 'a-deleted-volume-row',
+    await readRows(database, {
       text: 'update volumes set deleted_at = now() where uuid = $1',
       values: [uuid],
     })

@@ -1,0 +1,41 @@
+import { strict as assert } from 'node:assert'
+import { entities } from './entities.ts'
+import type { Row, Tables } from './tables.ts'
+
+/**
+ * The columns of a table as the entity has them, without those in `left`. A query names its columns instead
+ * of selecting all there are: a statement that is prepared must not change its columns when a newer version
+ * adds one.
+ */
+export function columnsOf<Table extends keyof Tables, Left extends keyof Row<Table> = never>(
+  table: Table,
+  left: readonly Left[] = [],
+): readonly Exclude<keyof Row<Table>, Left>[] {
+  const entity = entities.find(({ meta }) => camelCase(meta.tableName) === table)
+  assert(entity, `no entity has the table ${table}`)
+  const columns = Object.entries(entity.properties).map(([name, property]) => columnOf(name, property))
+  return columns.filter((column) => !(left as readonly string[]).includes(column)) as never
+}
+
+interface Property {
+  readonly primary?: boolean
+  /** Of a reference: what it refers to. */
+  readonly entity?: () => { readonly properties: object }
+}
+
+/** A reference is a column that ends with the name of the other table's primary key: `userUuid`. */
+function columnOf(name: string, property: unknown): string {
+  const { entity } = resolved(property)
+  if (entity === undefined) return name
+  const keys = Object.entries(entity().properties).filter(([, other]) => resolved(other).primary)
+  const [key = ''] = keys.map(([of, other]) => columnOf(of, other))
+  return `${name}${key.charAt(0).toUpperCase()}${key.slice(1)}`
+}
+
+function resolved(property: unknown): Property {
+  return typeof property === 'function' ? resolved((property as () => unknown)()) : (property as Property)
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_(.)/g, (_all, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,36 @@
+import { AcmeChallenge } from './acme-challenge.ts'
+import { AuthorityAccount } from './authority-account.ts'
+import { AuthorityOrder } from './authority-order.ts'
+import { AutoscaleConfiguration } from './autoscale-configuration.ts'
+import { AutoscaleDecision } from './autoscale-decision.ts'
+import { CertificateAttempt } from './certificate-attempt.ts'
+import { CertificateOrder } from './certificate-order.ts'
+import { Certificate } from './certificate.ts'
+import { DeletedPosition } from './deleted-position.ts'
+import { Domain } from './domain.ts'
+import { Instance } from './instance.ts'
+import { Node } from './node.ts'
+import { Service } from './service.ts'
+import { Token } from './token.ts'
+import { User } from './user.ts'
+import { Volume } from './volume.ts'
+
+/** Every table that queries name. What the change feed keeps for itself is in the migration alone. */
+export const entities = [
+  User,
+  Token,
+  Node,
+  AuthorityAccount,
+  AuthorityOrder,
+  Certificate,
+  CertificateOrder,
+  AutoscaleConfiguration,
+  AutoscaleDecision,
+  CertificateAttempt,
+  AcmeChallenge,
+  Service,
+  Domain,
+  Volume,
+  Instance,
+  DeletedPosition,
+] as const

@@ -1,0 +1,44 @@
+import type { InferKyselyDB } from '@mikro-orm/postgresql'
+import type { ColumnType, Kysely, Selectable } from 'kysely'
+import type { entities } from './entities.ts'
+
+/**
+ * All tables and their columns under the names that queries use (`autoscaleConfigurations.masterUuid`),
+ * derived from the entities. The database calls them `autoscale_configurations.master_uuid`.
+ */
+export type Tables = {
+  [Table in keyof StoredTables as CamelCase<Table>]: {
+    [Column in keyof StoredTables[Table] as CamelCase<Column>]: WrittenAsText<StoredTables[Table][Column]>
+  }
+}
+
+/** What queries are asked of: any free connection, or the one connection of a transaction. */
+export type Db = Kysely<Tables>
+
+/** One row of a table as queries answer it. */
+export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
+
+/** A JSON value in the form in which it is sent. `json` makes it. */
+export type JsonText<Value> = string & { readonly jsonOf: Value }
+
+type StoredTables = InferKyselyDB<(typeof entities)[number]>
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Letter}${infer Tail}`
+  ? `${Head}${Uppercase<Letter>}${CamelCase<Tail>}`
+  : Name
+
+/**
+ * A column of JSON takes `JsonText` and nothing else: the driver would send an array as an array of
+ * PostgreSQL.
+ */
+type WrittenAsText<Column> = [Exclude<Column, Primitive>] extends [never]
+  ? Column
+  : [Column] extends [ColumnType<infer Read, infer Insert, unknown>]
+    ? [Exclude<Read, Primitive>] extends [never]
+      ? Column
+      : ColumnType<Read, AsText<Insert>, AsText<Read>>
+    : ColumnType<Column, AsText<Column>, AsText<Column>>
+
+type AsText<Value> = Value extends Primitive ? Value : JsonText<Value>
+
+type Primitive = string | number | boolean | Date | null | undefined

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import type { RawBuilder } from 'kysely'
+import { releasedSecret } from '../host/hosts.ts'
+
+// The change feed, whose meaning `src/db/service/feed-read.ts` explains. It compares numbers of transactions
+// (`xid8`), asks PostgreSQL which transactions are under way, and must read everything in one statement, that
+// is from one snapshot. The query builder has no words for the former, and the feed's own tables
+// (`feed_gone`, `feed_forgotten`) have no entities, because triggers alone write them.
+
+/** One row of the feed. */
+export interface FeedRow {
+  readonly kind: string
+  readonly id: string
+  /** Equal for the same row: it was read before and has not changed. */
+  readonly xid: string
+  /** Null: it is gone, or of no interest to this reader any more. */
+  readonly body: Readonly<Record<string, unknown>> | null
+}
+
+/** Selects of `kind, id, xid, body`, separated by `union all`. */
+export type FeedQuery = RawBuilder<FeedRow>
+
+/** A condition on `feed_xid` or `xid`. */
+const sinceRevision = sql`>= (select coalesce(since, '0') from frame)`
+/** For rows that are of interest only to a reader that may have heard of them. */
+const isResumed = sql`(select since is not null from frame)`
+
+/** Which running server this is: numbers of transactions mean something to that one alone. */
+const identity = sql`(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text || '-' ||
+  (select oid::text from pg_database where datname = current_database())`
+
+/**
+ * The rows of a query since a revision, and before them one row of kind `frame`: its `id` is the revision of
+ * the next read, and its body says whether this is everything.
+ */
+export function feedSince(
+  query: FeedQuery,
+  since: { readonly serverId: string | null; readonly xid: string | null },
+): RawBuilder<FeedRow> {
+  const { serverId, xid } = since
+  return sql`with current as materialized (
+      select ${identity} as identity, pg_snapshot_xmin(pg_current_snapshot()) as xmin
+    ), frame as materialized (
+      select identity || '.' || xmin::text as revision,
+        case when ${serverId}::text = identity and ${xid}::text::xid8 <= xmin
+            and ${xid}::text::xid8 > (select xid from feed_forgotten) then ${xid}::text::xid8 end as since
+      from current
+    )
+    select 'frame' as kind, revision as id, '' as xid, json_build_object('snapshot', since is null) as body from frame
+    union all ${query}`
+}
+
+/** All that a gateway serves by, of every user. */
+export const routesQuery: FeedQuery = sql`
+    select 'node', id, feed_xid::text,
+      case when agent_secret <> ${releasedSecret}
+        then json_build_object('agentUrl', agent_url, 'agentSecret', agent_secret) end
+    from nodes where feed_xid ${sinceRevision}
+    union all
+    select 'certificate', uuid::text, feed_xid::text,
+      json_build_object('commonName', common_name, 'state', state, 'chain', chain, 'keySealed', key_sealed)
+    from certificates where feed_xid ${sinceRevision}
+    union all
+    select 'challenge', id, feed_xid::text, json_strip_nulls(json_build_object('token', id, 'kind', kind, 'fqdn', fqdn,
+      'keyAuthorization', key_authorization, 'chain', chain, 'keySealed', key_sealed))
+    from acme_challenges where feed_xid ${sinceRevision}
+    union all
+    select 'service', uuid::text, feed_xid::text, json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name,
+      'ports', ports, 'softLimit', soft_limit, 'hardLimit', hard_limit,
+      'domains', (select coalesce(json_agg(json_strip_nulls(json_build_object(
+          'fqdn', fqdn, 'certificateUuid', certificate_uuid)) order by ordinal, fqdn), '[]')
+        from domains where service_uuid = services.uuid))
+    from services where feed_xid ${sinceRevision}
+    union all
+    select 'instance', uuid::text, feed_xid::text,
+      case when deleted_at is null and service_uuid is not null
+        then json_build_object('uuid', uuid, 'name', name, 'serviceUuid', service_uuid, 'nodeId', node_id, 'state', state) end
+    from instances where feed_xid ${sinceRevision}
+      and (${isResumed} or (deleted_at is null and service_uuid is not null))
+    union all
+    select what, id, xid::text, null from feed_gone where ${isResumed} and xid ${sinceRevision}`
+
+/** The names of one host's instances. Of what other hosts have, nothing. */
+export function namesQuery(nodeId: string): FeedQuery {
+  return sql`
+      select 'name', uuid::text, feed_xid::text,
+        case when deleted_at is null
+          then json_build_object('uuid', uuid, 'userUuid', user_uuid, 'name', name, 'privateIp', private_ip) end
+      from instances where feed_xid ${sinceRevision} and node_id = ${nodeId} and (${isResumed} or deleted_at is null)
+      union all
+      select 'name', id, xid::text, null from feed_gone
+      where ${isResumed} and xid ${sinceRevision} and what = 'instance' and node_id = ${nodeId}`
+}
+
+/**
+ * Forgets what was deleted before `at`, and notes how far. Answers one row with the number of rows that were
+ * forgotten.
+ */
+export function forgetGoneBefore(at: RawBuilder<Date>): RawBuilder<{ readonly count: number }> {
+  return sql`with old as (delete from feed_gone where at < ${at} returning xid),
+      latest as (select xid from old order by xid desc limit 1),
+      noted as (update feed_forgotten set xid = latest.xid from latest where feed_forgotten.xid < latest.xid)
+    select count(*) as count from old`
+}

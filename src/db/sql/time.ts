@@ -1,0 +1,22 @@
+import { sql } from 'kysely'
+import type { Expression, RawBuilder } from 'kysely'
+
+// PostgreSQL's clock is the only one that all processes share. The query builder has no words for intervals.
+
+/** The time at which the transaction began. */
+export const now: RawBuilder<Date> = sql`now()`
+
+/** So long before a time. */
+export function before(time: Expression<Date>, ms: number): RawBuilder<Date> {
+  return sql`${time} - make_interval(secs => ${ms / 1_000})`
+}
+
+/** So long before `now`. */
+export function ago(ms: number): RawBuilder<Date> {
+  return before(now, ms)
+}
+
+/** So long after `now`. */
+export function fromNow(ms: number): RawBuilder<Date> {
+  return sql`now() + make_interval(secs => ${ms / 1_000})`
+}

@@ -1,0 +1,15 @@
+import type { Expression, ExpressionBuilder, ExpressionWrapper, ReferenceExpression, SqlBool } from 'kysely'
+
+/**
+ * The sum of whole numbers, as an `integer`, and 0 if there are none. PostgreSQL's own sum is of a larger
+ * type, and null if there are none.
+ */
+export function total<Tables, Table extends keyof Tables>(
+  eb: ExpressionBuilder<Tables, Table>,
+  summand: ReferenceExpression<Tables, Table>,
+  options: { readonly where?: Expression<SqlBool> } = {},
+): ExpressionWrapper<Tables, Table, number> {
+  const sum = eb.fn.sum(summand)
+  const filtered = options.where === undefined ? sum : sum.filterWhere(options.where)
+  return eb.cast<number>(eb.fn.coalesce(filtered, eb.lit(0)), 'integer')
+}
