@@ -45,7 +45,7 @@ const database = await openDatabase({
   url: databaseUrl,
   applicationName: 'api',
 })
-const migrations = await migrate(database)
+const migrations = await startWith('API', () => migrate(database))
 if (migrations.length > 0) log.info({ migrations }, 'the database was brought up to date')
 
 const secretBox = createSecretBox(files.secretKey)

@@ -23,7 +23,7 @@ const log = pino({ level: settings.logLevel })
 const storageDirectory = path.join(settings.dataDir, 'registry', 'storage')
 
 const database = await openDatabase({ url: databaseUrl, applicationName: 'registry-owner', poolSize })
-await migrate(database)
+await startWith('owner of the registry', () => migrate(database))
 
 const owner = createRegistryOwner({
   registryUrl,

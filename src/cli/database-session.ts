@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/database.ts'
 import type { Database } from '../db/database.ts'
-import { migrate } from '../db/schema/migrate.ts'
+import { UnknownDatabase, migrate } from '../db/schema/migrate.ts'
 import { CliFailure } from './cli-failure.ts'
 
 /**
@@ -15,7 +15,9 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
         cause: error,
       })
     })
-    await migrate(database)
+    await migrate(database).catch((error: unknown) => {
+      throw error instanceof UnknownDatabase ? new CliFailure(error.message, { cause: error }) : error
+    })
     return await work(database)
   } finally {
     await database.close()

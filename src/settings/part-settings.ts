@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { UnknownDatabase } from '../db/schema/migrate.ts'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
 import { SettingError } from './setting-formats.ts'
 
@@ -54,14 +55,14 @@ export function required(setting: string, value: string | undefined): string {
 }
 
 /**
- * Reads the settings with which a part of Roost starts. If one is not usable, the process ends with one
- * line.
+ * Reads the settings with which a part of Roost starts, or brings its database up to date. If one of them is
+ * not usable, the process ends with one line.
  */
 export async function startWith<T>(part: string, read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    if (!(error instanceof SettingError)) throw error
+    if (!(error instanceof SettingError || error instanceof UnknownDatabase)) throw error
     process.stderr.write(`The ${part} can not start: ${error.message}\n`)
     return process.exit(1)
   }

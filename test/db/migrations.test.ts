@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/schema/migrate.ts'
 import { migrationList } from '../../src/db/schema/migrations/list.ts'
+import { readRows } from '../support/rows.ts'
 import { createEmptyDatabase } from '../support/postgres.ts'
 import type { TestDatabase } from '../support/postgres.ts'
 
@@ -41,14 +42,31 @@ describe('migrations', () => {
     }
   })
 
-  it('can be undone and done again', async () => {
-    const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
-    try {
-      await migrate(database)
-      await database.orm.migrator.down({ to: 0 })
-      assert.equal((await migrate(database)).length, migrationList.length)
-    } finally {
-      await database.close()
-    }
-  })
+  for (const [made, prepare, message] of [
+    [
+      'a newer version',
+      `create table mikro_orm_migrations as select 'Migration20990101000000_more' as name`,
+      /was made by a newer version of Roost \(this one does not know Migration20990101000000_more\): start that/,
+    ],
+    [
+      'a version from before the first release',
+      `create table mikro_orm_migrations as select 'Migration20261121095209_initial' as name`,
+      /from before the first release, and there is no way from it to this one: start with an empty database/,
+    ],
+    ['somebody else', 'create table shop (id int)', /has tables that are not Roost's \(shop\): give Roost a/],
+  ] as const) {
+    it(`do not touch a database that ${made} made`, async () => {
+      const database = await openDatabase({ url: empty.url, applicationName: 'migrations' })
+      try {
+        await readRows(database, { text: prepare })
+        await assert.rejects(migrate(database), { name: 'UnknownDatabase', message })
+        const tables = await readRows<{ name: string }>(database, {
+          text: 'select tablename as name from pg_tables where schemaname = current_schema()',
+        })
+        assert.equal(tables.length, 1)
+      } finally {
+        await database.close()
+      }
+    })
+  }
 })

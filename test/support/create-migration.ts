@@ -11,7 +11,7 @@ import { startTestServer } from './embedded-postgres.ts'
 const [name] = process.argv.slice(2)
 if (name === undefined) throw new Error('usage: create-migration.ts <name>')
 
-const directory = path.resolve(import.meta.dirname, '../../src/db/migrations')
+const directory = path.resolve(import.meta.dirname, '../../src/db/schema/migrations')
 const server = await startTestServer()
 const database = await openDatabase({ url: server.url, applicationName: 'create-migration' })
 try {

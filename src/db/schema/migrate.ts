@@ -1,12 +1,19 @@
 import pg from 'pg'
 import type { Database } from '../database.ts'
+import { migrationList } from './migrations/list.ts'
 
 /** One migrating process at a time per database; the number has no other meaning. */
 const migrationLock = 7_070_001
 
+/** The database is none that this version of Roost can work with. The message says what to do, for people. */
+export class UnknownDatabase extends Error {
+  override readonly name = 'UnknownDatabase'
+}
+
 /**
  * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several
- * processes at once: one migrates, the others wait for it and find nothing left to do.
+ * processes at once: one migrates, the others wait for it and find nothing left to do. Throws
+ * `UnknownDatabase`, and changes nothing, where somebody else made the database or a newer version did.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.
@@ -14,9 +21,49 @@ export async function migrate(database: Database): Promise<readonly string[]> {
   await lock.connect()
   try {
     await lock.query('select pg_advisory_lock($1)', [migrationLock])
+    const reason = reasonAgainst(await readHistory(lock))
+    if (reason !== undefined) throw new UnknownDatabase(`${placeOf(database.url)} ${reason}`)
     const migrated = await database.orm.migrator.up()
     return migrated.map((migration) => migration.name)
   } finally {
     await lock.end()
   }
+}
+
+interface History {
+  readonly tables: readonly string[]
+  /** The names of the migrations that ran. */
+  readonly migrations: readonly string[]
+}
+
+const historyTable = 'mikro_orm_migrations'
+
+async function readHistory(client: pg.Client): Promise<History> {
+  const { rows } = await client.query<{ name: string }>(
+    'select tablename as name from pg_tables where schemaname = current_schema()',
+  )
+  const tables = rows.map(({ name }) => name)
+  if (!tables.includes(historyTable)) return { tables, migrations: [] }
+  const ran = await client.query<{ name: string }>(`select name from ${historyTable} order by name`)
+  return { tables, migrations: ran.rows.map(({ name }) => name) }
+}
+
+/** Undefined where the database is empty, or was made by this version or an older one. */
+function reasonAgainst({ tables, migrations }: History): string | undefined {
+  const [first = '', ...more] = migrationList.map(({ name }) => name)
+  const unknown = migrations.filter((name) => name !== first && !more.includes(name))
+  if (unknown.some((name) => name < first))
+    return 'was made by a version of Roost from before the first release, and there is no way from it to this one: start with an empty database (`npm start` makes one in a new data directory)'
+  if (unknown.length > 0)
+    return `was made by a newer version of Roost (this one does not know ${unknown.join(', ')}): start that version, or restore a backup of before it`
+  const foreign = tables.filter((name) => name !== historyTable)
+  if (migrations.length === 0 && foreign.length > 0)
+    return `has tables that are not Roost's (${foreign.slice(0, 3).join(', ')}): give Roost a database of its own`
+  return undefined
+}
+
+/** Without the password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return `the database at ${host}${pathname}`
 }

@@ -1,41 +1,44 @@
 import { Migration } from '@mikro-orm/migrations'
+import { references, tables } from './20261124224500-initial-tables.ts'
 
-/** How these fit together stands in `src/db/service/feed-read.ts`. */
-export class Migration20261121124500_route_feed extends Migration {
-  override name = 'Migration20261121124500_route_feed'
+/**
+ * The whole schema of the first release: tables and indexes as the entities have them, and the triggers that
+ * no entity can say. How the feed's parts fit together is explained in `src/db/service/feed-read.ts`, what
+ * the kept positions are for in `src/db/list-position.ts`.
+ */
+export class Migration20261124224500_initial extends Migration {
+  override name = 'Migration20261124224500_initial'
 
-  override up(): void | Promise<void> {
-    for (const table of told) {
-      this.addSql(`alter table "${table}" add "feed_xid" xid8 not null default pg_current_xact_id();`)
-      this.addSql(`create index "${table}_feed_index" on "${table}" ("feed_xid");`)
+  override up(): void {
+    for (const statement of [...tables, ...references, ...feedTables, ...feedFunctions, ...feedTriggers])
+      this.addSql(statement)
+    this.addSql(keepPosition)
+    for (const list of lists) {
+      this.addSql(
+        `create trigger ${list}_keep_position after delete on ${list} referencing old table as deleted
+         for each statement execute function keep_position();`,
+      )
     }
-    this.addSql(
-      `create table "feed_gone" ("what" text not null, "id" text not null, "node_id" text null, "xid" xid8 not null default pg_current_xact_id(), "at" timestamptz(3) not null default now(), primary key ("what", "id"));`,
-    )
-    this.addSql(`create index "feed_gone_xid_index" on "feed_gone" ("xid");`)
-    this.addSql(`create index "feed_gone_at_index" on "feed_gone" ("at");`)
-    this.addSql(
-      `create table "feed_forgotten" ("only" boolean primary key check ("only"), "xid" xid8 not null);`,
-    )
-    this.addSql(`insert into "feed_forgotten" ("only", "xid") values (true, '0');`)
-    for (const statement of functions) this.addSql(statement)
-    for (const statement of triggers) this.addSql(statement)
-  }
-
-  override down(): void | Promise<void> {
-    for (const name of functionNames) this.addSql(`drop function "${name}" cascade;`)
-    this.addSql(`drop table "feed_gone" cascade;`)
-    this.addSql(`drop table "feed_forgotten" cascade;`)
-    for (const table of told) this.addSql(`alter table "${table}" drop column "feed_xid";`)
   }
 }
 
-const told = ['services', 'instances', 'nodes', 'certificates'] as const
+const feedTables = [
+  `create table feed_gone (
+     what text not null,
+     id text not null,
+     node_id text null,
+     xid xid8 not null default pg_current_xact_id(),
+     at timestamptz(3) not null default now(),
+     primary key (what, id)
+   )`,
+  'create index feed_gone_xid_index on feed_gone (xid)',
+  'create index feed_gone_at_index on feed_gone (at)',
+  'create table feed_forgotten ("only" boolean primary key check ("only"), xid xid8 not null)',
+  `insert into feed_forgotten ("only", xid) values (true, '0')`,
+]
 
-/** `tg_argv[0]` of each: which readers the change concerns, space between them. */
-const functionNames = ['feed_touch', 'feed_tell', 'feed_bury', 'feed_touch_service'] as const
-
-const functions = [
+/** `tg_argv[0]` of each: which readers the change concerns, with a space between them. */
+const feedFunctions = [
   `create function feed_touch() returns trigger language plpgsql as $$
    begin
      new.feed_xid := pg_current_xact_id();
@@ -67,7 +70,7 @@ const functions = [
    end $$;`,
 ]
 
-const triggers = [
+const feedTriggers = [
   `create trigger services_feed_insert after insert on services for each statement execute function feed_tell('routes');`,
   `create trigger services_feed_delete after delete on services for each row execute function feed_bury('routes', 'service');`,
   `create trigger services_feed_update before update on services for each row
@@ -98,4 +101,28 @@ const triggers = [
    when ((old.state <> new.state and new.service_uuid is not null)
      or old.service_uuid is distinct from new.service_uuid)
    execute function feed_touch('routes');`,
+  `create trigger acme_challenges_feed_insert after insert on acme_challenges for each statement execute function feed_tell('routes');`,
+  `create trigger acme_challenges_feed_delete after delete on acme_challenges for each row execute function feed_bury('routes', 'challenge');`,
 ]
+
+const lists = ['instances', 'services', 'certificates', 'volumes'] as const
+
+/**
+ * Keeps the 2000 newest entries of each user and list, which is twice the longest page, so that what a user
+ * leaves behind is bounded. It skips old entries that another transaction is removing at this moment: no
+ * delete waits for another one here.
+ */
+const keepPosition = `create function keep_position() returns trigger language plpgsql as $$
+   begin
+     insert into deleted_positions (uuid, list, user_uuid, position)
+       select uuid, tg_table_name, user_uuid, position from deleted on conflict (uuid) do nothing;
+     delete from deleted_positions where uuid in (
+       select forgotten.uuid from (select distinct user_uuid from deleted) as owners,
+         lateral (select uuid from deleted_positions as kept
+           where kept.user_uuid = owners.user_uuid and kept.list = tg_table_name
+             and kept.number <= (select number from deleted_positions as newer
+               where newer.user_uuid = owners.user_uuid and newer.list = tg_table_name
+               order by number desc offset 2000 limit 1)
+           for update skip locked) as forgotten);
+     return null;
+   end $$;`
