@@ -1,7 +1,7 @@
 import path from 'node:path'
 import process from 'node:process'
 import { beatIntervalMs } from '../../src/domain/standby/lease-protocol.ts'
-import { GatewayHost } from '../../test/support/gateway-host.ts'
+import { FakeLeaseServer } from '../../test/support/fake-lease-server.ts'
 import { applicationPorts, publishedTcp } from './gateway-process.ts'
 import type { GatewayTask } from './gateway-process.ts'
 import { startProxy } from './proxy.ts'
@@ -12,7 +12,7 @@ const program = path.join(import.meta.dirname, 'gateway-process.ts')
 
 /** Starts the whole gateway in a process of its own. The host that grants its leases is in this process. */
 export async function startRoost(plan: ProxyPlan, nodeArguments: readonly string[] = []): Promise<Proxy> {
-  const host = await GatewayHost.start()
+  const host = await FakeLeaseServer.start()
   const at = (port: number) => ({ host: '127.0.0.1', port })
   const reach = {
     [applicationPorts.http]: at(plan.upstream.http),

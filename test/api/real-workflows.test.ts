@@ -2,43 +2,21 @@ import { strict as assert } from 'node:assert'
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createControlActivities } from '../../activities/control-activities.ts'
 import { createInstanceControl } from '../../src/control/temporal-instance-control.ts'
-import type { HostActivities } from '../../src/domain/instance/host-work.ts'
 import { HostFailure } from '../../src/domain/instance/host-work.ts'
 import { instanceWorkflowId } from '../../workflows/instance/messages.ts'
 import { startTestApi } from '../support/api-server.ts'
 import type { TestApi, TestUser } from '../support/api-server.ts'
-import { FakeHost } from '../support/fake-host.ts'
-import type { FakeHostOptions } from '../support/fake-host.ts'
+import { FakeHosts } from '../support/fake-host.ts'
 import { runWorkers, startDevServer } from '../support/temporal.ts'
 import type { RunningWorkers } from '../support/temporal.ts'
 import { until } from '../support/until.ts'
-
-/** A host of several instances: each is one of its own, with the behaviour of the test that made it. */
-class Hosts {
-  behaviour: Omit<FakeHostOptions, 'nowMs'> = {}
-  readonly byInstance = new Map<string, FakeHost>()
-
-  of(instanceUuid: string): FakeHost {
-    const host = this.byInstance.get(instanceUuid) ?? new FakeHost({ nowMs: Date.now, ...this.behaviour })
-    this.byInstance.set(instanceUuid, host)
-    return host
-  }
-
-  readonly activities: HostActivities = {
-    startInstance: (input) => this.of(input.instanceUuid).activities.startInstance(input),
-    stopInstance: (input) => this.of(input.instanceUuid).activities.stopInstance(input),
-    removeInstance: (input) => this.of(input.instanceUuid).activities.removeInstance(input),
-    standByInstance: (input) => this.of(input.instanceUuid).activities.standByInstance(input),
-    drainInstance: (input) => this.of(input.instanceUuid).activities.drainInstance(input),
-  }
-}
 
 describe('instances with their workflows', () => {
   let env: TestWorkflowEnvironment
   let api: TestApi
   let user: TestUser
   let workers: RunningWorkers
-  const hosts = new Hosts()
+  const hosts = new FakeHosts()
   before(async function () {
     this.timeout(60_000)
     env = await startDevServer()

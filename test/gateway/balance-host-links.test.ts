@@ -6,7 +6,7 @@ import { unreachableAfterMs } from '../../src/domain/host/silence.ts'
 import type { EndReason } from '../../src/gateway/traffic.ts'
 import type { OpenLease } from '../../src/domain/standby/lease-protocol.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
-import { GatewayHost } from '../support/gateway-host.ts'
+import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
@@ -14,11 +14,11 @@ const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep
 
 describe('a host', function () {
   this.timeout(limitMs)
-  let host: GatewayHost
+  let host: FakeLeaseServer
   let one: BalanceScene
 
   beforeEach(async () => {
-    host = await GatewayHost.start()
+    host = await FakeLeaseServer.start()
   })
   afterEach(() => {
     one.balancer.close()
@@ -174,7 +174,7 @@ describe('a host', function () {
   })
 
   describe('that is released', () => {
-    let next: GatewayHost | undefined
+    let next: FakeLeaseServer | undefined
     afterEach(() => next?.close())
 
     async function released(): Promise<void> {
@@ -187,7 +187,7 @@ describe('a host', function () {
 
     it('lets traffic in again to what the next host under its id opens', async () => {
       await released()
-      next = await GatewayHost.start('another secret')
+      next = await FakeLeaseServer.start('another secret')
       next.answer = () => ({ boot: 2, memoryBoot: 2 })
       one.join(next)
       await next.next('hello')
@@ -207,7 +207,7 @@ describe('a host', function () {
 
     it('tells the next host what it is believed to have opened, so that the host can deny it', async () => {
       await released()
-      next = await GatewayHost.start('another secret')
+      next = await FakeLeaseServer.start('another secret')
       one.join(next)
       const { held } = await next.next('hello')
       assert.deepEqual(

@@ -6,7 +6,7 @@ import type { InstanceLoad, OpenLease } from '../../src/domain/standby/lease-pro
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import type { Admission } from '../../src/gateway/traffic.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
-import { GatewayHost } from '../support/gateway-host.ts'
+import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
@@ -14,11 +14,11 @@ const asleepSoon: Partial<OpenLease> = { returnAfterMs: 5, quietConnectionsSleep
 
 describe('what a host says of its instances', function () {
   this.timeout(limitMs)
-  let host: GatewayHost
+  let host: FakeLeaseServer
   let one: BalanceScene
 
   beforeEach(async () => {
-    host = await GatewayHost.start()
+    host = await FakeLeaseServer.start()
   })
   afterEach(() => {
     one.balancer.close()

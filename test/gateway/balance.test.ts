@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { RouteService } from '../../src/domain/service/route-feed.ts'
 import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
-import { GatewayHost } from '../support/gateway-host.ts'
+import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
@@ -14,11 +14,11 @@ function denial({ instance, epoch }: { readonly instance: string; readonly epoch
 
 describe('the balancer', function () {
   this.timeout(limitMs)
-  let host: GatewayHost
+  let host: FakeLeaseServer
   let scene: BalanceScene | undefined
 
   beforeEach(async () => {
-    host = await GatewayHost.start()
+    host = await FakeLeaseServer.start()
   })
   afterEach(() => {
     scene?.balancer.close()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { GatewayMessage } from '../../src/domain/standby/lease-protocol.ts'
 import { BalanceScene } from '../support/balance-scene.ts'
-import { GatewayHost } from '../support/gateway-host.ts'
+import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
@@ -9,10 +9,10 @@ const hourMs = 3_600_000
 
 describe('a host that asks for the counts', function () {
   this.timeout(limitMs)
-  let host: GatewayHost
+  let host: FakeLeaseServer
   let one: BalanceScene
   beforeEach(async () => {
-    host = await GatewayHost.start()
+    host = await FakeLeaseServer.start()
   })
   afterEach(() => {
     one.balancer.close()
@@ -80,7 +80,7 @@ describe('a host that asks for the counts', function () {
 
 describe('what a report tells after the counts were told', () => {
   it('is what was finished in its whole interval, and how much of it was told already', async () => {
-    const host = await GatewayHost.start()
+    const host = await FakeLeaseServer.start()
     const one = new BalanceScene(host, { softLimit: 10 }, { loadReportMs: 200 })
     try {
       one.tell([['a', 'running']])

@@ -12,7 +12,7 @@ import { makeAuthority } from '../../src/launch/services/local-authority.ts'
 import { closed } from '../support/public-gateway.ts'
 import { routeService, testHost } from '../support/gateway-http.ts'
 import { testCertificate } from '../support/gateway-http-certificate.ts'
-import { GatewayHost } from '../support/gateway-host.ts'
+import { FakeLeaseServer } from '../support/fake-lease-server.ts'
 import { until } from '../support/until.ts'
 
 const limitMs = 30_000
@@ -27,7 +27,7 @@ const silentLog = { info: () => undefined, warn: () => undefined, error: () => u
 
 describe('the gateway', function () {
   this.timeout(limitMs)
-  let host: GatewayHost
+  let host: FakeLeaseServer
   let application: Server
   let gateway: Gateway | undefined
   let offset = 0
@@ -39,7 +39,7 @@ describe('the gateway', function () {
     metro = { current: { chain: cert, key } }
   })
   beforeEach(async () => {
-    host = await GatewayHost.start()
+    host = await FakeLeaseServer.start()
     respond = (socket) => socket.pipe(socket)
     application = createServer({ allowHalfOpen: true }, (socket) => respond(socket))
     application.listen(0, '127.0.0.1')

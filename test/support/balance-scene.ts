@@ -5,7 +5,7 @@ import type { BalanceLimits } from '../../src/gateway/balance/balance-limits.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
 import type { Admission, Ask, Refusal } from '../../src/gateway/traffic.ts'
 import { routeService } from './gateway-http.ts'
-import type { GatewayHost } from './gateway-host.ts'
+import type { FakeLeaseServer } from './fake-lease-server.ts'
 
 const never = new AbortController().signal
 
@@ -16,12 +16,12 @@ export class BalanceScene {
   /** The reasons of all refusals, as the metrics get them. */
   readonly refused: string[] = []
   readonly balancer: Balancer
-  readonly host: GatewayHost
+  readonly host: FakeLeaseServer
   service: RouteService
   /** By which the balancer's clock is ahead. */
   skewMs = 0
 
-  constructor(host: GatewayHost, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
+  constructor(host: FakeLeaseServer, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
     this.host = host
     this.service = routeService(over)
     this.balancer = new Balancer({
@@ -55,7 +55,7 @@ export class BalanceScene {
   }
 
   /** Another agent joined under the host's id. */
-  join(host: GatewayHost): void {
+  join(host: FakeLeaseServer): void {
     this.table.apply({ kind: 'begin', snapshot: false })
     this.table.apply({ kind: 'node', node: host.node })
     this.table.apply({ kind: 'end', revision: '3' })

@@ -38,7 +38,7 @@ export interface FakeHostOptions {
   readonly drainGate?: (boot: number) => Promise<void> | undefined
 }
 
-/** A host whose VMs are entries of a set: what an instance's workflow can see of the real one. */
+/** `HostActivities` for one instance, of a host whose VMs are entries of a set. */
 export class FakeHost {
   readonly calls: HostCall[] = []
   readonly running = new Set<number>()
@@ -163,6 +163,26 @@ export class FakeHost {
     this.running.clear()
     this.permit = undefined
     return Promise.resolve()
+  }
+}
+
+/** `HostActivities` for all instances: each has a `FakeHost` of its own, which behaves as was set before. */
+export class FakeHosts {
+  behaviour: Omit<FakeHostOptions, 'nowMs'> = {}
+  readonly byInstance = new Map<string, FakeHost>()
+
+  of(instanceUuid: string): FakeHost {
+    const host = this.byInstance.get(instanceUuid) ?? new FakeHost({ nowMs: Date.now, ...this.behaviour })
+    this.byInstance.set(instanceUuid, host)
+    return host
+  }
+
+  readonly activities: HostActivities = {
+    startInstance: (input) => this.of(input.instanceUuid).activities.startInstance(input),
+    stopInstance: (input) => this.of(input.instanceUuid).activities.stopInstance(input),
+    removeInstance: (input) => this.of(input.instanceUuid).activities.removeInstance(input),
+    standByInstance: (input) => this.of(input.instanceUuid).activities.standByInstance(input),
+    drainInstance: (input) => this.of(input.instanceUuid).activities.drainInstance(input),
   }
 }
 

@@ -11,7 +11,7 @@ export interface FakeVolumeHostOptions {
   readonly gate?: (work: VolumeWork, attempt: number) => Promise<void> | undefined
 }
 
-/** A host with one volume: what the volume's workflow can see of the real one. */
+/** `VolumeActivities` for one volume. */
 export class FakeVolumeHost {
   /** What it was asked to do, in order, each attempt. */
   readonly calls: VolumeWork[] = []
@@ -70,6 +70,24 @@ export class FakeVolumeHost {
     } finally {
       clearInterval(beat)
     }
+  }
+}
+
+/** `VolumeActivities` for all volumes: each has a host of its own, with the behaviour of when it was made. */
+export class FakeVolumeHosts {
+  behaviour: FakeVolumeHostOptions = {}
+  readonly byVolume = new Map<string, FakeVolumeHost>()
+
+  of(volumeUuid: string): FakeVolumeHost {
+    const host = this.byVolume.get(volumeUuid) ?? new FakeVolumeHost(this.behaviour)
+    this.byVolume.set(volumeUuid, host)
+    return host
+  }
+
+  readonly activities: VolumeActivities = {
+    makeVolume: (input) => this.of(input.volumeUuid).activities.makeVolume(input),
+    repairVolume: (input) => this.of(input.volumeUuid).activities.repairVolume(input),
+    removeVolume: (input) => this.of(input.volumeUuid).activities.removeVolume(input),
   }
 }
 

@@ -21,7 +21,7 @@ const policy = {
 }
 
 /** A host whose instances use as much CPU as they are told. */
-export class PretendedHost {
+export class FakeHostLoads {
   readonly #clock: VirtualClock
   /** When its clock began. */
   bornMs: number
@@ -78,7 +78,7 @@ export interface Watched {
 /** Services, hosts and an observer in virtual time. */
 export class ObservedWorld {
   readonly clock = new VirtualClock()
-  readonly hosts = new Map<string, PretendedHost>()
+  readonly hosts = new Map<string, FakeHostLoads>()
   readonly services = new Map<string, AutoscaledService>()
   /** What PostgreSQL does instead of answering. */
   database: 'answers' | 'fails' | 'hangs' = 'answers'
@@ -98,10 +98,10 @@ export class ObservedWorld {
     },
   })
 
-  host(nodeId: string): PretendedHost {
+  host(nodeId: string): FakeHostLoads {
     const known = this.hosts.get(nodeId)
     if (known !== undefined) return known
-    const made = new PretendedHost(this.clock)
+    const made = new FakeHostLoads(this.clock)
     this.hosts.set(nodeId, made)
     return made
   }

@@ -8,7 +8,7 @@ import { createGateway } from '../../src/gateway/gateway.ts'
 import type { Gateway, GatewayOptions } from '../../src/gateway/gateway.ts'
 import type { CertificatePem } from '../../src/gateway/listeners/context-cache.ts'
 import { RouteTable } from '../../src/gateway/route-table.ts'
-import { GatewayHost } from './gateway-host.ts'
+import { FakeLeaseServer } from './fake-lease-server.ts'
 import { routeService, testHost } from './gateway-http.ts'
 import { testCertificate } from './gateway-http-certificate.ts'
 import { until } from './until.ts'
@@ -30,7 +30,7 @@ const offsets = 17_000
  */
 export class PublicGateway {
   readonly table: RouteTable
-  readonly host: GatewayHost
+  readonly host: FakeLeaseServer
   readonly metro: { current: CertificatePem }
   readonly portOffset: number
   readonly gateway: Gateway
@@ -44,7 +44,7 @@ export class PublicGateway {
 
   constructor(
     parts: {
-      readonly host: GatewayHost
+      readonly host: FakeLeaseServer
       readonly application: Server
       readonly metro: { current: CertificatePem }
     },
@@ -80,7 +80,7 @@ export class PublicGateway {
 
   static async start(over: Partial<GatewayOptions> = {}, table?: RouteTable): Promise<PublicGateway> {
     const { cert: chain, key } = await testCertificate()
-    const host = await GatewayHost.start()
+    const host = await FakeLeaseServer.start()
     const application = createServer({ allowHalfOpen: true })
     application.listen(0, '127.0.0.1')
     await once(application, 'listening')

@@ -7,7 +7,7 @@ import { StartKind } from '../../domain/instance/start-report.ts'
 import type { HostMemory } from '../../domain/host/memory-room.ts'
 import type { StartReport } from '../../domain/instance/start-report.ts'
 import { ConsoleWriter } from '../console/console-writer.ts'
-import { FakeHost, shutdownExit, statusOf } from './fake-host.ts'
+import { FakeVms, shutdownExit, statusOf } from './fake-vms.ts'
 import { MemoryLedger } from '../vmm/memory-ledger.ts'
 import type { MemoryReading } from '../vmm/vmm.ts'
 import {
@@ -23,7 +23,8 @@ import { VmmError } from '../vmm/vmm.ts'
 import type { Vmm, VmName, VmSpec, VmStatus, VmUsage } from '../vmm/vmm.ts'
 
 export interface FakeVmmOptions {
-  readonly host?: FakeHost
+  /** The VMs of the machine. Without it the fake has VMs of its own. */
+  readonly vms?: FakeVms
   /** The host's memory. Without it the number of VMs has no bound. */
   readonly memory?: HostMemory
   readonly bootMs?: number
@@ -60,16 +61,16 @@ export interface FakeVmmOptions {
  *   exit-after=MS  ends by itself after MS        exit-code=N  with this code (0)     signal=N  by this signal
  *   panic          its end is a kernel panic      ignore-shutdown  it has to be killed when its grace is over
  *   listen-after=MS  its first socket listens after MS
- *   volume-unusable  its volume is unusable, so the start fails    stalled  it waits for the host's disk until `FakeHost.setStalled`
- *   disabled-after=MS  it speaks against standby after MS; `FakeHost.setDisabled` does it at any time
- *   cpu=N          it uses N thousandths of a CPU (10) once it runs; `FakeHost.setCpu` does it at any time
+ *   volume-unusable  its volume is unusable, so the start fails    stalled  it waits for the host's disk until `FakeVms.setStalled`
+ *   disabled-after=MS  it speaks against standby after MS; `FakeVms.setDisabled` does it at any time
+ *   cpu=N          it uses N thousandths of a CPU (10) once it runs; `FakeVms.setCpu` does it at any time
  *
  * A suspended VM is a snapshot in the instance's directory, as with the real VMM. It outlives the agent and
  * a reboot of the machine.
  */
 export class FakeVmm implements Vmm {
   readonly accelerator = 'fake'
-  readonly host: FakeHost
+  readonly vms: FakeVms
   readonly #options: FakeVmmOptions
   readonly #memory: MemoryLedger | undefined
   readonly #unlisten: (() => void)[] = []
@@ -79,14 +80,14 @@ export class FakeVmm implements Vmm {
 
   constructor(options: FakeVmmOptions = {}) {
     this.#options = options
-    this.host = options.host ?? new FakeHost()
-    const running = () => this.host.held()
+    this.vms = options.vms ?? new FakeVms()
+    const running = () => this.vms.held()
     const noTemplates = { templatesMb: () => 0, dropTemplates: () => undefined }
     this.#memory = options.memory && new MemoryLedger(options.memory, { running, ...noTemplates })
   }
 
   async start(spec: VmSpec, signal?: AbortSignal): Promise<StartReport> {
-    const known = this.host.find(spec)
+    const known = this.vms.find(spec)
     if (known?.started !== undefined) return known.started
     const admitted = this.#memory?.admit(spec.instanceUuid, spec.memoryMb)
     try {
@@ -98,7 +99,7 @@ export class FakeVmm implements Vmm {
 
   async #start(
     spec: VmSpec,
-    known: ReturnType<FakeHost['find']>,
+    known: ReturnType<FakeVms['find']>,
     signal: AbortSignal | undefined,
   ): Promise<StartReport> {
     this.#starts += 1
@@ -106,7 +107,7 @@ export class FakeVmm implements Vmm {
     if (this.#starts === this.#options.failStart) throw new VmmError('BootFailed', 'the start fails as asked')
     if (spec.volume !== undefined && spec.process.argv.includes('volume-unusable'))
       throw new VmmError('VolumeUnusable', 'the volume is as unusable as asked')
-    const vm = known ?? this.host.add(spec)
+    const vm = known ?? this.vms.add(spec)
     vm.unborn = known === undefined && spec.restore
     const restored = spec.restore && (await this.#restore(spec))
     if (vm.unborn && !restored) await this.#check(spec, signal)
@@ -129,13 +130,13 @@ export class FakeVmm implements Vmm {
   }
 
   async shutdown(name: VmName, options: { readonly graceMs: number }): Promise<void> {
-    const vm = this.host.find(name)
+    const vm = this.vms.find(name)
     if (vm === undefined) return
-    if (!vm.ignoresShutdown) this.host.end(name, shutdownExit)
+    if (!vm.ignoresShutdown) this.vms.end(name, shutdownExit)
     else {
       clearTimeout(vm.timer)
       vm.timer = setTimeout(() => {
-        this.host.end(name, { cause: ExitCause.Guest, signal: 9, killedAtShutdown: true })
+        this.vms.end(name, { cause: ExitCause.Guest, signal: 9, killedAtShutdown: true })
       }, options.graceMs)
     }
     await Promise.resolve()
@@ -143,14 +144,14 @@ export class FakeVmm implements Vmm {
 
   async askToSleep(name: VmName): Promise<'ready' | 'disabled'> {
     if (this.#options.askMs !== undefined) await delay(this.#options.askMs)
-    const vm = this.host.find(name)
+    const vm = this.vms.find(name)
     if (vm?.started === undefined || vm.exit !== undefined || vm.disabled === true) return 'disabled'
-    this.host.rest(name)
+    this.vms.rest(name)
     return 'ready'
   }
 
   async stayAwake(name: VmName): Promise<void> {
-    this.host.wake(name)
+    this.vms.wake(name)
     await Promise.resolve()
   }
 
@@ -158,9 +159,9 @@ export class FakeVmm implements Vmm {
     this.#suspends += 1
     const fails = this.#suspends === this.#options.failSuspend
     if (this.#options.suspendMs !== undefined) await delay(this.#options.suspendMs)
-    const vm = this.host.find(name)
+    const vm = this.vms.find(name)
     if (fails || vm?.started === undefined || vm.exit !== undefined) {
-      this.host.wake(name)
+      this.vms.wake(name)
       throw new VmmError('BootFailed', fails ? 'the suspend fails as asked' : 'there is no VM to suspend')
     }
     const { directory } = vm.spec
@@ -173,7 +174,7 @@ export class FakeVmm implements Vmm {
     await deleteSnapshot(directory)
     await beginSnapshot(directory, record)
     await rename(newSnapshotDirectory(directory), snapshotDirectory(directory))
-    this.host.lose(name)
+    this.vms.lose(name)
     return { snapshotUuid: record.uuid }
   }
 
@@ -182,49 +183,49 @@ export class FakeVmm implements Vmm {
   }
 
   onDisabled(listener: (vm: VmName, disabled: boolean) => void): void {
-    this.#unlisten.push(this.host.listenForDisabled(listener))
+    this.#unlisten.push(this.vms.listenForDisabled(listener))
   }
 
   async kill(name: VmName, cause: 'forced' | 'host-halted'): Promise<void> {
-    this.host.end(name, { cause })
+    this.vms.end(name, { cause })
     await Promise.resolve()
   }
 
   async recover(): Promise<readonly VmStatus[]> {
-    this.host.forgetUnborn()
-    return await Promise.resolve(this.host.statuses())
+    this.vms.forgetUnborn()
+    return await Promise.resolve(this.vms.statuses())
   }
 
   async status(name: VmName): Promise<VmStatus | undefined> {
-    const vm = this.host.find(name)
+    const vm = this.vms.find(name)
     return await Promise.resolve(vm === undefined ? undefined : statusOf(vm))
   }
 
   onExit(listener: (vm: VmName, exit: ExitReport) => void): void {
-    this.#unlisten.push(this.host.listen(listener))
+    this.#unlisten.push(this.vms.listen(listener))
   }
 
   onListening(listener: (vm: VmName) => void): void {
-    this.#unlisten.push(this.host.listenForSockets(listener))
+    this.#unlisten.push(this.vms.listenForSockets(listener))
   }
 
   onStalled(listener: (vm: VmName, stalled: boolean) => void): void {
-    this.#unlisten.push(this.host.listenForStalled(listener))
+    this.#unlisten.push(this.vms.listenForStalled(listener))
   }
 
   /** The CPU time of `setCpu`, and 32 MiB of memory while the VM runs. */
   async usage(name: VmName): Promise<VmUsage | undefined> {
     const cpuTimeMs = this.cpuTimeMs(name)
-    const rssBytes = this.host.find(name)?.exit === undefined ? 32 * 1024 * 1024 : 0
+    const rssBytes = this.vms.find(name)?.exit === undefined ? 32 * 1024 * 1024 : 0
     return await Promise.resolve(cpuTimeMs === undefined ? undefined : { rssBytes, cpuTimeMs })
   }
 
   cpuTimeMs(name: VmName): number | undefined {
-    return this.host.cpuTimeMs(name)
+    return this.vms.cpuTimeMs(name)
   }
 
   checkMemory(vm: Pick<VmSpec, 'instanceUuid' | 'boot' | 'memoryMb'>): void {
-    if (this.host.find(vm)?.started === undefined) this.#memory?.check(vm.instanceUuid, vm.memoryMb)
+    if (this.vms.find(vm)?.started === undefined) this.#memory?.check(vm.instanceUuid, vm.memoryMb)
   }
 
   memory(): MemoryReading | undefined {
@@ -232,7 +233,7 @@ export class FakeVmm implements Vmm {
   }
 
   async forget(name: VmName): Promise<void> {
-    this.host.forget(name)
+    this.vms.forget(name)
     await Promise.resolve()
   }
 
@@ -259,7 +260,7 @@ export class FakeVmm implements Vmm {
     try {
       await spec.volume?.checkAfresh?.(signal)
     } catch (error) {
-      this.host.lose(spec)
+      this.vms.lose(spec)
       throw error
     }
   }
@@ -271,14 +272,14 @@ export class FakeVmm implements Vmm {
       const timer = bootMs === undefined ? undefined : setTimeout(resolve, bootMs)
       signal?.addEventListener('abort', () => {
         clearTimeout(timer)
-        this.host.end(spec, { cause: ExitCause.Forced })
+        this.vms.end(spec, { cause: ExitCause.Forced })
         reject(signal.reason as Error)
       })
     })
   }
 
   async #enter(spec: VmSpec, restored: boolean): Promise<void> {
-    const vm = this.host.find(spec)
+    const vm = this.vms.find(spec)
     if (vm === undefined || vm.exit !== undefined) return
     const told = new Map(spec.process.argv.map((argument) => pairOf(argument)))
     if (!restored) {
@@ -286,26 +287,26 @@ export class FakeVmm implements Vmm {
       await new ConsoleWriter(spec.consoleDirectory).append(line)
     }
     vm.ignoresShutdown = told.has('ignore-shutdown')
-    if (told.has('stalled')) this.host.setStalled(spec, true)
+    if (told.has('stalled')) this.vms.setStalled(spec, true)
     const millicores = numberOf(told.get('cpu'))
-    if (millicores !== undefined) this.host.setCpu(spec, millicores)
+    if (millicores !== undefined) this.vms.setCpu(spec, millicores)
     const disabledMs = numberOf(told.get('disabled-after'))
     if (disabledMs !== undefined) {
       setTimeout(() => {
-        this.host.setDisabled(spec, true)
+        this.vms.setDisabled(spec, true)
       }, disabledMs).unref()
     }
     const listenMs = numberOf(told.get('listen-after')) ?? this.#options.listenAfterMs
     if (listenMs !== undefined) {
       vm.socketTimer = setTimeout(() => {
-        this.host.openSocket(spec)
+        this.vms.openSocket(spec)
       }, listenMs)
       vm.socketTimer.unref()
     }
     const afterMs = numberOf(told.get('exit-after')) ?? this.#options.exitAfterMs
     if (afterMs === undefined) return
     vm.timer = setTimeout(() => {
-      this.host.end(spec, this.#endOf(told))
+      this.vms.end(spec, this.#endOf(told))
     }, afterMs)
     vm.timer.unref()
   }

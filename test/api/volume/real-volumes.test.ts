@@ -3,34 +3,14 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing'
 import { createControlActivities } from '../../../activities/control-activities.ts'
 import { createVolumeControl } from '../../../src/control/temporal-volume-control.ts'
 import { HostFailure } from '../../../src/domain/instance/host-work.ts'
-import type { VolumeActivities } from '../../../src/domain/instance/host-work.ts'
 import { volumeEventSignal, volumeWorkflowId } from '../../../workflows/volume/messages.ts'
 import { startTestApi } from '../../support/api-server.ts'
 import type { TestApi, TestUser } from '../../support/api-server.ts'
-import { FakeVolumeHost } from '../../support/fake-volume-host.ts'
-import type { FakeVolumeHostOptions } from '../../support/fake-volume-host.ts'
+import { FakeVolumeHosts } from '../../support/fake-volume-host.ts'
 import { runWorkers, startDevServer } from '../../support/temporal.ts'
 import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
 import { readRows } from '../../support/rows.ts'
-
-/** A host of several volumes: each is one of its own, with the behaviour of the test that made it. */
-class Hosts {
-  behaviour: FakeVolumeHostOptions = {}
-  readonly byVolume = new Map<string, FakeVolumeHost>()
-
-  of({ volumeUuid }: { readonly volumeUuid: string }): FakeVolumeHost {
-    const host = this.byVolume.get(volumeUuid) ?? new FakeVolumeHost(this.behaviour)
-    this.byVolume.set(volumeUuid, host)
-    return host
-  }
-
-  readonly activities: VolumeActivities = {
-    makeVolume: (input) => this.of(input).activities.makeVolume(input),
-    repairVolume: (input) => this.of(input).activities.repairVolume(input),
-    removeVolume: (input) => this.of(input).activities.removeVolume(input),
-  }
-}
 
 const soon = { limitMs: 40_000 }
 
@@ -39,7 +19,7 @@ describe('volumes with their workflows', () => {
   let api: TestApi
   let user: TestUser
   let workers: RunningWorkers
-  const hosts = new Hosts()
+  const hosts = new FakeVolumeHosts()
   before(async function () {
     this.timeout(120_000)
     env = await startDevServer()

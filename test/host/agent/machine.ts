@@ -23,7 +23,7 @@ import { recover } from '../../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../../src/host/fakes/fake-images.ts'
 import type { FakeImagesOptions } from '../../../src/host/fakes/fake-images.ts'
 import { FakeNetwork } from '../../../src/host/fakes/fake-network.ts'
-import { FakeHost } from '../../../src/host/fakes/fake-host.ts'
+import { FakeVms } from '../../../src/host/fakes/fake-vms.ts'
 import type { FakeVmmOptions } from '../../../src/host/fakes/fake-vmm.ts'
 import { until } from '../../support/until.ts'
 import { WatchedVmm, WatchedVolumes } from '../volumes/agent-volume-watch.ts'
@@ -50,7 +50,7 @@ const hangMs = 30_000
  * One machine of a timeline, with everything that survives its agents. Tests kill and start agents on it.
  */
 export class Machine {
-  readonly host = new FakeHost()
+  readonly host = new FakeVms()
   readonly network = new FakeNetwork()
   failVolumeEvents = false
   readonly broken: string[] = []

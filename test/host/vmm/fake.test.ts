@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import { ExitCause } from '../../../src/domain/instance/exit-report.ts'
-import { FakeHost } from '../../../src/host/fakes/fake-host.ts'
+import { FakeVms } from '../../../src/host/fakes/fake-vms.ts'
 import { FakeVmm } from '../../../src/host/fakes/fake-vmm.ts'
 import { vmmConformance } from './conformance.ts'
 import { memoryConformance, memoryForTwo } from './memory-conformance.ts'
@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts'
 import { vmSpec } from './spec.ts'
 
 describe('the fake VMM', () => {
-  const host = new FakeHost()
+  const vms = new FakeVms()
   let directory: string
 
   before(async () => {
@@ -28,7 +28,7 @@ describe('the fake VMM', () => {
 
   const makeWorld = async () =>
     await Promise.resolve({
-      open: () => new FakeVmm({ host }),
+      open: () => new FakeVmm({ vms }),
       spec: async (behaviour) =>
         await vmSpec({
           directory,
@@ -40,24 +40,23 @@ describe('the fake VMM', () => {
             : { volume: { uuid: randomUUID(), at: '/data', readonly: false } }),
         }),
       untilReady: async () => await Promise.resolve(),
-      untilEnded: async (name) =>
-        await until('the VM ends', () => host.find(name)?.exit, { limitMs: 20_000 }),
+      untilEnded: async (name) => await until('the VM ends', () => vms.find(name)?.exit, { limitMs: 20_000 }),
       loseVmm: async (_vmm, name) => {
-        await Promise.resolve(host.end(name, { cause: ExitCause.VmmLost }))
+        await Promise.resolve(vms.end(name, { cause: ExitCause.VmmLost }))
       },
-      makeRoom: async (name) => await Promise.resolve(host.setStalled(name, false)),
+      makeRoom: async (name) => await Promise.resolve(vms.setStalled(name, false)),
     } satisfies VmmWorld)
   vmmConformance(makeWorld)
   standbyConformance(makeWorld)
   volumeConformance(makeWorld)
   memoryConformance(async () => ({
     ...(await makeWorld()),
-    open: () => new FakeVmm({ host, memory: memoryForTwo }),
+    open: () => new FakeVmm({ vms, memory: memoryForTwo }),
   }))
 
   it('fails the suspension, the match and the restore of a snapshot as it is told, and then starts afresh', async () => {
-    const own = new FakeHost()
-    const failing = new FakeVmm({ host: own, failSuspend: 1, failRestore: 1 })
+    const own = new FakeVms()
+    const failing = new FakeVmm({ vms: own, failSuspend: 1, failRestore: 1 })
     const spec = await vmSpec({ directory, instanceUuid: randomUUID(), rootfsPath: '/dev/null', argv: ['x'] })
     await failing.start(spec)
     await assert.rejects(failing.suspend(spec), { name: 'VmmError' })
@@ -65,7 +64,7 @@ describe('the fake VMM', () => {
     await failing.suspend(spec)
     assert.equal((await failing.start({ ...spec, boot: 2, restore: true })).kind, StartKind.Boot)
     await failing.suspend({ ...spec, boot: 2 })
-    const upgraded = new FakeVmm({ host: own, unfitSnapshots: true })
+    const upgraded = new FakeVmm({ vms: own, unfitSnapshots: true })
     assert.equal((await upgraded.start({ ...spec, boot: 3, restore: true })).kind, StartKind.Boot)
   })
 

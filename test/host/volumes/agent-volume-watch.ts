@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartKind } from '../../../src/domain/instance/start-report.ts'
 import type { StartReport } from '../../../src/domain/instance/start-report.ts'
-import type { FakeHost } from '../../../src/host/fakes/fake-host.ts'
+import type { FakeVms } from '../../../src/host/fakes/fake-vms.ts'
 import { FakeVmm } from '../../../src/host/fakes/fake-vmm.ts'
 import type { FakeVmmOptions } from '../../../src/host/fakes/fake-vmm.ts'
 import { snapshotDirectory } from '../../../src/host/vmm/snapshot-files.ts'
@@ -14,7 +14,7 @@ import type { HeldVolume, VolumeHold, VolumeSize } from '../../../src/host/volum
 
 interface Watched {
   readonly directory: string
-  readonly host: FakeHost
+  readonly host: FakeVms
   /** The events that must never happen to a file system, but did. */
   readonly broken: string[]
   /** Volumes that were checked since a VM had them last. */
@@ -85,7 +85,7 @@ export class WatchedVmm extends FakeVmm {
   readonly #volumes: () => FakeVolumes
 
   constructor(watched: Watched, volumes: () => FakeVolumes, options: FakeVmmOptions) {
-    super({ ...options, host: watched.host })
+    super({ ...options, vms: watched.host })
     this.#watched = watched
     this.#volumes = volumes
   }
@@ -94,7 +94,7 @@ export class WatchedVmm extends FakeVmm {
     const { volume, instanceUuid } = spec
     const { broken, clean } = this.#watched
     if (volume === undefined) return await super.start(spec, signal)
-    const isNew = this.host.find(spec) === undefined
+    const isNew = this.vms.find(spec) === undefined
     if (this.#volumes().held.get(volume.uuid) !== instanceUuid) broken.push('started without its volume')
     if (!isNew) return await super.start(spec, signal)
     // If there may be a snapshot, it is known only afterwards whether the VM boots.

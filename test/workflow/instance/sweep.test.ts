@@ -15,8 +15,8 @@ import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'
 import { addNode, addUser, testSecretBox, wantedInstance } from '../../support/accounts.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { FakeVolumeHost } from '../../support/fake-volume-host.ts'
+import { FakeHosts } from '../../support/fake-host.ts'
+import { FakeVolumeHosts } from '../../support/fake-volume-host.ts'
 import { createTestDatabase } from '../../support/postgres.ts'
 import type { TestDatabase } from '../../support/postgres.ts'
 import { startRelay } from '../../support/relay.ts'
@@ -38,21 +38,8 @@ describe('the sweep', () => {
   let ways: { readonly database: Relay; readonly temporal: Relay }
   let workers: RunningWorkers
   let userUuid: string
-  const hosts = new Map<string, FakeHost>()
-
-  function hostOf(uuid: string): FakeHost {
-    const host = hosts.get(uuid) ?? new FakeHost({ nowMs: Date.now })
-    hosts.set(uuid, host)
-    return host
-  }
-
-  const volumeHosts = new Map<string, FakeVolumeHost>()
-
-  function volumeHostOf(uuid: string): FakeVolumeHost {
-    const host = volumeHosts.get(uuid) ?? new FakeVolumeHost({})
-    volumeHosts.set(uuid, host)
-    return host
-  }
+  const hosts = new FakeHosts()
+  const volumeHosts = new FakeVolumeHosts()
 
   before(async () => {
     env = await startDevServer()
@@ -71,17 +58,7 @@ describe('the sweep', () => {
     }
     workers = await runWorkers(env, {
       control: createControlActivities({ database }),
-      hosts: {
-        local: {
-          startInstance: (input) => hostOf(input.instanceUuid).activities.startInstance(input),
-          stopInstance: (input) => hostOf(input.instanceUuid).activities.stopInstance(input),
-          removeInstance: (input) => hostOf(input.instanceUuid).activities.removeInstance(input),
-          standByInstance: (input) => hostOf(input.instanceUuid).activities.standByInstance(input),
-          drainInstance: (input) => hostOf(input.instanceUuid).activities.drainInstance(input),
-          makeVolume: (input) => volumeHostOf(input.volumeUuid).activities.makeVolume(input),
-          removeVolume: (input) => volumeHostOf(input.volumeUuid).activities.removeVolume(input),
-        },
-      },
+      hosts: { local: { ...hosts.activities, ...volumeHosts.activities } },
     })
     userUuid = (await addUser(database, { name: 'ann', hard })).uuid
   })
@@ -168,7 +145,7 @@ describe('the sweep', () => {
     assert.deepEqual(await sweep(), { started: 1, deletesSent: 0, failure: undefined })
     await running(uuids)
     assert.deepEqual(await sweep(), { started: 0, deletesSent: 0, failure: undefined })
-    assert.deepEqual(hostOf(uuids[0]!).calls, [{ call: 'start', boot: 1 }])
+    assert.deepEqual(hosts.of(uuids[0]!).calls, [{ call: 'start', boot: 1 }])
   })
 
   it('leaves to their creator those that are younger than its bound', async () => {
@@ -190,7 +167,7 @@ describe('the sweep', () => {
     await markDeleted(database, userUuid, uuids[0]!)
     assert.equal((await sweep()).deletesSent, 1)
     await gone(uuids)
-    assert.equal(hostOf(uuids[0]!).calls.at(-1)?.call, 'remove')
+    assert.equal(hosts.of(uuids[0]!).calls.at(-1)?.call, 'remove')
     assert.equal((await sweep()).deletesSent, 0)
   })
 
@@ -199,7 +176,7 @@ describe('the sweep', () => {
     await markDeleted(database, userUuid, uuids[0]!)
     await newSweep()()
     await gone(uuids)
-    assert.deepEqual(hostOf(uuids[0]!).calls, [])
+    assert.deepEqual(hosts.of(uuids[0]!).calls, [])
   })
 
   it('goes on after PostgreSQL was away', async () => {
@@ -293,7 +270,7 @@ describe('the sweep', () => {
     })
     assert.equal((await sweep()).deletesSent, 1)
     await until('its row is gone', async () => (await volumeRows(uuid)).length === 0, { limitMs })
-    assert.deepEqual(volumeHostOf(uuid).calls, ['make', 'remove'])
+    assert.deepEqual(volumeHosts.of(uuid).calls, ['make', 'remove'])
   })
 
   it('does no harm beside another: each instance is started once, and each deleted one goes', async () => {
@@ -310,7 +287,7 @@ describe('the sweep', () => {
     await gone(deleted)
     await running(fresh)
     assert.ok((await read(fresh)).every(({ startCount }) => startCount === 1))
-    for (const uuid of fresh) assert.deepEqual(hostOf(uuid).calls, [{ call: 'start', boot: 1 }])
+    for (const uuid of fresh) assert.deepEqual(hosts.of(uuid).calls, [{ call: 'start', boot: 1 }])
   })
 })
 

@@ -35,7 +35,7 @@ interface FakeVm {
  * The fake VMs of one machine. They stay when an agent dies: a test hands the same object to the next
  * `FakeVmm`, as a real agent would find the processes again.
  */
-export class FakeHost {
+export class FakeVms {
   readonly #vms = new Map<string, FakeVm>()
   /**
    * The number of VMs that were ever made, and the most that ran at once for one instance. Tests of restarts

@@ -9,8 +9,8 @@ import { JsonLineReader, jsonLine } from '../../src/primitives/json-lines.ts'
 
 type Heard<K extends GatewayMessage['kind']> = Extract<GatewayMessage, { kind: K }>
 
-/** An agent's side of the leases over a real socket; what it answers is set on it. */
-export class GatewayHost {
+/** `LeaseServer` as its gateways see it, over a real socket; what it answers is set on it. */
+export class FakeLeaseServer {
   readonly heard: GatewayMessage[] = []
   /** Undefined: the answer is left to the test. */
   answer: (
@@ -38,8 +38,8 @@ export class GatewayHost {
     })
   }
 
-  static async start(secret?: string): Promise<GatewayHost> {
-    const host = new GatewayHost(secret)
+  static async start(secret?: string): Promise<FakeLeaseServer> {
+    const host = new FakeLeaseServer(secret)
     host.#server.listen(0, '127.0.0.1')
     await once(host.#server, 'listening')
     host.#port = (host.#server.address() as AddressInfo).port
