@@ -85,7 +85,8 @@ export function startDeletion(life: Lifecycle): Lifecycle {
 
 export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   if (event.report.boot !== life.boot) return life
-  const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, ...noFailure }
+  // An attempt that was cut off may come up after its start was said to have failed: no other is tried then.
+  const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, retryAtMs: undefined, ...noFailure }
   return noteReport({ ...up, state: InstanceState.Running }, event)
 }
 

@@ -164,6 +164,13 @@ describe('draining', () => {
 })
 
 describe('a start that fails', () => {
+  it('a boot that comes up after its start was said to have failed is not tried again, and may end', () => {
+    const up = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [500, started(1, 400)])
+    assert.equal(up.state, Phase.Running)
+    assert.equal(after(up, [1_000, tick]).boot, 1)
+    assert.equal(after(up, [2_000, exited(1, 2_000)]).state, Phase.Stopped)
+  })
+
   it('in the same way again changes nothing for readers', () => {
     const failed = after(created({ autostart: true }), [0, startFailed(1, 'HostFull')], [1_000, tick])
     assert.equal(failed.failureKind, 'HostFull')
