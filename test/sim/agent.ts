@@ -13,14 +13,17 @@ import { HostAgent } from '../../src/host/agent/host-agent.ts'
 import { HostStartError } from '../../src/host/instance/host-start-error.ts'
 import { recover } from '../../src/host/agent/recovery.ts'
 import { FakeImages } from '../../src/host/fakes/fake-images.ts'
+import type { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
 import { FakeVolumes } from '../../src/host/fakes/fake-volumes.ts'
 import type { SimDisk } from './disk.ts'
 import type { LineEnd, LineEvents } from './line.ts'
 import type { SimMachine } from './machine.ts'
 import { mortal } from './mortal.ts'
-import { simNetwork } from './network.ts'
-import type { Peers } from './network.ts'
+import { slowNetwork } from './network.ts'
 import type { World } from './world.ts'
+
+/** The address of the one instance. */
+export const privateIp = '10.64.0.2'
 
 export interface HostOptions {
   readonly world: World
@@ -46,9 +49,8 @@ export class LiveAgent {
   readonly #ports: AgentPorts
   readonly #outbox: EventOutbox
   readonly #lines = new Set<{ readonly died: () => void }>()
-  #onPeer: (() => void) | undefined
 
-  constructor(options: HostOptions, peers: Peers, hostBootId: string) {
+  constructor(options: HostOptions, network: FakeNetwork, hostBootId: string) {
     this.#options = options
     let died = (): void => undefined
     this.death = new Promise((resolve) => {
@@ -62,16 +64,7 @@ export class LiveAgent {
     const quiet = (): void => undefined
     this.#ports = {
       vmm: own(machine.vmm(this)),
-      network: own(
-        simNetwork(
-          world,
-          peers,
-          (onPeer) => {
-            this.#onPeer = onPeer
-          },
-          () => this.core.entries.get(options.instanceUuid)?.record?.nic,
-        ),
-      ),
+      network: own(slowNetwork(world, network)),
       images: own(new FakeImages()),
       volumes: own(new FakeVolumes()),
       volumeEvents: own({ tell: async () => await Promise.resolve('taken' as const) }),
@@ -121,10 +114,6 @@ export class LiveAgent {
     void this.#outbox.close()
     this.core.leases.close()
     for (const line of this.#lines) line.died()
-  }
-
-  peerTraffic(): void {
-    this.#onPeer?.()
   }
 
   /** What was said last of a failed start would be written to a console, which is no part of this. */
@@ -230,7 +219,7 @@ export class LiveAgent {
       memoryMb: 128,
       vcpus: 1,
       env: {},
-      privateIp: '10.64.0.2',
+      privateIp,
       mac: '12:b0:0a:40:00:02',
       scaleToZero: settings,
     }

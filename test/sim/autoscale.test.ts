@@ -8,7 +8,7 @@ import { SimulationTally } from '../../src/domain/autoscale/simulation-report.ts
 import type { SimulationReport } from '../../src/domain/autoscale/simulation-report.ts'
 import { CurveShape, loadCurve } from '../../src/domain/autoscale/load-curve.ts'
 import type { SimulatedTroubles } from '../../src/domain/autoscale/simulated-troubles.ts'
-import { Dice } from './virtual-time.ts'
+import { Dice } from './dice.ts'
 
 /**
  * Whole services under loads of every shape, made up by a seed: the policies, the load, who fails, who is
@@ -83,22 +83,22 @@ const loadEndsMs = 900_000
 function worldOf(seed: number): SimulationSettings {
   const dice = new Dice(seed)
   const minSize = dice.pick([1, 1, 2, 3])
-  const quota = dice.happens(0.2) ? dice.within(minSize, 6) : undefined
+  const quota = dice.chance(0.2) ? dice.whole(minSize, 6) : undefined
   const demand = loadCurve(dice.pick(Object.values(CurveShape)), {
-    low: dice.roll(),
-    high: dice.roll() * 8,
-    periodMs: dice.within(60_000, loadEndsMs),
+    low: dice.fraction(),
+    high: dice.fraction() * 8,
+    periodMs: dice.whole(60_000, loadEndsMs),
     noise: dice.pick([0, 0, 0.1, 0.5]),
     seed,
   })
-  const silentBeginMs = dice.within(0, loadEndsMs)
-  const silentEndMs = dice.happens(0.4) ? silentBeginMs + dice.within(1_000, 120_000) : 0
+  const silentBeginMs = dice.whole(0, loadEndsMs)
+  const silentEndMs = dice.chance(0.4) ? silentBeginMs + dice.whole(1_000, 120_000) : 0
   return settingsOf({
     configuration: configurationOf(
       dice.pick(['careful', 'withoutDeadBand', 'byHalves', 'bySizes'] as const),
       {
         minSize,
-        maxSize: minSize + dice.within(0, 7),
+        maxSize: minSize + dice.whole(0, 7),
         warmupMs: dice.pick([0, 1_000, 20_000]),
         cooldownMs: dice.pick([0, 1_000, 30_000]),
       },
@@ -106,7 +106,7 @@ function worldOf(seed: number): SimulationSettings {
     bootMs: dice.pick([300, 1_500, 10_000]),
     seed,
     durationMs: loadEndsMs + 900_000,
-    failing: dice.happens(0.3) ? dice.within(1, 6) : 0,
+    failing: dice.chance(0.3) ? dice.whole(1, 6) : 0,
     ...(quota !== undefined && { quota }),
     demand: (atMs) => (atMs < loadEndsMs ? demand(atMs) : 0),
     ...troublesOf(new Dice(-seed)),
@@ -118,12 +118,12 @@ function worldOf(seed: number): SimulationSettings {
 /** Some worlds have troubles of other kinds; all are over when the load is. */
 function troublesOf(dice: Dice): SimulatedTroubles {
   const span = (share: number) => {
-    const beginMs = dice.within(0, loadEndsMs)
-    const endMs = dice.happens(share) ? Math.min(loadEndsMs, beginMs + dice.within(1_000, 180_000)) : 0
+    const beginMs = dice.whole(0, loadEndsMs)
+    const endMs = dice.chance(share) ? Math.min(loadEndsMs, beginMs + dice.whole(1_000, 180_000)) : 0
     return (atMs: number) => atMs >= beginMs && atMs < endMs
   }
-  const crashAtMs = dice.within(0, loadEndsMs)
-  const crashing = `master-${dice.within(1, 5)}`
+  const crashAtMs = dice.whole(0, loadEndsMs)
+  const crashing = `master-${dice.whole(1, 5)}`
   return {
     isMasterStopped: span(0.3),
     isHostGone: span(0.3),

@@ -10,6 +10,7 @@ export interface ClientOptions {
   readonly machine: SimMachine
   /** Told of every outcome, once. */
   readonly onOutcome: (trip: Trip) => void
+  readonly onAdmitted: (trip: Trip) => void
 }
 
 /** A browser's patience, beyond which it goes away. */
@@ -120,6 +121,7 @@ export class SimClients {
     trip.admission = admission
     trip.admittedMs = world.nowMs
     world.note(`${trip.kind} ${trip.id} may go to boot ${place.boot}`)
+    this.#options.onAdmitted(trip)
     place.onEnd((why) => {
       if (why === 'gone') this.#break(trip, 'told that its boot is gone')
       else if (why === 'lost') this.#break(trip, 'told that its host is lost')

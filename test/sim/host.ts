@@ -1,26 +1,24 @@
 import { leaseKeptMs } from '../../src/domain/standby/lease-protocol.ts'
 import type { GatewayMessage, HostMessage } from '../../src/domain/standby/lease-protocol.ts'
+import { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
 import type { InstanceRecord } from '../../src/host/instance/record.ts'
-import { LiveAgent } from './agent.ts'
+import { LiveAgent, privateIp } from './agent.ts'
 import type { HostOptions } from './agent.ts'
 import type { LineEnd, LineEvents } from './line.ts'
-import type { Peers } from './network.ts'
 
 /** One machine with an agent that may die: the real agent on pretended ports. */
 export class SimHost {
   readonly #options: HostOptions
-  readonly #peers: Peers = {
-    count: 0,
-    armed: false,
-    lastMs: -Infinity,
-  }
+  readonly #network = new FakeNetwork()
   #present: LiveAgent | undefined
   #bootId = 1
   /** Between a reboot and the next agent nobody answers; without an agent the machine refuses. */
   isOff = false
   startedAtMs = 0
-  /** When it was last asked to stand by. */
-  orderedMs = -Infinity
+  /** When a peer last sent something to its application. */
+  lastPeerMs = -Infinity
+  /** When it was first asked to stand by for each idle period. */
+  readonly #orderedMs = new Map<number, number>()
   /** When a gateway was heard last, by any agent. */
   readonly #lastWords = new Map<string, number>()
   readonly #givenUpMs = new Map<string, number>()
@@ -42,17 +40,13 @@ export class SimHost {
     return this.#options.disk.record
   }
 
-  get lastPeerMs(): number {
-    return this.#peers.lastMs
-  }
-
   start(): void {
     if (this.#present !== undefined) return
     this.isOff = false
     const { world } = this.#options
     world.note('agent starts')
     this.startedAtMs = world.nowMs
-    const agent = new LiveAgent(this.#options, this.#peers, `machine-boot-${this.#bootId}`)
+    const agent = new LiveAgent(this.#options, this.#network, `machine-boot-${this.#bootId}`)
     this.#present = agent
     void agent.begin()
   }
@@ -60,7 +54,7 @@ export class SimHost {
   /** Nobody watches for peers then: that program ends with its agent. */
   crash(): void {
     this.#options.world.note('agent dies')
-    this.#peers.armed = false
+    this.#network.resting.clear()
     this.#present?.die()
     this.#present = undefined
   }
@@ -79,19 +73,20 @@ export class SimHost {
 
   /** Whether it got to the application; an agent hears of it before it takes work, too. */
   peerSends(): boolean {
-    const vm = this.#options.machine.running
-    const peers = this.#peers
-    if (vm?.started !== undefined) {
-      peers.count += 1
-      peers.lastMs = this.#options.world.nowMs
-      return true
-    }
-    if (peers.armed) {
-      peers.armed = false
-      this.#options.world.note('a packet of a peer is noticed')
-      this.#present?.peerTraffic()
-    }
-    return false
+    const { machine, world } = this.#options
+    if (this.#network.resting.has(privateIp)) world.note('a packet of a peer is noticed')
+    this.#network.sendFromPeer(privateIp)
+    if (machine.running?.started === undefined) return false
+    this.lastPeerMs = world.nowMs
+    return true
+  }
+
+  noteOrder({ epoch }: { readonly epoch: number }): void {
+    if (!this.#orderedMs.has(epoch)) this.#orderedMs.set(epoch, this.#options.world.nowMs)
+  }
+
+  orderedMs(epoch: number): number {
+    return this.#orderedMs.get(epoch) ?? -Infinity
   }
 
   /** As the lease server does it; undefined where nobody is there. */

@@ -12,6 +12,11 @@ export interface LineEvents<In> {
   closed(): void
 }
 
+/** What one message takes at most. */
+export const longestWayMs = 5
+/** By how much one way may be slower than the other after a stall. */
+const longestUnevenMs = 200
+
 /** A one way of a connection: what is sent arrives in order, after a while; or not at all once it is cut. */
 class Way<T> {
   readonly #world: World
@@ -27,7 +32,7 @@ class Way<T> {
   put(message: T): void {
     if (this.#cut) return
     const { nowMs, dice } = this.#world
-    this.#freeAtMs = Math.max(this.#freeAtMs, nowMs + dice.stretched(0.05, 5))
+    this.#freeAtMs = Math.max(this.#freeAtMs, nowMs + dice.stretched(0.05, longestWayMs))
     this.#world.after(this.#freeAtMs - nowMs, () => {
       if (!this.#cut) this.#hear(message)
     })
@@ -54,11 +59,14 @@ export class SimLine<Up, Down> {
   readonly #down: Way<Down | undefined>
   readonly #upper: { over: boolean; readonly events: LineEvents<Down> }
   readonly #lower: { over: boolean; readonly events: LineEvents<Up> }
+  /** What is said after this arrives within `longestWayMs`. */
+  disturbedUntilMs: number
   readonly gatewayEnd: LineEnd<Up>
   readonly hostEnd: LineEnd<Down>
 
   constructor(world: World, events: { readonly gateway: LineEvents<Down>; readonly host: LineEvents<Up> }) {
     this.#world = world
+    this.disturbedUntilMs = world.nowMs
     const upper = { over: false, events: events.gateway }
     const lower = { over: false, events: events.host }
     this.#upper = upper
@@ -80,12 +88,14 @@ export class SimLine<Up, Down> {
   /** Nothing arrives for that long, and then all of it. */
   stall(ms: number): void {
     const { dice, nowMs } = this.#world
-    this.#up.stall(nowMs + ms + dice.between(0, 200))
-    this.#down.stall(nowMs + ms + dice.between(0, 200))
+    this.disturbedUntilMs = Math.max(this.disturbedUntilMs, nowMs + ms + longestUnevenMs)
+    this.#up.stall(nowMs + ms + dice.between(0, longestUnevenMs))
+    this.#down.stall(nowMs + ms + dice.between(0, longestUnevenMs))
   }
 
   /** What is under way is lost; each side is told of it soon, or finds out by itself. */
   cut(): void {
+    this.disturbedUntilMs = Infinity
     this.#up.cut()
     this.#down.cut()
     for (const side of [this.#upper, this.#lower]) {

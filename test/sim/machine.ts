@@ -20,7 +20,7 @@ export interface SimVm {
   /** It agreed to sleep; what it says since then waits in `heldBack`. */
   resting: boolean
   heldBack?: boolean
-  shutdown?: { killAtMs: number; cancel: () => void }
+  shutdown?: { readonly sinceMs: number; killAtMs: number; cancel: () => void }
 }
 
 export interface SimSnapshot {
@@ -273,7 +273,7 @@ export class SimMachine {
     const due = this.#world.after(graceMs, () => {
       this.#end(vm, { cause: 'guest', signal: 9, killedAtShutdown: true })
     })
-    vm.shutdown = { killAtMs, cancel: due.cancel }
+    vm.shutdown = { sinceMs: vm.shutdown?.sinceMs ?? nowMs, killAtMs, cancel: due.cancel }
     if (!first || dice.chance(this.temper.stubborn)) return
     this.#world.after(dice.stretched(1, 2_000), () => {
       this.#end(vm, { cause: 'guest', signal: 15 })

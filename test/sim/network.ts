@@ -1,70 +1,19 @@
-import type { Network, NicSpec } from '../../src/host/network/network.ts'
+import type { FakeNetwork } from '../../src/host/fakes/fake-network.ts'
+import type { Network } from '../../src/host/network/network.ts'
 import type { World } from './world.ts'
 
-/** What peers do to the instance's address; it outlives agents. */
-export interface Peers {
-  count: number
-  /** Their next packet is reported. */
-  armed: boolean
-  lastMs: number
-}
+type Method = (...args: unknown[]) => unknown
 
-/** One agent's view of the network of one instance. */
-export function simNetwork(
-  world: World,
-  peers: Peers,
-  setCallbacks: (onPeer: () => void) => void,
-  nicOf: () => NicSpec | undefined,
-): Network {
-  const pause = async (): Promise<void> => {
-    await world.sleep(world.dice.stretched(0.05, 5))
-  }
-  return {
-    open: pause,
-    attach: async () => {
-      await pause()
-      peers.armed = false
-      return {
-        kind: 'user',
-        ip: '10.64.0.2',
-        prefixLength: 16,
-        gateway: '10.64.0.1',
-        nameserver: '10.64.0.1',
-        mac: '12:b0:0a:40:00:02',
-        forwards: [],
+/** The machine's network as one agent has it: whatever it asks of it takes a while. */
+export function slowNetwork(world: World, network: FakeNetwork): Network {
+  return new Proxy<Network>(network, {
+    get: (_, name) => {
+      const method = Reflect.get(network, name) as Method
+      if (name === 'onPeerTraffic') return method.bind(network)
+      return async (...args: unknown[]): Promise<unknown> => {
+        await world.sleep(world.dice.stretched(0.05, 5))
+        return await method.apply(network, args)
       }
     },
-    detach: async () => {
-      await pause()
-      peers.armed = false
-      peers.count = 0
-    },
-    load: async () => {
-      await pause()
-      return undefined
-    },
-    counters: async () => {
-      await pause()
-      return { rxBytes: 0, rxPackets: 0, txBytes: 0, txPackets: 0 }
-    },
-    standBy: async () => {
-      await pause()
-      peers.armed = true
-    },
-    onPeerTraffic: (listener) => {
-      setCallbacks(() => {
-        const nic = nicOf()
-        if (nic !== undefined) listener(nic)
-      })
-    },
-    peerPackets: async () => {
-      await pause()
-      return peers.count
-    },
-    reach: async () => {
-      await pause()
-      return { host: '10.64.0.2', port: 80 }
-    },
-    close: pause,
-  }
+  })
 }

@@ -8,18 +8,17 @@ import type { RunReport } from './run.ts'
 /**
  * One seed is one life of one instance in virtual time: the real agent with its records and its recovery,
  * leases, balance and lifecycle, on pretended VMs, disk, lines and activities. What goes wrong between these
- * parts is found here and nowhere else; what the machines decide is tried ten times as often by
- * `standby-machines.test.ts`. To see all that happens in one of them:
+ * parts is found here and nowhere else. To see all that happens in one of them:
  *
  *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
  */
 const oneSeed = process.env['ROOST_SIM_SEED']
 /** The same every time, so that a change can be compared with what was before it. */
-const fixedSeeds = oneSeed === undefined ? Array.from({ length: 300 }, (_, index) => index + 1) : []
+const fixedSeeds = oneSeed === undefined ? Array.from({ length: 450 }, (_, index) => index + 1) : []
 /** 45 a second of processor time; on a machine that does much else, a tenth of that. */
 const moreSeeds =
   oneSeed === undefined
-    ? Array.from({ length: 200 }, (_, index) =>
+    ? Array.from({ length: 300 }, (_, index) =>
         ciSeed === undefined ? randomInt(1_000_000, 2 ** 31) : ciSeed + index,
       )
     : [Number(oneSeed)]

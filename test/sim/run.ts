@@ -13,6 +13,8 @@ import { SimMachine } from './machine.ts'
 import { takeTimers } from './virtual-timers.ts'
 import { Watch } from './watch.ts'
 import { SimWorkflow } from './workflow.ts'
+import { weatherOf } from './weather.ts'
+import type { Weather } from './weather.ts'
 import { World } from './world.ts'
 
 const instanceUuid = '00000000-0000-4000-8000-000000000001'
@@ -24,22 +26,6 @@ const answeringMs = 20_000
 const peerRepeatMs = 1_000
 /** Lines are given up after 8 s, and restarts of what they lead to were before. */
 const reconnectingMs = 25_000
-
-/** How often what happens in one run; 0: never. Mean times in between. */
-interface Weather {
-  readonly requestMs: number
-  readonly connectionMs: number
-  readonly commandMs: number
-  readonly disabledMs: number
-  readonly peerMs: number
-  readonly agentDeathMs: number
-  readonly gatewayDeathMs: number
-  readonly lineMs: number
-  readonly pauseMs: number
-  readonly terminationMs: number
-  readonly rebootMs: number
-  readonly apiAwayMs: number
-}
 
 export interface RunReport {
   readonly seed: number
@@ -103,6 +89,9 @@ export class SimRun {
       onOutcome: (trip) => {
         this.#watch.outcome(trip)
       },
+      onAdmitted: (trip) => {
+        this.#watch.admitted(trip)
+      },
     })
     this.#host = new SimHost({
       world,
@@ -122,7 +111,8 @@ export class SimRun {
       host: this.#host,
       instanceUuid,
       rules,
-      onLife: () => {
+      onLife: (life, before) => {
+        this.#watch.decided(life, before)
         this.#publish()
       },
     })
@@ -231,13 +221,13 @@ export class SimRun {
     const { temper } = this.#machine
     if (dice.chance(0.3)) temper.startFails = dice.pick([0.05, 0.3, 0.7])
     if (dice.chance(0.3)) temper.suspendFails = dice.pick([0.1, 0.5])
-    if (dice.chance(0.3)) temper.exitsAfterMs = dice.stretched(100, 60_000)
+    if (dice.chance(0.4)) temper.exitsAfterMs = dice.stretched(10, 60_000)
     const control = this.#workflow.temper
     control.longestDelayMs = dice.pick([5, 20, 200, 5_000])
     if (dice.chance(0.3)) control.signalLost = 0.2
     if (dice.chance(0.3)) control.resultLost = 0.1
     if (dice.chance(0.5)) control.repeated = 0.2
-    if (dice.chance(0.2)) control.reordered = 0.2
+    if (dice.chance(0.5)) control.reordered = dice.pick([0.3, 0.7])
     this.#every(weather.requestMs, () => this.#burst())
     this.#every(weather.connectionMs, () => {
       const gateway = dice.pick(this.#gateways)
@@ -372,25 +362,5 @@ export class SimRun {
         for (const gateway of this.#gateways) gateway.feed(state)
       },
     )
-  }
-}
-
-function weatherOf({ dice }: World): Weather {
-  const maybe = (probability: number, low: number, high: number): number =>
-    dice.chance(probability) ? dice.stretched(low, high) : 0
-  const isCalm = dice.chance(0.15)
-  return {
-    requestMs: maybe(0.9, 30, 10_000),
-    connectionMs: maybe(0.5, 500, 20_000),
-    commandMs: maybe(isCalm ? 0 : 0.5, 300, 30_000),
-    disabledMs: maybe(0.3, 100, 10_000),
-    peerMs: maybe(0.3, 100, 20_000),
-    agentDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 40_000),
-    rebootMs: maybe(isCalm ? 0 : 0.1, 5_000, 40_000),
-    gatewayDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 30_000),
-    lineMs: maybe(isCalm ? 0 : 0.5, 500, 20_000),
-    pauseMs: maybe(isCalm ? 0 : 0.3, 500, 30_000),
-    terminationMs: maybe(isCalm ? 0 : 0.1, 3_000, 30_000),
-    apiAwayMs: maybe(isCalm ? 0 : 0.2, 1_000, 20_000),
   }
 }

@@ -1,6 +1,8 @@
 import { LeasePhase } from '../../src/domain/standby/host-lease-phase.ts'
-import { effectsOf } from '../../src/domain/instance/lifecycle-effects.ts'
+import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
 import { Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
+import type { Lifecycle } from '../../src/domain/instance/lifecycle-state.ts'
+import { permitOf } from '../../src/host/instance/record.ts'
 import { sleepsThroughConnections } from '../../src/domain/standby/scale-to-zero.ts'
 import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import type { SimClients } from './client.ts'
@@ -14,10 +16,28 @@ import type { World } from './world.ts'
 const newsLagMs = 12_000
 /** The longest that traffic leaves a wake alone after failures. */
 const backOffMs = 60_000
+/** Until the host has noted the end of a VM. */
+const endingMs = 1_000
 /** What reading a counter takes at most. */
 const countingMs = 10
 /** Whoever waits that long although nothing is wrong waits for ever. */
 const longestWaitMs = 35_000
+
+const waitingPhases: ReadonlySet<LeasePhase> = new Set([
+  LeasePhase.Starting,
+  LeasePhase.StandingBy,
+  LeasePhase.Waking,
+])
+
+/** Until a gateway knows what its host told it, over a line that nothing disturbs. */
+const tellingMs = 20
+/** What only leads to another phase is over after this: a start or wake that fails, a shutdown. */
+const longestPhaseMs: ReadonlyMap<LeasePhase | undefined, number> = new Map([
+  [LeasePhase.Starting, 15_000],
+  [LeasePhase.Waking, 15_000],
+  [LeasePhase.StandingBy, 25_000],
+  [LeasePhase.Stopping, 25_000],
+])
 
 const downPhases: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.None,
@@ -47,14 +67,63 @@ export class Watch implements MachineWatch {
   /** When a VM last ended for another reason than standby. */
   #endedMs = -Infinity
   #sleeping: number | undefined
+  #phase: LeasePhase | undefined
+  #phaseSinceMs = -Infinity
 
   /** After every event. */
   look(): void {
     const { host, workflow, world } = this.#all()
     if (!host.isUp) this.#agentAwayMs = world.nowMs
-    const phase = this.#attentionPhase()
+    const phase = this.#leasePhase()
+    this.#checkPhase(phase)
+    this.#checkLease()
     const isDown = phase !== undefined && downPhases.has(phase)
     if (isDown || downLives.has(phaseOf(workflow.life))) this.#downMs = world.nowMs
+    this.#checkPermit()
+  }
+
+  /** After every decision of the workflow. What readers see of a life only grows. */
+  decided(life: Lifecycle, before: Lifecycle): void {
+    const { world } = this.#all()
+    if (life.revision < before.revision) world.fail(`revision ${life.revision} follows ${before.revision}`)
+    if (life.uptimeMs < before.uptimeMs) world.fail(`uptime ${life.uptimeMs} follows ${before.uptimeMs}`)
+    const isOrdered = effectsOf(life).hostWork?.kind === HostWorkKind.StandBy
+    if (isOrdered && phaseOf(life) === Phase.Draining) world.fail('what drains is sent to standby')
+  }
+
+  #checkPhase(phase: LeasePhase | undefined): void {
+    const { world } = this.#all()
+    if (phase !== this.#phase) {
+      this.#phase = phase
+      this.#phaseSinceMs = world.nowMs
+    }
+    const lastsMs = world.nowMs - this.#phaseSinceMs
+    if (lastsMs > (longestPhaseMs.get(phase) ?? Infinity))
+      world.fail(`its host has it ${phase} for ${lastsMs} ms`)
+  }
+
+  /** Who asks is answered at once, unless it is on its way to be awake. What is to stop opens nothing. */
+  #checkLease(): void {
+    const { host, world, instanceUuid } = this.#all()
+    const entry = host.agent?.core.entries.get(instanceUuid)
+    if (entry === undefined || waitingPhases.has(entry.hostLease.phase)) return
+    const { hostLease, stopAskedOfBoot } = entry
+    if (hostLease.phase === LeasePhase.Running && stopAskedOfBoot >= hostLease.boot)
+      world.fail(`boot ${hostLease.boot} is to be stopped, and still has leases`)
+    const waiting = hostLease.leases.find(({ status }) => status === 'waiting')
+    if (waiting !== undefined) world.fail(`${waiting.gateway} waits although it is ${hostLease.phase}`)
+  }
+
+  /** The workflow knows of every permit: traffic wakes nothing that a user has stopped. */
+  #checkPermit(): void {
+    const { host, workflow, world } = this.#all()
+    const { life } = workflow
+    const phase = phaseOf(life)
+    if (phase === Phase.Standby && life.permit !== life.boot + 1)
+      world.fail(`boot ${life.boot} is in standby with permit ${life.permit}`)
+    const isDown = phase === Phase.Stopped || phase === Phase.Deleted
+    const permit = isDown && life.permit === undefined ? permitOf(host.record) : undefined
+    if (permit !== undefined) world.fail(`it is ${phase}, and its host has permit ${permit}`)
   }
 
   complained(message: string): void {
@@ -70,7 +139,8 @@ export class Watch implements MachineWatch {
       world.fail(`boot ${boot} begins beside boot ${other.boot}: two VMs of one instance`)
     if (machine.cameUp.has(boot)) world.fail(`boot ${boot} begins although it came up before`)
     const phase = phaseOf(workflow.life)
-    const isOver = phase === Phase.Stopped && workflow.life.permit === undefined
+    const { permit, givenUp } = workflow.life
+    const isOver = phase === Phase.Stopped && permit === undefined && givenUp !== boot
     if (isOver || phase === Phase.Deleted) world.fail(`boot ${boot} begins although the instance is ${phase}`)
   }
 
@@ -105,8 +175,8 @@ export class Watch implements MachineWatch {
     const { host, world, instanceUuid } = this.#all()
     const order = host.agent?.core.entries.get(instanceUuid)?.hostLease.order
     if (order === undefined || order.epoch === 0) return
-    const { lastPeerMs, orderedMs } = host
-    if (lastPeerMs > order.epoch + countingMs && lastPeerMs < orderedMs) {
+    const { lastPeerMs } = host
+    if (lastPeerMs > order.epoch + countingMs && lastPeerMs < host.orderedMs(order.epoch)) {
       world.fail(
         `boot ${vm.boot} goes to standby although a peer sent something ${world.nowMs - lastPeerMs} ms ago`,
       )
@@ -118,6 +188,17 @@ export class Watch implements MachineWatch {
     if (this.#sleeping === vm.boot) this.standingBy(vm)
     else this.#endedMs = world.nowMs
     clients.vmEnded(vm)
+  }
+
+  /** A boot that goes down takes nothing new: its gateways were told before its application was. */
+  admitted({ id, kind, gateway, admission }: Trip): void {
+    const { host, machine, world } = this.#all()
+    const { boot, shutdown } = machine.running ?? {}
+    if (shutdown === undefined || admission?.boot !== boot) return
+    const { sinceMs } = shutdown
+    const disturbedMs = Math.max(host.startedAtMs, gateway.line?.disturbedUntilMs ?? Infinity)
+    if (disturbedMs + tellingMs < sinceMs && sinceMs + tellingMs < world.nowMs)
+      world.fail(`${kind} ${id} is let to boot ${boot}, which goes down for ${world.nowMs - sinceMs} ms`)
   }
 
   outcome(trip: Trip): void {
@@ -155,7 +236,8 @@ export class Watch implements MachineWatch {
       case 'wake-failed':
         return this.#failedMs >= trip.startedMs - backOffMs
       case 'host-away':
-        return this.#wasAway(trip)
+        // A lease may be opened just as its VM ends: then none of its ports can be reached.
+        return this.#wasAway(trip) || this.#endedMs >= trip.startedMs - endingMs
       case 'timed-out':
         return this.#all().world.nowMs - this.#troubledMs(trip) < longestWaitMs
       default:
@@ -164,7 +246,7 @@ export class Watch implements MachineWatch {
   }
 
   #breakExcuse(trip: Trip, { why }: Extract<Outcome, { kind: 'broken' }>): boolean {
-    const { machine, host } = this.#all()
+    const { machine, host, workflow } = this.#all()
     const { admission, gateway } = trip
     if (why === 'its gateway was restarted' || why === 'its VM ended') return true
     if (admission === undefined || trip.givenUp || host.hasGivenUp(gateway.id, trip.admittedMs)) return true
@@ -173,7 +255,8 @@ export class Watch implements MachineWatch {
       trip.kind === 'request'
         ? machine.running?.boot !== admission.boot
         : machine.memory !== admission.memoryBoot
-    if (why === 'told that its boot is gone') return isGone
+    // A boot whose start was said to have failed goes for the one that is tried next.
+    if (why === 'told that its boot is gone') return isGone || workflow.life.boot > admission.boot
     if (why === 'closed as asked') return this.#wasDown(trip)
     if (why.startsWith('found')) return endedSince && isGone
     return (
@@ -200,7 +283,7 @@ export class Watch implements MachineWatch {
     return Math.max(this.#downMs, this.#failedMs, this.#agentAwayMs, trip.gateway.troubledMs)
   }
 
-  #attentionPhase(): LeasePhase | undefined {
+  #leasePhase(): LeasePhase | undefined {
     const { host, instanceUuid } = this.#all()
     const { agent } = host
     if (agent === undefined) return undefined

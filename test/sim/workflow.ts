@@ -4,7 +4,7 @@ import { decide, newLifecycle } from '../../src/domain/instance/lifecycle.ts'
 import { effectsOf, HostWorkKind } from '../../src/domain/instance/lifecycle-effects.ts'
 import type { HostWork } from '../../src/domain/instance/lifecycle-effects.ts'
 import { projectionOf } from '../../src/domain/instance/lifecycle-projection.ts'
-import { EventKind } from '../../src/domain/instance/lifecycle-state.ts'
+import { EventKind, Phase, phaseOf } from '../../src/domain/instance/lifecycle-state.ts'
 import type { Lifecycle, LifecycleEvent, LifecycleRules } from '../../src/domain/instance/lifecycle-state.ts'
 import { asHostStartError } from '../../src/host/instance/host-start-error.ts'
 import type { LiveAgent } from './agent.ts'
@@ -38,6 +38,10 @@ export interface ControlTemper {
 }
 
 const heartbeatTimeoutMs = 10_000
+const latestSignalMs = 6_000
+const latestAttemptMs = 1_000
+/** What an instance is when a start of it has failed. */
+const latePhases: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Stopped])
 const attemptsOfOneBoot = 4
 const firstRetryMs = 500
 const longestRetryMs = 5_000
@@ -97,10 +101,19 @@ export class SimWorkflow {
     const isLost = world.dice.chance(this.temper.signalLost)
     if (isLost && world.dice.chance(0.5)) throw new Error('Temporal is away')
     if (this.isGone) return 'gone'
-    if (world.dice.chance(this.temper.reordered)) this.say(heardAs(event))
+    if (world.dice.chance(this.temper.reordered)) this.#takeLate(heardAs(event))
     else this.#take(heardAs(event))
     if (isLost) throw new Error('the answer was lost')
     return 'taken'
+  }
+
+  /** Its sender had given up waiting, and told later events meanwhile. */
+  #takeLate(event: LifecycleEvent): void {
+    const { world } = this.#options
+    const run = this.#run
+    world.after(world.dice.stretched(1, latestSignalMs), () => {
+      if (run === this.#run) this.#take(event)
+    })
   }
 
   /** Somebody terminates it, and another is begun from what its row says. */
@@ -205,8 +218,8 @@ export class SimWorkflow {
   }
 
   /**
-   * One attempt reaches one agent. Whose agent dies, or whose result is lost, is begun anew after a
-   * heartbeat's patience.
+   * One attempt reaches one agent. Where the agent dies, or the result is lost, it has failed after a
+   * heartbeat's patience, whatever the host goes on with.
    */
   async #attempt(call: Call): Promise<readonly LifecycleEvent[] | Error> {
     const { world, host } = this.#options
@@ -219,6 +232,7 @@ export class SimWorkflow {
         await world.sleep(100)
         continue
       }
+      if (call.work.kind === HostWorkKind.StandBy) host.noteOrder(call.work)
       const attempt = { over: false }
       void call.cancelled.promise.then(() => {
         if (!attempt.over && !call.left) this.#tellCancelled(agent, call.work)
@@ -228,14 +242,26 @@ export class SimWorkflow {
         agent.death,
       ])
       attempt.over = true
+      if (result instanceof Error && dice.chance(2 * this.temper.repeated))
+        this.#performLate(agent, call.work)
       if (result === undefined || dice.chance(this.temper.resultLost)) {
         world.note(`an attempt of ${nameOf(call.work)} is lost`)
         await world.sleep(heartbeatTimeoutMs)
-        continue
+        return new Error('no heartbeat came')
       }
       await world.sleep(dice.stretched(1, this.temper.longestDelayMs))
       return result
     }
+  }
+
+  /** Of a start that failed, an attempt that was cut off may get through yet. Nobody waits for its result. */
+  #performLate(agent: LiveAgent, work: HostWork): void {
+    const { world } = this.#options
+    if (work.kind !== HostWorkKind.Start) return
+    world.after(world.dice.stretched(1, latestAttemptMs), () => {
+      const isWanted = agent.alive && this.life.boot === work.boot && latePhases.has(phaseOf(this.life))
+      if (isWanted) this.#perform(agent, work).catch(() => undefined)
+    })
   }
 
   /** The agent hears of it with its next heartbeat. */
@@ -268,7 +294,6 @@ export class SimWorkflow {
       }
       case HostWorkKind.StandBy: {
         const { kind: _kind, ...order } = work
-        this.#options.host.orderedMs = world.nowMs
         const result = await agent.core.standBy({ instanceUuid, ...order })
         const { boot, epoch, permit } = work
         if (!result.slept) return [{ kind: EventKind.StandByRefused, boot, epoch, reason: result.reason }]

@@ -11,9 +11,9 @@ function asText(graph: Graph): readonly string[] {
   return circlesOf(graph).map((circle) => circle.join(', '))
 }
 
-/** What imports what in the product, types too: a reader follows those like any other. */
+/** What imports what, types too: a reader follows those like any other. */
 function importGraph(): Graph {
-  const sources = files.filter((file) => isSource(file) && !file.startsWith('test/'))
+  const sources = files.filter((file) => isSource(file))
   return new Map(sources.map((file) => [file, importsOf(file).flatMap((one) => one.file ?? [])]))
 }
 

@@ -1,0 +1,37 @@
+import type { World } from './world.ts'
+
+/** How often what happens in one run; 0: never. Mean times in between. */
+export interface Weather {
+  readonly requestMs: number
+  readonly connectionMs: number
+  readonly commandMs: number
+  readonly disabledMs: number
+  readonly peerMs: number
+  readonly agentDeathMs: number
+  readonly gatewayDeathMs: number
+  readonly lineMs: number
+  readonly pauseMs: number
+  readonly terminationMs: number
+  readonly rebootMs: number
+  readonly apiAwayMs: number
+}
+
+export function weatherOf({ dice }: World): Weather {
+  const maybe = (probability: number, low: number, high: number): number =>
+    dice.chance(probability) ? dice.stretched(low, high) : 0
+  const isCalm = dice.chance(0.15)
+  return {
+    requestMs: maybe(0.9, 30, 10_000),
+    connectionMs: maybe(0.5, 500, 20_000),
+    commandMs: maybe(isCalm ? 0 : 0.5, 300, 30_000),
+    disabledMs: maybe(0.3, 100, 10_000),
+    peerMs: maybe(0.3, 100, 20_000),
+    agentDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 40_000),
+    rebootMs: maybe(isCalm ? 0 : 0.1, 5_000, 40_000),
+    gatewayDeathMs: maybe(isCalm ? 0 : 0.35, 1_000, 30_000),
+    lineMs: maybe(isCalm ? 0 : 0.5, 500, 20_000),
+    pauseMs: maybe(isCalm ? 0 : 0.3, 500, 30_000),
+    terminationMs: maybe(isCalm ? 0 : 0.2, 3_000, 30_000),
+    apiAwayMs: maybe(isCalm ? 0 : 0.2, 1_000, 20_000),
+  }
+}
