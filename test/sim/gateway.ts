@@ -31,6 +31,12 @@ const candidateStates: readonly InstanceState[] = [
   InstanceState.Standby,
 ]
 
+/** What the world's faults do to the lines of all gateways. */
+export interface LineTemper {
+  /** A line is cut with the word by which a lease is given back. */
+  lastWordLost: number
+}
+
 export interface GatewayOptions {
   readonly world: World
   readonly host: SimHost
@@ -38,6 +44,7 @@ export interface GatewayOptions {
   readonly instanceUuid: string
   readonly softLimit: number
   readonly hardLimit: number
+  readonly temper: LineTemper
   /** What the feed says at present. */
   readonly state: InstanceState | undefined
 }
@@ -87,7 +94,9 @@ export class SimGateway {
         maxWaitMs: defaultBalanceLimits.maxWaitMs,
         ports: () => [port],
         send: (message) => {
-          if (this.alive) this.#end?.send(message)
+          if (!this.alive) return
+          this.#end?.send(message)
+          if (message.kind === 'idle' && world.dice.chance(options.temper.lastWordLost)) this.line?.cut()
         },
         moved: (change) => {
           if (this.alive) this.#balance.pump(change)

@@ -8,12 +8,13 @@ import type { ScaleToZero } from '../../src/domain/standby/scale-to-zero.ts'
 import { SimClients } from './client.ts'
 import { SimDisk } from './disk.ts'
 import { SimGateway } from './gateway.ts'
+import type { LineTemper } from './gateway.ts'
 import { SimHost } from './host.ts'
 import { SimMachine } from './machine.ts'
 import { takeTimers } from './virtual-timers.ts'
 import { Watch } from './watch.ts'
 import { SimWorkflow } from './workflow.ts'
-import { weatherOf } from './weather.ts'
+import { StormTheme, weatherOf } from './weather.ts'
 import type { Weather } from './weather.ts'
 import { World } from './world.ts'
 
@@ -24,6 +25,9 @@ const healingMs = 110_000
 const fallingAsleepMs = 40_000
 const answeringMs = 20_000
 const peerRepeatMs = 1_000
+const usuallyLate = 0.1
+/** After the last traffic of a storm a gateway gives its lease back within that. */
+const lastWordMs = 2_000
 /** Lines are given up after 8 s, and restarts of what they lead to were before. */
 const reconnectingMs = 25_000
 
@@ -51,6 +55,9 @@ export class SimRun {
   readonly #clients: SimClients
   readonly #gateways: SimGateway[] = []
   readonly #disk: SimDisk
+  readonly #lineTemper: LineTemper = { lastWordLost: 0 }
+  /** How often what the feed says takes long. */
+  #feedLate = usuallyLate
   #gatewayLives = 0
   #apiAwayUntilMs = 0
   #stormUntilMs = 0
@@ -219,15 +226,21 @@ export class SimRun {
     const { dice } = world
     this.#stormUntilMs = world.nowMs + ms
     const { temper } = this.#machine
-    if (dice.chance(0.3)) temper.startFails = dice.pick([0.05, 0.3, 0.7])
+    const theme = dice.pick(['none', ...Object.values(StormTheme)])
+    const isOfStarts = theme === StormTheme.Starts
+    const isOfNews = theme === StormTheme.News
+    this.#feedLate = isOfNews ? 0.8 : usuallyLate
+    if (isOfStarts) temper.startFails = 0.9
+    else if (dice.chance(0.3)) temper.startFails = dice.pick([0.05, 0.3, 0.7])
     if (dice.chance(0.3)) temper.suspendFails = dice.pick([0.1, 0.5])
-    if (dice.chance(0.4)) temper.exitsAfterMs = dice.stretched(10, 60_000)
+    if (isOfNews) temper.exitsAfterMs = dice.stretched(500, 10_000)
+    else if (dice.chance(0.3)) temper.exitsAfterMs = dice.stretched(10, 60_000)
     const control = this.#workflow.temper
     control.longestDelayMs = dice.pick([5, 20, 200, 5_000])
     if (dice.chance(0.3)) control.signalLost = 0.2
     if (dice.chance(0.3)) control.resultLost = 0.1
-    if (dice.chance(0.5)) control.repeated = 0.2
-    if (dice.chance(0.5)) control.reordered = dice.pick([0.3, 0.7])
+    if (isOfStarts || dice.chance(0.5)) control.repeated = isOfStarts ? 0.4 : 0.2
+    if (isOfNews || dice.chance(0.2)) control.reordered = isOfNews ? 0.7 : 0.2
     this.#every(weather.requestMs, () => this.#burst())
     this.#every(weather.connectionMs, () => {
       const gateway = dice.pick(this.#gateways)
@@ -256,7 +269,12 @@ export class SimRun {
     this.#every(weather.gatewayDeathMs, () => {
       this.#replaceGateway(dice.whole(0, this.#gateways.length - 1))
     })
-    this.#every(weather.lineMs, () => {
+    if (theme === StormTheme.Lines) {
+      this.#lineTemper.lastWordLost = 0.3
+      world.after(ms + lastWordMs, () => (this.#lineTemper.lastWordLost = 0))
+    }
+    const lineMs = theme === StormTheme.Lines ? dice.stretched(200, 3_000) : weather.lineMs
+    this.#every(lineMs, () => {
       const { line } = dice.pick(this.#gateways)
       if (dice.chance(0.5)) line?.cut()
       else line?.stall(dice.chance(0.5) ? dice.stretched(10, 3_000) : dice.between(3_000, 12_000))
@@ -282,6 +300,7 @@ export class SimRun {
       reordered: 0,
       longestDelayMs: 20,
     })
+    this.#feedLate = usuallyLate
     this.#workflow.pausedUntilMs = 0
     this.#apiAwayUntilMs = 0
     this.#host.start()
@@ -333,6 +352,7 @@ export class SimRun {
       instanceUuid,
       softLimit: world.dice.pick([1, 10]),
       hardLimit: 100,
+      temper: this.#lineTemper,
       state: this.#fed,
     })
     this.#gateways.push(gateway)
@@ -353,7 +373,7 @@ export class SimRun {
     const { life } = this.#workflow
     const state = life.deletion === undefined ? life.state : undefined
     world.after(
-      world.dice.chance(0.1) ? world.dice.between(500, 3_000) : world.dice.stretched(5, 300),
+      world.dice.chance(this.#feedLate) ? world.dice.between(500, 3_000) : world.dice.stretched(5, 300),
       () => {
         const now = this.#workflow.life
         const isStale = (now.deletion === undefined ? now.state : undefined) !== state

@@ -16,6 +16,16 @@ export interface Weather {
   readonly apiAwayMs: number
 }
 
+/** What goes wrong at once in some storms: faults that chance alone seldom brings together. */
+export const StormTheme = {
+  /** Starts fail, and attempts of them get through late. */
+  Starts: 'starts',
+  /** Applications end soon, and workflow and gateways hear of everything late. */
+  News: 'news',
+  /** Lines are cut as soon as they stand. */
+  Lines: 'lines',
+} as const
+
 export function weatherOf({ dice }: World): Weather {
   const maybe = (probability: number, low: number, high: number): number =>
     dice.chance(probability) ? dice.stretched(low, high) : 0

@@ -39,7 +39,7 @@ export interface ControlTemper {
 
 const heartbeatTimeoutMs = 10_000
 const latestSignalMs = 6_000
-const latestAttemptMs = 1_000
+const latestAttemptMs = 3_000
 /** What an instance is when a start of it has failed. */
 const latePhases: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Stopped])
 const attemptsOfOneBoot = 4
@@ -205,6 +205,7 @@ export class SimWorkflow {
       const { failure, message, final } = asHostStartError(outcome)
       world.note(`${nameOf(call.work)} failed: ${failure} ${message}`)
       if (final || failure === HostFailure.UnknownInstance || attempt >= mostAttempts) {
+        for (let late = attempt; late > 0; late--) this.#performLate(call.work)
         const event = eventOfFailure(call.work, failure, message)
         if (event === undefined) await world.sleep(unexpectedPauseMs)
         else {
@@ -242,8 +243,6 @@ export class SimWorkflow {
         agent.death,
       ])
       attempt.over = true
-      if (result instanceof Error && dice.chance(2 * this.temper.repeated))
-        this.#performLate(agent, call.work)
       if (result === undefined || dice.chance(this.temper.resultLost)) {
         world.note(`an attempt of ${nameOf(call.work)} is lost`)
         await world.sleep(heartbeatTimeoutMs)
@@ -255,9 +254,11 @@ export class SimWorkflow {
   }
 
   /** Of a start that failed, an attempt that was cut off may get through yet. Nobody waits for its result. */
-  #performLate(agent: LiveAgent, work: HostWork): void {
-    const { world } = this.#options
-    if (work.kind !== HostWorkKind.Start) return
+  #performLate(work: HostWork): void {
+    const { world, host } = this.#options
+    const { agent } = host
+    const isLate = world.dice.chance(2 * this.temper.repeated)
+    if (work.kind !== HostWorkKind.Start || agent === undefined || !isLate) return
     world.after(world.dice.stretched(1, latestAttemptMs), () => {
       const isWanted = agent.alive && this.life.boot === work.boot && latePhases.has(phaseOf(this.life))
       if (isWanted) this.#perform(agent, work).catch(() => undefined)
