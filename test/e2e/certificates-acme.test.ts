@@ -16,9 +16,9 @@ import { until } from '../support/until.ts'
 import { readRows } from '../support/rows.ts'
 
 const limitMs = 40_000
-/** Where a domain leads before it leads to the gateway. */
+/** The address to which a domain leads before it leads to the gateway. */
 const elsewhere = '127.0.0.3'
-/** Between two requests of a visitor. */
+/** The pause between two requests of a visitor. */
 const pauseMs = 5
 
 describe('certificates from an ACME authority', function () {
@@ -40,7 +40,7 @@ describe('certificates from an ACME authority', function () {
 
   const api = () => scene.stack.api
   const gateway = () => ({ address, ca: scene.root })
-  /** What Pebble made since the test began. */
+  /** Counts the orders and certificates that Pebble made since it had printed `before`. */
   const madeSince = (before: string) => {
     const since = scene.pebble.said().slice(before.length)
     return {
@@ -222,7 +222,7 @@ describe('certificates from an ACME authority', function () {
     )
   })
 
-  /** As a firewall would, which says so. */
+  /** Refuses connections to port 80, as a firewall that rejects does. */
   function closePort80(): () => void {
     const rule = `ip daddr ${address} tcp dport 80 reject with tcp reset`
     const ruleset = `table ip closed { chain input { type filter hook input priority 0; ${rule}\n }; }\n`
@@ -230,7 +230,10 @@ describe('certificates from an ACME authority', function () {
     return () => execFileSync('nft', ['delete', 'table', 'ip', 'closed'])
   }
 
-  /** As weeks would: its renewal is due now. Its workflow goes by what it knows, so it has to begin anew. */
+  /**
+   * Makes the renewal due now, as weeks of waiting would. The workflow remembers the old time, so it is ended
+   * and has to start again from the row.
+   */
   async function makeDue(uuid: string): Promise<void> {
     await scene.inside.workflows.getHandle(certificateWorkflowId(uuid)).terminate()
     await readRows(scene.inside.database, {
@@ -239,7 +242,7 @@ describe('certificates from an ACME authority', function () {
     })
   }
 
-  /** Asks all the time, over connections that stay and over one of its own for each request. */
+  /** Sends requests all the time: two clients keep their connections, two open a new one for each request. */
   function visit(host: string) {
     const failures: string[] = []
     let answered = 0

@@ -25,13 +25,13 @@ import { openStackInside } from '../support/stack-inside.ts'
 
 const run = promisify(execFile)
 const address = '127.0.0.1'
-/** From the create on; a third of a second where nothing else is done. */
+/** The time from the create to the certificate. It takes a third of a second where nothing else is done. */
 const issuedLimitMs = 10_000
 
 describe('certificates', function () {
   let stack: Stack
   const traces = new PrivateKeyTraces()
-  /** Whatever the API said in these tests. */
+  /** All answers of the API in these tests. */
   const said: string[] = []
   const services: string[] = []
 
@@ -77,7 +77,7 @@ describe('certificates', function () {
 
   const localRoot = async () => (await roost(stack, 'ca', '--custom-domains')).stdout
 
-  it("of one's own names come from the local authority in seconds, and who trusts it sees the page", async () => {
+  it("of one's own names come from the local authority in seconds, and a client that trusts it sees the page", async () => {
     const startedMs = performance.now()
     const made = await stack.api.one('createInstances', {
       body: {
@@ -127,7 +127,7 @@ describe('certificates', function () {
     )
   })
 
-  it('that people bring are served, RSA and EC, and are replaced by a service made anew', async () => {
+  it('that people bring are served, RSA and EC, and are replaced when their service is made again', async () => {
     const [old, next] = [await bring('rsa', ['own.example.test']), await bring('ec', ['own.example.test'])]
     const oldUuid = await upload('own.example.test', old, 'own-old')
     const first = await service('own', 'own.example.test')
@@ -149,7 +149,7 @@ describe('certificates', function () {
     assert.match(await refusal(stack.api.attempt('deleteCertificates', { object: nextUuid })), /own/)
   })
 
-  it('that `openssl req -x509` makes are served, and who trusts one sees the page', async () => {
+  it('that `openssl req -x509` makes are served, and a client that trusts one sees the page', async () => {
     const name = 'self.example.test'
     const made = await selfSigned(name)
     assert.ok(new X509Certificate(made.chain).ca)
@@ -214,7 +214,7 @@ describe('certificates', function () {
         ],
         [],
       )
-      // What a gateway serves from while the API is away.
+      // The gateway serves from this file while the API is away.
       assert.equal(statSync(path.join(stack.dataDir, routesFile)).mode & 0o077, 0)
     } finally {
       await inside.close()
@@ -222,7 +222,7 @@ describe('certificates', function () {
   })
 })
 
-/** By the command that stands in manuals. */
+/** Makes a certificate with the command that manuals show. */
 async function selfSigned(name: string): Promise<Brought> {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-self-signed-'))
   try {
@@ -238,7 +238,7 @@ async function selfSigned(name: string): Promise<Brought> {
   }
 }
 
-/** What `curl` gets, that trusts `root` alone. */
+/** Returns what `curl` gets when it trusts only `root`. */
 async function curl(name: string, root: string): Promise<{ status: string; isTrusted: boolean }> {
   const directory = mkdtempSync(path.join(tmpdir(), 'roost-curl-'))
   try {
@@ -256,7 +256,7 @@ async function curl(name: string, root: string): Promise<{ status: string; isTru
   }
 }
 
-/** What a browser without any other authority than this one shows. */
+/** Returns what a browser shows that trusts only `root`. */
 async function openTrusting(
   root: string,
   url: string,

@@ -41,7 +41,7 @@ describe('creating instances', () => {
     )
   })
 
-  it('counts what runs against the quotas, and what is stopped no more', async () => {
+  it('counts running instances against the quotas, and stopped ones no longer', async () => {
     const [before] = await stack.api.call('getQuotas')
     const { uuid } = await runInstance(stack.api, { name: 'counted', image: 'busybox', memory_mb: 160 })
     const [during] = await stack.api.call('getQuotas')
@@ -115,7 +115,7 @@ describe('waiting', () => {
   })
   after(() => stack.api.call('deleteInstances', { body: uuids.map((uuid) => ({ uuid })) }))
 
-  it('for several by `ids` with one timeout ends when all are there', async () => {
+  it('for several by `ids` with one timeout ends when all have their state', async () => {
     const ids = uuids.map((uuid) => ({ uuid, state: 'stopped' }))
     const entries = await stack.api.call('waitInstances', { body: { ids, timeout_ms: 60_000 } })
     assert.deepEqual(
@@ -124,13 +124,13 @@ describe('waiting', () => {
     )
   })
 
-  it('by an array in which each has its own timeout ends at once where all are there', async () => {
+  it('by an array in which each has its own timeout ends at once where all have their state', async () => {
     const body = uuids.map((uuid) => ({ uuid, state: 'stopped', timeout_ms: 1_000 }))
     const entries = await stack.api.call('waitInstances', { body })
     assert.equal(entries.length, 2)
   })
 
-  it('ends with its timeout where it is not there', async () => {
+  it('ends with its timeout where the state is not reached', async () => {
     const startedMs = performance.now()
     const answer = await stack.api.attempt('waitInstances', {
       object: uuids[0],

@@ -45,7 +45,10 @@ describe('`roost explain` and the Web UI', function () {
     if (all.length > 0) await stack.api.call('deleteInstances', { body: all.map(({ uuid }) => ({ uuid })) })
   })
 
-  /** Both say it, as soon as it has got around; answers what the command says beside. */
+  /**
+   * Waits until both the command and the Web UI say what is expected. Returns what the command wrote to
+   * stderr.
+   */
   async function said(
     instance: { readonly uuid: string },
     expected: { readonly command: string; readonly next: string; readonly webUi: readonly string[] },
@@ -68,7 +71,7 @@ describe('`roost explain` and the Web UI', function () {
     return told.stderr
   }
 
-  it('say of one that is used that traffic keeps it awake', async () => {
+  it('say of an instance that is used that traffic keeps it awake', async () => {
     const socket = await names.websocket(`wss://${kept.host}/ws`)
     await said(kept, {
       command: `kept is awake since ${time}, because of traffic: 1 request is there`,
@@ -80,7 +83,7 @@ describe('`roost explain` and the Web UI', function () {
     socket.close()
   })
 
-  it('say of one with memory where that is while it sleeps', async () => {
+  it('say where a sleeping instance has its memory', async () => {
     const { snapshot } = await untilAsleep(stack, kept.uuid)
     await said(kept, {
       command: `kept is asleep since ${time}, because nothing asked for it for 400 ms; its memory is kept in snapshot ${snapshot?.uuid}`,
@@ -92,7 +95,7 @@ describe('`roost explain` and the Web UI', function () {
     })
   })
 
-  it('say of one that nothing asks for when it goes to standby', async () => {
+  it('say of an unused instance when it goes to standby', async () => {
     await said(patient, {
       command: `patient is awake, and nothing has asked for it since ${time}`,
       next: `standby at ${time}, unless something asks for it`,
@@ -103,7 +106,7 @@ describe('`roost explain` and the Web UI', function () {
     })
   })
 
-  it('say of one that speaks against standby that it does', async () => {
+  it('say of an instance that blocks standby that it does', async () => {
     await said(wakeful, {
       command: `wakeful is awake since ${time}, because it wants to: its scale_to_zero_disable count is above 0`,
       next: 'it stays awake until that count is 0 again',
@@ -111,7 +114,7 @@ describe('`roost explain` and the Web UI', function () {
     })
   })
 
-  it('say of one that is draining what it waits for, and of a stopped one how it ended', async () => {
+  it('say what a draining instance waits for, and how a stopped one ended', async () => {
     const socket = await names.websocket(`wss://${patient.host}/ws`)
     await stack.api.one('stopInstances', { object: patient.uuid, body: { drain_timeout_ms: 300_000 } })
     await said(patient, {
@@ -134,7 +137,7 @@ describe('`roost explain` and the Web UI', function () {
     })
   })
 
-  it('say of one that starts where, also while that host does not answer', async () => {
+  it('say where an instance starts, also while that host does not answer', async () => {
     const agent = stack.pidOf('agent')
     process.kill(agent, 'SIGSTOP')
     try {
@@ -151,7 +154,7 @@ describe('`roost explain` and the Web UI', function () {
     await waitFor(stack.api, patient.uuid, 'running')
   })
 
-  it('say of one that could not be woken why, and when it is tried again', async () => {
+  it('say why an instance could not be woken, and when the wake is tried again', async () => {
     await untilAsleep(stack, fragile.uuid)
     await said(fragile, {
       command: `fragile is asleep since ${time}, because nothing asked for it for 400 ms; it was shut down`,
@@ -179,8 +182,8 @@ describe('`roost explain` and the Web UI', function () {
 })
 
 /**
- * Takes the instance's image from its host and from the registry, as far as it is nobody else's, until it is
- * put back.
+ * Takes the instance's image away from its host and from the registry; what other images share stays. Returns
+ * a function that puts it back.
  */
 async function hideImage(stack: Stack, uuid: string): Promise<() => void> {
   const { image = '' } = await viewOf(stack.api, uuid)
@@ -195,7 +198,8 @@ async function hideImage(stack: Stack, uuid: string): Promise<() => void> {
     'v2',
     'repositories',
   )
-  // Its manifest alone: the blobs of a repository that is gone are deleted by the next collection.
+  // Only its manifest is taken away. Without the whole repository, the next collection would delete the
+  // blobs.
   const revisions = path.join(repositories, 'official', app, '_manifests', 'revisions')
   const inRegistry = path.join(revisions, ...digest.split(':'), 'link')
   const moved = [onHost, inRegistry].map((from) => {

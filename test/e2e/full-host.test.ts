@@ -51,11 +51,11 @@ describe('a host with memory for one instance', () => {
     await stop('second')
   })
 
-  it('refuses a start itself where the rows do not know yet that a sleeper has woken', async () => {
+  it('refuses a start by itself while the rows still say that a woken instance sleeps', async () => {
     const sleeper = await publish(stack, 'sleeper', { memory_mb: memoryMb, scale_to_zero: asleepAtOnce })
     await untilAsleep(stack, sleeper.uuid)
-    // With the worker halted nobody writes down what the host tells: the sleeper wakes, and its row goes on
-    // saying that it sleeps.
+    // While the worker is halted, nobody writes down what the host reports: the instance wakes, but its row
+    // goes on saying that it sleeps.
     const worker = stack.pidOf('worker')
     process.kill(worker, 'SIGSTOP')
     let connection: TLSSocket | undefined

@@ -12,10 +12,10 @@ import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
 const executable = 0o100755
-/** Emulated, on a busy machine. */
+/** The limit for an emulated boot on a busy machine. */
 const bootLimitMs = 90_000
 
-/** All of a system: it tells that it is there, what it was told, and waits. */
+/** The whole system of the image: it prints that it is there and its arguments, then waits. */
 const program = `
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,13 +33,13 @@ int main(void) {
   for (;;) pause();
 }`
 
-/** As docs/images.md says. Bogomips are twice the MHz. */
+/** Returns the kernel argument that docs/images.md describes. Bogomips are twice the MHz. */
 async function clockArgument(): Promise<string> {
   const bogomips = /bogomips\s*:\s*([\d.]+)/.exec(await readFile('/proc/cpuinfo', 'utf8'))?.[1]
   return `tsc_early_khz=${Math.round(Number(bogomips) * 500)} tsc=reliable`
 }
 
-/** The set-up script that packs the guest's own initrd; it has no types. */
+/** The set-up script that packs the guest's own initrd. It has no types. */
 const packer = path.join(import.meta.dirname, '../../guest/cpio.mjs')
 interface Packer {
   packCpio(

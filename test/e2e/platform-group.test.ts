@@ -18,12 +18,13 @@ describe('processors of a stack', () => {
   })
 
   for (const part of parts) {
-    it(`are weighed in the group of the platform for a part and what it starts: ${part}`, () => {
+    it(`are shared in the group of the platform by a part and the processes it starts: ${part}`, () => {
       const pid = stack.pidOf(part)
-      // What an agent starts for users is elsewhere; of all others nobody is.
+      // The agent starts processes for users, which are outside the group. All processes of the other parts
+      // are in it.
       const family = part === 'agent' ? [pid] : familyOf(pid)
       const groups = family.map((one) => ({ pid: one, group: platformGroupOf(one) }))
-      // Who has ended meanwhile is in none.
+      // A process that has ended meanwhile is in no group.
       const found = new Set(groups.filter((one) => commandLineOf(one.pid) !== '').map(({ group }) => group))
       assert.equal(found.size, 1, [...found].join(', '))
       assert.match([...found][0] ?? 'none', /^roost-platform-[0-9a-f]{12}$/)
@@ -31,12 +32,12 @@ describe('processors of a stack', () => {
   }
 
   for (const part of ['registry', 'registry-owner'] as const) {
-    it(`are a neighbour's for a part that gives way: ${part}`, () => {
+    it(`are used outside that group by a part that gives way to others: ${part}`, () => {
       assert.equal(platformGroupOf(stack.pidOf(part)), undefined)
     })
   }
 
-  it("are a neighbour's for what unpacks images of users", async () => {
+  it("are used outside that group by the processes that unpack users' images", async () => {
     const unpackers = () =>
       familyOf(stack.pidOf('agent')).filter((pid) => commandLineOf(pid).includes('unpack.ts'))
     const isOutside = () => unpackers().some((pid) => platformGroupOf(pid) === undefined)

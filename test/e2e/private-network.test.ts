@@ -15,8 +15,8 @@ const asRoot = process.getuid?.() === 0
 const shellPort = 2323
 const commandLimitMs = 30_000
 /**
- * Creates and deletes are seen within this where the machine has time; a question by a guest's shell is part
- * of it.
+ * The promise: creates and deletes are seen within this time where the machine is not busy. The measured time
+ * includes a question by a guest's shell.
  */
 const promisedMs = 1_000
 const seenLimitMs = 10_000
@@ -40,7 +40,7 @@ describe('instances of one user', function () {
       runInstance(stack.api, { name: 'sleeper', image: 'counter', scale_to_zero: stateful }),
     ])
     await Promise.all([one, theirs].map(shellAnswers))
-    // It sleeps as soon as it runs, and its application listens only after that.
+    // The instance sleeps as soon as it runs, and its application listens only after that.
     const listens = async (): Promise<boolean> => (await line('sleeper.internal')).includes('hello\n')
     await until('the sleeper listens', listens, { limitMs: commandLimitMs })
     onHost = createServer((socket) => socket.end('the host\n')).listen(0, '0.0.0.0')
@@ -60,7 +60,7 @@ describe('instances of one user', function () {
     (await asks(one, 'a', `${name}.internal`)).includes(`Address: ${ip}\n`)
   const isUnknown = async (name: string): Promise<boolean> =>
     (await asks(one, 'a', `${name}.internal`)).includes('NXDOMAIN')
-  /** A line that the counter answers with its count. */
+  /** Sends a line; the counter answers it with its count. */
   const line = (host: string): Promise<string> => sh(one, `echo hello | nc -w60 ${host} ${linePort}`)
   const create = async (name: string): Promise<InstanceView> => {
     const { uuid } = await stack.api.one('createInstances', { body: { name, image: 'busybox' } })
@@ -104,7 +104,7 @@ describe('instances of one user', function () {
     assert.ok(Math.min(...deleted) < promisedMs, `gone after ${deleted.map(Math.round).join(', ')} ms`)
   })
 
-  it('do not see those of another user, neither by name nor by address', async () => {
+  it('do not see instances of another user, neither by name nor by address', async () => {
     assert.ok(await isUnknown('theirs'))
     assert.match(await asks(theirs, 'a', 'one.internal'), /NXDOMAIN/)
     assert.match(await asks(theirs, 'a', 'theirs.internal'), new RegExp(`Address: ${theirs.private_ip}\n`))

@@ -31,7 +31,7 @@ describe('a published page', function () {
     if (web !== undefined) await stack.api.one('deleteInstances', { object: web.uuid })
   })
 
-  it('opens in a browser over TLS that it trusts, also where it sleeps', async () => {
+  it('opens in a browser over TLS that it trusts, also where its instance sleeps', async () => {
     for (const visits of [1, 2]) {
       const page = await browser.open(`https://${web.host}/`)
       assert.match(await page.text(), new RegExp(`Asked\\s+${visits}\\s+times since its memory began`))
@@ -40,7 +40,7 @@ describe('a published page', function () {
     }
   })
 
-  it('is where plain HTTP leads to', async () => {
+  it('is where plain HTTP redirects to', async () => {
     const page = await browser.open(`http://${web.host}/count`)
     assert.equal(await page.evaluate('location.protocol'), 'https:')
     assert.match((await page.text()).trim(), /^\d+$/)
@@ -67,7 +67,7 @@ describe('a published page', function () {
     await untilAsleep(stack, web.uuid)
   })
 
-  it('that nobody publishes says so, in the words of a person or of a program', async () => {
+  it('that nobody publishes says so, to a person as a page and to a program as JSON', async () => {
     const page = await browser.open(`https://nobody.${web.host.split('.').slice(1).join('.')}/`)
     assert.match(await page.text(), /There is no service on this URL\./)
     const answer = await names.get(`https://nobody.${web.host.split('.').slice(1).join('.')}/`, {

@@ -8,7 +8,7 @@ import { sharedStack } from '../support/shared-stack.ts'
 const run = promisify(execFile)
 const readme = readFileSync(path.resolve(import.meta.dirname, '../../README.md'), 'utf8')
 
-/** The commands of the tour with the stack of the test in place of the reader's. */
+/** The commands of the tour, with the test's stack in place of the reader's. */
 function tourFor(stack: { readonly apiUrl: string; readonly dataDir: string }): string {
   const block = /## A tour[^]*?```sh\n([^]*?)```/.exec(readme)?.[1]
   assert.ok(block, 'README.md has no tour')
@@ -24,10 +24,9 @@ describe('the tour of the README', () => {
     const stack = await sharedStack()
     const { stdout, stderr } = await run('bash', ['-c', tourFor(stack)], {
       timeout: 200_000,
-      // What npm has to say about the machine's own settings is not the tour's.
+      // npm warns about the machine's own settings. Such warnings are no part of the tour.
       env: { ...process.env, ROOST_DATA_DIR: stack.dataDir, npm_config_loglevel: 'error' },
     })
-    // What npm thinks of the machine's own configuration is no part of the tour.
     assert.equal(stderr.replaceAll(/^npm warn .*\n/gm, ''), '')
     for (const expected of [
       /"state":"running"/,

@@ -27,9 +27,9 @@ describe('Ctrl-C and the next start', () => {
     assert.deepEqual(processesOf(stack.dataDir), [])
   })
 
-  it('bring back all state, and what ran runs again: a start by the platform, no restart', async () => {
+  it('bring back all state and run again what ran, as a start by the platform and not as a restart', async () => {
     await stack.startAgain()
-    // Its row may still tell of the VM before.
+    // The row may still tell of the VM before.
     const stays = await until(
       'it runs again',
       async () => {

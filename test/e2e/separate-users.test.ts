@@ -8,8 +8,8 @@ import type { Stack } from '../support/stack.ts'
 
 const run = promisify(execFile)
 /**
- * CAP_NET_BIND_SERVICE: for public ports; the registry's owner has it so that the registry, the same user,
- * can not look into it.
+ * CAP_NET_BIND_SERVICE. The gateway needs it for public ports. The registry's owner has it so that the
+ * registry, which is the same user, can not look into its process.
  */
 const bindLowPorts = 1n << 10n
 
@@ -47,11 +47,11 @@ describe('the parts of a stack that root started', () => {
   }
 
   for (const service of ['postgres', 'temporal', 'registry'] as const) {
-    it(`know none of the settings, if they are no parts of Roost: ${service}`, () => {
+    it(`know none of Roost's settings where they are other programs: ${service}`, () => {
       const environment = readFileSync(`/proc/${stack.pidOf(service)}/environ`, 'utf8').split('\0')
       const names = environment.map((line) => line.split('=')[0] ?? '').filter(Boolean)
       const surroundings = /^(PATH|HOME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/
-      // Of the shell that makes what it sees, and its own.
+      // The shell that starts the program adds the first two; the others are the program's own.
       const more = ['PWD', 'OLDPWD', 'REGISTRY_HTTP_SECRET', 'TEMPORAL_DISABLE_CONFIG_FILE']
       assert.ok(names.includes('PATH'))
       assert.deepEqual(
@@ -77,7 +77,7 @@ describe('the parts of a stack that root started', () => {
       [file('postgres', 'PG_VERSION')]: ['postgres'],
       [file('temporal', 'temporal.db')]: ['temporal'],
       [file('registry', 'config.yml')]: ['registry', 'registry-owner'],
-      // It holds the database's password.
+      // The environment holds the database's password.
       [`/proc/${stack.pidOf('registry-owner')}/environ`]: ['registry-owner'],
       [file('gateway', 'metro', 'roost.localhost', 'authority.pem')]: ['gateway'],
     }
@@ -116,7 +116,7 @@ describe('the parts of a stack that root started', () => {
     assert.ok(await connects('root', ui))
   })
 
-  /** As the part sees the machine, with its user and groups. */
+  /** Tells whether the part, with its user and groups, can read the file. */
   async function canRead(part: Separate, file: string): Promise<boolean> {
     const pid = String(stack.pidOf(part))
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

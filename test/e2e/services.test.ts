@@ -34,7 +34,7 @@ describe('services', function () {
     await other?.close()
   })
 
-  /** A request that is under way until it is closed. */
+  /** Opens a WebSocket, which counts as a request in flight until it is closed. */
   const hold = (host: string): Promise<WebSocket> => names.websocket(`wss://${host}/ws`)
   const json = { headers: { accept: 'application/json' } }
   const count = (host: string): Promise<PublicAnswer> => names.get(`https://${host}/count`, json)
@@ -52,7 +52,7 @@ describe('services', function () {
       trio = await publishSleepers(stack, 'trio', { count: 3, softLimit: 1 })
     })
 
-    it('wake the next one with each request beyond what is under way, and none too many', async () => {
+    it('wake one more for each request that the awake ones have no room for, and none too many', async () => {
       const held: WebSocket[] = []
       for (const expected of [1, 2, 3]) {
         held.push(await hold(trio.host))
@@ -88,7 +88,7 @@ describe('services', function () {
       for (const socket of held) socket.close()
     })
 
-    it('are deleted only without instances; then their names are free for anybody', async () => {
+    it('are deleted only without instances; then anybody may use their names', async () => {
       const refused = await stack.api.attempt('deleteServices', { object: trio.uuid })
       assert.partialDeepStrictEqual(refused.entries, [{ error: attachedCode }])
       const wanted = { services: [{ port: 443 }], domains: [{ name: 'trio' }] }
@@ -120,7 +120,7 @@ describe('services', function () {
       }
     })
 
-    it('block what is beyond a hard limit of 1 at once, and say when to come again', async () => {
+    it('refuse requests beyond a hard limit of 1 at once, and say when to come again', async () => {
       const socket = await hold(single.host)
       const blocked = await count(single.host)
       assert.equal(blocked.status, 503, blocked.text)
@@ -135,7 +135,7 @@ describe('services', function () {
       })
     })
 
-    it('count requests, connections and all that there was in the metrics', async () => {
+    it('count requests, connections and their total in the metrics', async () => {
       const uuid = String(metered.instances[0])
       const metrics = () => stack.api.one('getInstanceMetrics', { object: uuid })
       const { ntotal: before } = await metrics()
@@ -177,7 +177,7 @@ describe('services', function () {
     })
   })
 
-  it('that came with an instance go with it, and their names', async () => {
+  it('that were made with an instance are deleted with it, and so are their names', async () => {
     const web = await publish(stack, 'implied', { autostart: false })
     const { service_group: group } = await viewOf(stack.api, web.uuid)
     await stack.api.one('deleteInstances', { object: web.uuid })
@@ -196,7 +196,8 @@ describe('services', function () {
     assert.equal(custom?.fqdn, 'shop.example.com')
     assert.equal(custom.certificate?.state, 'pending')
     assert.equal(metro?.certificate, undefined)
-    // Until the gateway has heard of it, it is a name that nobody serves, which gets the metro certificate.
+    // Until the gateway has heard of the service, nobody serves the name, and the metro certificate is shown
+    // for it.
     const refusal = async (): Promise<string> => {
       const error: NodeJS.ErrnoException = await names.connect('shop.example.com', 443).then(
         () => new Error('it was accepted'),

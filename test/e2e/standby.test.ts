@@ -119,7 +119,7 @@ describe('scale-to-zero', function () {
     })
     after(() => stack.api.one('deleteInstances', { object: web.uuid }))
 
-    it('is in standby for no read that follows', async () => {
+    it('is shown as running by every read that follows', async () => {
       for (let wake = 0; wake < 8; wake++) {
         const { start_count: before = 0 } = await untilAsleep(stack, web.uuid)
         await count(web)
@@ -147,7 +147,7 @@ describe('scale-to-zero', function () {
     })
     after(() => stack.api.one('deleteInstances', { object: web.uuid }))
 
-    it('is in standby from the start where it is not to start at once, and comes with the first request', async () => {
+    it('is in standby from its creation without autostart, and starts with the first request', async () => {
       assert.equal((await viewOf(stack.api, web.uuid)).state, 'standby')
       assert.equal(await count(web), 1)
     })
@@ -159,7 +159,7 @@ describe('scale-to-zero', function () {
         assert.equal(asleep.stop_reason, 4)
         assert.equal(await count(web), expected)
       }
-      // As long as it is asked something it is awake.
+      // The instance stays awake as long as a request is in flight.
       const slow = names.get(`https://${web.host}/slow?ms=6000`)
       const awake = await waitFor(stack.api, web.uuid, 'running')
       assert.equal(awake.snapshot, undefined)
@@ -201,7 +201,7 @@ describe('scale-to-zero', function () {
     })
   })
 
-  describe('that an instance speaks against', () => {
+  describe('that an instance blocks', () => {
     it('waits until its pseudo file says zero again', async () => {
       const file = '$ROOST_SCALE_TO_ZERO_FILE'
       const script = `echo +2 > ${file}; cat ${file}; sleep 6; echo =0 > ${file}; echo released; sleep 600`
@@ -221,7 +221,7 @@ describe('scale-to-zero', function () {
         { limitMs: 30_000 },
       )
       assert.equal((await viewOf(stack.api, created.uuid)).state, 'running')
-      // The count is told before the script has printed it.
+      // The count is shown before the script has printed it.
       const printed = async () => /^=2$/m.test(await logOf(stack.api, created.uuid))
       await until('the count is printed', printed, { limitMs: 5_000 })
       const asleep = await untilAsleep(stack, created.uuid)
@@ -287,7 +287,7 @@ describe('scale-to-zero', function () {
     })
   })
 
-  /** It may sleep again by then. */
+  /** Waits until the row counts another start. The instance may sleep again by then. */
   function untilStarted({ uuid }: Published, before: number | undefined): Promise<InstanceView> {
     return until(
       'the wake is recorded',

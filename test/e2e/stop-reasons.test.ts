@@ -16,7 +16,7 @@ function stopCodeOf(view: InstanceView) {
   return { errno: (code >> 16) & 0xff, atShutdown, initlvl: (code >> 8) & 0x7f, reason: code & 0xff }
 }
 
-/** Nothing was left to shut down. */
+/** The stop code of a clean end: nothing was left to shut down. */
 const clean = { errno: 0, atShutdown: true, initlvl: 0, reason: 0 }
 
 const fromWithin = [
@@ -156,7 +156,7 @@ describe('an application that crashes', () => {
     assert.equal(waiting.start_count, 2)
     assert.equal(waiting.restart_count, 1)
     const dueInMs = Date.parse(waiting.restart?.next_at ?? '') - Date.parse(waiting.stopped_at ?? '')
-    // From when its workflow heard of the end.
+    // The workflow counts the 5 s from the moment it heard of the end.
     assert.ok(dueInMs >= 4_900 && dueInMs < 15_000, `the second restart comes after ${dueInMs} ms, not 5 s`)
 
     await until('the third restart is due', async () => (await viewOf(stack.api, uuid)).restart_count === 2, {

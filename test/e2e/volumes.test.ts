@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 type VolumeView = Entry<'getVolumes'>
 
 const limitMs = 60_000
-/** Of the power failures in a row. */
+/** The number of power failures in a row. */
 const failures = 4
 
 describe('volumes', function () {
@@ -37,7 +37,7 @@ describe('volumes', function () {
     await until('it is available', async () => (await volumeView(uuid)).state === 'available', { limitMs })
     return uuid
   }
-  /** A shell that has the volume at /data. */
+  /** Runs the script in a shell of an instance that has the volume at /data. */
   const shell = async (script: string, wishes: Readonly<Record<string, unknown>>): Promise<string> => {
     const { uuid } = await runInstance(stack.api, {
       image: 'busybox',
@@ -65,7 +65,7 @@ describe('volumes', function () {
     await waitFor(stack.api, uuid, 'stopped')
   }
 
-  it('keep what was written over a kill -9 of the VM, and over a stop', async () => {
+  it('keep what was written through a kill -9 of the VM and through a stop', async () => {
     const volume = await newVolume()
     const uuid = await shell('echo boot >> /data/boots; sync; echo "boots: $(wc -l < /data/boots)"', {
       volumes: [{ uuid: volume, at: '/data' }],
@@ -159,7 +159,7 @@ describe('volumes', function () {
     await says(second, /one/)
   })
 
-  it('are not mounted where something is, and say so', async () => {
+  it('are not mounted over a directory that has files, and say so', async () => {
     const volume = await newVolume()
     const { uuid } = await stack.api.one('createInstances', {
       body: { image: 'busybox', args: ['true'], volumes: [{ uuid: volume, at: '/bin' }], autostart: true },
@@ -178,7 +178,7 @@ describe('volumes', function () {
     })
     await says(uuid, /done/)
     await stop(uuid)
-    // The first superblock; its copies are what a repair goes by.
+    // The first superblock is overwritten. A repair uses its copies.
     const file = await open(path.join(stack.dataDir, 'agent', 'volumes', volume, 'volume.img'), 'r+')
     await file.write(Buffer.alloc(1024), 0, 1024, 1024)
     await file.close()
@@ -202,8 +202,8 @@ describe('volumes', function () {
     })
   })
 
-  describe('of an instance that sleeps with its memory', () => {
-    it('stay with it until it is stopped, with all that it wrote', async () => {
+  describe('of an instance that keeps its memory asleep', () => {
+    it('stay with it until it is stopped, and keep all that it wrote', async () => {
       const volume = await newVolume()
       const web = await publish(stack, 'keeper', {
         image: 'busybox',
@@ -218,7 +218,8 @@ describe('volumes', function () {
       assert.match(await refusal(stack.api.attempt('detachVolumes', { object: volume })), /stop/i)
       await stop(web.uuid)
       await stack.api.one('detachVolumes', { object: volume })
-      // Never synced by the application, and its memory is gone: written out before it slept.
+      // The application never synced the file, and the instance's memory is gone. The data was written to
+      // disk before the instance slept.
       const reader = await shell('echo "kept: $(wc -c < /data/kept)"', {
         volumes: [{ uuid: volume, at: '/data' }],
       })

@@ -15,7 +15,7 @@ describe("an instance in Temporal's Web UI", () => {
   after(() => stack.api.one('deleteInstances', { object: uuid }))
 
   it('is a running workflow that can be found by its state, user and node', async () => {
-    // What can be searched for is written with the workflow's next task, a moment after its state.
+    // The search attributes are written with the workflow's next task, a moment after its state.
     await until(
       'its attributes say that it runs, and where',
       async () => {

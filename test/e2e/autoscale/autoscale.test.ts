@@ -24,7 +24,8 @@ import { detailsOfWorkflow } from '../../support/web-ui.ts'
 const limitMs = 90_000
 
 /**
- * An idle VM takes 40 millicores under emulation, one that is asked all the time what the machine has left.
+ * An idle VM takes 40 millicores under emulation. A VM that answers requests all the time takes whatever the
+ * machine has left.
  */
 const byLoad: Policy = {
   name: 'load',
@@ -36,7 +37,10 @@ const byLoad: Policy = {
     { lower_bound: 200, adjustment: 1 },
   ],
 }
-/** Goes on over everything: a request is in flight at every moment, and connections come all the time. */
+/**
+ * This load goes on through every change of size: a request is always in flight, and new connections keep
+ * coming.
+ */
 const visitors: readonly LoadClient[] = [
   { path: '/?ms=1', pauseMs: 200 },
   { path: '/?ms=1', pauseMs: 400, fresh: true },
@@ -67,12 +71,13 @@ describe('autoscale', function () {
   const explained = async ({ name }: AutoscaledService): Promise<string> =>
     (await roost(stack, 'autoscale', 'explain', name)).stdout
   const usedInstances = async (): Promise<number> => (await stack.api.one('getQuotas')).used.instances
-  /** Until each of them has answered. */
+  /** Waits until every instance of `who` has answered a request. */
   const answeredBy = (load: SteadyLoad, who: readonly { readonly name: string }[]): Promise<true> =>
     until('all of them answer', () => who.every(({ name }) => load.answers.has(name)), { limitMs })
 
   it('gives a service that is under load more instances and takes them back, without a lost request', async () => {
-    // So far that no instance ever reaches it: what runs gets its share all the same.
+    // The soft limit is so high that no instance reaches it. The load is still spread over all running
+    // instances.
     service = await publishMaster(stack, 'grows', {}, { soft_limit: 100 })
     await autoscale(stack, service, { max_size: 3, cooldown_time_ms: 3_000, policies: [byLoad] })
     assert.equal((await stack.api.one('getServices', { object: service.uuid })).autoscale, true)
@@ -142,7 +147,7 @@ describe('autoscale', function () {
       host,
       Array.from({ length: 4 }, () => ({ path: '/count', pauseMs: 30 })),
     )
-    // Twice as many would be four.
+    // The policy wants twice as many, which is four.
     await untilSize(stack, service, 3)
     assert.match(
       await explained(service),
@@ -155,7 +160,7 @@ describe('autoscale', function () {
     await hurrying.end()
   })
 
-  it('lets clones finish for as long as the cooldown when it is turned off, and starts a master that is stopped', async () => {
+  it('gives clones the cooldown to finish when it is turned off, and starts a master that is stopped', async () => {
     service = await publishMaster(stack, 'ends', { image: 'counter' })
     const { host, master } = service
     const cooldownMs = 8_000
@@ -168,7 +173,8 @@ describe('autoscale', function () {
         async () => (await instancesOf(stack, service!)).every(({ nreqs = 0 }) => nreqs >= count),
         { limitMs },
       )
-    // From then on the gateway holds a lease of each, and spreads what comes at once.
+    // Once each instance has had a request, the gateway holds a lease of each and spreads requests that come
+    // at the same time.
     await until(
       'each instance has had a request',
       async () => {
@@ -177,8 +183,8 @@ describe('autoscale', function () {
       },
       { limitMs },
     )
-    // With the time until they are cut, and once more from the beginning, well below the 30 s that a request
-    // may take.
+    // A cut request lasts until the cut and then runs once more from its beginning. Both together stay well
+    // below the 30 s that a request may take.
     const longMs = 15_000
     const long = Array.from({ length: 6 }, () => ask(longMs))
     await busyWith(2)
@@ -190,7 +196,8 @@ describe('autoscale', function () {
     const cuts = long.map(async (answer) => ({ got: await answer, afterMs: performance.now() - atMs }))
     assert.deepEqual(new Set(await Promise.all(short)), new Set([200]))
     const ends = await Promise.all(cuts)
-    // Those of the clones were cut, not before their time, and given to the master, who then began anew.
+    // The requests at the clones were cut, but not before the cooldown had passed. The gateway then sent them
+    // to the master, where they began again.
     assert.deepEqual(new Set(ends.map(({ got }) => got)), new Set([200]))
     assert.ok(
       ends.filter(({ afterMs }) => afterMs > cooldownMs + longMs - 100).length >= 2,
@@ -204,7 +211,7 @@ describe('autoscale', function () {
 
     await autoscale(stack, service, { cooldown_time_ms: 0 })
     await stack.api.one('stopInstances', { object: master })
-    // The one instance that was promised.
+    // With the master stopped, one clone stands in: the service was promised one instance.
     const [standIn] = await until(
       'a clone stands in',
       async () => {

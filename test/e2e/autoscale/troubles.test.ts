@@ -39,7 +39,7 @@ describe('autoscale, when something comes in between', function () {
   const firstClone = (of: AutoscaledService) =>
     until('it has a clone', async () => (await clonesOf(stack, of))[0], { limitMs })
 
-  it('leaves nothing of a service whose master is deleted while it grows, but the service', async () => {
+  it('leaves only the service when its master is deleted while it grows', async () => {
     service = await publishMaster(stack, 'beheaded')
     await autoscale(stack, service, { min_size: 3 })
     await firstClone(service)
@@ -54,9 +54,9 @@ describe('autoscale, when something comes in between', function () {
     await until('no VM is left of it', () => seen.every(({ uuid }) => virtualMachinesOf(uuid).length === 0), {
       limitMs,
     })
-    // Its domain is its own as long as it is there, and leads to nobody.
+    // The service still has its domain, but no instance is behind it.
     assert.equal((await names.get(`https://${service.host}/healthz`)).status, 404)
-    // The name of the master is free, and so is autoscale.
+    // The master's name is free again, and the service can be autoscaled again.
     const { uuid: next } = await stack.api.one('createInstances', {
       body: { name: 'beheaded', image: 'busy', service_group: { uuid: service.uuid }, autostart: true },
     })
@@ -130,7 +130,7 @@ describe('autoscale, when something comes in between', function () {
     await load.end()
     const left = await untilSize(stack, service, 2, { state: 'standby' })
     assert.ok(left.some(({ uuid }) => uuid === service?.master))
-    // As many as the soft limit says: each of two requests at once has an instance of its own.
+    // The soft limit lets two requests at the same time have an instance each.
     const answers = await Promise.all([1, 2].map(() => names.get(`https://${host}/slow?ms=1500`)))
     assert.deepEqual(
       answers.map(({ status }) => status),
@@ -148,7 +148,8 @@ describe('autoscale, when something comes in between', function () {
     of: AutoscaledService,
     who: readonly { readonly name: string }[],
   ): Promise<void> {
-    // As many at once as there are: fewer would be left to those that the gateway has at hand.
+    // There are as many requests at the same time as instances. Fewer would all go to the instances that the
+    // gateway has at hand.
     const load = beginLoad(
       names,
       of.host,
