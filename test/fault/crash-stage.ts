@@ -9,17 +9,17 @@ import { currentBundle, startDevServer } from '../support/temporal.ts'
 import { until } from '../support/until.ts'
 
 /**
- * A lost activity is noticed after its heartbeat timeout, a lost task of a workflow after its own; the
- * machine may be busy.
+ * A limit that fits the slowest case on a busy machine: the loss of an activity is noticed after its
+ * heartbeat timeout, the loss of a workflow task after the task's own timeout.
  */
 export const arrives = { limitMs: 150_000 }
 
-/** What the processes that die have in common. */
+/** What all tests of crashing processes share. */
 export interface CrashStage {
   readonly env: TestWorkflowEnvironment
-  /** A directory of the test's own. */
+  /** A directory that only this test uses. */
   readonly directory: string
-  /** The workflows, bundled, as a file. */
+  /** The file with the bundled workflows. */
   readonly bundle: string
   close(): Promise<void>
 }
@@ -40,7 +40,9 @@ export async function openCrashStage(name: string): Promise<CrashStage> {
   }
 }
 
-/** A server that is new, or a worker that just died, may not answer at once. */
+/**
+ * Repeats the call until it succeeds: a new server, or one whose worker just died, may not answer at once.
+ */
 export async function repeatedly(what: string, call: () => Promise<unknown>): Promise<void> {
   const succeeds = (): Promise<boolean> =>
     call().then(

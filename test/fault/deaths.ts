@@ -5,8 +5,8 @@ export interface Death {
 }
 
 /**
- * Every death waits for a timeout, so `atOnce` of them are died beside each other. What came of each is under
- * its name.
+ * Runs the deaths, `atOnce` at the same time, because each of them waits for a timeout. The outcome of each
+ * stands under its name.
  */
 export function dieBesideEachOther(
   deaths: readonly Death[],

@@ -29,7 +29,9 @@ describe('a wake that fails', function () {
     return await names.get(`https://${member.host}/count`, { headers: { accept: 'application/json' } })
   }
 
-  /** What traffic, and whoever looks at the instance, is told as long as the cause is there. */
+  /**
+   * Verifies what a client and a reader of the instance are told as long as the cause of the failure lasts.
+   */
   async function verifyFailing(reason: RegExp): Promise<void> {
     const first = await untilRefused()
     assert.match(first.text, reason)
@@ -58,7 +60,7 @@ describe('a wake that fails', function () {
     )
   }
 
-  /** Without anybody's doing, once the back-off lets the next request try. */
+  /** Verifies that the next request is answered once the back-off lets it try, without anybody's help. */
   async function verifyMended(): Promise<void> {
     await until('a request is answered', async () => (await attempt()).status === 200, { limitMs: 60_000 })
     const awake = await until(
@@ -73,7 +75,7 @@ describe('a wake that fails', function () {
     await untilAsleep(stack, member.uuid)
   }
 
-  it('for want of its image says so, is tried again with a back-off, and is mended by the image alone', async () => {
+  it('without its image says so, is tried again with a back-off, and succeeds once the image is back', async () => {
     member = await addMember({ stack, names }, 'no-image', { scale_to_zero: cold })
     await member.ask()
     await untilAsleep(stack, member.uuid)
@@ -100,7 +102,7 @@ describe('a wake that fails', function () {
     await verifyMended()
   })
 
-  it('for want of room on the host says so, keeps the memory, and is mended by room alone', async () => {
+  it('without room on the host says so, keeps the memory, and succeeds once there is room', async () => {
     member = await addMember({ stack, names }, 'no-room', { scale_to_zero: kept })
     await member.ask()
     await untilAsleep(stack, member.uuid)

@@ -15,9 +15,12 @@ import { askSteadily } from './steady-client.ts'
 export interface Member extends Published {
   readonly keepsMemory: boolean
   readonly answers: number[]
-  /** Lines and connections, of which each may have woken it too. */
+  /** The number of connections, lines and repeated requests. Each of them may have woken the instance too. */
   others: number
-  /** One request; throws unless it is answered, and with more than the one before where memory is kept. */
+  /**
+   * Sends one request. Throws if it is not answered. Where memory is kept, also throws if the count did not
+   * grow.
+   */
   ask(): Promise<void>
   view(): Promise<InstanceView>
 }
@@ -43,7 +46,7 @@ export async function addMember(
     others: 0,
     async ask() {
       const answer = await askSteadily(names, `https://${published.host}/count`, () => {
-        // Its first try may have woken the instance before its connection broke.
+        // The first try may have woken the instance before its connection broke.
         member.others += 1
       })
       assert.equal(answer.status, 200, `${name}: ${answer.text}`)
@@ -58,7 +61,10 @@ export async function addMember(
   return member
 }
 
-/** One client of an instance: asks, and lets it sleep in between, until it is told to end. */
+/**
+ * One client of an instance. It asks, pauses so that the instance can sleep, and goes on until it is told to
+ * end.
+ */
 export async function askInTurns(member: Member, until: AbortSignal, pauseMs: () => number): Promise<void> {
   while (!until.aborted) {
     await member.ask()
@@ -66,7 +72,7 @@ export async function askInTurns(member: Member, until: AbortSignal, pauseMs: ()
   }
 }
 
-/** A connection that is kept over everything: each line has to be answered. */
+/** A connection that is kept whatever happens. Each line has to be answered. */
 export interface LineClient {
   say(word: string): Promise<number>
   close(): void
@@ -99,7 +105,10 @@ export async function talk(socket: WebSocket, word: string): Promise<void> {
   assert.match(String(message.data), new RegExp(`^\\d+ ${word}$`))
 }
 
-/** Every one answers; without traffic every one sleeps; nothing that happened on the way is left behind. */
+/**
+ * Verifies that every member answers, that every member sleeps without traffic, and that no failure is left
+ * behind.
+ */
 export async function verifyMembers(stack: Stack, members: readonly Member[]): Promise<void> {
   await Promise.all(members.map(async (member) => await member.ask()))
   await Promise.all(

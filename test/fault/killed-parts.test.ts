@@ -3,7 +3,9 @@ import { sharedStack } from '../support/shared-stack.ts'
 import type { Stack } from '../support/stack.ts'
 import { prepareTrial } from './trial.ts'
 
-/** Early in the handling of the requests, and while hosts are at work on them. */
+/**
+ * The first moment is early in the handling of the requests. At the second one, hosts are at work on them.
+ */
 const momentsMs = [15, 150]
 const parts = ['api', 'worker', 'agent', 'temporal', 'postgres'] as const
 

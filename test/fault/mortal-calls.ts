@@ -4,20 +4,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Calls around which a process may end itself with -9. */
 export interface MortalCalls {
-  /** Ends the process where this is its point. */
+  /** Ends the process if `point` is the chosen point. */
   at(point: string): void
-  /** The points `<name> <nth>, before` and `, after`, for a call that is no function of its own. */
+  /** Passes the points `<name> <nth>, before` and `, after` of a call that is no function of its own. */
   begin(name: string): void
   end(name: string): void
-  /** The same points around a call. A call that failed is over, too. */
+  /** Makes the call and passes the same points around it. A call that failed has passed `after`, too. */
   passing<T>(name: string, call: () => Promise<T>): Promise<T>
-  /** The same calls, and death before or after one of them; the prefix stands before their names. */
+  /** The same calls, with such points around each of them. The prefix stands before their names. */
   mortal<T extends object>(calls: T, prefix?: string): T
 }
 
 type Call = (...args: readonly never[]) => Promise<unknown>
 
-/** `point` is where the process ends itself; absent: nowhere. */
+/** `point` is where the process ends itself. Without it the process never does. */
 export function createMortalCalls(point: string | undefined): MortalCalls {
   const counts = new Map<string, number>()
 

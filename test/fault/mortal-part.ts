@@ -6,15 +6,15 @@ import process from 'node:process'
 
 /** A process that ends itself with -9 where its options say so. */
 export interface MortalPart {
-  /** Resolves when it takes work; rejects where it ended before. */
+  /** Resolves when the process takes work. Rejects if the process ended before. */
   readonly ready: Promise<void>
-  /** Resolves when it has died at its point. */
+  /** Resolves when the process has died at its point. */
   readonly died: Promise<void>
-  /** Ends it at once. */
+  /** Ends the process at once. */
   end(): Promise<void>
 }
 
-/** Starts `<program>.ts` of this folder with its options as JSON. */
+/** Starts `<program>.ts`, a path below this folder, with its options as JSON. */
 export function startMortalPart(program: string, options: object): MortalPart {
   const file = path.resolve(import.meta.dirname, `${program}.ts`)
   const child = spawn(process.execPath, [file, JSON.stringify(options)], {
@@ -23,7 +23,7 @@ export function startMortalPart(program: string, options: object): MortalPart {
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>
   const said = Promise.race([once(child.stdout, 'data'), exited]) as Promise<[unknown]>
   const ready = said.then(([word]) => assert.equal(String(word), 'ready\n'))
-  // Who waits for its death alone does not ask whether it was ready.
+  // A caller that only waits for the death does not look at `ready`.
   ready.catch(() => undefined)
   return {
     ready,

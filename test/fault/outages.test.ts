@@ -10,8 +10,8 @@ import { prepareTrial } from './trial.ts'
 const outageMs = 8_000
 
 /**
- * Takes a part and all that it started out of service without ending it, as a machine that swaps or a cut
- * cable does.
+ * Halts a part and all processes that it started without ending them. To the others the part looks like a
+ * machine that swaps, or like one behind a cut cable.
  */
 async function during(stack: Stack, part: string, work: () => Promise<void>): Promise<void> {
   const family = stopFamily(stack.pidOf(part))
@@ -73,7 +73,7 @@ describe('an application that ends while no agent looks', () => {
     try {
       await until('its VM is gone', () => virtualMachinesOf(uuid).length === 0, { limitMs: 30_000 })
     } finally {
-      // In any case: the tests that follow need an agent that is not halted.
+      // This also runs after a failure: the tests that follow need an agent that is not halted.
       await stack.killPart('agent')
     }
     const view = await waitFor(stack.api, uuid, 'stopped')

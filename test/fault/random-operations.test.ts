@@ -15,8 +15,8 @@ import { watchVirtualMachines } from './virtual-machine-watch.ts'
 import type { VirtualMachineWatch } from './virtual-machine-watch.ts'
 
 /**
- * `ROOST_FAULT_SECONDS` makes it longer, `ROOST_FAULT_SEED` does the same again as far as processes allow
- * that.
+ * `ROOST_FAULT_SECONDS` sets how long the run lasts. `ROOST_FAULT_SEED` repeats a run, as far as the timing
+ * of processes allows.
  */
 const runMs = Number(process.env['ROOST_FAULT_SECONDS'] ?? 40) * 1_000
 const seed = Number(process.env['ROOST_FAULT_SEED'] ?? ciSeed ?? Date.now() % 1_000_000)
@@ -66,7 +66,10 @@ describe(`random requests, starts, stops, deletes, creates and deaths (seed ${se
     return await addMember({ stack, names }, name, { scale_to_zero: scaleToZero, autostart: slot % 3 !== 0 })
   }
 
-  /** A part may be away: what it was asked is asked again, and what is gone by then has been done. */
+  /**
+   * Repeats the call until there is an answer, because a part may be away. An error counts as an answer: what
+   * is gone by then was deleted.
+   */
   async function insist(id: OperationId, object: string): Promise<void> {
     await until(
       `${id} is answered`,

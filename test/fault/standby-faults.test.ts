@@ -51,7 +51,7 @@ describe('a part that is killed with -9 while instances go to sleep and are woke
   }
 
   for (const part of parts) {
-    it(`loses no request, no connection of others and no memory: ${part}`, async () => {
+    it(`loses no request and no memory, and only the gateway loses connections: ${part}`, async () => {
       const [coldOne, coldTwo, keptOne, keptTwo] = members as [Member, Member, Member, Member]
       await lines.say('before')
       await Promise.all([coldOne, keptOne].map(async ({ uuid }) => await untilAsleep(stack, uuid)))

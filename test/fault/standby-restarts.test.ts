@@ -9,7 +9,10 @@ import { until } from '../support/until.ts'
 import { addMember, cold, kept, verifyMembers } from './fleet.ts'
 import type { Member } from './fleet.ts'
 
-/** Beside the stack that the tests before share, and below the ports that parts choose for themselves. */
+/**
+ * This port range lies beside that of the tests' shared stack, and below the ports that parts choose for
+ * themselves.
+ */
 const portOffset = 10_000
 
 describe('instances in standby, and a stack that ends', function () {
@@ -54,9 +57,9 @@ describe('instances in standby, and a stack that ends', function () {
     await awake.ask()
   })
 
-  it('sleep on where everything was killed at once, whose VMs are started again by their policy', async () => {
+  it('sleep on after everything was killed at once, and VMs that ran are started again by their policy', async () => {
     await fallAsleep()
-    // First so that nobody sees anybody else end.
+    // The family is halted first, so that no process sees another one end.
     const all = stopFamily(stack.supervisorPid)
     const machines = [...virtualMachinesByInstance(stack.dataDir).values()].flat()
     signalAll([...machines, ...all], 'SIGKILL')
@@ -74,7 +77,7 @@ describe('instances in standby, and a stack that ends', function () {
     )
   })
 
-  it('of a VM that is killed tell so, and are started again by their policy', async () => {
+  it('whose VM is killed say so, and are started again by their policy', async () => {
     const member = await addMember({ stack, names }, 'shot', {
       scale_to_zero: kept,
       restart_policy: 'always',

@@ -4,7 +4,7 @@ import type { PublicAnswer, PublicNames } from '../support/public-names.ts'
 const retryMs = 30
 const patienceMs = 60_000
 
-/** As a careful client does: a request whose connection broke is sent again, an answer is taken as it is. */
+/** Asks as a careful client does: repeats a request whose connection broke, and takes an answer as it is. */
 export async function askSteadily(
   names: PublicNames,
   url: string,
@@ -24,7 +24,10 @@ export async function askSteadily(
   }
 }
 
-/** Not a time limit that passed: an answer that never comes is a lost request. */
+/**
+ * Tells whether the connection broke. A time limit that passed does not count: an answer that never comes is
+ * a lost request.
+ */
 function isBroken(error: unknown): boolean {
   const code = (error as { readonly code?: string }).code ?? ''
   return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(code)

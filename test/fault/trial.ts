@@ -6,13 +6,13 @@ import type { Stack } from '../support/stack.ts'
 import { until } from '../support/until.ts'
 
 /**
- * One round of faults: four instances, and one request of each kind is under way when the fault happens.
- * Whatever it was, every instance has to reach the state it was asked to reach, once.
+ * One round of faults: four instances, and one request of each kind in flight when the fault happens.
+ * Whatever the fault, every instance has to reach the state that it was asked to reach, once.
  */
 export interface Trial {
-  /** Makes the requests; where the fault cuts a request off it is made again, as a client would. */
+  /** Makes the requests. A request that the fault cuts off is made again, as a client would do. */
   ask(): Promise<void>
-  /** Checks where everything arrived. */
+  /** Checks that every instance is in the state that it was asked to reach. */
   verify(): Promise<void>
 }
 
@@ -62,11 +62,11 @@ export async function prepareTrial(stack: Stack, name: string): Promise<Trial> {
   }
 }
 
-/** A repeat of a create that did get through is told that the name is taken. */
+/** Creates the instance once. The repeat of a create that got through is told that the name is taken. */
 async function createOnce(api: ApiClient, name: string): Promise<void> {
   const body = { name, image: 'busybox', autostart: true }
   await repeated(() => api.attempt('createInstances', { body }), alreadyExistsCode)
-  // The fault may come between the two.
+  // The fault may come after the create was answered, so this read is repeated as well.
   await repeated(() => api.attempt('getInstances', { object: name }))
 }
 
@@ -75,8 +75,8 @@ async function deleteOnce(api: ApiClient, uuid: string): Promise<void> {
 }
 
 /**
- * Until it is answered with success, or with `settledCode`, which says that an earlier attempt had got
- * through.
+ * Repeats the attempt until the answer is a success or `settledCode`. That code says that an earlier attempt
+ * had got through.
  */
 async function repeated(
   attempt: () => Promise<

@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { virtualMachinesByInstance } from '../support/processes.ts'
 
 const pollMs = 60
-/** A killed VM's process may be seen once more while the kernel buries it. */
+/** The process of a killed VM may be seen once more until the kernel has removed it. */
 const seenTwice = 2
 
-/** Looks at the machine's processes all the time: an instance has one VM at most, whatever dies. */
+/** Looks at the machine's processes all the time. An instance has one VM at most, whatever dies. */
 export interface VirtualMachineWatch {
-  /** Throws where an instance had more than one VM since the last call. */
+  /** Throws if an instance had more than one VM since the last call. */
   verify(): void
   close(): Promise<void>
 }

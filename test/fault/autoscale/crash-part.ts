@@ -18,9 +18,9 @@ import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 import { mortalDatabase } from '../mortal-database.ts'
 
 /**
- * The control worker, as a process that ends itself with -9 at one named point: `node autoscale-crash-part.ts
- * <options as JSON>`. Its watch wants one size, whatever the load; all else of it is real. Writes `ready`
- * once it takes work.
+ * Options of the control worker that ends itself with -9 at one named point: `node autoscale/crash-part.ts
+ * <options as JSON>`. The worker's watch wants one size, whatever the load; everything else in it is real. It
+ * writes `ready` once it takes work.
  */
 export interface AutoscaleCrashOptions {
   readonly place: { readonly address: string; readonly namespace: string }
@@ -29,8 +29,8 @@ export interface AutoscaleCrashOptions {
   readonly secretKey: string
   readonly wanted: number
   /**
-   * `<activity, transaction, call of a workflow or write> <nth>, before` or `, after`; all of aligning
-   * and closing.
+   * The point of death: `<activity, transaction, call of a workflow or write> <nth>, before` or `, after`.
+   * Only work of aligning and closing counts.
    */
   readonly point?: string
 }
@@ -61,7 +61,10 @@ async function watchService({ serviceUuid, target, blockedUntilMs = 0 }: WatchIn
   }
 }
 
-/** As the real one: what the worker before it watched would else be missed for two minutes. */
+/**
+ * Calls in the watches of the worker before, as the real worker does. Otherwise they would be missed only
+ * after two minutes.
+ */
 function callIn(sinceMs: number): void {
   void callInWatches({
     listServices: () => listAutoscaledServices(database),

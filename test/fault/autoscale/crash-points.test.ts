@@ -5,8 +5,8 @@ import { openAutoscaleCrashScene } from './crash-scene.ts'
 import type { AutoscaleCrashScene, CrashService, CrashWorker } from './crash-scene.ts'
 
 /**
- * In the order of the steps; after one is before the next. The first transaction looks and gives back, each
- * other adds one.
+ * Points in the order of the steps. The point after one step comes just before the next step. The first
+ * transaction looks and gives back; each other transaction adds one instance.
  */
 const growing = [
   'alignService 1, before',
@@ -40,8 +40,8 @@ const closing = [
 ] as const
 const atOnce = 4
 /**
- * Where a server is slow, a call that does what it should is given up all the same, and nobody comes by the
- * point behind it: the life then ends well without a death, and another one is tried.
+ * A worker may give up a call on a slow server although the call did its work. The point behind that call is
+ * then never passed, and the life ends well without a death. In that case another life is tried.
  */
 const deathLimitMs = 90_000
 const livesTried = 4
@@ -97,7 +97,7 @@ describe('autoscale whose worker dies once, with -9,', function () {
       assert.equal(service.virtualMachines(), size)
     })
 
-  /** All of them run, and nobody is there to change that. */
+  /** Waits until all instances run, then ends the worker, so that nobody changes that. */
   async function grown(service: CrashService): Promise<void> {
     const first = service.startWorker(size)
     await service.begin()

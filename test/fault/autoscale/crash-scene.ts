@@ -29,7 +29,7 @@ import type { MortalPart } from '../mortal-part.ts'
 import { readRows } from '../../support/rows.ts'
 
 const nodeId = 'local'
-/** Workers are other processes. */
+/** The secret key is shared with the workers, which are other processes. */
 const secretKey = generateSecretKey()
 
 export interface CrashInstance {
@@ -40,24 +40,24 @@ export interface CrashInstance {
 }
 
 /**
- * One autoscaled service with a server's namespace, a database and a host of its own, so that many die beside
- * each other.
+ * One autoscaled service. It has its own namespace on the server, its own database and its own host, so that
+ * many services can be tested side by side.
  */
 export interface CrashService {
   startWorker(wanted: number, point?: string): CrashWorker
   begin(): Promise<void>
   stopMaster(): Promise<void>
-  /** As the API does. */
+  /** Removes the configuration, as the API does. */
   unconfigure(): Promise<void>
-  /** Everything that there is of it: also what is given back, or deleted and still there. */
+  /** All instances of the service, with those that are given back or deleted and still have a row. */
   instances(): Promise<readonly CrashInstance[]>
-  /** Resolves when so many run, and no other row is left. */
+  /** Resolves when `count` instances run and no other row is left. */
   runs(count: number): Promise<void>
-  /** Of all decisions that are kept: how many were added and given back. */
+  /** Sums over all decisions that are kept: how many instances were added and given back. */
   decided(): Promise<{ readonly added: number; readonly givenBack: number }>
   /** Resolves when the configuration and its workflow are gone. */
   isUnconfigured(): Promise<void>
-  /** VMs that run on the host. */
+  /** The number of VMs that run on the host. */
   virtualMachines(): number
   close(): Promise<void>
 }

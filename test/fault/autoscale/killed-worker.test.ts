@@ -25,9 +25,9 @@ import type { VirtualMachineWatch } from '../virtual-machine-watch.ts'
 import { readRows } from '../../support/rows.ts'
 
 const limitMs = 90_000
-/** While the host is at work on the new ones. */
+/** After this time the host is at work on the new instances. */
 const hostAtWorkMs = 500
-/** Longer than what it takes to give an instance back whose load is known to be low. */
+/** Longer than it takes to give back an instance whose load is known to be low. */
 const silenceMs = scaleInSettleMs + 5_000
 
 describe('autoscale, over kill -9', function () {
@@ -60,7 +60,7 @@ describe('autoscale, over kill -9', function () {
     })
     return row?.count ?? 0
   }
-  /** As soon as the database says so, which is much sooner than a look every now and then. */
+  /** Asks the database without a pause, which sees a row much sooner than a look every now and then. */
   const untilRows = async (look: () => Promise<boolean>): Promise<void> => {
     const deadlineMs = performance.now() + limitMs
     while (!(await look())) {
@@ -100,7 +100,7 @@ describe('autoscale, over kill -9', function () {
     await stack.api.one('deleteAutoscale', { object: service.uuid })
     await stack.killPart('worker')
     await verify(service, 1)
-    // Every instance that there ever was has gone whole: as many VMs as instances.
+    // No instance left a VM behind: every VM that is left belongs to a known instance.
     const [left] = await instancesOf(stack, service)
     assert.equal(left?.uuid, master)
     const known = await knownInstances()
@@ -108,8 +108,9 @@ describe('autoscale, over kill -9', function () {
       assert.ok(known.has(uuid), `a VM of ${uuid}`)
   })
 
-  it('of the agent, or silence of it: nobody is given back while loads are unknown', async () => {
-    // Not by the processor: what instances get of it depends on what else the machine does.
+  it('of the agent, or its silence: no instance is given back while loads are unknown', async () => {
+    // The policy does not use the processor: how much of it instances get depends on what else the machine
+    // does.
     const quiet: Policy = {
       name: 'quiet',
       type: 'step',
@@ -146,7 +147,7 @@ describe('autoscale, over kill -9', function () {
     load.forget()
     await until('it is asked again', () => load.answers.size > 0, { limitMs })
     await unchanged()
-    // Who asks a host that is silent for so long is refused.
+    // A client of a host that was silent for so long may have been refused.
     await load.end().catch(() => undefined)
     watch.verify()
   })

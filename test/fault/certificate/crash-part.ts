@@ -12,8 +12,8 @@ import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 import { mortalDatabase } from '../mortal-database.ts'
 
 /**
- * The control worker, as a process that ends itself with -9 at one named point: `node
- * certificate-crash-part.ts <options as JSON>`. Writes `ready` once it takes work.
+ * Options of the control worker that ends itself with -9 at one named point: `node certificate/crash-part.ts
+ * <options as JSON>`. It writes `ready` once it takes work.
  */
 export interface CertificateCrashOptions {
   readonly place: { readonly address: string; readonly namespace: string }
@@ -27,7 +27,7 @@ export interface CertificateCrashOptions {
     readonly httpPort: number
     readonly tlsPort: number
   }
-  /** `<activity, call of the authority or write> <nth>, before` or `, after`. */
+  /** The point of death: `<activity, call of the authority or write> <nth>, before` or `, after`. */
   readonly point?: string
 }
 

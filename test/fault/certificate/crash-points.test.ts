@@ -4,8 +4,8 @@ import { openCertificateCrashScene } from './crash-scene.ts'
 import type { CertificateCrashScene } from './crash-scene.ts'
 
 /**
- * In the order of the steps: activities, calls of the authority, and writes of what must not be lost. After
- * one is before the next.
+ * Points in the order of the steps: activities, calls of the authority, and writes of what must not be lost.
+ * The point after one step comes just before the next step.
  */
 const points = [
   'update certificates 1, after',
@@ -24,7 +24,7 @@ const points = [
   'installCertificate 1, after',
   'findRenewalAdvice 1, before',
 ] as const
-/** Nobody can know of an order whose answer was lost: the authority gives it up by itself. */
+/** An order whose answer was lost is known to nobody. The authority gives it up by itself. */
 const unknownOrder = 'authority.open 1, after'
 const atOnce = 5
 
@@ -40,7 +40,7 @@ describe('a requested certificate whose worker dies once, with -9,', function ()
   after(() => scene?.close())
 
   for (const point of [...points, unknownOrder]) {
-    it(`at "${point}": is there in the end, with its key, after one attempt`, () => outcomes.get(point))
+    it(`at "${point}": is served in the end, with its key, after one attempt`, () => outcomes.get(point))
   }
 
   it('is ordered once, and issued once', () => {

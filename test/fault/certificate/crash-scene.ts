@@ -23,11 +23,12 @@ const challengePath = '/.well-known/acme-challenge/'
 
 export interface CertificateCrashScene {
   /**
-   * A certificate whose worker dies at the point and is followed by another: resolves when it is served, and
-   * has been looked at. Each has a worker of its own, so many may die beside each other.
+   * Requests a certificate whose worker dies at the point and is followed by another worker. Resolves when
+   * the certificate is served and was checked. Each certificate has its own worker, so many can be tested
+   * side by side.
    */
   liveThrough(point: string): Promise<void>
-  /** That the authority has heard of since its start. */
+  /** The number of orders that the authority has received since its start. */
   ordersMade(): number
   certificatesIssued(): number
   close(): Promise<void>
@@ -85,7 +86,7 @@ function countOf(pebble: Pebble, what: RegExp): number {
   return pebble.said().match(what)?.length ?? 0
 }
 
-/** What a gateway does with challenges, from the same rows. */
+/** Answers challenges from the rows, as a gateway does. */
 async function startGateway(database: Database, port: number): Promise<Server> {
   const answerOf = async (token: string): Promise<string | undefined> => {
     const text = 'select key_authorization as "answer" from acme_challenges where id = $1'
@@ -111,7 +112,10 @@ async function insertCertificate(
   })
 }
 
-/** As the API does; a namespace that is new may not be known everywhere yet. */
+/**
+ * Starts the workflow as the API does. A new namespace may not be known everywhere yet, so failed starts are
+ * repeated.
+ */
 async function begin(
   database: Database,
   place: CertificateCrashOptions['place'],
@@ -148,7 +152,10 @@ async function isServed(database: Database, uuid: string): Promise<boolean> {
   return (await rowOf(database, uuid))?.state === 'valid'
 }
 
-/** One certificate with its key, one attempt, and nothing left of the order. */
+/**
+ * Asserts that there is one certificate with its key, made in one attempt, and that nothing of the order is
+ * left.
+ */
 async function assertWhole(
   database: Database,
   { uuid, secretKey }: { readonly uuid: string; readonly secretKey: string },

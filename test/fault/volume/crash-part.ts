@@ -8,8 +8,9 @@ import type { AgentPorts } from '../../../src/host/agent/agent-ports.ts'
 import { createMortalCalls, workAloud } from '../mortal-calls.ts'
 
 /**
- * The control worker, or what of an agent has to do with volumes, as a process that ends itself with -9 at
- * one named point: `node volume-crash-part.ts <CrashPartOptions as JSON>`. Writes `ready` once it takes work.
+ * Options of a process that ends itself with -9 at one named point: `node volume/crash-part.ts
+ * <CrashPartOptions as JSON>`. The process is the control worker, or the part of an agent that has to do with
+ * volumes. It writes `ready` once it takes work.
  */
 export interface CrashPartOptions {
   readonly place: { readonly address: string; readonly namespace: string }
@@ -17,7 +18,8 @@ export interface CrashPartOptions {
     | { readonly kind: 'worker'; readonly databaseUrl: string; readonly bundle: string }
     | { readonly kind: 'agent'; readonly nodeId: string; readonly directory: string }
   /**
-   * `<activity> <nth>, before` or `, after`, or `<activity>: <call of the kernel>`, the first of that name.
+   * The point of death: `<activity> <nth>, before` or `, after`, or `<activity>: <call of the kernel>`, which
+   * is the first call of that name.
    */
   readonly point?: string
 }
@@ -26,10 +28,13 @@ const options = JSON.parse(process.argv[2] ?? '') as CrashPartOptions
 const { place, role } = options
 const { at, mortal } = createMortalCalls(options.point)
 const log = pino({ level: 'silent' })
-/** The activity whose calls of the kernel count. */
+/** The activity that runs. Only calls of the kernel that are made during it count. */
 let current: string | undefined
 
-/** The same activities, and death before or after one of them, or at a call of the kernel that it makes. */
+/**
+ * The same activities, with points of death before and after each of them, and at the calls of the kernel
+ * that they make.
+ */
 function activitiesOf<T extends { readonly [K in keyof T]: (input: never) => Promise<unknown> }>(
   activities: T,
 ): T {
@@ -65,7 +70,7 @@ async function watchKernelCalls(): Promise<void> {
   const { spawn } = childProcess
   childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
     const child = spawn(...args)
-    // The tool is at work, and goes on without its agent.
+    // The tool already works, and goes on without its agent.
     if (current !== undefined) at(`${current}: spawn`)
     return child
   }) as typeof spawn

@@ -4,8 +4,8 @@ import { openCrashScene } from './crash-scene.ts'
 import type { CrashHost, CrashScene } from './crash-scene.ts'
 
 /**
- * Of an agent; a host's own calls of the kernel have a test of their own, which tries every single one of
- * them.
+ * Points of death of an agent. These are only some of the calls of the kernel; another test tries every
+ * single one.
  */
 const makingPoints = [
   'makeVolume 1, before',
@@ -23,7 +23,7 @@ const removingPoints = [
   'removeVolume: rm',
   'removeVolume 1, after',
 ] as const
-/** Of the worker: its writes, and what became of them was not told to anybody. */
+/** Points of death of the worker, at its writes. The outcome of such a write was told to nobody. */
 const recordingPoints = [
   'recordVolume 1, before',
   'recordVolume 1, after',
@@ -122,7 +122,7 @@ describe('a volume of which everything dies once, with -9,', function () {
     }
   })
 
-  it('that is deleted while nobody of these is there is removed by those that come', async () => {
+  it('that is deleted while agent and worker are away is removed by the next ones', async () => {
     await scene.endParts()
     const host = await scene.newHost()
     await host.create()

@@ -25,11 +25,11 @@ const sizeMb = 8
 export interface CrashScene {
   startWorker(point?: string): Promise<MortalPart>
   /**
-   * A volume of a host of its own. Its workflow is begun, and later told, by the sweep alone, as when the API
-   * died.
+   * A volume on its own host. Only the sweep starts its workflow and later tells it of the deletion, as when
+   * the API died.
    */
   newHost(): Promise<CrashHost>
-  /** Of both kinds, those that still live. */
+  /** Ends the workers and agents that still live. */
   endParts(): Promise<void>
   close(): Promise<void>
 }
@@ -38,11 +38,14 @@ export interface CrashHost {
   startAgent(point?: string): Promise<MortalPart>
   create(): Promise<void>
   delete(): Promise<void>
-  /** What stands complete on disk: which file it is. Undefined where there is none. */
+  /**
+   * The inode number of the complete file on disk, which tells one file from another. Undefined if there is
+   * no such file.
+   */
   complete(): Promise<number | undefined>
-  /** Resolves when its row says so; then there has to be exactly one sound file. */
+  /** Resolves when the row says ready. Asserts that there is exactly one sound file. */
   isReady(): Promise<void>
-  /** Resolves when there is no row; then there must be no file. */
+  /** Resolves when there is no row. Asserts that there is no file. */
   isGone(): Promise<void>
 }
 
@@ -54,7 +57,7 @@ export async function openCrashScene(): Promise<CrashScene> {
   const place = placeOf(env)
   const control = openTemporalControl(place)
   const entities = sweptEntities(database, control)
-  // A row's time is rounded, so it may seem to lie ahead.
+  // The time in a row is rounded, so the row may seem to be from the future.
   const sweep = createSweep({ entities, nowMs: Date.now, olderThanMs: -1_000 })
   const sweeps = startSweepLoop(sweep, { onSwept: () => undefined, onFailure: () => undefined })
   const userUuid = (await addUser(database, { name: 'ann' })).uuid
@@ -142,7 +145,7 @@ function hostOf(of: {
     },
     async isGone() {
       await until('the row is gone', async () => (await row()) === undefined, arrives)
-      // Else the next worker would have the end of this one to do, and might die of it.
+      // Otherwise the next worker would have to finish this workflow, and might die of it.
       await of.isOver(uuid)
       assert.deepEqual(await readdir(directory), [])
     },
