@@ -75,7 +75,7 @@ describe('a wake that fails', function () {
     await untilAsleep(stack, member.uuid)
   }
 
-  it('without its image says so, is tried again with a back-off, and succeeds once the image is back', async () => {
+  it('without its image says so, is retried with a back-off, and succeeds once the image is back', async () => {
     member = await addMember({ stack, names }, 'no-image', { scale_to_zero: cold })
     await member.ask()
     await untilAsleep(stack, member.uuid)

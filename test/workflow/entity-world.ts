@@ -5,7 +5,7 @@ import type { RunningWorkers } from '../support/temporal.ts'
 
 type Work = Parameters<typeof runWorkers>[1]
 
-/** What PostgreSQL would hold of one entity: a write with an older revision changes nothing. */
+/** Stands for an entity's row in PostgreSQL: a write with an older revision changes nothing. */
 export class FakeRow<Projection> {
   revision = 0
   record: Projection | undefined
@@ -25,7 +25,7 @@ export class FakeRow<Projection> {
     this.gone = this.#deleted.promise
   }
 
-  /** False: there is no such row. */
+  /** Returns false if there is no such row. */
   write(revision: number, record: Projection): boolean {
     this.#writes += 1
     if (this.#writeFails(this.#writes)) throw new Error('the database is away')
@@ -42,7 +42,7 @@ export class FakeRow<Projection> {
     this.#deleted.resolve()
   }
 
-  /** Resolves when what is recorded fits. */
+  /** Resolves when the row's record fits. */
   reaches(fits: (record: Projection) => boolean): Promise<Projection> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -56,25 +56,27 @@ export class FakeRow<Projection> {
   }
 }
 
-/** The workflow of one entity, and the workers that run it and do its work. */
+/** The workflow of one entity, and the workers that run it and carry out its work. */
 export interface EntityWorld {
   readonly id: string
   life<Life>(query: QueryDefinition<Life>): Promise<Life>
-  /** What the Web UI shows of it. */
+  /** The details that the Web UI shows of the workflow. */
   details(): Promise<string>
-  /** Entries of the history of the present run. */
+  /** The number of entries in the history of the present run. */
   entries(): Promise<number>
   /** Resolves when the workflow has ended by itself. */
   over(): Promise<void>
-  /** More workers, beside those that there are. */
+  /** Starts more workers beside those that run. */
   addWorkers(work: Work): Promise<void>
-  /** Everything that runs the workflow and its work ends, and is begun again with all of the work. */
+  /** Ends all workers and starts new ones for all of the work. */
   restartWorkers(): Promise<void>
   /** Ends the workers when the workflow has ended. */
   close(): Promise<void>
 }
 
-/** `begun` is what there are workers for at first; absent: all of the work. */
+/**
+ * `begun` is the work that there are workers for at first. Without it there are workers for all of the work.
+ */
 export async function createEntityWorld(
   env: TestWorkflowEnvironment,
   of: { readonly id: string; readonly work: Work; readonly begun?: Work },

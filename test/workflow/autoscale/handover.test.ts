@@ -15,11 +15,11 @@ import { runWorkers, startDevServer } from '../../support/temporal.ts'
 import type { RunningWorkers } from '../../support/temporal.ts'
 import { until } from '../../support/until.ts'
 
-/** Less than the 120 s after which a worker's silence is noticed. */
+/** A limit below the 120 s after which Temporal notices that a worker is silent. */
 const atOnce = { limitMs: 12_000 }
 const soon = { limitMs: 30_000 }
 
-/** An observer that sees always the same. */
+/** An observer that always sees the same view. */
 class StillObserver implements ServiceObserver {
   readonly watched: string[] = []
   readonly #view: AutoscaleView
@@ -80,7 +80,7 @@ describe('the watches over services', function () {
     rest: { kind: 'no-policy' },
   })
 
-  it('go to another worker at once when theirs stops, and people see what that one sees', async () => {
+  it('go to another worker at once when theirs stops, and readers see what the other one sees', async () => {
     const autoscales = createAutoscaleControl(env.client)
     const settings = { serviceUuid: randomUUID(), serviceName: 'shop', userUuid: randomUUID() }
     const { serviceUuid } = settings
@@ -110,11 +110,12 @@ describe('the watches over services', function () {
     await staying.stop()
   })
 
-  it('that a worker began which was killed are called in by the next, without an entry in the history', async () => {
+  it('that a killed worker began are called in by the next worker, without an entry in the history', async () => {
     const autoscales = createAutoscaleControl(env.client)
     const settings = { serviceUuid: randomUUID(), serviceName: 'shop', userUuid: randomUUID() }
     const { serviceUuid } = settings
-    // Nobody tells its watch that it is over: to Temporal it is as one that hangs or is gone.
+    // Nobody tells the watch of this worker that it is over. To Temporal, it looks like a watch that hangs or
+    // whose worker is gone.
     const observer = new StillObserver(view(5_000))
     const only = worker(observer)
     const beforeMs = Date.now()
@@ -135,7 +136,7 @@ describe('the watches over services', function () {
     await only.stop()
   })
 
-  it('that nobody takes up are told of, with what broke off', async () => {
+  it('that no worker takes up are shown as broken off, with the reason', async () => {
     const autoscales = createAutoscaleControl(env.client)
     const settings = { serviceUuid: randomUUID(), serviceName: 'shop', userUuid: randomUUID() }
     const only = new StillObserver(view(3_000))

@@ -18,7 +18,8 @@ describe('an autoscale configuration as a workflow', () => {
   })
   after(() => env.teardown())
   afterEach(async () => {
-    // A watch that is called off when its workflow is over would hold the time of the next test.
+    // A watch that is cancelled when its workflow is over would hold back the server's clock for the next
+    // test.
     world.service.isAway = true
     await until('nobody watches', () => !world.service.isWatched, soon)
     await world.end()
@@ -30,7 +31,7 @@ describe('an autoscale configuration as a workflow', () => {
     await world.isWatched()
   }
 
-  /** Nobody watches meanwhile, so that time passes. */
+  /** Lets the time pass. Nobody watches meanwhile, because a watch in progress would hold the clock. */
   async function pass(durationMs: number): Promise<void> {
     world.service.isAway = true
     await env.sleep(durationMs)
@@ -38,12 +39,12 @@ describe('an autoscale configuration as a workflow', () => {
     await passUntilWatched()
   }
 
-  /** In small steps: from then on, time passes as it does outside. */
+  /** Skips time in small steps until the service is watched. From then on, time passes as it does outside. */
   async function passUntilWatched(): Promise<void> {
     while (!world.service.isWatched) await env.sleep('1 second')
   }
 
-  it('leaves nothing in its history while nothing happens, for hours and hundreds of attempts', async () => {
+  it('leaves nothing in its history while nothing happens, through hours and more than a thousand attempts', async () => {
     await begin()
     const entries = await world.entries()
     await pass(3 * 3_600_000)
@@ -65,7 +66,7 @@ describe('an autoscale configuration as a workflow', () => {
     assert.equal(world.service.overlaps, 0)
   })
 
-  it('adds nothing for 5 s after a refusal, which doubles as long as it is refused, and then tries again', async () => {
+  it('adds nothing for 5 s after a refusal, for twice as long after each further refusal, and then tries again', async () => {
     await begin({
       alignmentOf: ({ mayAdd }, nth) => (mayAdd && nth < 20 ? { size: 1, refusal: 'no room' } : {}),
     })
@@ -104,7 +105,7 @@ describe('an autoscale configuration as a workflow', () => {
     assert.equal(life.blockedUntilMs, (life.failedAtMs ?? 0) + firstBlockMs)
   })
 
-  it('gives what failed back at once, and replaces it after the block', async () => {
+  it('gives a failed instance back at once, and replaces it after the block', async () => {
     await begin()
     world.service.size = 3
     world.service.sees(replaceOne)
@@ -121,7 +122,7 @@ describe('an autoscale configuration as a workflow', () => {
   })
 
   for (const call of ['align', 'close'] as const) {
-    it(`tries for ever to ${call} while the database is away, and leaves nothing of that in its history`, async () => {
+    it(`tries again to ${call} as long as the database is away, without an entry in its history`, async () => {
       const broken = { broken: 'the database is away' }
       const isBroken = (nth: number) => (nth <= 80 ? broken : undefined)
       await begin({

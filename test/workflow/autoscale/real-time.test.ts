@@ -10,7 +10,7 @@ import type { AutoscaleWorld, AutoscaleWorldOptions } from './world.ts'
 
 const { Watching, Aligning, Closing } = AutoscalePhase
 const soon = { limitMs: 40_000 }
-/** More than a suggestion of a new run takes. */
+/** More messages than it takes until the server suggests a new run. */
 const manyMessages = 1_100
 const messagesAtOnce = 50
 
@@ -63,7 +63,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.equal(world.service.overlaps, 0)
   })
 
-  it('that is deleted while aligning fails again and again does not wait for that', async () => {
+  it('that is deleted while aligning fails again and again closes without waiting for it', async () => {
     await begin({ alignmentOf: () => ({ broken: 'the database is away' }) })
     world.service.sees(resizeTo(3))
     await until('it is tried', () => world.service.count('align') >= 2, soon)
@@ -81,7 +81,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.deepEqual(world.service.calls, ['close', 'close'])
   })
 
-  it('that is configured again while it closes goes on with that, without the size of before', async () => {
+  it('that is configured again while it closes is watched again, without its earlier size', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({
       gate: (call, nth) => (call === 'close' && nth === 1 ? gate.promise : undefined),
@@ -99,7 +99,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.equal(world.service.overlaps, 0)
   })
 
-  it('that hears that it is configured while it is watched is watched anew, from the size that there is', async () => {
+  it('that is configured again while it is watched is watched again, from the present size', async () => {
     await begin()
     world.service.sees(resizeTo(3))
     await world.isWatched(3)
@@ -108,14 +108,14 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.equal((await world.life()).target, undefined)
   })
 
-  it('that was configured again without hearing of it goes on where closing finds that out', async () => {
+  it('that was configured again without hearing of it goes on once its closing finds that out', async () => {
     await begin({ closingOf: (nth) => (nth === 1 ? { closed: false } : undefined) })
     await world.control.delete(world.settings)
     await until('it is watched again', () => world.service.count('watch') === 2, soon)
     assert.deepEqual(await world.life(), { phase: Watching, failures: 0 })
   })
 
-  it('that is over lives anew where the service is configured again', async () => {
+  it('that is over is started again when the service is configured again', async () => {
     await begin()
     await world.control.delete(world.settings)
     await world.over()
@@ -129,7 +129,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     await until('it is watched', () => world.service.count('watch') === 3, soon)
   })
 
-  it('hears that it is configured also in the moment in which it ends', async () => {
+  it('hears that it is configured, even at the moment in which it ends', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({ gate: (call) => (call === 'close' ? gate.promise : undefined) })
     for (let times = 0; times < 10; times++) {
@@ -158,7 +158,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.deepEqual(world.service.calls, ['watch any', 'align 3', 'close'])
   })
 
-  it('begins a new run as soon as it only watches, and watches on for the same', async () => {
+  it('begins a new run as soon as it only watches, and goes on watching for the same size', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({
       gate: (call) => (call === 'align' ? gate.promise : undefined),
@@ -208,7 +208,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.equal((await world.life()).target, 3)
   })
 
-  it('is watched on, and finishes what it was at, where everything that runs it is restarted', async () => {
+  it('goes on with its watch or its aligning when all its workers are restarted', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({ gate: (call, nth) => (call === 'align' && nth === 1 ? gate.promise : undefined) })
     await world.restartWorkers()
@@ -223,7 +223,7 @@ describe('an autoscale configuration as a workflow, on a server with a clock', (
     assert.equal(world.service.overlaps, 0)
   })
 
-  it('passes over what nobody knows, and a cancellation', async () => {
+  it('ignores unknown messages and a cancellation', async () => {
     await begin()
     await handle().signal('of-a-later-version', { anything: true })
     await handle().cancel()

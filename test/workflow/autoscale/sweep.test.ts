@@ -10,7 +10,7 @@ import { createFakeCertificateControl } from '../../support/fake-certificate-con
 import { createFakeControl } from '../../support/fake-control.ts'
 import { createFakeVolumeControl } from '../../support/fake-volume-control.ts'
 
-/** Longer than the longest wait between two sends of the same. */
+/** Longer than the longest wait between two sends of the same message. */
 const longMs = 301_000
 
 describe('what the sweep mends of autoscale', () => {
@@ -50,7 +50,7 @@ describe('what the sweep mends of autoscale', () => {
     const entities = sweptEntities(rows.database(), control).filter(({ name }) =>
       ['retired clone', 'autoscale configuration'].includes(name),
     )
-    // A row's time is rounded, so it may seem to lie ahead.
+    // The time in a row is rounded, so the row may seem to be from the future.
     sweep = createSweep({ entities, nowMs: () => nowMs, olderThanMs: -1_000 })
     await db().deleteFrom('autoscaleConfigurations').execute()
     await db().deleteFrom('instances').execute()

@@ -17,11 +17,14 @@ export interface AutoscaleWorld extends Omit<EntityWorld, 'life' | 'addWorkers' 
   readonly control: AutoscaleControl
   readonly service: FakeAutoscale
   life(): Promise<AutoscaleLife>
-  /** Resolves when its life fits. */
+  /** Resolves when the workflow's life fits. */
   reaches(fits: (life: AutoscaleLife) => boolean): Promise<AutoscaleLife>
-  /** Resolves when it is watched, for that size where one is given. */
+  /** Resolves when the service is watched; with `target`, when it is watched for that size. */
   isWatched(target?: number): Promise<void>
-  /** Closes it: a workflow that is left under way would hold the time of the next test. */
+  /**
+   * Closes the configuration. A workflow that still runs would hold back the server's clock for the next
+   * test.
+   */
   end(): Promise<void>
 }
 

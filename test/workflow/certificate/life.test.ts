@@ -30,7 +30,10 @@ describe('a requested certificate as a workflow', () => {
     await world.control.ensureStarted(world.settings)
   }
 
-  /** Between the calls of a step, to the second: what passes beside is the time of the machine itself. */
+  /**
+   * Returns the gaps between the calls of a step, in ms. They are a little longer than planned, by the time
+   * that the machine itself takes.
+   */
   function gapsMs(step: CertificateStep): readonly number[] {
     const times = world.steps.timesOf(step)
     return times.slice(1).map((atMs, index) => atMs - times[index]!)
@@ -77,7 +80,7 @@ describe('a requested certificate as a workflow', () => {
     )
   })
 
-  it('waits as long as the authority wants, counts no attempt for it, and goes on where it was', async () => {
+  it('waits as long as the authority wants, counts no attempt for the wait, and goes on with the same step', async () => {
     let retryAtMs = 0
     await begin({
       outcomeOf: (step, nth) => {
@@ -113,7 +116,7 @@ describe('a requested certificate as a workflow', () => {
     })
   })
 
-  it('that was given up is tried anew when a person says so', async () => {
+  it('that was given up is tried again when a person asks for it', async () => {
     let isMended = false
     await begin({ outcomeOf: (step) => (step === Prove && !isMended ? failed : undefined) })
     await env.sleep('6 days')
@@ -124,7 +127,7 @@ describe('a requested certificate as a workflow', () => {
     assert.equal(world.steps.count(Order), 9)
   })
 
-  it('does not wait for the next attempt when a person says so', async () => {
+  it('does not wait for the next attempt when a person asks for it now', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Prove && nth === 1 ? failed : undefined) })
     await world.reaches(({ failure }) => failure !== undefined)
     await world.control.retry(world.settings)
@@ -144,7 +147,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(!states.slice(states.indexOf(Valid)).includes(Pending))
   })
 
-  it('is renewed when the authority would like it, which is asked daily', async () => {
+  it('is renewed when the authority advises it, which is asked daily', async () => {
     const toldAtMs = await env.currentTimeMs()
     const window = { startMs: toldAtMs + 10 * dayMs, endMs: toldAtMs + 11 * dayMs }
     await begin({ adviceOf: (nth) => (nth >= 4 && nth < 12 ? { window } : {}) })
@@ -156,7 +159,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(world.steps.timesOf(Install)[1]! < window.endMs + minuteMs)
   })
 
-  it('serves on while renewals fail, which are tried until it ends; then it is pending, with a new sequence', async () => {
+  it('serves on while renewals fail, which are tried until it expires; then it is pending, with a new sequence', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Order && nth > 1 ? failed : undefined) })
     await world.reachesState(Valid)
     await env.sleep('85 days')
@@ -170,7 +173,7 @@ describe('a requested certificate as a workflow', () => {
     assert.equal(world.row.record.state, Failed)
   })
 
-  it('is not put off by trouble of the installation itself that passes', async () => {
+  it('shows no failure for a short fault of the installation itself', async () => {
     await begin({
       outcomeOf: (step, nth) =>
         step === Install && nth < 4 ? { broken: 'the database is away' } : undefined,
@@ -180,7 +183,7 @@ describe('a requested certificate as a workflow', () => {
     assert.ok(world.row.written.every(({ failure }) => failure === undefined))
   })
 
-  it('counts no attempt for trouble of the installation itself that lasts, and says that it is its own', async () => {
+  it('counts no attempt for a longer fault of the installation itself, and says whose fault it is', async () => {
     await begin({
       outcomeOf: (step, nth) => (step === Install && nth < 9 ? { broken: 'the disk is full' } : undefined),
     })
@@ -199,7 +202,7 @@ describe('a requested certificate as a workflow', () => {
     world.row.isGone = true
   })
 
-  it('ends by itself within a day where its row went without a word', async () => {
+  it('ends by itself within a day if its row was deleted without telling it', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Prove && nth === 1 ? failed : undefined) })
     await world.reaches(({ failure }) => failure !== undefined)
     world.row.isGone = true

@@ -33,7 +33,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
   const uuid = () => world.settings.certificateUuid
   const runs = async () => (await env.client.workflow.getHandle(world.id).describe()).runId
 
-  /** What a caller knows of it from its row. */
+  /** The settings that a caller reads from the certificate's row. */
   function known(): CertificateSettings {
     const { revision, record } = world.row
     assert.ok(record)
@@ -43,7 +43,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
   }
 
   for (const work of [Order, Prove, Finalise, Install, 'ask'] satisfies CertificateWork[]) {
-    it(`that is deleted during '${work}' calls that off, waits for its end, and is over`, async () => {
+    it(`that is deleted during '${work}' cancels that step, waits for its end, and is over`, async () => {
       await begin({ gate: (one) => (one === work ? never() : undefined) })
       await until('it is under way', () => world.steps.calls.includes(work), soon)
       await world.control.delete(uuid())
@@ -62,7 +62,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
     await world.control.delete(uuid())
   })
 
-  it('that nobody began takes a deletion, and lives on where a person retries it with its row still there', async () => {
+  it('that was never started takes a deletion, and starts when a person retries it while its row exists', async () => {
     world = await createCertificateWorld(env)
     await world.control.delete(uuid())
     await world.control.retry(world.settings)
@@ -73,7 +73,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
     assert.deepEqual((await world.life()).state, Valid)
   })
 
-  it('goes on where everything that runs it is restarted in the middle of a step', async () => {
+  it('goes on when all its workers are restarted in the middle of a step', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({ gate: (work, nth) => (work === Finalise && nth === 1 ? gate.promise : undefined) })
     await until('it is under way', () => world.steps.calls.includes(Finalise), soon)
@@ -95,7 +95,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
     await world.reachesState(Valid)
   })
 
-  it('goes on from its row where a person terminated it', async () => {
+  it('goes on from its row after a person terminated it', async () => {
     await begin({ outcomeOf: (step, nth) => (step === Prove && nth === 1 ? failed : undefined) })
     await world.reaches(({ failure }) => failure !== undefined)
     const { nextAtMs, attempt } = await world.life()
@@ -127,7 +127,7 @@ describe('a requested certificate as a workflow, on a server with a clock', () =
     assert.deepEqual(searchAttributes['RoostUser'], [world.settings.userUuid])
   })
 
-  it('holds nothing in its history but identifiers, names and what was decided', async () => {
+  it('has only identifiers, names and decisions in its history', async () => {
     await begin()
     await world.reachesState(Valid)
     const history = await env.client.workflow.getHandle(world.id).fetchHistory()

@@ -92,7 +92,7 @@ describe('a step to a certificate', () => {
         },
       },
       ...(pace && { pace }),
-      // Every look at it costs time: nobody waits for what is not shown.
+      // Each reading of the clock moves it on, so that no test waits for a challenge that is not shown.
       nowMs: () => (clockMs += 500),
     })
     return new MockActivityEnvironment().run(activities[step], { certificateUuid: uuid })
@@ -107,7 +107,7 @@ describe('a step to a certificate', () => {
 
   const lastAttempt = async () => (await lastAttempts(database, uuid))[0]
 
-  it('after the other leads to a certificate with its key, and leaves nothing but the report of it', async () => {
+  it('after another leads to a certificate with its key, and leaves only the report', async () => {
     const event = await runAll()
     assert.equal(event.kind, 'installed')
     const [row] = await rows<{ chain: string; key: string; serial: string }>(
@@ -138,7 +138,7 @@ describe('a step to a certificate', () => {
     'finaliseCertificate',
     'installCertificate',
   ] as const) {
-    it(`that is repeated, ${step}, leads to the same one certificate by the same one order`, async () => {
+    it(`that is repeated, ${step}, still leads to one certificate by one order`, async () => {
       const steps = [
         'orderCertificate',
         'proveCertificate',
@@ -154,7 +154,7 @@ describe('a step to a certificate', () => {
     })
   }
 
-  it('keeps the key before an order is asked for, and goes on with it', async () => {
+  it('stores the key before it asks for an order, and goes on with it', async () => {
     issuer.faults.failureOf = (call, nth) =>
       call === 'open' && nth === 1 ? new IssueError('later', 'away', { retryAtMs: 5 }) : undefined
     assert.deepEqual(await run('orderCertificate'), {
@@ -172,7 +172,7 @@ describe('a step to a certificate', () => {
     assert.equal((await lastAttempts(database, uuid)).length, 1)
   })
 
-  it('asks nothing of the authority where its user has no order left, says so, and goes on when there is one', async () => {
+  it('asks the authority for nothing while its user has no order left, says so, and goes on when there is one', async () => {
     pace = { orders: 1, windowMs: hourMs, nameOrders: 5 }
     const first = clockMs
     await run('orderCertificate')
@@ -201,7 +201,7 @@ describe('a step to a certificate', () => {
   })
 
   for (const state of ['lost', 'invalid'] as const) {
-    it(`gives an order up that the authority has ${state}, with its key, and makes a new one`, async () => {
+    it(`gives up an order that is ${state} at the authority, with its key, and makes a new one`, async () => {
       await run('orderCertificate')
       const before = await findOrder({ database, secretBox: testSecretBox }, uuid, directory)
       issuer.setState(before!.orderUrl!, state)
@@ -215,7 +215,7 @@ describe('a step to a certificate', () => {
     })
   }
 
-  it('shows the challenge when the authority looks, and not any more when it has failed, and says what it said', async () => {
+  it('shows the challenge while the authority looks, hides it after a failure, and tells what the authority said', async () => {
     await run('orderCertificate')
     let atLook: unknown
     issuer.onLook = async () => {
@@ -237,7 +237,7 @@ describe('a step to a certificate', () => {
     assert.deepEqual((attempt.report['problem'] as { detail: string }).detail, 'another page')
   })
 
-  it('that is put off leaves the challenge where it is, and the attempt open', async () => {
+  it('that is postponed leaves the challenge where it is, and the attempt open', async () => {
     await run('orderCertificate')
     issuer.faults.failureOf = (call) => (call === 'prove' ? new IssueError('later', 'busy') : undefined)
     await run('proveCertificate')
@@ -263,7 +263,7 @@ describe('a step to a certificate', () => {
     assert.ok(atLook[0]?.key && !atLook[0].key.includes('PRIVATE KEY'))
   })
 
-  it('proves by HTTP where nothing is seen from here, or nothing else is offered', async () => {
+  it('proves by HTTP where no port is seen from here, or where only HTTP is offered', async () => {
     for (const one of [
       { web: 'refused', tls: 'refused', offers: undefined },
       { web: 'refused', tls: 'open', offers: [ChallengeKind.Http01] },
@@ -279,7 +279,7 @@ describe('a step to a certificate', () => {
     }
   })
 
-  it('does not look again at what may not be asked, and proves by HTTP', async () => {
+  it('looks only once where the name may not be asked, and proves by HTTP', async () => {
     seen = seenFrom({ web: 'not-asked', tls: 'not-asked' })
     await run('orderCertificate')
     assert.deepEqual(await run('proveCertificate'), { kind: 'step-done', step: 'prove' })
@@ -287,7 +287,7 @@ describe('a step to a certificate', () => {
     assert.equal((await lastAttempt())?.report['challenge'], 'http-01')
   })
 
-  it('installs nothing that is for another key or not valid now, and forgets that order', async () => {
+  it('installs no certificate that is for another key or not valid now, and forgets its order', async () => {
     await runAll()
     const other = (await loadForIssue(database, uuid))?.chain
     issuer.faults.chain = other!
@@ -305,7 +305,7 @@ describe('a step to a certificate', () => {
     assert.equal(issuer.made.length, 3)
   })
 
-  it('of a renewal leaves the one that is served alone until the last, and names it to the authority', async () => {
+  it('of a renewal keeps the served certificate until the last step, and names it to the authority', async () => {
     await runAll()
     await recordCertificate(database, { uuid, revision: 1 }, { state: 'valid', attempt: 0 })
     const chain = (await loadForIssue(database, uuid))?.chain
@@ -318,7 +318,7 @@ describe('a step to a certificate', () => {
     assert.equal((await lastAttempts(database, uuid)).length, 2)
   })
 
-  it('finds that the certificate is gone, whichever it is, and asks nothing of the authority', async () => {
+  it('of any kind finds that the certificate is gone, and asks nothing of the authority', async () => {
     await rows('delete from certificates where uuid = $1')
     for (const step of [
       'orderCertificate',
@@ -332,7 +332,7 @@ describe('a step to a certificate', () => {
     assert.deepEqual(issuer.calls, [])
   })
 
-  it('that breaks off keeps its words out of the history', async () => {
+  it('that breaks off leaves its error text out of the history', async () => {
     issuer.faults.failureOf = (call) => (call === 'open' ? '-----BEGIN PRIVATE KEY-----' : undefined)
     await assert.rejects(run('orderCertificate'), (error) => {
       assert.ok(error instanceof ApplicationFailure && error.cause === undefined)
@@ -341,7 +341,7 @@ describe('a step to a certificate', () => {
     })
   })
 
-  it('tells when the authority would like the renewal, and nothing where it does not answer', async () => {
+  it('tells when the authority advises the renewal, and nothing if it does not answer', async () => {
     await runAll()
     issuer.window = { startMs: 5, endMs: 9, askAgainMs: 7 }
     const advice = { window: { startMs: 5, endMs: 9 }, askAgainAtMs: 7 }

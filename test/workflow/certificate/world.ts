@@ -22,11 +22,13 @@ export interface CertificateWorld extends Omit<EntityWorld, 'life' | 'addWorkers
   readonly control: CertificateControl
   readonly steps: FakeCertificateSteps
   readonly row: FakeRow<CertificateRecord>
-  /** Resolves when what is recorded fits. */
+  /** Resolves when the row's record fits. */
   reaches(fits: (record: CertificateRecord) => boolean): Promise<CertificateRecord>
   reachesState(state: CertificateState): Promise<CertificateRecord>
   life(): Promise<CertificateLife>
-  /** Deletes it: a workflow that is left under way would hold the time of the next test. */
+  /**
+   * Deletes the certificate. A workflow that still runs would hold back the server's clock for the next test.
+   */
   end(): Promise<void>
 }
 
@@ -69,7 +71,8 @@ export async function createCertificateWorld(
     reachesState: (state) => row.reaches((record) => record.state === state),
     life,
     async end() {
-      // The time-skipping server can not take a cancellation of what ends at the same moment; a real one can.
+      // The time-skipping server fails at the cancellation of an activity that ends at the same moment. A
+      // real server does not.
       const isQuiet = async () => certificateWork(await life()) === undefined
       if (options.gate === undefined && !row.isGone)
         await until('nothing is under way', isQuiet, { limitMs: 20_000 })

@@ -25,7 +25,7 @@ describe('a stop that waits for connections', () => {
     await until('its host drains', () => world.host.calls.some(({ call }) => call === 'drain'), soon)
   }
 
-  it('shuts down when its host says that none is left, and not before', async () => {
+  it('shuts down when its host says that no connection is left, and not before', async () => {
     const gate = Promise.withResolvers<void>()
     await drain(() => gate.promise, 600_000)
     assert.deepEqual([...world.host.running], [1])
@@ -44,7 +44,7 @@ describe('a stop that waits for connections', () => {
     assert.deepEqual(world.host.drainsCalledOff, [])
   })
 
-  it('is taken back by a start: the drain is called off, and the same boot is let in to again', async () => {
+  it('is taken back by a start: the drain is called off, and the same boot takes traffic again', async () => {
     await drain(never, 600_000)
     const answer = await world.control.start(world.settings, 'back')
     assert.deepEqual([answer.previousState, answer.state], [InstanceState.Draining, InstanceState.Running])
@@ -55,7 +55,7 @@ describe('a stop that waits for connections', () => {
     assert.equal(world.row.record?.startCount, 1)
   })
 
-  it('goes on where its workers are restarted meanwhile', async () => {
+  it('goes on if its workers are restarted meanwhile', async () => {
     const gate = Promise.withResolvers<void>()
     await drain(() => gate.promise, 600_000)
     await world.restartWorkers()

@@ -48,14 +48,14 @@ describe('an instance as a workflow', () => {
     await world.reachesState(InstanceState.Running)
   })
 
-  it('that nobody has started yet is started by its first command', async () => {
+  it('whose workflow does not run yet gets one with its first command', async () => {
     world = await createWorld(env, { settings: { autostart: false } })
     const answer = await world.control.start(world.settings, 'a')
     assert.equal(answer.state, InstanceState.Starting)
     await world.reachesState(InstanceState.Running)
   })
 
-  it('a start that is repeated with the same id acts once, beyond a continue-as-new too', async () => {
+  it('a start that is repeated with the same id acts once, also after a continue-as-new', async () => {
     await beginRunning()
     const first = await world.control.stop(world.settings, graceful, 'once')
     await world.reachesState(InstanceState.Stopped)
@@ -89,7 +89,7 @@ describe('an instance as a workflow', () => {
     assert.deepEqual(world.host.calls.at(-1), { call: 'stop', boot: 1, forced: false })
   })
 
-  it('a forced stop overtakes a graceful one that hangs', async () => {
+  it('a forced stop takes the place of a graceful one that hangs', async () => {
     await beginRunning({ stopGate: () => new Promise(() => undefined) })
     await world.control.stop(world.settings, graceful, 'stop')
     await world.control.stop(world.settings, byForce, 'force')
@@ -98,7 +98,7 @@ describe('an instance as a workflow', () => {
     assert.deepEqual(world.host.calls.at(-1), { call: 'stop', boot: 1, forced: true })
   })
 
-  it('a stop with a drain answers draining, and ends at once while nothing can be connected', async () => {
+  it('a stop with a drain answers draining, and ends at once if nothing is connected', async () => {
     await beginRunning()
     const answer = await world.control.stop(world.settings, { force: false, drainTimeoutMs: 60_000 }, 'drain')
     assert.deepEqual([answer.previousState, answer.state], [InstanceState.Running, InstanceState.Draining])

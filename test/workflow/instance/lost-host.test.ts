@@ -23,7 +23,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     await world.reachesState(InstanceState.Running)
   }
 
-  /** Twice, as hosts tell what nothing came of yet. */
+  /** Tells the loss twice, as a host repeats an event until something has come of it. */
   async function loses(boot: number): Promise<void> {
     world.host.setUpAnew()
     const lost = { kind: 'lost', boot, atMs: await env.currentTimeMs() } as const
@@ -37,7 +37,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     assert.deepEqual([stopped.stopReason, stopped.exitCode, stopped.boot], [0, undefined, 1])
   })
 
-  it('is begun again, once, where its policy restarts it', async () => {
+  it('is started again, once, if its policy restarts it', async () => {
     await running({ restartPolicy: RestartPolicy.Always })
     await loses(1)
     const again = await world.reaches(({ state, boot }) => state === InstanceState.Running && boot === 2)
@@ -65,7 +65,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     })
   }
 
-  it('and never comes back is deleted all the same, once somebody says so', async () => {
+  it('stays when its host reports it as removed, until somebody deletes it', async () => {
     await running({})
     await world.tells({ kind: 'removed' })
     await env.sleep('1s')

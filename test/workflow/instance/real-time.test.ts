@@ -15,7 +15,7 @@ describe('an instance on the server that the stack runs', () => {
   after(() => env.teardown())
   afterEach(() => world.end())
 
-  it('a host that is away takes the start when it is back, and the details say who is waited for', async () => {
+  it('a host that is away takes the start when it is back, and the details name the host that it waits for', async () => {
     world = await createWorld(env, { hostAway: true })
     await world.control.ensureStarted(world.settings)
     const says = `waiting for node ${world.settings.nodeId}`

@@ -27,8 +27,8 @@ describe('restarts of an instance, in time that is skipped', () => {
     })
     await world.control.ensureStarted(world.settings)
     await env.sleep('21 minutes')
-    // What the machine takes for a start is part of a pause, which is longer by that than its step, and
-    // shorter than the next.
+    // A pause includes the time that the machine takes for a start. So it is longer than its step, and
+    // shorter than the next step.
     const steps = [0, 5, 10, 20, 40, 80, 160, 300, 300, 300]
     const below = [5, 10, 20, 40, 80, 160, 300, 330, 330, 330]
     const gaps = startsMs.slice(1).map((ms, index) => (ms - startsMs[index]!) / 1_000)

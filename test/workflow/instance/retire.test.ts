@@ -28,7 +28,7 @@ describe('an instance that is retired', () => {
   const over = (): Promise<unknown> => env.client.workflow.getHandle(world.id).result()
   const calls = (): readonly string[] => world.host.calls.map(({ call }) => call)
 
-  it('drains, stops, disappears and is removed, without a word more', async () => {
+  it('drains, stops, disappears and is removed, without another command', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({ drainGate: () => gate.promise })
     await retire(600_000)
@@ -63,7 +63,7 @@ describe('an instance that is retired', () => {
     assert.equal(world.row.record?.state, InstanceState.Stopped)
   })
 
-  it('hears that as often as it is said, also when it is gone', async () => {
+  it('takes the command as often as it is given, also when it is gone', async () => {
     await begin({ drainGate: () => new Promise(() => undefined) })
     for (const again of ['first', 'second', 'second']) await retire(1_000, again)
     await world.gone
@@ -72,7 +72,7 @@ describe('an instance that is retired', () => {
     assert.equal(calls().filter((call) => call === 'stop').length, 1)
   })
 
-  it('goes from standby, and where it was never started, without being started', async () => {
+  it('is removed from standby or before its first start without being started', async () => {
     await begin({ settings: { scaleToZero: onTraffic, autostart: false } })
     await until('the permit', () => world.host.permit === 1, soon)
     await retire(600_000)
@@ -86,7 +86,7 @@ describe('an instance that is retired', () => {
     assert.deepEqual(calls(), [])
   })
 
-  it('goes on being retired where its workflow is terminated and it is said once more', async () => {
+  it('is still retired when its workflow was terminated and the command is given once more', async () => {
     await begin({ drainGate: () => new Promise(() => undefined) })
     await retire(600_000)
     const { revision } = world.row

@@ -26,7 +26,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     await world.reachesState(InstanceState.Standby)
   }
 
-  /** The order is out, and its host carries it out when `goOn` is called. */
+  /** Sends the order for standby. The host carries it out when `goOn` is called. */
   async function ordered(): Promise<{ readonly goOn: () => void }> {
     const gate = Promise.withResolvers<void>()
     world = await beginWorld(env, { settings: { scaleToZero }, standByGate: () => gate.promise })
@@ -71,7 +71,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     await world.reaches(({ boot, state }) => boot === 3 && state === InstanceState.Running)
   })
 
-  it('a stop that meets a wake nobody told of yet ends what was woken', async () => {
+  it('a stop before the workflow hears of a wake ends the woken boot', async () => {
     await asleep()
     await world.host.wake()
     await world.control.stop(world.settings, graceful, 'stop')
@@ -79,7 +79,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     assert.deepEqual(world.host.running, new Set())
   })
 
-  it('a start while the order is out changes nothing of it; traffic decides', async () => {
+  it('a start while the order is out does not change the order; traffic wakes the instance again', async () => {
     const { goOn } = await ordered()
     const answer = await world.control.start(world.settings, 'start')
     assert.deepEqual([answer.previousState, answer.state], [InstanceState.Running, InstanceState.Running])
@@ -108,7 +108,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     assert.equal(world.host.permit, undefined)
   })
 
-  it('a refresh in standby continues it as new, and traffic wakes it all the same', async () => {
+  it('a refresh in standby continues it as new, and traffic still wakes it', async () => {
     await asleep({ settings: { scaleToZero: { ...scaleToZero, stateful: true } } })
     const first = await runId()
     await world.control.refresh(world.settings.instanceUuid)
@@ -119,7 +119,7 @@ describe('commands to an instance that is, or is being, sent to standby', () => 
     assert.equal(world.host.orders.length, 1)
   })
 
-  it('a refresh while the order is out waits for its answer', async () => {
+  it('a refresh while the order is out waits for the answer to that order', async () => {
     const { goOn } = await ordered()
     const first = await runId()
     await world.control.refresh(world.settings.instanceUuid)

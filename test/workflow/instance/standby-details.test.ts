@@ -30,7 +30,7 @@ describe('standby on the server that the stack runs', () => {
     )
   }
 
-  /** What the Web UI shows beside each timer. */
+  /** Returns the summary that the Web UI shows beside each timer. */
   async function timerSummaries(): Promise<readonly string[]> {
     const { events } = await env.client.workflow.getHandle(world.id).fetchHistory()
     return (events ?? [])
@@ -71,7 +71,7 @@ describe('standby on the server that the stack runs', () => {
     await world.tells({ kind: 'disabled', boot, disabled: true })
   })
 
-  it('is explained from the start, and by its own word against it', async () => {
+  it('is explained from the creation on, and while the instance blocks it', async () => {
     world = await beginWorld(env, { settings: { scaleToZero, autostart: false } })
     await says(/\*\*standby\*\* from its creation: nothing has asked for it yet/, /never started/)
     await until('the permit', () => world.host.permit === 1, soon)
@@ -82,7 +82,7 @@ describe('standby on the server that the stack runs', () => {
     )
   })
 
-  it('goes on where its workers are restarted: in the cooldown, with the order out, asleep and woken', async () => {
+  it('goes on when its workers are restarted: in the cooldown, with the order out, asleep and woken', async () => {
     let gate = Promise.withResolvers<void>()
     world = await beginWorld(env, {
       settings: { scaleToZero: { ...scaleToZero, cooldownMs: 2_000 } },
@@ -104,7 +104,7 @@ describe('standby on the server that the stack runs', () => {
     assert.deepEqual(world.host.overlaps, [])
   })
 
-  it('a start that failed is stopped between two tries by its host, and so is one that is given up', async () => {
+  it('its host stops a failed start between two tries, and one that is given up', async () => {
     world = await createWorld(env, { failureOf: () => HostFailure.HostFull })
     await world.control.ensureStarted(world.settings)
     await world.reaches(({ failure }) => failure !== undefined)

@@ -24,7 +24,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     world = await beginWorld(env, { ...options, settings: { scaleToZero, ...options.settings } })
   }
 
-  it('is ordered there when it was idle for the cooldown, with its idle period and the next boot as permit', async () => {
+  it('is ordered to standby when it was idle for the cooldown, with its idle period and the next boot as permit', async () => {
     await begin({ settings: { restartPolicy: RestartPolicy.Always } })
     await world.tellsIdle(1, 77)
     await env.sleep('30s')
@@ -40,7 +40,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.equal(world.host.calls.length, 2)
   })
 
-  it('with its memory kept tells the snapshot, and of no exit', async () => {
+  it('with its memory kept has a snapshot and no exit in its row', async () => {
     await begin({ settings: { scaleToZero: { ...scaleToZero, stateful: true } } })
     await world.tellsIdle(1)
     await env.sleep('61s')
@@ -52,7 +52,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.equal(woken.snapshotUuid, undefined)
   })
 
-  it('starts its cooldown anew with each idle period', async () => {
+  it('starts its cooldown again with each idle period', async () => {
     await begin()
     await world.tellsIdle(1, 1)
     await env.sleep('50s')
@@ -90,7 +90,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     })
   }
 
-  it('is not ordered there while it speaks against it, and at once when it ceases to', async () => {
+  it('is not ordered to standby while it blocks that, and at once when it stops blocking', async () => {
     await begin()
     await world.tellsIdle(1)
     await world.tells({ kind: 'disabled', boot: 1, disabled: true })
@@ -110,7 +110,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.deepEqual(world.host.calls, [{ call: 'start', boot: 1 }])
   })
 
-  it('without autostart is there from the start: its host has a permit for the first boot, and never started it', async () => {
+  it('without autostart is in standby from the start: its host has a permit for the first boot and starts nothing', async () => {
     await begin({ settings: { autostart: false } })
     await until('the permit', () => world.host.permit === 1, soon)
     assert.deepEqual(world.host.orders, [{ boot: 0, epoch: 0, permit: 1, stateful: false }])
@@ -124,7 +124,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.deepEqual(world.host.overlaps, [])
   })
 
-  it('without autostart is ordered there again where its host could not yet', async () => {
+  it('without autostart is ordered to standby again if its host could not do it yet', async () => {
     let refusals = 2
     await begin({
       settings: { autostart: false },
@@ -135,7 +135,7 @@ describe('an instance that goes to standby, in time that is skipped', () => {
     assert.equal(world.host.orders.length, 3)
   })
 
-  it('is asked for when nothing is heard of its wake for too long, and joins what runs', async () => {
+  it('is started by the workflow when its wake is not reported for too long, and joins the boot that runs', async () => {
     await begin()
     await world.tellsIdle(1)
     await env.sleep('61s')

@@ -33,7 +33,7 @@ describe('the sweep', () => {
   let env: TestWorkflowEnvironment
   let own: TestDatabase
   let database: Database
-  /** What the sweep itself uses, each over a way that can be cut. */
+  /** The sweep's own database and control, each over a connection that can be cut. */
   let far: { readonly database: Database; readonly control: TemporalControl }
   let ways: { readonly database: Relay; readonly temporal: Relay }
   let workers: RunningWorkers
@@ -62,7 +62,7 @@ describe('the sweep', () => {
     })
     userUuid = (await addUser(database, { name: 'ann', hard })).uuid
   })
-  // Its host is not to be taken for silent, however long the tests before took.
+  // A new heartbeat of the host: the host must not look silent, however long the earlier tests took.
   beforeEach(() => addNode(database))
   after(async () => {
     await workers.stop()
@@ -75,7 +75,7 @@ describe('the sweep', () => {
     await env.teardown()
   })
 
-  /** Nobody tells their workflows. */
+  /** Inserts rows of instances without starting their workflows. */
   async function rows(replicas: number, wanted: Partial<NewInstances> = {}): Promise<readonly string[]> {
     const made = await insertInstances(
       { database, secretBox: testSecretBox },
@@ -92,7 +92,7 @@ describe('the sweep', () => {
     createSweep({
       entities: sweptEntities(far.database, { ...far.control, instances: control }),
       nowMs: Date.now,
-      // A row's time is rounded, so it may seem to lie ahead.
+      // The time in a row is rounded, so the row may seem to be from the future.
       olderThanMs: -1_000,
       ...deps,
     })
@@ -104,7 +104,7 @@ describe('the sweep', () => {
     readonly known: boolean
   }
 
-  /** Also those that are marked deleted. */
+  /** Reads the rows, also those that are marked as deleted. */
   const read = (uuids: readonly string[]): Promise<Row[]> =>
     readRows<Row>(database, {
       text: `select uuid, state, start_count as "startCount", workflow_started_at is not null as known
@@ -148,7 +148,7 @@ describe('the sweep', () => {
     assert.deepEqual(hosts.of(uuids[0]!).calls, [{ call: 'start', boot: 1 }])
   })
 
-  it('leaves to their creator those that are younger than its bound', async () => {
+  it('leaves rows that are younger than its bound to their creator', async () => {
     const uuids = await rows(1)
     assert.equal((await newSweep({ olderThanMs: 60_000 })()).started, 0)
     assert.deepEqual(
@@ -159,7 +159,7 @@ describe('the sweep', () => {
     await running(uuids)
   })
 
-  it('repeats the deletion that the workflow did not hear of: its host is cleaned, its row goes', async () => {
+  it('repeats a deletion that the workflow did not hear of: the host is cleaned, the row is deleted', async () => {
     const uuids = await rows(1)
     const sweep = newSweep()
     await sweep()
@@ -171,7 +171,7 @@ describe('the sweep', () => {
     assert.equal((await sweep()).deletesSent, 0)
   })
 
-  it('finishes the deletion of what was never started', async () => {
+  it('finishes the deletion of an instance that was never started', async () => {
     const uuids = await rows(1, { autostart: false })
     await markDeleted(database, userUuid, uuids[0]!)
     await newSweep()()
@@ -240,7 +240,7 @@ describe('the sweep', () => {
     await running(younger)
   })
 
-  it('passes over one that can not be started, and tells of it', async () => {
+  it('goes on after an instance that can not be started, and reports it', async () => {
     const uuids = await rows(12)
     const broken = new Error('not this one')
     const control = watched(async (uuid) => {
@@ -273,7 +273,7 @@ describe('the sweep', () => {
     assert.deepEqual(volumeHosts.of(uuid).calls, ['make', 'remove'])
   })
 
-  it('does no harm beside another: each instance is started once, and each deleted one goes', async () => {
+  it('does no harm beside another sweep: each instance is started once, and each deleted one goes', async () => {
     const deleted = await rows(8)
     await newSweep()()
     await running(deleted)

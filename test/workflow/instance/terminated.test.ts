@@ -18,7 +18,10 @@ describe('an instance whose workflow a person terminated', () => {
   after(() => env.teardown())
   afterEach(() => world.end())
 
-  /** Runs its second boot when its workflow is lost. Answers what a caller then knows of it from its row. */
+  /**
+   * Terminates the workflow of an instance that runs its second boot. Returns the settings that a caller then
+   * reads from the row.
+   */
   async function terminated(options: WorldOptions = {}): Promise<InstanceSettings> {
     world = await createWorld(env, options)
     await world.control.ensureStarted(world.settings)
@@ -47,7 +50,7 @@ describe('an instance whose workflow a person terminated', () => {
     assert.deepEqual(world.host.running, new Set())
   })
 
-  it('runs on after a start with the VM that it has, and its next start is a boot of its own', async () => {
+  it('runs on with its VM after a start, and its next start is another boot', async () => {
     const settings = await terminated()
     await world.control.start(settings, 'start')
     await world.reachesState(InstanceState.Starting)
@@ -61,7 +64,7 @@ describe('an instance whose workflow a person terminated', () => {
     assert.deepEqual(world.host.overlaps, [])
   })
 
-  it('hears of the end that was reported to nobody, and follows its policy', async () => {
+  it('hears of an end that no workflow heard of, and follows its policy', async () => {
     const settings = await terminated({ settings: { restartPolicy: RestartPolicy.OnFailure } })
     await world.host.endUnheard(2, { exitCode: 3 })
     await world.control.ensureStarted(settings)
@@ -69,7 +72,7 @@ describe('an instance whose workflow a person terminated', () => {
     assert.deepEqual([restarted.startCount, restarted.restartCount], [3, 1])
   })
 
-  it('is removed from its host before its row goes', async () => {
+  it('is removed from its host before its row is deleted', async () => {
     const settings = await terminated({ settings: { autostart: true } })
     await world.control.delete({ ...settings, autostart: false })
     await world.gone

@@ -26,7 +26,10 @@ describe('an instance that its host wakes', () => {
     await world.tellsIdle(1)
   }
 
-  /** Sleeps at its host; the workflow hears the answer to its order when `answer` is called. */
+  /**
+   * Begins an instance that already sleeps at its host. The workflow hears the answer to its order when
+   * `answer` is called.
+   */
   async function beginUnanswered(): Promise<{ readonly answer: () => Promise<void> }> {
     const gate = Promise.withResolvers<void>()
     await begin({ standByAnswerGate: () => gate.promise })
@@ -71,7 +74,7 @@ describe('an instance that its host wakes', () => {
         ['start', 'stand-by'],
       )
       assert.deepEqual(world.host.overlaps, [])
-      // The permit is used up: what it does next is a boot of its own.
+      // The permit is used up: this stop ends the permit's boot.
       await world.control.stop(world.settings, { force: false, drainTimeoutMs: 0 }, 'stop')
       const stopped = await world.reachesState(InstanceState.Stopped)
       assert.deepEqual([stopped.boot, world.host.running.size], [2, 0])
@@ -100,7 +103,7 @@ describe('an instance that its host wakes', () => {
     })
   }
 
-  it('and that ends before anything else was heard of it is stopped with that end', async () => {
+  it('and that ends before the workflow hears of the wake is stopped with that end', async () => {
     const { answer } = await beginUnanswered()
     const { startedAtMs } = await world.host.wake()
     world.host.running.delete(2)

@@ -26,20 +26,22 @@ export interface World extends Omit<EntityWorld, 'life' | 'addWorkers' | 'close'
   /** Resolves when the instance's row is deleted. */
   readonly gone: Promise<void>
   life(): Promise<Lifecycle>
-  /** The host's word, as its agent sends it. */
+  /** Sends events of the host, as its agent sends them. */
   tells(...events: readonly HostEvent[]): Promise<void>
-  /** Nothing has happened since now. */
+  /** Sends an idle event: nothing has needed the instance since now. */
   tellsIdle(boot: number, epoch?: number): Promise<void>
-  /** Traffic wakes it, and its host tells of that. */
+  /** Wakes the instance at its host, as traffic does, and sends the host's events of that. */
   wakes(): Promise<void>
   hostComesBack(): Promise<void>
-  /** Deletes the instance: a workflow that is left under way would hold the time of the next test. */
+  /**
+   * Deletes the instance. A workflow that still runs would hold back the server's clock for the next test.
+   */
   end(): Promise<void>
 }
 
 export interface WorldOptions extends Partial<Omit<FakeHostOptions, 'nowMs'>> {
   readonly settings?: Partial<InstanceSettings>
-  /** Without it nobody polls the host's queue. */
+  /** With this flag nobody polls the host's queue at first. */
   readonly hostAway?: boolean
   /** Fails the nth write, counted from 1. */
   readonly writeFails?: (nth: number) => boolean
@@ -97,7 +99,7 @@ export async function createWorld(env: TestWorkflowEnvironment, options: WorldOp
   }
 }
 
-/** With autostart and running, or in whatever it is without it. */
+/** Starts the workflow. With autostart this waits until the instance runs. */
 export async function beginWorld(env: TestWorkflowEnvironment, options: WorldOptions = {}): Promise<World> {
   const world = await createWorld(env, options)
   await world.control.ensureStarted(world.settings)

@@ -31,7 +31,10 @@ describe('a volume as a workflow', () => {
     await world.reachesPhase(Ready)
   }
 
-  /** Between two tries only the server's clock goes on, and only while somebody lets it. */
+  /**
+   * Waits for the phase while time is skipped. Between two tries only the server's clock goes on, and only
+   * while a test sleeps on it.
+   */
   async function reachesLater(phase: VolumePhase): Promise<VolumeRecord> {
     await env.sleep('90 seconds')
     return world.reachesPhase(phase)
@@ -45,7 +48,7 @@ describe('a volume as a workflow', () => {
     assert.ok(world.row.revision <= 2)
   })
 
-  it('rests then: no call and no write, however long', async () => {
+  it('rests once it is made: no call and no write, however long', async () => {
     await beginReady()
     const { revision } = world.row
     await env.sleep('30 days')
@@ -53,7 +56,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.row.revision, revision)
   })
 
-  it('is made all the same where its host has no room for half a minute', async () => {
+  it('is still made after its host had no room for half a minute', async () => {
     await begin({
       failureOf: (work, attempt) => (work === Make && attempt < 6 ? HostFailure.HostFull : undefined),
     })
@@ -92,7 +95,7 @@ describe('a volume as a workflow', () => {
     await world.reachesPhase(Ready)
   })
 
-  it('says of a defect of its host where to look', async () => {
+  it('says where to look when its host has a defect', async () => {
     await begin({ failureOf: (work) => (work === Make ? 'defect' : undefined) })
     const { failure } = await reachesLater(Failed)
     assert.match(
@@ -101,7 +104,7 @@ describe('a volume as a workflow', () => {
     )
   })
 
-  it('shows damage with its reason, and that once, however often its host tells', async () => {
+  it('shows damage with its reason, and writes that once, however often its host tells', async () => {
     await beginReady()
     await world.tells({ kind: 'damaged', reason: 'its file is gone' })
     const failed = await world.reachesPhase(Failed)
@@ -113,7 +116,7 @@ describe('a volume as a workflow', () => {
     assert.deepEqual(world.host.calls, [Make])
   })
 
-  it('is repaired and not made anew, what was made once', async () => {
+  it('is repaired and not made again once it was made', async () => {
     await beginReady()
     await world.tells({ kind: 'damaged', reason: 'a lost inode table' })
     await world.reachesPhase(Failed)
@@ -126,7 +129,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.formatted, 1)
   })
 
-  it('stays in error, with what its host found, where a repair is not enough', async () => {
+  it('stays in error, with what its host found, if a repair is not enough', async () => {
     await beginReady({ failureOf: (work) => (work === Repair ? HostFailure.VolumeUnusable : undefined) })
     await world.control.repair(world.settings)
     const failed = await world.reachesPhase(Failed)
@@ -134,7 +137,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.count(Repair), 1)
   })
 
-  it('is as it was where a VM has it for as long as a repair waits', async () => {
+  it('is ready again, as before, if a VM has it for as long as a repair waits', async () => {
     await beginReady({ failureOf: (work) => (work === Repair ? HostFailure.VolumeInUse : undefined) })
     await world.control.repair(world.settings)
     await world.reachesPhase(Busy)
@@ -142,7 +145,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.count(Repair), 8)
   })
 
-  it('is removed by its deletion, then its row goes', async () => {
+  it('is removed by its deletion, then its row is deleted', async () => {
     await beginReady()
     await world.control.delete(world.settings)
     await world.gone
@@ -166,7 +169,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.present, false)
   })
 
-  it('is removed also where its host fails in ways that are not to be repeated', async () => {
+  it('is removed also after failures of its host that are final for other work', async () => {
     await beginReady({
       failureOf: (work, attempt) => (work === Remove && attempt < 3 ? HostFailure.VolumeUnusable : undefined),
     })
@@ -176,14 +179,14 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.count(Remove), 3)
   })
 
-  it('that is deleted before anybody began it is not made', async () => {
+  it('that is deleted before its workflow was started is not made', async () => {
     world = await createVolumeWorld(env)
     await world.control.delete(world.settings)
     await world.gone
     assert.deepEqual(world.host.calls, [Remove])
   })
 
-  it('that is deleted while it is tried to be made is not tried any longer', async () => {
+  it('that is deleted between two tries to make it is not tried again', async () => {
     await begin({ failureOf: (work) => (work === Make ? HostFailure.HostFull : undefined) })
     await world.reachesPhase(Initializing)
     await world.control.delete(world.settings)
@@ -192,7 +195,7 @@ describe('a volume as a workflow', () => {
     assert.equal(world.host.calls.at(-1), Remove)
   })
 
-  it('that is gone refuses a repair, and takes a second deletion', async () => {
+  it('that is gone refuses a repair, and accepts a second deletion', async () => {
     await beginReady()
     await world.control.delete(world.settings)
     await world.gone

@@ -35,7 +35,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     await world.reachesPhase(Ready)
   }
 
-  /** What a caller knows of it from its row. */
+  /** The settings that a caller reads from the volume's row. */
   function known(): VolumeSettings {
     const { revision, record } = world.row
     assert.ok(record)
@@ -44,9 +44,9 @@ describe('a volume as a workflow, on a server with a clock', () => {
 
   const runs = async () => (await env.client.workflow.getHandle(world.id).describe()).runId
 
-  it('waits for a host that is away, says so, and is made when that is back', async () => {
+  it('waits for a host that is away, says so, and is made when the host is back', async () => {
     await begin({ hostAway: true })
-    // A query is a task of the workflow: asked all the time, they hold up a busy machine.
+    // A query is a task of the workflow. Queries without a pause would hold up a busy machine.
     const waiting = async () => {
       await delay(1_000)
       return (await world.details()).includes('takes no work at present')
@@ -59,7 +59,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.equal(world.host.formatted, 1)
   })
 
-  it('is deleted while its host is away without being made, once that is back', async () => {
+  it('that is deleted while its host is away is removed once the host is back, without being made', async () => {
     await begin({ hostAway: true })
     await world.control.delete(world.settings)
     await until('it is deleting', async () => (await world.life()).deleting, soon)
@@ -68,7 +68,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.deepEqual(world.host.calls, [Remove])
   })
 
-  it('calls off a make or a repair that is under way when it is deleted, and waits for the end of that', async () => {
+  it('calls off a make or a repair when it is deleted, and waits until that has ended', async () => {
     await beginReady({ gate: (work) => (work === Repair ? never() : undefined) })
     await world.control.repair(world.settings)
     await until('it is repaired', () => world.host.calls.includes(Repair), soon)
@@ -79,7 +79,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.equal(world.host.overlaps, 0)
   })
 
-  it('goes on where everything that runs it is restarted in the middle of its making', async () => {
+  it('goes on when all its workers are restarted while it is made', async () => {
     const gate = Promise.withResolvers<void>()
     await begin({ gate: (work, attempt) => (work === Make && attempt === 1 ? gate.promise : undefined) })
     await until('it is being made', () => world.host.calls.includes(Make), soon)
@@ -104,7 +104,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.deepEqual(world.host.calls, [Make, Repair])
   })
 
-  it('goes on from its row where a person terminated it, and is not made again', async () => {
+  it('goes on from its row after a person terminated it, and is not made again', async () => {
     await beginReady()
     await env.client.workflow.getHandle(world.id).terminate('by hand')
     await world.control.repair(known())
@@ -123,7 +123,7 @@ describe('a volume as a workflow, on a server with a clock', () => {
     assert.equal(world.host.formatted, 1)
   })
 
-  it('takes word of a newer agent that it does not know, and goes on', async () => {
+  it('ignores unknown events of a newer agent, and goes on', async () => {
     await beginReady()
     const handle = env.client.workflow.getHandle(world.id)
     await handle.signal(volumeEventSignal.name, { kind: 'trimmed', bytes: 5 })

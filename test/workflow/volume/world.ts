@@ -20,22 +20,22 @@ export interface VolumeWorld extends Omit<EntityWorld, 'life' | 'addWorkers' | '
   readonly control: VolumeControl
   readonly host: FakeVolumeHost
   readonly row: FakeRow<VolumeRecord>
-  /** Resolves when what is recorded fits. */
+  /** Resolves when the row's record fits. */
   reaches(fits: (record: VolumeRecord) => boolean): Promise<VolumeRecord>
   reachesPhase(phase: VolumePhase): Promise<VolumeRecord>
   /** Resolves when the row is deleted. */
   readonly gone: Promise<void>
-  /** The host's word, as its agent sends it. */
+  /** Sends an event of the host, as its agent sends it. */
   tells(event: VolumeEvent): Promise<void>
   life(): Promise<VolumeLife>
   hostComesBack(): Promise<void>
-  /** Deletes the volume: a workflow that is left under way would hold the time of the next test. */
+  /** Deletes the volume. A workflow that still runs would hold back the server's clock for the next test. */
   end(): Promise<void>
 }
 
 export interface VolumeWorldOptions extends FakeVolumeHostOptions {
   readonly settings?: Partial<VolumeSettings>
-  /** Without it nobody polls the host's queue. */
+  /** With this flag nobody polls the host's queue at first. */
   readonly hostAway?: boolean
   /** Fails the nth write, counted from 1. */
   readonly writeFails?: (nth: number) => boolean
