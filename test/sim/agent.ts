@@ -31,7 +31,7 @@ export interface HostOptions {
   readonly disk: SimDisk
   readonly instanceUuid: string
   readonly settings: ScaleToZero
-  /** The instance's workflow; rejects where it can not be reached. */
+  /** Tells the instance's workflow of an event. Rejects if the workflow can not be reached. */
   readonly tell: (event: HostEvent) => Promise<'taken' | 'gone'>
   /** Whether the API gives launch specs at present. */
   readonly apiIsUp: () => boolean
@@ -116,7 +116,10 @@ export class LiveAgent {
     for (const line of this.#lines) line.died()
   }
 
-  /** What was said last of a failed start would be written to a console, which is no part of this. */
+  /**
+   * Notes the message of a failed start as written already. Otherwise the agent would write it to the
+   * instance's console, which is no part of the simulation.
+   */
   complained(message: string): void {
     this.core.entry(this.#options.instanceUuid).lastComplaint = message
   }
@@ -195,7 +198,7 @@ export class LiveAgent {
   #logError(fields: object, message: string): void {
     if (!this.alive) return
     const { err } = fields as { err?: unknown }
-    // Without the API some work can not be done, and says so.
+    // Some work can not be done without the API. That is no defect.
     if (err instanceof HostStartError) return
     this.#options.world.fail(
       `the agent met something it did not foresee: ${message}: ${String((err as Error | undefined)?.stack ?? err)}`,

@@ -11,13 +11,13 @@ import type { SimulatedTroubles } from '../../src/domain/autoscale/simulated-tro
 import { Dice } from './dice.ts'
 
 /**
- * Whole services under loads of every shape, made up by a seed: the policies, the load, who fails, who is
- * silent. What must hold at every moment is looked at in each. To see what happens in one of them:
- * `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config
+ * Whole services under loads of every shape. A seed decides the policies, the load, which starts fail and
+ * which instances are silent. The rules are checked at every moment of each service. To see all moments of
+ * one service: `ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config
  * test/sim/autoscale.test.ts`
  */
 const runs = 400
-/** Of runs that fail. */
+/** The number of failed runs that are shown. */
 const mostShown = 10
 const oneSeed = process.env['ROOST_SIM_SEED']
 const seeds = oneSeed === undefined ? Array.from({ length: runs }, (_, at) => at + 1) : [Number(oneSeed)]
@@ -29,7 +29,7 @@ function cpu(type: 'change' | 'percent' | 'exact', ...steps: readonly AutoscaleS
   return [{ name: 'cpu', metric: 'cpu', adjustmentType: type, steps } as const]
 }
 
-/** As people write them, each with what it makes of no load at all. */
+/** Policies as people write them. Each of them gives instances back where there is no load. */
 const policies = {
   careful: cpu(
     'change',
@@ -78,7 +78,7 @@ function flat(high: number, noise: number, seed = 1) {
   return loadCurve(CurveShape.Flat, { low: 0, high, periodMs: hourMs, noise, seed })
 }
 
-/** A world of its own per seed, and a load that ends at the same moment in all. */
+/** Each seed has its own world. The load ends at the same moment in all worlds. */
 const loadEndsMs = 900_000
 function worldOf(seed: number): SimulationSettings {
   const dice = new Dice(seed)
@@ -115,7 +115,7 @@ function worldOf(seed: number): SimulationSettings {
   })
 }
 
-/** Some worlds have troubles of other kinds; all are over when the load is. */
+/** Gives some worlds troubles of other kinds. All troubles are over when the load ends. */
 function troublesOf(dice: Dice): SimulatedTroubles {
   const span = (share: number) => {
     const beginMs = dice.whole(0, loadEndsMs)
@@ -131,7 +131,7 @@ function troublesOf(dice: Dice): SimulatedTroubles {
   }
 }
 
-/** What is wrong at a moment; undefined: nothing. */
+/** Returns the rule that a moment breaks, or undefined if it breaks none. */
 function faultAt(
   moment: SimulatedMoment,
   failedAtMs: number,
@@ -140,11 +140,12 @@ function faultAt(
   const { minSize, maxSize } = configuration
   const { atMs, size, serving, servingThen, warm, held, target, outcome, loadUnknown } = moment
   if (servingThen < Math.min(serving, target))
-    return `${servingThen} serve where ${serving} did, and ${target} are wanted`
+    return `${servingThen} instances serve after ${serving} did, and ${target} are wanted`
   if (held > Math.max(quota, 1)) return `${held} instances are held in a quota of ${quota}`
-  if (target > maxSize) return `${target} are aimed at, of at most ${maxSize}`
+  if (target > maxSize) return `the target is ${target}, above max_size ${maxSize}`
   if (outcome?.kind !== 'resize') return undefined
-  if (outcome.target < minSize || outcome.target > maxSize) return `${outcome.target} are out of bounds`
+  if (outcome.target < minSize || outcome.target > maxSize)
+    return `size ${outcome.target} is not in ${minSize} to ${maxSize}`
   const isDown = outcome.target < outcome.decision.from
   if (isDown && loadUnknown) return 'some are given back while a load is unknown'
   if (isDown && warm !== size) return 'some are given back while not all have warmed up'
@@ -162,7 +163,7 @@ function faultIn(settings: SimulationSettings): string | undefined {
     if (moment.outcome?.kind === 'replace' || moment.aligned?.refusal !== undefined) failedAtMs = moment.atMs
     last = moment
   }
-  // All of these policies give back where there is no load.
+  // Each of these policies gives instances back where there is no load.
   const end = Math.min(configuration.minSize, quota)
   if (last?.size === end) return undefined
   return `in the end there are ${last?.size} instances instead of ${end}, after ${failing} failures`
@@ -183,7 +184,7 @@ describe('autoscale in simulation', () => {
   for (const kind of ['careful', 'withoutDeadBand', 'byHalves', 'bySizes'] as const) {
     const configuration = configurationOf(kind)
 
-    it(`does not flap with policy ${kind}, wherever between two sizes a steady load is`, function () {
+    it(`does not flap with policy ${kind} under any steady load between two sizes`, function () {
       this.timeout(120_000)
       for (let load = 0.05; load < 6; load += 0.05) {
         const { report, moments } = play({ configuration, demand: flat(load, 0), durationMs: 600_000 })
@@ -194,7 +195,10 @@ describe('autoscale in simulation', () => {
     })
   }
 
-  /** Loads at which a metric is on a bound with some size: what it takes and gives is all the same there. */
+  /**
+   * Loads at which the metric lies exactly on a bound of a policy, for some size. There a small change of the
+   * load decides.
+   */
   const onBounds = [1, 2, 3, 4, 5].flatMap((size) =>
     [300, 500, 600, 700].map((bound) => (size * bound) / 1_000),
   )
@@ -204,7 +208,7 @@ describe('autoscale in simulation', () => {
     { noise: 0.5, most: 24 },
   ]
   for (const { noise, most } of noisy) {
-    it(`changes its mind at most ${most} times in an hour of a load on a bound that leaps by ${noise * 100} %`, function () {
+    it(`changes its direction at most ${most} times in an hour of a load on a bound that varies by ${noise * 100} %`, function () {
       this.timeout(300_000)
       for (const kind of ['careful', 'withoutDeadBand', 'byHalves'] as const) {
         for (const [at, load] of onBounds.entries()) {
@@ -215,8 +219,9 @@ describe('autoscale in simulation', () => {
     })
   }
 
-  it('has the size again that a failure took, also where no policy would ask for it', () => {
-    // Four have 400 each, which is right; so would be 530 of three, and two would do for what is on them.
+  it('returns to its size after a failure, even if no policy asks for that', () => {
+    // Four instances have a load of 400 each, for which the policy keeps the size. It would also keep three
+    // with 530 each, and two could still carry the load.
     const demand = (atMs: number) => (atMs < 60_000 ? 3 : 1.6)
     const settled = (moments: readonly SimulatedMoment[], atMs: number) => {
       const { serving, target } = moments[atMs / 1_000]!

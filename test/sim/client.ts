@@ -8,12 +8,12 @@ import type { World } from './world.ts'
 export interface ClientOptions {
   readonly world: World
   readonly machine: SimMachine
-  /** Told of every outcome, once. */
+  /** Called once for every outcome. */
   readonly onOutcome: (trip: Trip) => void
   readonly onAdmitted: (trip: Trip) => void
 }
 
-/** A browser's patience, beyond which it goes away. */
+/** The longest time that a client waits before it goes away, as a browser does. */
 const mostPatienceMs = 30_000
 
 /** All clients of a run. */
@@ -31,7 +31,7 @@ export class SimClients {
     return this.trips.filter(({ outcome }) => outcome === undefined)
   }
 
-  /** One HTTP request: as long as it takes, and nothing in between. */
+  /** Sends one HTTP request, which takes `durationMs` in the application and has no pauses. */
   async request(gateway: SimGateway, durationMs: number, patient: boolean): Promise<Trip> {
     const trip = this.#begin(gateway, 'request')
     const admission = await this.#admit(trip, patient)
@@ -42,7 +42,7 @@ export class SimClients {
     return trip
   }
 
-  /** A connection that lasts, with quiet times between what either side says. */
+  /** Opens a connection that lasts, with quiet times between the words of either side. */
   async connection(gateway: SimGateway, words: number, longestQuietMs: number): Promise<Trip> {
     const trip = this.#begin(gateway, 'connection')
     const admission = await this.#admit(trip, true)
@@ -55,7 +55,7 @@ export class SimClients {
     return trip
   }
 
-  /** The VM is gone, and with it all that was connected to its memory. */
+  /** Breaks the requests and connections of a VM that has ended. */
   vmEnded(vm: SimVm): void {
     for (const trip of this.underWay) {
       const { admission } = trip
@@ -116,7 +116,7 @@ export class SimClients {
       place.done()
       return undefined
     }
-    // The balance of one service hands out nothing else.
+    // The balance of one service gives out no other kind of admission.
     const admission = place as InstanceAdmission
     trip.admission = admission
     trip.admittedMs = world.nowMs
@@ -156,7 +156,7 @@ export class SimClients {
       if (word > 0) await world.sleep(world.dice.stretched(1, how.longestQuietMs))
       if (trip.outcome !== undefined) return 'over'
       if (world.dice.chance(0.3)) {
-        // The instance speaks, where it can.
+        // The instance sends something, if it runs with the same memory.
         if (machine.running?.started !== undefined && machine.running.memory === admission.memoryBoot) {
           admission.touch()
         }

@@ -1,4 +1,4 @@
-/** One seed, one sequence: mulberry32. */
+/** A random sequence that its seed decides (mulberry32). */
 export class Dice {
   #state: number
 
@@ -6,7 +6,7 @@ export class Dice {
     this.#state = seed >>> 0
   }
 
-  /** From 0 to below 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -23,7 +23,9 @@ export class Dice {
     return low + this.fraction() * (high - low)
   }
 
-  /** Mostly short, sometimes long: each power of the range is as probable as any other. */
+  /**
+   * Returns a mostly small and sometimes large number: each power of the range is as probable as any other.
+   */
   stretched(low: number, high: number): number {
     return low * (high / low) ** this.fraction()
   }

@@ -4,8 +4,8 @@ import type { InstanceStore, LaunchCopy } from '../../src/host/instance/store.ts
 import type { World } from './world.ts'
 
 /**
- * What agents write down, as `InstanceStore` keeps it: whole, or as before. It is the same for every agent of
- * a run.
+ * The files that agents write, as `InstanceStore` keeps them: each write is complete or has not happened. All
+ * agents of a run have the same disk.
  */
 export class SimDisk {
   readonly directory: string
@@ -22,7 +22,7 @@ export class SimDisk {
     return this.#record === undefined ? undefined : (JSON.parse(this.#record) as InstanceRecord)
   }
 
-  /** Only what the agent uses of the store. */
+  /** Returns a store with only the methods that the agent uses. */
   store(): InstanceStore {
     const takes = async (): Promise<void> => {
       await this.#world.sleep(this.#world.dice.stretched(0.05, 3))

@@ -17,11 +17,13 @@ export interface Trip {
   readonly startedMs: number
   admission: InstanceAdmission | undefined
   admittedMs: number
-  /** Something of it is between gateway and application, or in the application. */
+  /** Data of this trip is between gateway and application, or in the application. */
   inFlight: boolean
-  /** Its host had rightly given up what its gateway held, and the instance went to standby under it. */
+  /**
+   * The host had rightly given up what the gateway held, and the instance went to standby during this trip.
+   */
   givenUp: boolean
-  /** What was sent to applications, and who answered. */
+  /** The boots whose application got the request. */
   readonly answeredBy: Set<number>
   outcome: Outcome | undefined
 }

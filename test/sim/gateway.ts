@@ -31,9 +31,9 @@ const candidateStates: readonly InstanceState[] = [
   InstanceState.Standby,
 ]
 
-/** What the world's faults do to the lines of all gateways. */
+/** How the world's faults affect the lines of all gateways. */
 export interface LineTemper {
-  /** A line is cut with the word by which a lease is given back. */
+  /** The probability that a line is cut together with the message that gives a lease back. */
   lastWordLost: number
 }
 
@@ -45,7 +45,7 @@ export interface GatewayOptions {
   readonly softLimit: number
   readonly hardLimit: number
   readonly temper: LineTemper
-  /** What the feed says at present. */
+  /** The state of the instance that the feed says at present. */
   readonly state: InstanceState | undefined
 }
 
@@ -66,7 +66,7 @@ export class SimGateway {
   #silence: HostSilence = HostSilence.None
   #signs: HostSigns
   #failures = 0
-  /** When it last was not in good contact with its host. */
+  /** When the gateway last was not in good contact with its host. */
   troubledMs = -Infinity
 
   constructor(options: GatewayOptions) {
@@ -137,7 +137,7 @@ export class SimGateway {
     return this.#balance.admit({ service: this.#service, port, kind, signal })
   }
 
-  /** What only it knew is lost. */
+  /** Ends the gateway. What only the gateway knew is lost. */
   die(): void {
     this.#options.world.note(`${this.id} dies`)
     this.alive = false

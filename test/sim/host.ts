@@ -12,14 +12,17 @@ export class SimHost {
   readonly #network = new FakeNetwork()
   #present: LiveAgent | undefined
   #bootId = 1
-  /** Between a reboot and the next agent nobody answers; without an agent the machine refuses. */
+  /**
+   * True between a reboot and the next agent: then nothing answers. A machine that is on and has no agent
+   * refuses connections.
+   */
   isOff = false
   startedAtMs = 0
   /** When a peer last sent something to its application. */
   lastPeerMs = -Infinity
-  /** When it was first asked to stand by for each idle period. */
+  /** When the instance was first asked to stand by, for each idle period. */
   readonly #orderedMs = new Map<number, number>()
-  /** When a gateway was heard last, by any agent. */
+  /** When each gateway was last heard, by any agent. */
   readonly #lastWords = new Map<string, number>()
   readonly #givenUpMs = new Map<string, number>()
 
@@ -35,7 +38,7 @@ export class SimHost {
     return this.agent !== undefined
   }
 
-  /** What an agent finds when it starts. */
+  /** The record that an agent finds when it starts. */
   get record(): InstanceRecord | undefined {
     return this.#options.disk.record
   }
@@ -51,7 +54,9 @@ export class SimHost {
     void agent.begin()
   }
 
-  /** Nobody watches for peers then: that program ends with its agent. */
+  /**
+   * Ends the agent. Until the next one nobody watches for peers, because that program ends with its agent.
+   */
   crash(): void {
     this.#options.world.note('agent dies')
     this.#network.resting.clear()
@@ -59,19 +64,22 @@ export class SimHost {
     this.#present = undefined
   }
 
-  /** Nothing survives but the disk. */
+  /** Reboots the machine. Only the disk survives. */
   reboot(): void {
     this.crash()
     this.isOff = true
     this.#bootId += 1
     this.#options.machine.powerOff()
-    // What came up while there was no agent, and went with the machine, nobody has ever heard of.
+    // A boot that came up while there was no agent, and ended with the machine, is known to nobody.
     const { record } = this
     if (record !== undefined && record.started === undefined) this.#options.machine.cameUp.delete(record.boot)
     this.#options.world.note('the machine reboots')
   }
 
-  /** Whether it got to the application; an agent hears of it before it takes work, too. */
+  /**
+   * Sends a packet of a peer. Returns whether it got to the application. An agent hears of such packets even
+   * before it takes work.
+   */
   peerSends(): boolean {
     const { machine, world } = this.#options
     if (this.#network.resting.has(privateIp)) world.note('a packet of a peer is noticed')
@@ -89,7 +97,7 @@ export class SimHost {
     return this.#orderedMs.get(epoch) ?? -Infinity
   }
 
-  /** As the lease server does it; undefined where nobody is there. */
+  /** Accepts a gateway's connection, as the lease server does. Returns false if there is no agent. */
   accept(lineOf: (events: LineEvents<GatewayMessage>) => LineEnd<HostMessage>): boolean {
     const agent = this.agent
     if (agent === undefined) return false
@@ -100,7 +108,7 @@ export class SimHost {
     return true
   }
 
-  /** Whether the host may rightly have given up what that gateway held since then. */
+  /** Whether the host may rightly have given up what that gateway has held since `sinceMs`. */
   hasGivenUp(gatewayId: string, sinceMs: number): boolean {
     return this.#isSilent(gatewayId) || (this.#givenUpMs.get(gatewayId) ?? -Infinity) >= sinceMs
   }

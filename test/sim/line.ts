@@ -12,12 +12,12 @@ export interface LineEvents<In> {
   closed(): void
 }
 
-/** What one message takes at most. */
+/** The longest time that one message takes. */
 export const longestWayMs = 5
 /** By how much one way may be slower than the other after a stall. */
 const longestUnevenMs = 200
 
-/** A one way of a connection: what is sent arrives in order, after a while; or not at all once it is cut. */
+/** One way of a connection. Messages arrive in order after a while, or not at all once the way is cut. */
 class Way<T> {
   readonly #world: World
   readonly #hear: (message: T) => void
@@ -48,7 +48,8 @@ class Way<T> {
 }
 
 /**
- * How long a side that is not told may go on believing in a connection; its own patience is usually shorter.
+ * How long a side that is not told of a cut may go on believing in a connection. Its own time limit is
+ * usually shorter.
  */
 const unnoticedMs = 60_000
 
@@ -59,7 +60,7 @@ export class SimLine<Up, Down> {
   readonly #down: Way<Down | undefined>
   readonly #upper: { over: boolean; readonly events: LineEvents<Down> }
   readonly #lower: { over: boolean; readonly events: LineEvents<Up> }
-  /** What is said after this arrives within `longestWayMs`. */
+  /** A message that is sent after this time arrives within `longestWayMs`. */
   disturbedUntilMs: number
   readonly gatewayEnd: LineEnd<Up>
   readonly hostEnd: LineEnd<Down>
@@ -85,7 +86,7 @@ export class SimLine<Up, Down> {
     return this.#upper.over && this.#lower.over
   }
 
-  /** Nothing arrives for that long, and then all of it. */
+  /** Holds all messages back for `ms`. Then all of them arrive. */
   stall(ms: number): void {
     const { dice, nowMs } = this.#world
     this.disturbedUntilMs = Math.max(this.disturbedUntilMs, nowMs + ms + longestUnevenMs)
@@ -93,7 +94,7 @@ export class SimLine<Up, Down> {
     this.#down.stall(nowMs + ms + dice.between(0, longestUnevenMs))
   }
 
-  /** What is under way is lost; each side is told of it soon, or finds out by itself. */
+  /** Loses what is under way. Each side is told of the cut soon, or finds out by itself. */
   cut(): void {
     this.disturbedUntilMs = Infinity
     this.#up.cut()
@@ -106,7 +107,7 @@ export class SimLine<Up, Down> {
     }
   }
 
-  /** The process at the host's end died. */
+  /** Ends the host's side, as the death of its process does. */
   hostDied(): void {
     this.#lower.over = true
     this.#down.put(undefined)

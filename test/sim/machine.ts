@@ -11,13 +11,13 @@ import type { World } from './world.ts'
 export interface SimVm {
   readonly boot: number
   readonly bornMs: number
-  /** The boot with which what the guest remembers began. */
+  /** The boot with which the guest's memory began. */
   memory: number
   started?: StartReport
   exit?: ExitReport
-  /** The guest speaks against standby. */
+  /** Whether the guest blocks standby. */
   disabled: boolean
-  /** It agreed to sleep; what it says since then waits in `heldBack`. */
+  /** Whether the guest agreed to sleep. What it says about standby since then waits in `heldBack`. */
   resting: boolean
   heldBack?: boolean
   shutdown?: { readonly sinceMs: number; killAtMs: number; cancel: () => void }
@@ -30,33 +30,38 @@ export interface SimSnapshot {
   readonly disabled: boolean
 }
 
-/** What a run's applications and VMs are like. */
+/** How a run's applications and VMs behave. */
 export interface MachineTemper {
   startFails: number
   suspendFails: number
   snapshotUnfit: number
-  /** Applications end by themselves after about so long; 0: never. */
+  /** The time, roughly, after which applications end by themselves. With 0 they never do. */
   exitsAfterMs: number
   stubborn: number
 }
 
-/** Who watches over the rules, and who has something in flight. */
+/** Checks the rules, and knows what is in flight. */
 export interface MachineWatch {
   /** A VM is about to be made. */
   creating(boot: number): void
   /** From here on nothing may be in flight at that VM. */
   standingBy(vm: SimVm): void
-  /** Whether a shutdown signal is one for standby. */
+  /** Whether a shutdown signal to that boot serves standby. */
   isForStandby(boot: number): boolean
   ended(vm: SimVm): void
-  /** What a start is about to say for people; the console is real, and told before it would be written. */
+  /**
+   * Called with the message of a start that fails, before the agent would write it to the console, which is a
+   * real file.
+   */
   complained(message: string): void
 }
 
 const shortestBootMs = 30
 const longestBootMs = 3_000
 
-/** The machine below the agents: VMs, snapshots, and the guests in them. `vmm()` is how one agent sees it. */
+/**
+ * The machine below the agents: VMs, snapshots, and the guests in them. `vmm()` gives one agent's view of it.
+ */
 export class SimMachine {
   readonly vms = new Map<number, SimVm>()
   /** Boots that reached their application. */
@@ -89,7 +94,7 @@ export class SimMachine {
     return [...this.vms.values()].find((vm) => vm.exit === undefined)
   }
 
-  /** Whose memory there is, in a VM or in a snapshot. */
+  /** The boot with which the present memory began, in a VM or in a snapshot. */
   get memory(): number | undefined {
     return this.running?.memory ?? this.snapshot?.memory
   }
@@ -99,7 +104,7 @@ export class SimMachine {
     if (vm?.started !== undefined) this.#setDisabled(vm, disabled)
   }
 
-  /** VMs are gone, and nobody wrote down how. */
+  /** Ends all VMs as a loss of power does: nobody writes down how they ended. */
   powerOff(): void {
     for (const vm of this.vms.values()) {
       if (vm.exit !== undefined) continue
@@ -281,8 +286,8 @@ export class SimMachine {
   }
 
   /**
-   * Step by step the agent's work: where it dies, the VM runs on, or the snapshot is complete and nobody has
-   * heard of it.
+   * Suspends a VM in the steps that the agent's work has. If the agent dies in between, either the VM runs
+   * on, or the snapshot is complete and nobody has heard of it.
    */
   async #suspend(
     boot: number,

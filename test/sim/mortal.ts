@@ -1,5 +1,6 @@
 /**
- * What an agent began before it died may still happen; it only never hears of it, and begins nothing more.
+ * The same port, for an owner that may die. What the owner began before its death may still happen, but the
+ * owner never hears of it and begins nothing more.
  */
 export function mortal<T extends object>(port: T, owner: { readonly alive: boolean }): T {
   return new Proxy(port, {

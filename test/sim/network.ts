@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 type Method = (...args: unknown[]) => unknown
 
-/** The machine's network as one agent has it: whatever it asks of it takes a while. */
+/** One agent's view of the machine's network: each call takes a while. */
 export function slowNetwork(world: World, network: FakeNetwork): Network {
   return new Proxy<Network>(network, {
     get: (_, name) => {

@@ -6,16 +6,16 @@ import { SimRun } from './run.ts'
 import type { RunReport } from './run.ts'
 
 /**
- * One seed is one life of one instance in virtual time: the real agent with its records and its recovery,
- * leases, balance and lifecycle, on pretended VMs, disk, lines and activities. What goes wrong between these
- * parts is found here and nowhere else. To see all that happens in one of them:
+ * One seed decides one life of one instance in virtual time. The agent with its records and its recovery, the
+ * leases, the balance and the lifecycle are real; VMs, disk, lines and activities are pretended. Faults between
+ * these parts are found here and nowhere else. To see all that happens in one life:
  *
  *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
  */
 const oneSeed = process.env['ROOST_SIM_SEED']
-/** The same every time, so that a change can be compared with what was before it. */
+/** These seeds are the same every time, so that a change can be compared with the code before it. */
 const fixedSeeds = oneSeed === undefined ? Array.from({ length: 450 }, (_, index) => index + 1) : []
-/** 45 a second of processor time; on a machine that does much else, a tenth of that. */
+/** A second of processor time plays 45 lives. A busy machine plays a tenth of that. */
 const moreSeeds =
   oneSeed === undefined
     ? Array.from({ length: 300 }, (_, index) =>
@@ -42,18 +42,18 @@ async function play(seeds: readonly number[]): Promise<readonly RunReport[]> {
 describe('whatever happens to gateways, host, workflow, lines and applications', function () {
   this.timeout(limitMs)
 
-  it('every request has one outcome, and an instance sleeps and wakes as it should: seeds as ever', async () => {
+  it('every request has one outcome, and an instance sleeps and wakes as it should, with fixed seeds', async () => {
     const reports = await play(fixedSeeds)
     const boots = reports.reduce((sum, report) => sum + report.boots, 0)
     // Runs in which nothing happens would prove nothing.
     if (oneSeed === undefined) assert.ok(boots > 2 * reports.length, `only ${boots} boots came up`)
   })
 
-  it(`and with ${oneSeed === undefined ? 'more seeds' : `seed ${oneSeed}`}`, async () => {
+  it(`the same holds with ${oneSeed === undefined ? 'more seeds' : `seed ${oneSeed}`}`, async () => {
     await play(moreSeeds)
   })
 
-  it('one seed is one run: the same again', async () => {
+  it('one seed always plays the same run', async () => {
     const [one, other] = await play([11, 11])
     assert.equal(one?.digest, other?.digest)
   })

@@ -19,16 +19,22 @@ import type { Weather } from './weather.ts'
 import { World } from './world.ts'
 
 const instanceUuid = '00000000-0000-4000-8000-000000000001'
-/** After the last fault. Idle periods are told every 15 s, lost calls repeated after 10 s, snapshots 60. */
+/**
+ * The time in which all is well again after the last fault. Idle periods are told again every 15 s, lost
+ * calls are repeated after 10 s, and failed snapshots after 60 s.
+ */
 const healingMs = 110_000
 /** How long an instance may take to fall asleep: 10 s without a first socket, and its shutdown. */
 const fallingAsleepMs = 40_000
 const answeringMs = 20_000
 const peerRepeatMs = 1_000
 const usuallyLate = 0.1
-/** After the last traffic of a storm a gateway gives its lease back within that. */
+/** A gateway gives its lease back within this time after the last traffic of a storm. */
 const lastWordMs = 2_000
-/** Lines are given up after 8 s, and restarts of what they lead to were before. */
+/**
+ * The time after a storm until every gateway has heard which memories are gone. Lines are given up after 8 s;
+ * agents and gateways are restarted by then.
+ */
 const reconnectingMs = 25_000
 
 export interface RunReport {
@@ -41,7 +47,7 @@ export interface RunReport {
   readonly boots: number
 }
 
-/** One life of one instance under one seed. */
+/** Plays one life of one instance, which the seed decides. */
 export class SimRun {
   readonly world: World
   readonly settings: ScaleToZero
@@ -56,7 +62,7 @@ export class SimRun {
   readonly #gateways: SimGateway[] = []
   readonly #disk: SimDisk
   readonly #lineTemper: LineTemper = { lastWordLost: 0 }
-  /** How often what the feed says takes long. */
+  /** The probability that news of the feed takes long. */
   #feedLate = usuallyLate
   #gatewayLives = 0
   #apiAwayUntilMs = 0
@@ -177,7 +183,7 @@ export class SimRun {
     }
   }
 
-  /** Until everybody who is connected has gone, and then for a while. */
+  /** Waits until all clients have gone, and then for `ms` more. */
   async #rest(ms: number): Promise<void> {
     const { world } = this
     for (let step = 0; step < 60 && this.#clients.underWay.length > 0; step++) {
@@ -187,7 +193,10 @@ export class SimRun {
     if (world.violation === undefined) this.#watch.checkQuiet()
   }
 
-  /** A peer repeats its first packet while nothing is wrong: a sleeper wakes, whatever was noticed before. */
+  /**
+   * Repeats a peer's first packet while nothing is wrong. A sleeper has to wake from it, whatever the host
+   * noticed before.
+   */
   async #probeByPeer(): Promise<void> {
     const { world } = this
     if (world.violation !== undefined || phaseOf(this.#workflow.life) !== Phase.Standby) return
@@ -201,7 +210,7 @@ export class SimRun {
     await this.#rest(fallingAsleepMs)
   }
 
-  /** One request through each gateway, when nothing is wrong. */
+  /** Sends one request through each gateway while nothing is wrong. */
   async #probe(): Promise<void> {
     const { world } = this
     await this.#probeByPeer()
@@ -255,7 +264,7 @@ export class SimRun {
     })
     this.#every(weather.agentDeathMs, () => {
       this.#host.crash()
-      // Now and then for longer than anybody waits for it.
+      // Now and then the agent is away for longer than anybody waits for it.
       world.after(dice.chance(0.8) ? dice.stretched(1, 15_000) : dice.between(15_000, 60_000), () => {
         this.#host.start()
       })
@@ -367,7 +376,7 @@ export class SimRun {
     this.#addGateway()
   }
 
-  /** What the feed says comes late, but in order. */
+  /** Tells the gateways the new state as the feed does: late, but in order. */
   #publish(): void {
     const { world } = this
     const { life } = this.#workflow

@@ -25,7 +25,7 @@ class VirtualTimer {
   }
 }
 
-/** The product's own timers run in virtual time until the returned function is called. */
+/** Makes the product's own timers run in virtual time until the returned function is called. */
 export function takeTimers(world: World): () => void {
   const { setTimeout: realSet, clearTimeout: realClear } = globalThis
   const set = (happen: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): VirtualTimer =>

@@ -12,15 +12,15 @@ import type { MachineWatch, SimMachine, SimVm } from './machine.ts'
 import type { SimWorkflow } from './workflow.ts'
 import type { World } from './world.ts'
 
-/** A gateway may act on what was true that long ago: the feed is late, and so are lines. */
+/** How old the news may be that a gateway acts on: the feed is late, and so are lines. */
 const newsLagMs = 12_000
-/** The longest that traffic leaves a wake alone after failures. */
+/** The longest time for which traffic does not try a wake again after failures. */
 const backOffMs = 60_000
-/** Until the host has noted the end of a VM. */
+/** The time until the host has noted the end of a VM. */
 const endingMs = 1_000
-/** What reading a counter takes at most. */
+/** The longest time that reading a counter takes. */
 const countingMs = 10
-/** Whoever waits that long although nothing is wrong waits for ever. */
+/** A trip that waits longer than this, while nothing is wrong, counts as one that waits for ever. */
 const longestWaitMs = 35_000
 
 const waitingPhases: ReadonlySet<LeasePhase> = new Set([
@@ -29,9 +29,9 @@ const waitingPhases: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Waking,
 ])
 
-/** Until a gateway knows what its host told it, over a line that nothing disturbs. */
+/** The time until a gateway knows what its host told it, over a line that nothing disturbs. */
 const tellingMs = 20
-/** What only leads to another phase is over after this: a start or wake that fails, a shutdown. */
+/** How long a phase may last that only leads to another one: a start or wake that fails, a shutdown. */
 const longestPhaseMs: ReadonlyMap<LeasePhase | undefined, number> = new Map([
   [LeasePhase.Starting, 15_000],
   [LeasePhase.Waking, 15_000],
@@ -55,11 +55,13 @@ export interface WatchedParts {
   readonly instanceUuid: string
 }
 
-/** The rules that hold at every moment, and what excuses a request that was not answered. */
+/**
+ * Checks the rules that hold at every moment, and looks for the excuse of a request that was not answered.
+ */
 export class Watch implements MachineWatch {
   /** Set as soon as all parts are there. */
   parts: WatchedParts | undefined
-  /** When it last could rightly not be had. */
+  /** When the instance was last down, so that no client could rightly reach it. */
   #downMs = -Infinity
   /** When a start or a wake last failed. */
   #failedMs = -Infinity
@@ -70,7 +72,7 @@ export class Watch implements MachineWatch {
   #phase: LeasePhase | undefined
   #phaseSinceMs = -Infinity
 
-  /** After every event. */
+  /** Checks the rules. Called after every event. */
   look(): void {
     const { host, workflow, world } = this.#all()
     if (!host.isUp) this.#agentAwayMs = world.nowMs
@@ -82,13 +84,13 @@ export class Watch implements MachineWatch {
     this.#checkPermit()
   }
 
-  /** After every decision of the workflow. What readers see of a life only grows. */
+  /** Called after every decision of the workflow. The numbers that readers see of a life only grow. */
   decided(life: Lifecycle, before: Lifecycle): void {
     const { world } = this.#all()
     if (life.revision < before.revision) world.fail(`revision ${life.revision} follows ${before.revision}`)
     if (life.uptimeMs < before.uptimeMs) world.fail(`uptime ${life.uptimeMs} follows ${before.uptimeMs}`)
     const isOrdered = effectsOf(life).hostWork?.kind === HostWorkKind.StandBy
-    if (isOrdered && phaseOf(life) === Phase.Draining) world.fail('what drains is sent to standby')
+    if (isOrdered && phaseOf(life) === Phase.Draining) world.fail('a draining instance is sent to standby')
   }
 
   #checkPhase(phase: LeasePhase | undefined): void {
@@ -99,10 +101,13 @@ export class Watch implements MachineWatch {
     }
     const lastsMs = world.nowMs - this.#phaseSinceMs
     if (lastsMs > (longestPhaseMs.get(phase) ?? Infinity))
-      world.fail(`its host has it ${phase} for ${lastsMs} ms`)
+      world.fail(`the host has the instance ${phase} for ${lastsMs} ms`)
   }
 
-  /** Who asks is answered at once, unless it is on its way to be awake. What is to stop opens nothing. */
+  /**
+   * A gateway that asks for a lease is answered at once, unless the instance is about to be awake. A boot
+   * that is to be stopped has no leases.
+   */
   #checkLease(): void {
     const { host, world, instanceUuid } = this.#all()
     const entry = host.agent?.core.entries.get(instanceUuid)
@@ -111,10 +116,11 @@ export class Watch implements MachineWatch {
     if (hostLease.phase === LeasePhase.Running && stopAskedOfBoot >= hostLease.boot)
       world.fail(`boot ${hostLease.boot} is to be stopped, and still has leases`)
     const waiting = hostLease.leases.find(({ status }) => status === 'waiting')
-    if (waiting !== undefined) world.fail(`${waiting.gateway} waits although it is ${hostLease.phase}`)
+    if (waiting !== undefined)
+      world.fail(`${waiting.gateway} waits although the instance is ${hostLease.phase}`)
   }
 
-  /** The workflow knows of every permit: traffic wakes nothing that a user has stopped. */
+  /** The workflow knows of every permit, so traffic wakes no instance that a user has stopped. */
   #checkPermit(): void {
     const { host, workflow, world } = this.#all()
     const { life } = workflow
@@ -123,7 +129,7 @@ export class Watch implements MachineWatch {
       world.fail(`boot ${life.boot} is in standby with permit ${life.permit}`)
     const isDown = phase === Phase.Stopped || phase === Phase.Deleted
     const permit = isDown && life.permit === undefined ? permitOf(host.record) : undefined
-    if (permit !== undefined) world.fail(`it is ${phase}, and its host has permit ${permit}`)
+    if (permit !== undefined) world.fail(`the instance is ${phase}, and its host has permit ${permit}`)
   }
 
   complained(message: string): void {
@@ -168,8 +174,8 @@ export class Watch implements MachineWatch {
   }
 
   /**
-   * An idle period begins at its number, and peers' packets are read soon after that and again when the order
-   * comes.
+   * The number of an idle period is the time of its beginning. The host reads the counter of peers' packets
+   * soon after that, and again when the order comes.
    */
   #checkPeers(vm: SimVm): void {
     const { host, world, instanceUuid } = this.#all()
@@ -190,7 +196,7 @@ export class Watch implements MachineWatch {
     clients.vmEnded(vm)
   }
 
-  /** A boot that goes down takes nothing new: its gateways were told before its application was. */
+  /** A boot that goes down takes nothing new: the gateways are told of it before the application is. */
   admitted({ id, kind, gateway, admission }: Trip): void {
     const { host, machine, world } = this.#all()
     const { boot, shutdown } = machine.running ?? {}
@@ -198,7 +204,9 @@ export class Watch implements MachineWatch {
     const { sinceMs } = shutdown
     const disturbedMs = Math.max(host.startedAtMs, gateway.line?.disturbedUntilMs ?? Infinity)
     if (disturbedMs + tellingMs < sinceMs && sinceMs + tellingMs < world.nowMs)
-      world.fail(`${kind} ${id} is let to boot ${boot}, which goes down for ${world.nowMs - sinceMs} ms`)
+      world.fail(
+        `${kind} ${id} is admitted to boot ${boot}, which has been going down for ${world.nowMs - sinceMs} ms`,
+      )
   }
 
   outcome(trip: Trip): void {
@@ -236,7 +244,7 @@ export class Watch implements MachineWatch {
       case 'wake-failed':
         return this.#failedMs >= trip.startedMs - backOffMs
       case 'host-away':
-        // A lease may be opened just as its VM ends: then none of its ports can be reached.
+        // A lease may be opened just as its VM ends. Then no port of the VM can be reached.
         return this.#wasAway(trip) || this.#endedMs >= trip.startedMs - endingMs
       case 'timed-out':
         return this.#all().world.nowMs - this.#troubledMs(trip) < longestWaitMs
@@ -255,7 +263,7 @@ export class Watch implements MachineWatch {
       trip.kind === 'request'
         ? machine.running?.boot !== admission.boot
         : machine.memory !== admission.memoryBoot
-    // A boot whose start was said to have failed goes for the one that is tried next.
+    // A boot whose start was reported as failed is ended for the next boot.
     if (why === 'told that its boot is gone') return isGone || workflow.life.boot > admission.boot
     if (why === 'closed as asked') return this.#wasDown(trip)
     if (why.startsWith('found')) return endedSince && isGone
@@ -273,12 +281,12 @@ export class Watch implements MachineWatch {
     return this.#agentAwayMs >= sinceMs || trip.gateway.troubledMs >= sinceMs
   }
 
-  /** A connection that lasts is refused by what is true at its end. */
+  /** The time whose facts decide about a refusal: the start of a request, but the end of a connection. */
   #lastLookMs(trip: Trip): number {
     return trip.kind === 'request' ? trip.startedMs : this.#all().world.nowMs
   }
 
-  /** When it last was clear why somebody had to wait. */
+  /** When there last was a known reason for somebody to wait. */
   #troubledMs(trip: Trip): number {
     return Math.max(this.#downMs, this.#failedMs, this.#agentAwayMs, trip.gateway.troubledMs)
   }
@@ -291,7 +299,7 @@ export class Watch implements MachineWatch {
   }
 
   /**
-   * All is quiet, and nothing was wrong for a while: everybody agrees, and nobody is awake without a reason.
+   * Checks a quiet moment, after a while without faults: all parts agree, and no VM runs without a reason.
    */
   checkQuiet(): void {
     const { world, workflow, machine, host, instanceUuid, clients } = this.#all()
@@ -305,11 +313,11 @@ export class Watch implements MachineWatch {
       )
     }
     for (const { kind, id } of clients.underWay) wrong(`${kind} ${id} is still under way`)
-    if (life.retired === true && phase !== Phase.Deleted) wrong('retired, and not gone')
+    if (life.retired === true && phase !== Phase.Deleted) wrong('the instance is retired but not gone')
     switch (phase) {
       case Phase.Running:
         if (vm?.boot !== life.boot) wrong(`VM of boot ${vm?.boot ?? 'none'}`)
-        else if (!this.#hasReasonToBeAwake(vm)) wrong('no reason to be awake')
+        else if (!this.#hasReasonToBeAwake(vm)) wrong('its VM has no reason to be awake')
         if (hostLease?.permit !== undefined) wrong('a permit is left')
         break
       case Phase.Standby:
@@ -335,7 +343,7 @@ export class Watch implements MachineWatch {
     if (phase === Phase.Stopped && machine.snapshot !== undefined) wrong('a snapshot is left')
   }
 
-  /** What is connected to a memory that is gone has been told so. */
+  /** Checks that every connection to a memory that is gone has been told so. */
   checkConnected(): void {
     const { clients, machine, world } = this.#all()
     for (const { kind, id, admission } of clients.underWay) {

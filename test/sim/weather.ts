@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** How often what happens in one run; 0: never. Mean times in between. */
+/** The mean times in ms between two events of each kind in one run. With 0 the kind never happens. */
 export interface Weather {
   readonly requestMs: number
   readonly connectionMs: number
@@ -16,9 +16,9 @@ export interface Weather {
   readonly apiAwayMs: number
 }
 
-/** What goes wrong at once in some storms: faults that chance alone seldom brings together. */
+/** Faults that come together in some storms. Chance alone seldom brings them together. */
 export const StormTheme = {
-  /** Starts fail, and attempts of them get through late. */
+  /** Starts fail, and some of their attempts get through late. */
   Starts: 'starts',
   /** Applications end soon, and workflow and gateways hear of everything late. */
   News: 'news',

@@ -23,24 +23,24 @@ export interface WorkflowOptions {
 interface Call {
   readonly work: HostWork
   readonly cancelled: { readonly promise: Promise<void>; set: boolean; now(): void }
-  /** Its workflow is no more: nobody tells the host that it is called off. */
+  /** The call's workflow was terminated, so nobody tells the host that the call is cancelled. */
   left: boolean
 }
 
-/** What the world's faults do to the control plane. */
+/** How the world's faults affect the control plane. */
 export interface ControlTemper {
   signalLost: number
   resultLost: number
   repeated: number
   longestDelayMs: number
-  /** Signals that were given up by their sender may come after later ones. */
+  /** The probability that a signal comes after later ones, because its sender had given it up. */
   reordered: number
 }
 
 const heartbeatTimeoutMs = 10_000
 const latestSignalMs = 6_000
 const latestAttemptMs = 3_000
-/** What an instance is when a start of it has failed. */
+/** The phases in which an instance may be when a start of it has failed. */
 const latePhases: ReadonlySet<Phase> = new Set([Phase.Starting, Phase.Stopped])
 const attemptsOfOneBoot = 4
 const firstRetryMs = 500
@@ -49,7 +49,7 @@ const unexpectedPauseMs = 10_000
 const cancelled = Symbol('cancelled')
 
 /**
- * One instance's workflow, as `workflows/` runs it: the real lifecycle, its standing orders carried out
+ * One instance's workflow, as `workflows/` runs it: it has the real lifecycle and carries out its effects
  * through activities.
  */
 export class SimWorkflow {
@@ -61,12 +61,12 @@ export class SimWorkflow {
     longestDelayMs: 20,
     reordered: 0,
   }
-  /** Nothing of it goes on before this: its worker restarts, or Temporal is away. */
+  /** The workflow stands still until this time: its worker restarts, or Temporal is away. */
   pausedUntilMs = 0
   readonly #options: WorkflowOptions
   readonly #calls = new Map<string, Call>()
   #due: { cancel(): void } | undefined
-  /** Each terminated one's leftovers are nobody's. */
+  /** Grows with each termination. Whatever an earlier run began has no effect on the next one. */
   #run = 0
 
   constructor(options: WorkflowOptions) {
@@ -80,7 +80,7 @@ export class SimWorkflow {
     return effectsOf(this.life).deleteRow
   }
 
-  /** A person's word, or the outcome of work. */
+  /** Delivers a user's command or the outcome of work. */
   say(event: LifecycleEvent): void {
     const { world } = this.#options
     const { dice } = world
@@ -93,7 +93,10 @@ export class SimWorkflow {
     }
   }
 
-  /** At least once, as signals are; rejects when Temporal can not be reached, whether or not it was taken. */
+  /**
+   * Delivers an event at least once, as a signal. Rejects if Temporal can not be reached, whether or not the
+   * event was taken.
+   */
   async signal(event: HostEvent): Promise<'taken' | 'gone'> {
     const { world } = this.#options
     await world.sleep(world.dice.stretched(1, this.temper.longestDelayMs))
@@ -107,7 +110,7 @@ export class SimWorkflow {
     return 'taken'
   }
 
-  /** Its sender had given up waiting, and told later events meanwhile. */
+  /** Takes an event late: its sender has given up waiting, and has told later events meanwhile. */
   #takeLate(event: LifecycleEvent): void {
     const { world } = this.#options
     const run = this.#run
@@ -116,7 +119,7 @@ export class SimWorkflow {
     })
   }
 
-  /** Somebody terminates it, and another is begun from what its row says. */
+  /** Terminates the workflow, as a person may, and starts another one from its row. */
   terminate(): void {
     if (this.isGone) return
     const { world, rules } = this.#options
@@ -130,7 +133,8 @@ export class SimWorkflow {
     const before = this.life
     world.note('the workflow is terminated and begun again')
     this.life = newLifecycle(rules, { revision, projection: projectionOf(this.life) })
-    // Whoever begins it again says that its row is marked as deleted, or as retired.
+    // The caller that starts the workflow again also tells it that its row is marked as deleted or as
+    // retired.
     if (before.deletion !== undefined) this.#decide({ kind: EventKind.Delete })
     else if (before.retired === true)
       this.#decide({ kind: EventKind.Stop, force: false, drainTimeoutMs: 0, thenDelete: true })
@@ -219,8 +223,8 @@ export class SimWorkflow {
   }
 
   /**
-   * One attempt reaches one agent. Where the agent dies, or the result is lost, it has failed after a
-   * heartbeat's patience, whatever the host goes on with.
+   * Makes one attempt, which reaches one agent. If the agent dies or the result is lost, the attempt fails
+   * after the heartbeat timeout, whatever the host goes on with.
    */
   async #attempt(call: Call): Promise<readonly LifecycleEvent[] | Error> {
     const { world, host } = this.#options
@@ -253,7 +257,10 @@ export class SimWorkflow {
     }
   }
 
-  /** Of a start that failed, an attempt that was cut off may get through yet. Nobody waits for its result. */
+  /**
+   * After a start has failed, one of its attempts that was cut off may still get through. Nobody waits for
+   * its result.
+   */
   #performLate(work: HostWork): void {
     const { world, host } = this.#options
     const { agent } = host
@@ -265,7 +272,7 @@ export class SimWorkflow {
     })
   }
 
-  /** The agent hears of it with its next heartbeat. */
+  /** Tells the agent that the work is called off. The agent hears of that with its next heartbeat. */
   #tellCancelled(agent: LiveAgent, work: HostWork): void {
     const { world, instanceUuid } = this.#options
     world.after(world.dice.stretched(10, 8_000), () => {

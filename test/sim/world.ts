@@ -8,18 +8,21 @@ interface Due {
   cancelled: boolean
 }
 
-/** Lines that are kept of what happened, for the report of a failure. */
+/** The number of lines that are kept for the report of a failure. */
 const keptLines = 400
-/** An endless loop in virtual time is a defect of its own. */
+/** The most events of a run. More of them mean an endless loop in virtual time, which is a defect too. */
 const mostEvents = 100_000
 
-/** Virtual time. Everything that happens in a run is an event here, so a seed decides the order of all. */
+/**
+ * Virtual time. Everything that happens in a run is an event here, so the seed decides the order of all
+ * events.
+ */
 export class World {
   readonly dice: Dice
   nowMs = 1_000_000
-  /** Set by whoever finds a rule broken; ends the run. */
+  /** The first broken rule. It ends the run. */
   violation: Error | undefined
-  /** Looks at the whole after each event. */
+  /** Called after each event, to check the whole. */
   afterEach: () => void = () => undefined
   events = 0
   #heap: Due[] = []
@@ -68,12 +71,12 @@ export class World {
     return this.#lines.slice(-keptLines)
   }
 
-  /** The same for two runs that went the same way. */
+  /** Returns a hash that is the same for two runs that went the same way. */
   digest(): string {
     return this.#hash.copy().digest('hex')
   }
 
-  /** Everything up to that time, or to the first broken rule. */
+  /** Plays all events up to that time, or up to the first broken rule. */
   async runUntil(atMs: number): Promise<void> {
     await settled()
     for (let next = this.#heap[0]; next !== undefined; next = this.#heap[0]) {
@@ -94,7 +97,9 @@ export class World {
 const immediate = setImmediate
 const fileWork = /^(FS|Close)/
 
-/** All promises that can go on have done so, and files that are being read have been. */
+/**
+ * Waits until all promises that can go on have done so, and until files that are being read have been read.
+ */
 async function settled(): Promise<void> {
   do {
     await new Promise((resolve) => immediate(resolve))
