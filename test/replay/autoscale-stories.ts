@@ -8,7 +8,7 @@ const soon = { limitMs: 30_000 }
 
 const story = storiesIn(createAutoscaleWorld)
 
-/** Lives of autoscale configurations that are recorded. */
+/** The lives of autoscale configurations that are recorded. */
 export const autoscaleStories: Readonly<Record<string, Story>> = {
   'autoscale-out-and-in': story({}, async ({ service, isWatched, control, settings, over }) => {
     await isWatched()

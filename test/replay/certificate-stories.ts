@@ -12,7 +12,7 @@ const failed = { verdict: 'failed', reason: 'the name leads elsewhere' } as cons
 
 const story = storiesIn(createCertificateWorld)
 
-/** Lives of requested certificates that are recorded. */
+/** The lives of requested certificates that are recorded. */
 export const certificateStories: Readonly<Record<string, Story>> = {
   'certificate-failed-and-tried-again': story(
     { outcomeOf: (step, nth) => (step === Prove && nth === 1 ? failed : undefined) },

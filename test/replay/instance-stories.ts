@@ -12,7 +12,7 @@ const graceful = { force: false, drainTimeoutMs: 0 }
 
 const story = storiesIn(createWorld)
 
-/** Lives of instances that are recorded. */
+/** The lives of instances that are recorded. */
 export const instanceStories: Readonly<Record<string, Story>> = {
   'start-stop-start-delete': story({}, async (world) => {
     await world.reachesState(InstanceState.Running)

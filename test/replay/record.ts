@@ -10,9 +10,9 @@ import type { Story } from './story.ts'
 import { volumeStories } from './volume-stories.ts'
 
 /**
- * Records what the workflows do now, for a release: `node test/replay/record.ts <release>`, or with the names
- * of stories those alone. Each file is a life that every later version of the workflows has to be able to go
- * on with, so a file of an earlier release is never recorded again.
+ * Records what the workflows do now, for a release: `node test/replay/record.ts <release> [story ...]`, by
+ * default all stories. Every later version of the workflows has to be able to go on with each recorded life,
+ * so a file of an earlier release is never recorded again.
  */
 const checkout = path.resolve(import.meta.dirname, '../..')
 const directory = path.resolve(import.meta.dirname, 'histories')

@@ -20,8 +20,8 @@ function read(file: string): { readonly events: RecordedEvent[] } {
 }
 
 /**
- * Local activities have to be known to the worker even where their results are in the history: without them a
- * replay would break off at the first, without a failure. None of them is called.
+ * The worker has to know the local activities even though their results are in the history. Without them a
+ * replay would stop at the first one, without a failure. None of them is called.
  */
 const known: Readonly<Record<keyof ControlActivities, () => Promise<never>>> = {
   recordInstance: notCalled,
@@ -48,7 +48,7 @@ describe('the workflows of today go on with every life that was recorded', () =>
 
   for (const file of files) it(path.basename(file, '.json'), () => replay(read(file)))
 
-  it('a life that went another way at its end is refused', async () => {
+  it('a life that ended in another way is refused', async () => {
     const recorded = read(files.find((file) => file.includes('start-stop'))!)
     const scheduled = recorded.events.findLast(
       (event) => event.activityTaskScheduledEventAttributes !== undefined,

@@ -1,11 +1,11 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing'
 
-/** Leads a life that is recorded, in a world of its own. */
+/** Plays a life that is recorded, in its own world. */
 export type Story = (env: TestWorkflowEnvironment) => Promise<Lived>
 
 /** A life that came to the end of its story; its workflow may still run. */
 export interface Lived {
-  /** Of its workflow. */
+  /** The workflow's id. */
   readonly id: string
   end(): Promise<void>
 }
@@ -15,7 +15,10 @@ interface World<Settings> extends Lived {
   readonly control: { ensureStarted(settings: Settings): Promise<void> }
 }
 
-/** Makes stories of one kind of world: each opens one, begins its workflow, and is lived in it. */
+/**
+ * Makes stories of one kind of world. Each story opens such a world, starts its workflow, and plays `lived`
+ * in it.
+ */
 export function storiesIn<Settings, Opened extends World<Settings>, Options>(
   open: (env: TestWorkflowEnvironment, options: Options) => Promise<Opened & World<Settings>>,
 ): (options: Options, lived: (world: Opened) => Promise<void>) => Story {

@@ -12,7 +12,7 @@ const soon = { limitMs: 30_000 }
 
 const story = storiesIn(createVolumeWorld)
 
-/** Lives of volumes that are recorded. */
+/** The lives of volumes that are recorded. */
 export const volumeStories: Readonly<Record<string, Story>> = {
   'volume-damaged-and-repaired': story(
     {

@@ -11,19 +11,19 @@ function asText(graph: Graph): readonly string[] {
   return circlesOf(graph).map((circle) => circle.join(', '))
 }
 
-/** What imports what, types too: a reader follows those like any other. */
+/** Which file imports which others. Imports of types count too, because a reader follows them as well. */
 function importGraph(): Graph {
   const sources = files.filter((file) => isSource(file))
   return new Map(sources.map((file) => [file, importsOf(file).flatMap((one) => one.file ?? [])]))
 }
 
 /**
- * The functions that a file of C gives to others: their definitions begin in the first column and are not
- * static.
+ * Matches the functions that a file of C offers to other files: their definitions begin in the first column
+ * and are not static.
  */
 const definition = /^(?!static\b)[a-z_][\w ]*?[ *](?<name>[a-z]\w*)\([^;]*?\) \{$/gm
 
-/** Which files of one C program call functions of which. A comment calls nothing. */
+/** Which file of one C program calls functions of which others. Comments are left out. */
 function callGraph(programFiles: readonly string[]): Graph {
   const texts = new Map(programFiles.map((file) => [file, textOf(file).replaceAll(/\/\*[^]*?\*\//g, '')]))
   const owners = new Map(
@@ -66,7 +66,7 @@ describe('circles', () => {
     ])
   })
 
-  it('would be found in the keeper, whose files call each other', () => {
+  it('look at the calls between the files of the keeper, which are many', () => {
     const keeper = sourcesOfC.filter((file) => file.startsWith('guest/keeper/'))
     assert.ok([...callGraph(keeper).values()].flat().length > 30)
   })

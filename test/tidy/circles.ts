@@ -1,8 +1,8 @@
-/** Which names of a graph a name leads to directly. */
+/** The names to which each name of a graph leads directly. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
 /**
- * The circles of a graph: the largest sets of two or more names that all lead to each other (Tarjan's
+ * Returns the circles of a graph: the largest sets of two or more names that all lead to each other (Tarjan's
  * algorithm).
  */
 export function circlesOf(graph: Graph): readonly (readonly string[])[] {

@@ -5,7 +5,7 @@ import { textOf, writtenFiles } from './sources.ts'
 const widestColumn = 110
 
 const isComment = /^\s*(\/\/|\/\*|\*( |$))/
-/** Diagrams, and tables whose columns stand apart, are as wide as they have to be. */
+/** Diagrams, and tables whose columns stand apart, may be as wide as they have to be. */
 const isDrawn = /[─│┌┐└┘►◄▼▲┬┴┼├┤→]|-->|\S {3,}\S/
 
 function isTooWide(line: string): boolean {

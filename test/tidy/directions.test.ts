@@ -4,7 +4,7 @@ import { assertNone } from './assert-none.ts'
 import { importsOf, isFile, isSource, reachedFrom, startedBy, textOf, writtenFiles } from './sources.ts'
 import type { Import } from './sources.ts'
 
-/** Which folders each folder may import from; the table of `CONTRIBUTING.md`. Its own files always. */
+/** The folders that each folder may import from, beside itself. It is the table of `CONTRIBUTING.md`. */
 const permitted: Readonly<Record<string, readonly string[]>> = {
   'src/domain': [],
   'src/primitives': [],
@@ -45,15 +45,18 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   activities: ['src/domain', 'src/db', 'src/host', 'src/acme', 'src/primitives', 'src/x509'],
 }
 
-/** Packages that run in a workflow's sandbox. */
+/** The packages that run in a workflow's sandbox. */
 const workflowPackages = new Set(['@temporalio/workflow', '@temporalio/common'])
-/** What the world may know of workflows: messages and search attributes, and never what they do. */
+/**
+ * The files of workflows that other folders may know: messages and search attributes, never what a workflow
+ * does.
+ */
 const messages = /^workflows\/([a-z]+\/messages|entity-messages|search-attributes)\.ts$/
 
 const sources = writtenFiles().filter(isSource)
 const product = sources.filter((file) => /^(src|workflows|activities)\//.test(file))
 
-/** `src/db`, `workflows`. */
+/** Returns the folder of the table, such as `src/db` or `workflows`. */
 function folderOf(file: string): string {
   const parts = file.split(path.sep)
   return parts[0] === 'src' ? `src/${parts[1]}` : String(parts[0])
@@ -93,10 +96,10 @@ describe('directions of imports', () => {
     assertNone(offences(product, (one) => one.file !== undefined && /^(test|bench)\//.test(one.file)))
   })
 
-  it('keep a benchmark from everything that fetches: what it needs is set up before', () => {
+  it('keep a benchmark from everything that fetches: set-up brings what it needs', () => {
     const benchmarks = sources.filter((file) => file.startsWith('bench/'))
     assert.ok(benchmarks.includes('bench/run.ts'))
-    // Of set-up, it may know what is needed and where the libraries of extracted programs are.
+    // Of set-up, a benchmark may know the lists of needs and where the libraries of extracted programs are.
     const permitted = new Set(['setup/needs.mjs', 'setup/libraries.mjs', 'setup/command.mjs'])
     const reached = [...reachedFrom(benchmarks)].filter((file) => /^(bench|test)\//.test(file))
     const led = new Set(
@@ -113,7 +116,7 @@ describe('directions of imports', () => {
     )
   })
 
-  it('keep the domain free of packages and of Node itself', () => {
+  it('keep the domain free of packages and of the modules of Node itself', () => {
     const domain = sources.filter((file) => file.startsWith('src/domain/'))
     assert.ok(domain.length > 0)
     assertNone(offences(domain, (one) => one.file === undefined))

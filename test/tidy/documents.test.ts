@@ -87,14 +87,14 @@ describe('packages', () => {
     assertNone(loose.map(([name, version]) => `${name} ${version}`))
   })
 
-  it('contain one copy of protobufjs, for two do not take each other’s histories', () => {
+  it('contain one copy of protobufjs, because two copies do not take each other’s histories', () => {
     const copies = globSync('node_modules/{protobufjs,**/node_modules/protobufjs}/package.json', {
       cwd: checkout,
     })
     assert.deepEqual(copies, ['node_modules/protobufjs/package.json'])
   })
 
-  it('that the product imports are those it depends on', () => {
+  it('that the product imports are listed as its dependencies', () => {
     const used = new Set(
       writtenFiles()
         .filter((file) => /^(src|workflows|activities)\/.*\.ts$/.test(file))

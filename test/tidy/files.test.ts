@@ -56,7 +56,7 @@ describe('files', () => {
     assertNone(sources.filter((file) => alone.test(textOf(file))))
   })
 
-  it('of the product are all reached from where a process or a script starts', () => {
+  it('of the product are all reached from a file with which a process or a script starts', () => {
     const starts = sources.filter(
       (file) =>
         /^src\/bin\/([a-z]+|registry-owner)\.(ts|mjs)$/.test(file) ||

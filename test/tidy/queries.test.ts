@@ -5,12 +5,15 @@ import { importsOf, isSource, textOf, writtenFiles } from './sources.ts'
 const product = writtenFiles().filter((file) => isSource(file) && /^(src|workflows|activities)\//.test(file))
 const fragments = product.filter((file) => file.startsWith('src/db/sql/'))
 
-/** What the query builder can not say. One more needs a better reason than all before it. */
+/**
+ * The most fragments of SQL that the query builder can not say. One more needs a better reason than all
+ * before it.
+ */
 const mostFragments = 15
 
 /**
- * What speaks to PostgreSQL beside the query builder: the pool, the listener, the lock of migrations, and the
- * roles of the server itself.
+ * The files that use the driver of PostgreSQL directly, beside the query builder: the pool, the listener, the
+ * lock of migrations, and the roles of the server itself.
  */
 const connections = new Set([
   'src/db/database.ts',

@@ -4,10 +4,10 @@ import path from 'node:path'
 /** The checkout as the tidy tests see it. */
 export const checkout = path.resolve(import.meta.dirname, '../..')
 
-/** What nobody wrote by hand. */
+/** Files and folders that nobody wrote by hand. */
 const skipped = new Set(['node_modules', '.git', '.roost', 'coverage', '.roost-setup.json'])
 
-/** Every file that people wrote, as paths relative to the checkout. */
+/** Returns every file that people wrote, as a path relative to the checkout. */
 export function writtenFiles(): readonly string[] {
   return walk('').toSorted()
 }
@@ -21,7 +21,7 @@ function walk(folder: string): string[] {
   })
 }
 
-/** A stack's data directory may be given any name. */
+/** Finds a stack's data directory by its key, because it may have any name. */
 function isDataDirectory(folder: string): boolean {
   return existsSync(path.join(checkout, folder, 'keys', 'secret.key'))
 }
@@ -39,14 +39,14 @@ export function isSource(file: string): boolean {
 }
 
 export interface Import {
-  /** As written: a package, `node:...`, or a relative path. */
+  /** The name as it is written: a package, `node:...`, or a relative path. */
   readonly specifier: string
-  /** Relative to the checkout, for a file of ours. */
+  /** The path relative to the checkout, if the import is a file of it. */
   readonly file: string | undefined
   readonly typeOnly: boolean
 }
 
-/** `import`, `export ... from`, and `import()` with a literal. */
+/** Matches `import`, `export ... from`, and `import()` with a literal. */
 const importPattern =
   /^(?:import|export)(?<typeOnly>\s+type\b)?[^'"`;]*?\bfrom\s+'(?<from>[^']+)'|^import\s+'(?<bare>[^']+)'|\bimport\(\s*'(?<dynamic>[^']+)'/gm
 
@@ -58,7 +58,7 @@ export function importsOf(file: string): readonly Import[] {
   })
 }
 
-/** Every file that these files lead to, with themselves. */
+/** Returns every file to which these files lead, and these files themselves. */
 export function reachedFrom(starts: readonly string[]): ReadonlySet<string> {
   const reached = new Set<string>()
   const visit = (file: string): void => {
@@ -72,7 +72,10 @@ export function reachedFrom(starts: readonly string[]): ReadonlySet<string> {
   return reached
 }
 
-/** Files that a source starts as processes: named in a string, relative to it or to the checkout. */
+/**
+ * Returns the files that a source starts as processes: their names stand in a string, relative to the source
+ * or to the checkout.
+ */
 export function startedBy(file: string): readonly string[] {
   return [...textOf(file).matchAll(/['"`]((?:\.{0,2}\/)?[\w./-]+\.(?:ts|mjs))['"`]/g)]
     .flatMap(([, name = '']) => [path.join(path.dirname(file), name), name])
