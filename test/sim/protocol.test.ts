@@ -6,9 +6,9 @@ import { SimRun } from './run.ts'
 import type { RunReport } from './run.ts'
 
 /**
- * One seed decides one life of one instance in virtual time. The agent with its records and its recovery, the
- * leases, the balance and the lifecycle are real; VMs, disk, lines and activities are pretended. Faults between
- * these parts are found here and nowhere else. To see all that happens in one life:
+ * One seed decides one life of one instance in virtual time. The agent with its records and its recovery,
+ * the leases, the balance and the lifecycle are real; VMs, disk, lines and activities are pretended. Faults
+ * between these parts are found here and nowhere else. To see all that happens in one life:
  *
  *   ROOST_SIM_SEED=17 node_modules/.bin/node node_modules/mocha/bin/mocha.js --no-config test/sim/protocol.test.ts
  */

@@ -23,7 +23,7 @@ function importGraph(): Graph {
  */
 const definition = /^(?!static\b)[a-z_][\w ]*?[ *](?<name>[a-z]\w*)\([^;]*?\) \{$/gm
 
-/** Which file of one C program calls functions of which others. Comments are left out. */
+/** The calls between the files of one C program. Comments are left out. */
 function callGraph(programFiles: readonly string[]): Graph {
   const texts = new Map(programFiles.map((file) => [file, textOf(file).replaceAll(/\/\*[^]*?\*\//g, '')]))
   const owners = new Map(
