@@ -51,7 +51,7 @@ describe('the parts of a stack that root started', () => {
       const environment = readFileSync(`/proc/${stack.pidOf(service)}/environ`, 'utf8').split('\0')
       const names = environment.map((line) => line.split('=')[0] ?? '').filter(Boolean)
       const surroundings = /^(PATH|HOME|LANG|LC_[A-Z]+|TZ|TMPDIR)$/
-      // The shell that starts the program adds the first two; the others are the program's own.
+      // The shell that prepares the service's mounts adds the first two; the others are the service's own.
       const more = ['PWD', 'OLDPWD', 'REGISTRY_HTTP_SECRET', 'TEMPORAL_DISABLE_CONFIG_FILE']
       assert.ok(names.includes('PATH'))
       assert.deepEqual(

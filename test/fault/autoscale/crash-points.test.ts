@@ -5,8 +5,8 @@ import { openAutoscaleCrashScene } from './crash-scene.ts'
 import type { AutoscaleCrashScene, CrashService, CrashWorker } from './crash-scene.ts'
 
 /**
- * Points in the order of the steps. The point after one step comes just before the next step. The first
- * transaction looks and gives back; each other transaction adds one instance.
+ * Points in the order of the steps. The moment after one step is also the moment before the next one. The
+ * first transaction looks and gives back; each other transaction adds one instance.
  */
 const growing = [
   'alignService 1, before',

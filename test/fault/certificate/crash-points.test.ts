@@ -5,7 +5,7 @@ import type { CertificateCrashScene } from './crash-scene.ts'
 
 /**
  * Points in the order of the steps: activities, calls of the authority, and writes of what must not be lost.
- * The point after one step comes just before the next step.
+ * The moment after one step is also the moment before the next one.
  */
 const points = [
   'update certificates 1, after',

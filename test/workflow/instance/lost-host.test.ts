@@ -65,7 +65,7 @@ describe('an instance whose host lost everything, in time that is skipped', () =
     })
   }
 
-  it('stays when its host reports it as removed, until somebody deletes it', async () => {
+  it('stays when somebody says that its host never comes back, until it is deleted', async () => {
     await running({})
     await world.tells({ kind: 'removed' })
     await env.sleep('1s')
