@@ -16,14 +16,14 @@ struct rand_pool_info {
 
 /*
  * Guests that are copies of one template or one snapshot begin with the same random pool. So each guest
- * mixes in random bytes of its own; after a template this happens before the application exists.
+ * mixes in random bytes of its own. A guest from a template does so before its application is started.
  */
 void reseed_random(const char *entropy, size_t length) {
   struct {
     struct rand_pool_info info;
     char bytes[MAX_ENTROPY_BYTES];
   } pool;
-  if (length == 0 || length > sizeof pool.bytes) die("no random bytes of its own");
+  if (length == 0 || length > sizeof pool.bytes) die("expected 1 to %d random bytes for this guest, got %zu", MAX_ENTROPY_BYTES, length);
   int fd = open("/dev/urandom", O_RDWR | O_CLOEXEC);
   if (fd < 0) die("no /dev/urandom");
   pool.info.entropy_count = (int)length * 8;

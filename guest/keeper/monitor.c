@@ -38,8 +38,8 @@ static void negotiate(void) {
 }
 
 /*
- * Called when the snapshot is loaded into the VM's memory. What the guest has to be told is sent first, so
- * that it is in the guest's port before the CPUs begin to run.
+ * Called when the snapshot is loaded into the VM's memory. The messages for the guest are sent before
+ * `cont`, so that they are in the guest's port when the CPUs begin to run.
  */
 static void take_loaded(void) {
   loaded = true;
@@ -82,7 +82,10 @@ static void take_line(const char *line, void *context) {
     machine_note(MACHINE_PAUSED);
     machine_command("{\"execute\":\"query-status\"}\n");
   } else if (strstr(line, "\"status\": \"internal-error\"") != NULL && !machine_is_stuck()) {
-    /* The accelerator gave the guest up. The VMM would stay in this state for ever. */
+    /*
+     * The accelerator, such as KVM, can not run this guest any further. The VMM would stay in this state for
+     * ever.
+     */
     machine_note(MACHINE_STUCK);
     event("shutdown internal-error");
   }

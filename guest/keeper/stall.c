@@ -8,7 +8,8 @@
  * The VM does not try again while the disk has little room (STALL_ROOM_BYTES). Otherwise it would take each
  * byte that somebody frees, even the last ones that the platform's databases need.
  *
- * A kill and the end of a grace work as usual. Agents are told, and agents that connect later are told too.
+ * A kill and the end of a grace period work as usual. Agents are told of the stall, also those that connect
+ * later.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@
 
 #include "keeper.h"
 
-/* The wait between two tries, and how long the VM must run without another failure to count as running. */
+/* The wait between two tries. */
 #define RETRY_MS 1000
+/* How long the VM must run without another failure until the stall is over. */
 #define SETTLED_MS 1000
 
 static bool stalled, stopped;

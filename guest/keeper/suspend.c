@@ -5,12 +5,12 @@
  *                        \------ failed, cancelled, late -----> RETURNING --> (runs)
  *
  * The agent has made `../snapshot.new`. The rename to `../snapshot` is the moment in which the VM becomes a
- * snapshot. Before the rename the VM may run on, after it never. The VM is stopped all the time, and dies
- * with this process.
+ * snapshot. Before the rename the VM may run on, after it never. The VM is stopped while it is DRAINING and
+ * WRITING, and dies with this process.
  *
  * The reason for DRAINING: output that the VMM still holds back would be in the snapshot, but the VMM would
- * also send it as soon as there is room. So the VM's state is written only after two rounds in which nothing
- * came from the stopped VM.
+ * also send it as soon as there is room. A round is a question to the VMM and its answer. The VM's state is
+ * written only after more than QUIET_ROUNDS rounds in a row in which nothing came from the VM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +26,14 @@
  */
 #define SUSPEND_LIMIT_MS 60000
 #define QUIET_ROUNDS 2
-/* The wait between two orders to the kernel to write the data so far to the disk. */
+/* The wait between two calls that make the kernel write to the disk what the snapshot has so far. */
 #define WRITE_BACK_MS 10
 
 static enum { RUNNING, DRAINING, WRITING, RETURNING, SUSPENDED } state;
 static int memory_fd = -1;
 static int quiet_rounds;
 static bool migrating, settle_asked;
-/* The bytes that had come from the guest by the last round. */
+/* The number of bytes that had come from the guest at the end of the last round. */
 static long long heard_bytes;
 static long long late_at_ms;
 static char reason[64];
@@ -84,8 +84,9 @@ void suspend_begin(void) {
 }
 
 /*
- * A suspension that an agent began before it died soon fails or becomes the snapshot. Until `settled` is
- * told, nobody may touch its files.
+ * Answers an agent that asks whether the suspension of an earlier agent is over. The earlier agent began it
+ * and died; such a suspension soon fails or becomes the snapshot. Until the keeper has told `settled`,
+ * nobody may touch the snapshot's files.
  */
 void suspend_settle(void) {
   if (state == RUNNING) events_tell("settled");
@@ -93,8 +94,8 @@ void suspend_settle(void) {
 }
 
 /*
- * Also the memory of a machine from a template is private by now, so x-ignore-shared is off for the
- * snapshot.
+ * A VM that came from a template has its memory to itself, so the snapshot must contain it too:
+ * x-ignore-shared is off for the snapshot.
  */
 static void start_writing(void) {
   state = WRITING;
@@ -133,7 +134,7 @@ static void take_completed(void) {
   }
 }
 
-/* Called once the VM is known to be at rest; only then can it be told to run. */
+/* Called when the VMM has reported that the VM stands still. Only then can the VM be told to run on. */
 static void take_rest(void) {
   files_drop_memory();
   if (machine_ended()) return;
