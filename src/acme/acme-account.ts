@@ -8,7 +8,7 @@ import type { AuthorityRecord, AuthorityStore } from './authority-store.ts'
 import { IssueError } from './issuer.ts'
 
 /**
- * The credentials that an authority gave its customer by another way, so that the account belongs to the
+ * The credentials that an authority gave its customer outside of ACME. They bind the account to that
  * customer (RFC 8555, 7.3.4).
  */
 export interface ExternalAccount {
@@ -26,8 +26,8 @@ export interface AccountOptions {
 }
 
 /**
- * The platform's account. It is made with the first request that needs it, and its key is kept before the
- * authority hears of it.
+ * The platform's account. It is made with the first request that needs it. Its key is stored before the
+ * authority gets it.
  */
 export interface AcmeAccount {
   /** Signs with the account's key. If the authority forgot the account, it is made again, once. */
@@ -40,7 +40,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   const { directoryUrl, store } = options
   let opened: Promise<AccountSigner> | undefined
 
-  /** Opens the account once for all callers at the same time; a failure is not kept. */
+  /** Opens the account. Calls at the same time share one attempt; a failed attempt is not kept. */
   function signer(): Promise<AccountSigner> {
     opened ??= open().catch((error: unknown) => {
       opened = undefined
@@ -55,7 +55,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
     return register(record)
   }
 
-  /** The authority answers with the existing account if it has one with this key already. */
+  /** Makes the account. If the authority has an account with this key already, it answers with that one. */
   async function register(record: AuthorityRecord): Promise<AccountSigner> {
     const { newAccount } = await session.directory()
     const unregistered = await signerOf(record.key, undefined)
@@ -80,7 +80,7 @@ export function createAcmeAccount(session: AcmeSession, options: AccountOptions)
   }
 
   async function registerAgain(forgotten: Promise<AccountSigner>): Promise<void> {
-    // If several calls notice it, the first one makes the account again.
+    // Several calls may find out that the account was forgotten. The first of them makes it again.
     if (opened !== forgotten) return
     const record = await store.find(directoryUrl)
     opened = (record === undefined ? open() : register(record)).catch((error: unknown) => {

@@ -2,9 +2,12 @@ import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
 import { IssueError } from './issuer.ts'
 
-/** One exchange with an authority, bounded in size and time. The caller judges the status. */
+/**
+ * Exchanges requests and answers with an authority. Each exchange is bounded in size and time. The caller
+ * judges the status.
+ */
 export interface AcmeHttp {
-  /** The authority's host, for people. */
+  /** The name of the authority's host, for messages. */
   readonly authority: string
   readonly directoryUrl: string
   send(call: AcmeCall): Promise<AcmeAnswer>
@@ -32,20 +35,20 @@ export interface AcmeAnswer {
 
 export interface AcmeHttpOptions {
   readonly directoryUrl: string
-  /** PEM: verifies the authority's own TLS, in place of the roots that Node brings. */
+  /** The root certificates (PEM) that verify the authority's own TLS, in place of those that Node brings. */
   readonly ca?: string
   readonly exchangeTimeoutMs?: number
 }
 
 /**
- * Some authorities look at the name before they answer. An order took Let's Encrypt up to some seconds on
- * bad days.
+ * The longest time for one exchange. Some authorities check the names before they answer an order: Let's
+ * Encrypt needed several seconds on bad days.
  */
 const defaultExchangeTimeoutMs = 30_000
 const connectTimeoutMs = 10_000
-/** An order with a hundred names has some 10 KiB. */
+/** The largest answer to a call without `maxBytes`. An order with a hundred names has some 10 KiB. */
 export const maxDocumentBytes = 65_536
-/** Connections to one authority at the same time. */
+/** The most connections to one authority at the same time. */
 const connections = 4
 const userAgent = 'roost/0.1 (RFC 8555)'
 
@@ -131,8 +134,8 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
 }
 
 /**
- * A failure in a word, without the address, because owners of names read it. Node reports a failure at
- * several addresses as an aggregate without a message.
+ * The reason of a failure in a word. It does not contain the address, because users read it. Node reports a
+ * failure at several addresses as an AggregateError without a message.
  */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(', ')

@@ -3,8 +3,9 @@ import { longestDelayMs } from '../domain/certificate/schedule.ts'
 const digits = /^\d{1,10}$/
 
 /**
- * When to ask again, by a `Retry-After` of seconds or a date (RFC 9110, 10.2.3); undefined if the header is
- * absent or neither of these.
+ * The time to ask again, from a `Retry-After` header in seconds or with a date (RFC 9110, 10.2.3). It is
+ * never in the past, and at most `longestDelayMs` from now. Returns undefined if the header is absent or
+ * neither of these.
  */
 export function retryAtMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined

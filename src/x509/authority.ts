@@ -3,15 +3,15 @@ import { cryptoKeysOf, keyAlgorithm, loadX509, makeKey } from './key-pair.ts'
 import type { KeyPairPem } from './key-pair.ts'
 
 const dayMs = 86_400_000
-/** People trust a root by hand, so it has to last. */
+/** How long a root is valid. People install a root by hand, so it has to last. */
 const rootDays = 3_650
 /**
- * Certificates begin this much earlier: a clock that is set right after the first start must not invalidate
- * what was issued.
+ * How much earlier than now a certificate begins. If the clock is corrected to an earlier time after the
+ * first start, what was issued must stay valid.
  */
 export const backDatedMs = dayMs
 const serialBytes = 15
-/** Serial numbers are positive and have no leading zero. */
+/** The first byte of a serial number. Serial numbers have to be positive and without a leading zero. */
 const serialPrefix = '4f'
 const serverUse = '1.3.6.1.5.5.7.3.1'
 const nameConstraintsOid = '2.5.29.30'
@@ -19,7 +19,8 @@ const nameConstraintsOid = '2.5.29.30'
 export interface RootOptions {
   readonly commonName: string
   /**
-   * The names that the authority may vouch for, as the value of NameConstraints in DER. Absent: any name.
+   * The names that the authority may vouch for, as the value of NameConstraints in DER. If it is absent, any
+   * name.
    */
   readonly nameConstraints?: Buffer
 }
@@ -51,17 +52,19 @@ export async function makeRoot(options: RootOptions, nowMs: number): Promise<Key
 }
 
 export interface LeafOptions {
-  /** The names that count. The subject, which is bounded to 64 characters, has none of them. */
+  /**
+   * The names that clients check. The subject holds none of them, because it is limited to 64 characters.
+   */
   readonly names: readonly string[]
   readonly publicKey: webcrypto.CryptoKey
   readonly notBeforeMs: number
-  /** The certificate ends with the authority if that ends earlier. */
+  /** The end of the certificate. If the authority ends earlier, the certificate ends with it. */
   readonly notAfterMs: number
-  /** Hexadecimal, beginning with 01 to 7f. Absent: a random one. */
+  /** The serial number in hexadecimal, beginning with 01 to 7f. If it is absent, a random one is taken. */
   readonly serialNumber?: string
 }
 
-/** Issues a certificate for a server, PEM. */
+/** Issues a certificate for a server. Returns it as PEM. */
 export async function issueLeaf(authority: KeyPairPem, options: LeafOptions): Promise<string> {
   const x509 = await loadX509()
   const root = new x509.X509Certificate(authority.chain)
