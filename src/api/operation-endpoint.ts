@@ -16,8 +16,8 @@ interface PathParameters {
 }
 
 /**
- * The endpoint of an operation, in both scopes: parses the request, handles it in time, and puts the answer
- * into the envelope.
+ * The endpoint of an operation, in local and global scope: parses the request, handles it within its time
+ * limit, and puts the answer into the envelope.
  */
 export function operationEndpoint<O extends Operation>(
   operation: O,
@@ -31,7 +31,8 @@ export function operationEndpoint<O extends Operation>(
     const { owner, object } = (ctx as { readonly params?: PathParameters }).params ?? {}
     const named = owner ?? object
     if (named !== undefined && reservedObjectNames.has(named)) {
-      // `GET /v1/instances/start` is not about an instance called `start`.
+      // In `GET /v1/instances/start` the word `start` is a part of the API, and never the name of an
+      // instance.
       await next()
       return
     }

@@ -13,7 +13,10 @@ import type { MeteredInstance } from './metrics-view.ts'
 
 type Entry = OperationEntry<typeof getInstanceMetrics> | FailedEntry
 
-/** The metrics of the named instances, or of all; as text unless JSON is requested. */
+/**
+ * Answers with the metrics of the named instances, or of all instances. The answer is text unless JSON is
+ * requested.
+ */
 export function instancesMetrics(deps: ApiDeps): Handler<typeof getInstanceMetrics> {
   return async (request, call) => {
     const found = await findRows(deps, call, request)
@@ -48,12 +51,15 @@ async function findRows(
   return (await listAsHostsSay(deps, call, page)).map((row) => ({ row }))
 }
 
-/** Only the JSON type itself counts: a client that sends a wildcard or nothing is a scraper of metrics. */
+/**
+ * Whether the client asks for JSON. Only `application/json` itself counts: a client that sends a wildcard or
+ * nothing is a scraper of metrics.
+ */
 function acceptsJson(accept: string): boolean {
   return accept.split(',').some((part) => /^\s*application\/json\s*(?:;|$)/i.test(part))
 }
 
-/** An instance that cannot be found has no samples. */
+/** The metrics as text. An instance that cannot be found has no samples in it. */
 function asText(
   found: readonly Found[],
   usage: Awaited<ReturnType<typeof usageOf>>,

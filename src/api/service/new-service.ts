@@ -21,8 +21,8 @@ type ServiceGroupBody = OperationBody<typeof createInstances>['service_group']
 type DomainBody = NonNullable<ServiceBody['domains']>[number]
 
 /**
- * Reads a new service and fills in defaults, or returns everything that is wrong with it. Only problems that
- * do not depend on the state of the platform are found here.
+ * Reads the description of a new service and fills in defaults, or returns everything that is wrong with it.
+ * Only problems that do not depend on the state of the platform are found here.
  */
 export function readService(body: ServiceBody, metroDomain: string, place: string): Read<NewService> {
   const { soft_limit: softLimit, hard_limit: hardLimit } = body
@@ -52,13 +52,16 @@ export function readService(body: ServiceBody, metroDomain: string, place: strin
   }
 }
 
-/** The problems of the service to which an instance is to be attached. */
+/** What is wrong with the part of a request that says to which service a new instance is attached. */
 export function serviceChoiceProblems(body: ServiceGroupBody, metroDomain: string): readonly Problem[] {
   const read = readServiceChoice(body, metroDomain)
   return read === undefined || read.ok ? [] : read.problems
 }
 
-/** The service to which an instance is to be attached, from a body without such problems. */
+/**
+ * The service to which a new instance is attached. Called after `serviceChoiceProblems` has found no
+ * problem.
+ */
 export function serviceChoice(body: ServiceGroupBody, metroDomain: string): ServiceChoice | undefined {
   const read = readServiceChoice(body, metroDomain)
   return read?.ok ? read.value : undefined
@@ -73,7 +76,7 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
     return service.ok ? { ok: true, value: { made: service.value } } : service
   }
   const identifier = uuid === undefined ? 'name' : 'uuid'
-  // Clients leave empty lists out, or send them empty.
+  // Some clients leave empty lists out, others send them.
   const other = Object.entries(made).find(([, value]) => !(Array.isArray(value) && value.length === 0))
   if (other !== undefined) {
     const names = { name: `service_group.${identifier}`, other: `service_group.${other[0]}`, place }
@@ -84,9 +87,10 @@ function readServiceChoice(body: ServiceGroupBody, metroDomain: string): Read<Se
 }
 
 /**
- * Checks whether the services that a request wants to make use ports or domains that are not the user's to
- * take. Returns a problem for each, or undefined if it can be made. The caller turns problems into entries:
- * to whom names and ports belong is no matter of form. All domains of the request are looked up at once.
+ * Checks whether the services that a request wants to make use ports or domains that the user may not take.
+ * Returns one result per service: a problem, or undefined if the service may be made. The caller makes
+ * failed entries of the problems, because the request itself is well formed. All domains of the request are
+ * looked up at once.
  */
 export async function notTheirs(
   { domainProofs, settings }: Pick<ApiDeps, 'domainProofs' | 'settings'>,

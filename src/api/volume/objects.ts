@@ -53,7 +53,7 @@ export function failedVolume({ uuid, name }: Pick<VolumeRow, 'uuid' | 'name'>, w
   return { status: 'error', uuid, name, message: wrong.message, error: wrong.code }
 }
 
-/** A page of volumes in the terms of the database. */
+/** The part of the list of volumes that a request asks for, as database queries take it. */
 export async function volumePage(deps: Pick<ApiDeps, 'database'>, call: Call, page: Page): Promise<ListPage> {
   return listPage(deps, call, { page, list: 'volumes', kind: volumeKind })
 }

@@ -33,7 +33,7 @@ const identifierLists = {
   ),
 }
 
-/** The lists by which the query of an operation names its objects. */
+/** The query parameters by which an operation names its objects. Each holds a list. */
 export function identifierQuery(operation: Operation): TProperties {
   return Object.fromEntries(identifiersOf(operation).map((key) => [key, identifierLists[key]]))
 }
@@ -46,7 +46,7 @@ export function querySchema(operation: Operation) {
 
 export interface ParsedQuery {
   readonly targets: readonly Target[]
-  /** Object parameters in the query: one value, or one per object. */
+  /** The parameters of the objects that stand in the query: one value for all objects, or one per object. */
   readonly parameters: ReadonlyMap<string, readonly string[]>
   readonly query: Readonly<Record<string, unknown>>
   readonly page: Page
@@ -105,12 +105,13 @@ interface QueryPart {
 }
 
 /**
- * The parameters in their order. A flag needs no value: `?tagged` and `?tagged=1` are true, `?tagged=` is
- * empty.
+ * The parameters in the order of the query. A flag needs no value: `?tagged` and `?tagged=1` are true,
+ * `?tagged=` is an empty value.
  */
 function readParts(text: string, schemas: TProperties): readonly QueryPart[] {
   return text.split('&').flatMap((written) =>
-    // Without the ampersand in front, URLSearchParams would drop a question mark that belongs to the name.
+    // URLSearchParams drops a question mark at the beginning of its text. It may belong to the name here, so
+    // an ampersand is put in front.
     [...new URLSearchParams(`&${written}`)].map(([name, value]): QueryPart => {
       const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
       if (schema === undefined || !IsBoolean(schema)) return { name, value }
@@ -124,7 +125,7 @@ function plainFlag(value: string): string {
   return value === '0' ? 'false' : value
 }
 
-/** The targets in the order of the query, whichever kind they are. */
+/** The objects that the query names, in its order, by UUID or by name. */
 function targetsOf(parts: readonly QueryPart[], identifiers: readonly string[]): readonly Target[] {
   return parts.flatMap(({ name, value }) =>
     identifiers.includes(name)
