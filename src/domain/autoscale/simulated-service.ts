@@ -19,17 +19,17 @@ export interface SimulatedWorld extends SimulatedTroubles {
   /** The time from an instance's creation until it serves. Each instance takes up to a fifth more. */
   readonly bootMs: number
   readonly seed: number
-  /** How many clones, the first ones of all, do not start. */
+  /** How many clones do not start: the first ones that are made. */
   readonly failing?: number
   /** The most instances that may exist, including those that drain. */
   readonly quota?: number
-  /** Whether the host does not report the load of an instance. */
+  /** Whether the host does not report the load of the instance with this name. */
   readonly isSilent?: (name: string, atMs: number) => boolean
 }
 
 interface Simulated {
   readonly member: AutoscaleMember
-  /** When the instance serves, or turns out not to start. */
+  /** The time at which the instance serves, or its start has failed. */
   readonly readyAtMs: number
   readonly fails: boolean
 }
@@ -37,13 +37,10 @@ interface Simulated {
 const masterName = 'master'
 /** The master has run for a day when a simulation begins. */
 const masterSinceMs = -86_400_000
-/** How long a clone whose start fails is tried. */
+/** The time from the creation of a failing clone until its start has failed. */
 const failingMs = 5_000
 
-/**
- * A model of a service whose instances share the load evenly. In it nothing takes time but booting and
- * draining.
- */
+/** A model of a service whose instances share the load evenly. Only boots and drains take time in it. */
 export class SimulatedService {
   readonly #world: SimulatedWorld
   #instances: Simulated[]

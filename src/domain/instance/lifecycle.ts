@@ -41,9 +41,9 @@ import type { AskedStop } from './stop-reason.ts'
  *
  * - A start while stopping is remembered until a later stop: the user's last command counts. A start while
  *   draining takes the stop back, because nothing has been shut down yet. A stop while starting shuts that
- *   boot down, also between two tries, because an attempt that was cut off may still come up. For the same
- *   reason the host has to stop the last boot of a start that was given up, although the instance is already
- *   stopped.
+ *   boot down. This also holds between two tries of the start, because the VM of a try that was cut off may
+ *   still come up. For the same reason the host has to stop the last boot of a start that was given up,
+ *   although the instance is already stopped.
  * - A forced stop replaces a graceful one; a graceful stop never softens a forced one. Of two drains the
  *   earlier end counts.
  * - The restart policy decides first: delete-on-stop deletes an instance that is stopped and will not
@@ -55,8 +55,8 @@ import type { AskedStop } from './stop-reason.ts'
  *   restart policy and delete-on-stop do not apply to it. `lifecycle-standby.ts` says more about standby, and
  *   about the orders in which events may come.
  * - A host that was set up again reports what it has lost. A boot that ran there has ended. An instance that
- *   slept there gets its permit there again, so that it can be woken. In any other state the host is asked
- *   anyway for what is under way.
+ *   slept there gets its permit there again, so that it can be woken. In any other state this event changes
+ *   nothing, because the workflow asks the host for the work that is under way anyway.
  * - Draining ends with `connections-closed`, or when its time is over. A draining instance never goes to
  *   standby.
  */
@@ -72,7 +72,7 @@ export const Refusal = {
 } as const
 export type Refusal = (typeof Refusal)[keyof typeof Refusal]
 
-/** Pure. Repeating an event is harmless. An event that comes too late leaves the state as it is. */
+/** A pure function. A repeated event does no harm. An event that comes too late leaves the state as it is. */
 export function decide(life: Lifecycle, event: LifecycleEvent, nowMs: number): Decision {
   const next = ruleFor(phaseOf(life), event.kind)(life, event, nowMs)
   if (typeof next === 'string') return { accepted: false, refusal: next }
@@ -143,9 +143,9 @@ function drained(life: Lifecycle, _event: LifecycleEvent, nowMs: number): Lifecy
 }
 
 /**
- * The moves of an instance that is down. It keeps the times of a start whose report came late. It also
- * follows what the host did with a permit: an instance in standby has one, and a stopped instance may have
- * one if the workflow that gave it was lost.
+ * The moves of an instance that is down: stopped or in standby. The life notes the times of a start whose
+ * report came late. It also follows the boot that the host began by a permit: an instance in standby has a
+ * permit, and a stopped instance may have one if the workflow that gave it was lost.
  */
 const down = {
   [EventKind.Start]: move.beginByHand,

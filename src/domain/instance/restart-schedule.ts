@@ -3,12 +3,13 @@ import { StopBit } from './stop-reason.ts'
 import { stopCodeReason, StopCodeReason } from './stop-code.ts'
 import type { StopOutcome } from './stop-reason.ts'
 
-/** A run that has not ended by itself for this long ends the restart sequence. */
+/** A run that lasts this long ends the restart sequence: the next crash begins a new one. */
 export const problemFreeMs = 10_000
 
 /**
- * How long the next restart waits, by the number of restarts that the sequence already has. Beside each
- * stands when that restart happens after the first crash, for an instance that crashes at once every time.
+ * The wait before the next restart, by the number of restarts that the sequence already has. The time beside
+ * each wait is for an instance that crashes at once every time: it counts from the first crash to that
+ * restart.
  */
 const backOffMs = [
   0, //       at once
@@ -28,8 +29,8 @@ export function restartDelayMs(attempt: number): number {
 }
 
 /**
- * Whether a policy starts an instance again after such an end. Only an end that came from within counts:
- * after a stop that the user or the platform asked for, no policy restarts.
+ * Whether a policy starts an instance again after a run that ended in this way. Only an end that came from
+ * within counts: after a stop that the user or the platform asked for, no policy restarts.
  */
 export function restartsAfter(policy: RestartPolicy, outcome: StopOutcome): boolean {
   if ((outcome.stopReason & StopBit.Platform) !== 0) return false

@@ -10,12 +10,13 @@ export interface Usage {
   readonly txBytes: number
   readonly txPackets: number
   /**
-   * Established inbound connections without HTTP, requests in flight, and connections and requests that wait.
+   * `connections` counts established inbound connections without HTTP, `requests` the requests in flight,
+   * and `queued` the connections and requests that wait.
    */
   readonly connections: number
   readonly requests: number
   readonly queued: number
-  /** How many connections and requests were finished. */
+  /** How many connections and requests have ended. */
   readonly handled: number
 }
 

@@ -29,16 +29,16 @@ const labelForm = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const qualifiedForm = `(?:\\*\\.)?${labelForm}(?:\\.${labelForm})+`
 
 /**
- * The patterns of what `parseDomainName` accepts, apart from what depends on the metro domain, and of what
- * `parseCommonName` accepts. Both functions also refuse a number as the last label.
+ * The patterns of the names that `parseDomainName` and `parseCommonName` accept. What depends on the metro
+ * domain is not in them, and both functions also refuse a number as the last label.
  */
 export const domainNamePattern = `^(?:${labelForm}|${qualifiedForm}\\.+)$`
 export const commonNamePattern = `^${qualifiedForm}\\.*$`
 
 /**
  * Labels below the metro domain that belong to the platform, or to which other software gives a meaning.
- * Every browser and resolver with that search domain looks up `wpad` and `isatap`. Authorities have given
- * certificates of a domain to whoever reads the mail of `hostmaster` and the like.
+ * Every browser and resolver with that search domain looks up `wpad` and `isatap`. Certificate authorities
+ * have issued certificates of a domain to the readers of its mail to `hostmaster` and similar addresses.
  */
 export const reservedMetroLabels: ReadonlySet<string> = new Set(
   (
@@ -48,9 +48,9 @@ export const reservedMetroLabels: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Reads what a creator wrote as a public name below `metroDomain` or a custom one. */
+/** Reads the name that a creator wrote. It is a name below `metroDomain` or a custom domain. */
 export function parseDomainName(text: string, metroDomain: string): DomainNameOutcome {
-  // Clients add a dot to what their user wrote, which may already have had one.
+  // Clients add a dot to the text of their user, which may end with a dot already.
   const bare = text.replace(/\.+$/, '')
   const written = bare.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
   const fqdn = bare.length < text.length ? written : `${written}.${metroDomain}`
@@ -70,7 +70,7 @@ export function parseCommonName(text: string): DomainNameOutcome {
   return reason === undefined ? customName(fqdn) : { ok: false, reason }
 }
 
-/** The form of a name to look for. Nothing is appended to it. */
+/** The name in the form in which the database has it. Nothing is appended to the name. */
 export function lookedUpDomain(text: string): string {
   return text.replace(/\.+$/, '').replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -132,7 +132,7 @@ export function commonNamesFor(fqdn: string): readonly string[] {
   return isWildcard(fqdn) ? [fqdn] : [fqdn, `${wildcard}${fqdn.slice(fqdn.indexOf('.') + 1)}`]
 }
 
-/** The name below which a wildcard covers every label. Any other name is returned as it is. */
+/** Takes `*.` off a wildcard; every label below the rest is covered. Any other name is returned as it is. */
 export function withoutWildcard(fqdn: string): string {
   return isWildcard(fqdn) ? fqdn.slice(wildcard.length) : fqdn
 }

@@ -22,13 +22,13 @@ export type GatewayLeasePhase = (typeof GatewayLeasePhase)[keyof typeof GatewayL
 
 export const HostConnection = {
   Up: 'up',
-  /** Lost a moment ago: leases still stand. */
+  /** The connection broke a moment ago: leases still stand. */
   Lost: 'lost',
-  /** The host has had no agent for long: leases still stand, but waiting is of no use. */
+  /** The host has had no agent for long: leases still stand, but waiting for the host is of no use. */
   Down: 'down',
-  /** Nothing was heard for `leaseValidMs`: new traffic waits. */
+  /** Nothing was heard of the host for `leaseValidMs`: new traffic waits. */
   Silent: 'silent',
-  /** Waiting is of no use. */
+  /** The host left the routes or has been silent for long: waiting for it is of no use. */
   Away: 'away',
 } as const
 export type HostConnection = (typeof HostConnection)[keyof typeof HostConnection]
@@ -41,7 +41,7 @@ export interface OpenedLease {
   readonly returnAfterMs?: number
 }
 
-/** Plain JSON: simulations copy and compare it. */
+/** The state is plain JSON, because simulations copy and compare it. */
 export interface GatewayLeaseState {
   readonly phase: GatewayLeasePhase
   readonly link: HostConnection
@@ -51,7 +51,7 @@ export interface GatewayLeaseState {
   readonly asked: boolean
   /** Whether a request waits for the answer. */
   readonly wanted: boolean
-  /** Present in open, busy, ending and unsure. */
+  /** The lease; present in the phases open, busy, ending and unsure. */
   readonly lease?: OpenedLease
   /** The memory boot whose connections may still exist, although its lease is given back; 0 if none. */
   readonly memoryBoot: number
@@ -59,14 +59,14 @@ export interface GatewayLeaseState {
   readonly boot: number
   /** The boot for which `drained` has to be sent; 0 if none. */
   readonly draining: number
-  /** In open: when to check whether the lease is still needed. */
+  /** In the phase open: when to check whether the lease is still needed. */
   readonly dueAtMs?: number
   readonly refusal?: LeaseRefusal
 }
 
 export interface LeaseRefusal extends Omit<OpenRefusal, 'retryAfterMs' | 'reason'> {
   readonly reason: OpenRefusal['reason'] | 'host-away'
-  /** Until this time the answer would be the same. */
+  /** Until this time another request for a lease would get the same refusal, so the host is not asked. */
   readonly untilMs: number
 }
 
@@ -96,7 +96,7 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'link-down' }
   | { readonly kind: 'link-silent' }
   | { readonly kind: 'link-away' }
-  /** The host's machine can not be reached either. */
+  /** Not only the agent is away: the host's machine can not be reached either. */
   | { readonly kind: 'link-unreachable' }
   /** The host has answered the `hello`. */
   | { readonly kind: 'link-back' }
@@ -104,7 +104,10 @@ export type GatewayLeaseEvent =
   | { readonly kind: 'news' }
 
 export type GatewayLeaseEffect =
-  /** Messages to the host. They are lost if it is not connected; `link-back` makes up for that. */
+  /**
+   * This effect and the next three are messages to the host. They are lost if the host is not connected; the
+   * event `link-back` makes up for that.
+   */
   | { readonly kind: 'open'; readonly epoch: number }
   | { readonly kind: 'withdraw'; readonly epoch: number }
   | { readonly kind: 'idle'; readonly epoch: number; readonly quietMs: number }
@@ -114,11 +117,11 @@ export type GatewayLeaseEffect =
   /** Waiting requests have to try elsewhere. */
   | { readonly kind: 'fail'; readonly refusal: LeaseRefusal }
   /**
-   * Connections of boots up to this one have to end. With `lost` only the existing ones: the boot itself may
-   * go on.
+   * Connections to boots up to this one have to end. With `lost` only those that exist now: the boot itself
+   * may go on.
    */
   | { readonly kind: 'end'; readonly boot: number; readonly why: 'close' | 'gone' | 'lost' }
-  /** Connections to any other memory boot lead nowhere. */
+  /** Connections to any other memory boot have to end, because they lead nowhere. */
   | { readonly kind: 'end-other-memory'; readonly memoryBoot: number }
   /**
    * Idle connections to that boot have to be closed: they would keep it from sleeping, or be dead when it

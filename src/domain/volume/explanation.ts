@@ -2,7 +2,7 @@ import type { Explanation } from '../instance/explanation.ts'
 import { VolumePhase } from './state.ts'
 import type { VolumeMount } from './state.ts'
 
-/** What the database holds of a volume. */
+/** The facts about a volume that the database holds. */
 export interface ExplainedVolume {
   readonly name: string
   readonly nodeId: string
@@ -19,7 +19,7 @@ export interface ExplainedVolume {
   }
 }
 
-/** Says what a volume is doing and why, and what comes next, for people. */
+/** Tells people what a volume is doing and why, and what comes next. */
 export function explainVolume(volume: ExplainedVolume): Explanation {
   const { name, hostAway, nodeId, deleting, phase } = volume
   const { now, next, works, failure }: Words = deleting ? beingDeleted(volume) : byPhase[phase](volume)
@@ -41,7 +41,7 @@ const byPhase = {
   }),
   [VolumePhase.Initializing]: ({ nodeId }) => ({
     now: `is being made on host ${nodeId}`,
-    next: 'it is available as soon as its file system stands',
+    next: 'it is available as soon as its file system is made',
     works: true,
   }),
   [VolumePhase.Ready]: whatHasIt,
