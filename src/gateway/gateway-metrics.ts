@@ -6,7 +6,7 @@ import { StartKind } from '../domain/instance/start-report.ts'
 import type { RequestReport } from './http/request-observer.ts'
 import { HandshakeOutcome } from './listeners/handshake.ts'
 
-/** What the gauges show. It is read when the metrics are asked for. */
+/** The values that the gauges show. They are read when somebody asks for the metrics. */
 export interface GatewayState {
   readonly queued: number
   readonly httpConnections: number
@@ -34,11 +34,17 @@ export interface GatewayMetrics {
   connectionClosed(why: ClosedFor): void
 }
 
-/** Buckets from a small page of an awake application to an answer that had to wait for a slow boot. */
+/**
+ * Buckets for requests: from a small page of an awake application to an answer that had to wait for a slow
+ * boot.
+ */
 const requestBucketsSeconds = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ]
-/** A restored snapshot takes some hundredths of a second, a boot under emulation more than one. */
+/**
+ * Buckets for wakes: a restored snapshot takes some hundredths of a second, a boot under emulation more than
+ * a second.
+ */
 const wakeBucketsSeconds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 1.5, 2.5, 5, 10, 30]
 const usPerSecond = 1e6
 
@@ -101,7 +107,7 @@ export function createGatewayMetrics(registry: Registry, state: GatewayState): G
   }
 }
 
-/** A handshake that let nobody in is a refusal, too. */
+/** The reason under which a handshake also counts as a refusal; undefined if the outcome is no refusal. */
 const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
   [HandshakeOutcome.Full]: undefined,
   [HandshakeOutcome.Resumed]: undefined,
@@ -112,7 +118,8 @@ const refusalOf: Readonly<Record<HandshakeOutcome, string | undefined>> = {
 }
 
 /**
- * Remembers the counter of each label, so that an event costs one look-up by text and no object of labels.
+ * Remembers the counter of each label, so that an event costs one look-up by text and makes no object of
+ * labels.
  */
 function remembered(make: (value: string) => () => void): (value: string) => void {
   const made = new Map<string, () => void>()

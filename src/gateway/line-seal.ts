@@ -9,7 +9,7 @@ export interface LineSeal {
 
 const cipher = 'aes-256-gcm'
 const keyBytes = 32
-/** The sizes of NIST SP 800-38D. */
+/** The sizes of a nonce and a tag in NIST SP 800-38D. */
 const nonceBytes = 12
 const tagBytes = 16
 

@@ -2,26 +2,26 @@ import type { Socket } from 'node:net'
 import { Roster } from '../roster.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** Where a connection came in. */
+/** The public port at which a connection came in. */
 export interface Arrival {
-  /** The port without the offset. */
+  /** The port as the service publishes it: without `ROOST_PORT_OFFSET`. */
   readonly publicPort: number
   readonly secure: boolean
 }
 
-/** Something under way that ends with the connection of the client. */
+/** Work on a request, such as its answer or a tunnel, that ends with the client's connection. */
 export interface Ongoing {
   clientGone(): void
   /**
-   * Called when what came after the head is not HTTP. Returns false if an answer is already under way, so
-   * that none can be given.
+   * Called when the client sends something after the head of the request that is not HTTP. Returns false if
+   * an answer is already under way, so that no other answer can be given.
    */
   clientFailed(status: number, message: string): boolean
-  /** Bytes of its body and its answer that are held at the moment. */
+  /** The bytes of the body and the answer that are held at the moment. */
   readonly heldBytes: number
-  /** Whether it lasts for as long as both sides want. */
+  /** Whether the work is a tunnel, which lasts for as long as both sides want. */
   readonly isTunnel: boolean
-  /** Asks it to end politely, if it has a way to. */
+  /** Asks for a polite end, if the protocol has a way. */
   goAway(): void
 }
 
@@ -34,13 +34,13 @@ export class ClientConnection {
   /** The name in the TLS handshake; empty if the handshake named none. */
   readonly serverName: string
   readonly ongoing = new Roster<Ongoing>()
-  /** Something in the connection was not HTTP: nothing more of it is read. */
+  /** True once something in the connection was not HTTP. Then nothing more of the connection is read. */
   failed = false
-  /** Requests of HTTP/1.1 so far. */
+  /** The number of HTTP/1.1 requests so far. */
   requests = 0
-  /** Streams of HTTP/2 of which the client has not taken everything yet. */
+  /** The number of HTTP/2 streams whose answer the client has not taken completely yet. */
   openStreams = 0
-  /** When a request last ended, or a byte of a tunnel last passed. */
+  /** The time when a request last ended, or a byte of a tunnel last passed. */
   movedAtMs = performance.now()
   readonly #visiblePort: number
   #lastAuthority: string | undefined
@@ -81,7 +81,10 @@ export class ClientConnection {
     return this.#visiblePort
   }
 
-  /** The fields are kept for the last authority, which is that of the next request, too. */
+  /**
+   * The fields that tell an instance where a request came from. They are kept for the last authority,
+   * because the next request mostly has the same one.
+   */
   originFields(authority: string): readonly string[] {
     if (authority !== this.#lastAuthority) {
       this.#lastAuthority = authority
@@ -102,8 +105,8 @@ export class ClientConnection {
   }
 
   /**
-   * The fields of a request from a trusted proxy: what the proxy says stands, and the connection is added to
-   * the chain.
+   * The origin fields of a request from a trusted proxy. The values that the proxy sent are kept; where a
+   * field is a chain, this connection is added at its end.
    */
   chainedOriginFields(head: RequestHead): readonly string[] {
     const said = (name: string): string | undefined => {
@@ -136,7 +139,10 @@ export class ClientConnection {
   }
 }
 
-/** A socket that takes both kinds shows an IPv4 client as an IPv6 address; this returns the IPv4 address. */
+/**
+ * The address of a client. A socket that accepts IPv4 and IPv6 shows an IPv4 client as an IPv6 address; this
+ * returns the IPv4 address.
+ */
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

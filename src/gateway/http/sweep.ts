@@ -1,18 +1,18 @@
 import { Roster } from '../roster.ts'
 import type { Entry } from '../roster.ts'
 
-/** Something that must move within `limitMs`, or is stuck. Times are of `performance.now()`. */
+/** A transfer that must move within `limitMs`; otherwise it is stuck. Times are of `performance.now()`. */
 export interface Watched {
   readonly movedAtMs: number
   readonly limitMs: number
   stuck(): void
-  /** The entry that the sweep keeps here. */
+  /** The transfer's entry in the roster of the sweep, which sets and clears it. */
   watching: Entry<Watched> | undefined
 }
 
 const longestPeriodMs = 1_000
 
-/** One timer for everything that waits, because setting one for each chunk costs more than the chunk. */
+/** One timer that looks at all transfers. A timer for each chunk would cost more than the chunk. */
 export class Sweep {
   readonly #watched = new Roster<Watched>()
   readonly #timer: NodeJS.Timeout

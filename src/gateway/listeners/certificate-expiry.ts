@@ -4,7 +4,8 @@ import type { Routes } from '../routes.ts'
 import type { MetroCertificate } from './server-contexts.ts'
 
 /**
- * Certificates that are read in one go. Each takes about 50 µs, and requests must not wait for thousands.
+ * How many certificates are read in one go. Each takes about 50 µs, and requests must not wait for
+ * thousands.
  */
 const readAtOnce = 20
 
@@ -58,7 +59,8 @@ function notAfterMsOf(chain: string): number | undefined {
   try {
     return new X509Certificate(chain).validToDate.getTime()
   } catch {
-    // A client that asks for the certificate's name is refused, and that is logged.
+    // The chain is no certificate. A client that asks for the certificate's name is refused, and that is
+    // logged.
     return undefined
   }
 }

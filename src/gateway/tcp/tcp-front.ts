@@ -8,7 +8,7 @@ import type { Admission, Traffic } from '../traffic.ts'
 import { TcpRelay } from './tcp-relay.ts'
 
 export interface TcpFront {
-  /** Passes bytes between the client and an instance; it owns the connection from now on. */
+  /** Passes bytes between the client and an instance. From now on the front owns the connection. */
   serve(socket: Socket, to: { readonly service: RouteService; readonly port: number }): ConnectionUse
   readonly connectionCount: number
   /** Ends all connections. */
@@ -39,8 +39,8 @@ export function createTcpFront(options: {
         open.delete(socket)
         gone.abort()
       })
-      // A client that has ended its side while it waits may still want the answer to what it said, so it is
-      // not taken for gone.
+      // A client may end its side while it waits, and still want the answer to what it has sent. So the end
+      // of its side does not count as the end of the connection.
       const take = (admission: Admission): void => connectTo(admission, use, options.onUpstreamError)
       const outcome = options.traffic.admit({ service, port, kind: 'connection', signal: gone.signal })
       if (!(outcome instanceof Promise)) {
@@ -63,10 +63,10 @@ export function createTcpFront(options: {
   }
 }
 
-/** How a connection of TCP is seen when room is short. */
+/** A TCP connection as it is judged when connections have to be closed to make room for others. */
 class TcpUse implements ConnectionUse {
   readonly client: Socket
-  /** The relay; absent while an instance is woken or connected to. */
+  /** The relay; absent while the instance is being woken or the gateway connects to it. */
   relay: TcpRelay | undefined
   readonly #takenAtMs = performance.now()
 
