@@ -6,12 +6,14 @@ import type { ConsoleSegment } from './console-segments.ts'
 import { rangeOf } from './log-range.ts'
 import type { ByteRange } from './log-range.ts'
 
-/** The largest answer, however much a request asks for. The API's own page limit is smaller. */
+/**
+ * The most bytes in one answer, however many a request asks for. The API's own limit for a page is smaller.
+ */
 export const consoleWindowMaxBytes = 256 * 1024
 
 /**
- * How often the segments are listed again because one was dropped between listing and reading. Each time the
- * log has grown by 1 MiB.
+ * How often a read is tried. A try fails if a segment was dropped after the segments were listed. That means
+ * that the log has grown by 1 MiB meanwhile.
  */
 const readAttempts = 5
 
@@ -29,7 +31,9 @@ export async function readConsole(
     const window = await readOnce(directory, bounded)
     if (window !== undefined) return window
   }
-  throw new Error(`the console in ${directory} moved on ${String(readAttempts)} times while it was read`)
+  throw new Error(
+    `the console in ${directory} could not be read: ${String(readAttempts)} times a segment was dropped meanwhile`,
+  )
 }
 
 async function readOnce(

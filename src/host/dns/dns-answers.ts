@@ -3,12 +3,16 @@ import type { Answer, Packet, Question } from 'dns-packet'
 import type { PrivateNames } from './private-names.ts'
 
 /**
- * How long an answer may be kept: long enough for a burst of questions, and a rename shows within a second.
+ * How long a resolver may keep an answer: long enough for a burst of questions, and so short that a rename
+ * shows within a second.
  */
 const answerTtlS = 1
-/** The largest UDP message that we say we accept: the usual size that no network cuts into fragments. */
+/**
+ * The largest UDP message that our answers say we accept. It is the usual size, which no network cuts into
+ * fragments.
+ */
 const udpPayloadBytes = 1_232
-/** A longer message counts as no question. */
+/** The largest message that counts as a question. */
 export const maxQuestionBytes = 1_024
 const headerBytes = 12
 /** The most records in the additional part of a question, such as EDNS and a signature. */
@@ -59,15 +63,15 @@ export function judgeQuestion(message: Buffer, asker: Asker): DnsVerdict {
 function judge(message: Buffer, packet: Packet, asker: Asker): DnsVerdict {
   const question = packet.questions?.[0]
   if (question === undefined) return failure(message, rcode.formErr)
-  // The package's type lists fewer question types than there are: `ANY`, zone transfers and numbers without
-  // a name are other strings.
+  // The package's type lists only some of the question types. `ANY`, zone transfers and types that have only
+  // a number come as other strings.
   const type: string = question.type
   if ((question.class ?? 'IN') !== 'IN' || type === 'AXFR' || type === 'IXFR')
     return failure(message, rcode.refused)
   const name = question.name.toLowerCase()
   const found = ownName(name, type, asker)
   if (found === undefined) return { kind: 'forward' }
-  // The package would not encode other bytes as they were in the question.
+  // The package encodes only these bytes as they were in the question.
   if (!printable.test(name)) return failure(message, rcode.formErr)
   const answers = found.records.map((record) => ({ ...record, name: question.name }))
   return { kind: 'answer', message: answer(message, packet, question, { ...found, answers }) }
@@ -81,7 +85,7 @@ interface Found {
   readonly records: readonly { readonly type: 'A' | 'PTR'; readonly ttl: number; readonly data: string }[]
 }
 
-/** Returns undefined if the name is not in one of our zones. */
+/** What is known of a name in one of our zones. Returns undefined for any other name. */
 function ownName(name: string, type: string, asker: Asker): Found | undefined {
   const { names, userUuid } = asker
   if (name === domain) return { exists: true, zone: domain, records: [] }
@@ -90,8 +94,8 @@ function ownName(name: string, type: string, asker: Asker): Found | undefined {
     const address = names.addressOf(userUuid, own)
     return addressFound(address, type) ?? { exists: names.hasBelow(userUuid, own), zone: domain, records: [] }
   }
-  // A name without a dot is an instance's, if an instance has it: no public name directly below the root has
-  // an address.
+  // A name without a dot is looked for among the instances first. That hides no public name, because none
+  // directly below the root has an address.
   if (!name.includes('.')) {
     return type === 'A' || type === 'AAAA' ? addressFound(names.addressOf(userUuid, name), type) : undefined
   }
@@ -173,8 +177,8 @@ function failure(message: Buffer, code: number): DnsVerdict {
 }
 
 /**
- * An error answer of the header alone. Resolvers understand it, and it repeats nothing that could not be
- * read.
+ * An error answer that consists of the header alone. Resolvers understand it, and it repeats no part of a
+ * message that could not be read.
  */
 function failureMessage(message: Buffer, code: number): Buffer {
   const header = Buffer.alloc(headerBytes)
@@ -196,7 +200,7 @@ export function refusal(message: Buffer, why: 'refused' | 'servFail'): Buffer {
 }
 
 /**
- * The offset at which the only question ends; undefined if the message is cut off before. The name in a
+ * The offset at which the only question ends; undefined if the message ends before that. The name in a
  * question holds no compression pointers.
  */
 export function questionEnd(message: Buffer): number | undefined {

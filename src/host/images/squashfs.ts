@@ -10,14 +10,18 @@ import { LayerError } from './tar-entry.ts'
 import type { TarEntry } from './tar-entry.ts'
 import { tooLong } from './unpack-budget.ts'
 
-/** Thrown where the tool failed. `message` ends with the tool's complaint. */
+/**
+ * Thrown when the tool that makes the squashfs failed. `message` ends with what the tool wrote to stderr.
+ */
 export class SquashfsError extends Error {
   override readonly name = 'SquashfsError'
 }
 
-/** The most bytes of the tool's complaint that go into a message. */
+/** The most characters of what the tool wrote to stderr that go into a message. */
 const maxComplaintBytes = 2_048
-/** The memory for the tool's buffers. By default it takes a quarter of the machine's memory. */
+/**
+ * The memory for the tool's buffers. Without this limit the tool takes a quarter of the machine's memory.
+ */
 const memoryLimit = '128M'
 /** Nothing is compressed, so more threads would only take processors from others. */
 const processors = '1'
@@ -31,7 +35,7 @@ export interface SquashfsTarget {
 
 /**
  * Writes an archive as a read-only squashfs and returns when it is on disk. The same archive gives the same
- * bytes. On failure a part of the file may be left. Throws LayerError where the tool takes more than
+ * bytes. After a failure a part of the file may be left. Throws LayerError if the tool takes more than
  * `cpuSeconds` of processor time.
  */
 export async function writeSquashfs(
@@ -40,7 +44,8 @@ export async function writeSquashfs(
   options: { readonly command: string; readonly cpuSeconds: number },
 ): Promise<void> {
   const tool = [options.command, ...squashfsArguments(target.root), target.path]
-  // The signal at the first bound tells the reason. The second bound ends a tool that ignores the signal.
+  // The signal at the first limit tells us why the tool ended. The second limit ends a tool that ignores the
+  // signal.
   const bounds = `--cpu=${options.cpuSeconds}:${options.cpuSeconds + 5}`
   const child = spawn('prlimit', [bounds, '--', ...tool], {
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -61,8 +66,8 @@ export async function writeSquashfs(
 }
 
 /**
- * Nothing is compressed: the guest may run under emulation, where unpacking costs more than reading, and the
- * page cache of the host is shared by all instances of an image.
+ * The tool's arguments. Nothing is compressed: the guest may run under emulation, where unpacking costs more
+ * than reading, and the page cache of the host is shared by all instances of an image.
  */
 function squashfsArguments(root: TarEntry): readonly string[] {
   const quietly = ['-quiet', '-no-progress', '-exit-on-error', '-mem', memoryLimit, '-processors', processors]
@@ -78,7 +83,7 @@ async function exitOf(child: Tool): Promise<number | string> {
   return code ?? signal ?? 'unknown'
 }
 
-/** A broken pipe means that the tool ended before it had read everything. Its exit tells why. */
+/** Ignores a broken pipe: the tool ended before it had read everything, and its exit status tells why. */
 function rethrowUnlessBrokenPipe(error: unknown): void {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code !== 'EPIPE' && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

@@ -16,7 +16,10 @@ const maxNameBytes = 100
 /** The end of an archive: two blocks of zeros. */
 export const tarEnd = Buffer.alloc(2 * tarBlockBytes)
 
-/** The header blocks of an entry: a pax extension where names are long or there are extended attributes. */
+/**
+ * The header blocks of an entry. They begin with a pax extension if a name is long or there are extended
+ * attributes.
+ */
 export function tarHeader(entry: TarEntry): Buffer {
   const records = [...entry.xattrs].map(([key, value]) => paxRecord(`SCHILY.xattr.${key}`, value))
   if (entry.name.length > maxNameBytes) records.push(paxRecord('path', Buffer.from(entry.name, 'latin1')))
@@ -62,7 +65,7 @@ function writeNumber(block: Buffer, field: { at: number; length: number; value: 
   block[field.at] = 0x80
 }
 
-/** `<length> <key>=<value>\n`, where the length counts its own digits. */
+/** A record of a pax extension: `<length> <key>=<value>\n`, where the length includes its own digits. */
 function paxRecord(key: string, value: Buffer): Buffer {
   const rest = Buffer.concat([Buffer.from(` ${key}=`, 'latin1'), value, Buffer.from('\n')])
   let length = rest.length + 1

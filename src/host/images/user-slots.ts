@@ -6,8 +6,8 @@
  */
 export interface UserSlots {
   /**
-   * Waits for a slot for one of these users; more may be added to the set meanwhile. Returns the slot with
-   * the user that it was given for. `signal` ends the wait.
+   * Waits for a slot for one of these users; more users may be added to the set meanwhile. Returns the slot
+   * with the user that it was given to. `signal` ends the wait.
    */
   take(users: ReadonlySet<string>, signal: AbortSignal): Promise<Slot>
   /** To be called when users were added to the set of a waiting call. */
@@ -27,8 +27,8 @@ interface Waiting {
 export function createUserSlots(count: number): UserSlots {
   const held = new Map<string, number>()
   /**
-   * The number of each user's last turn, which tells whose is longest ago. Users who hold and want nothing
-   * are forgotten.
+   * The number of each user's last turn, which tells whose turn is longest ago. Users who neither hold a
+   * slot nor wait for one are forgotten.
    */
   const lastTurn = new Map<string, number>()
   const queue = new Set<Waiting>()

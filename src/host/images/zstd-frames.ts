@@ -9,16 +9,18 @@ const skippableMagic = 0x184d2a50
 const skippableMask = 0xfffffff0
 const skippableHeaderBytes = 8
 const blockHeaderBytes = 3
-/** Block types whose length field is not the length of what is stored. */
+/** Two types of blocks in which the length field is not the number of bytes that are stored. */
 const runBlock = 1
 const reservedBlock = 3
 
 export type ZstdFrame =
   /** The frame holds content. `bytes` includes its headers. */
   | { readonly kind: 'content'; readonly bytes: number }
-  /** The frame holds data for other programs, such as a table of contents. */
+  /**
+   * The frame holds data for other programs, such as a table of contents. It may end after the given bytes.
+   */
   | { readonly kind: 'skippable'; readonly bytes: number }
-  /** The frame does not end, or not even begin, within the given bytes. */
+  /** The given bytes do not contain the whole frame, or not even the beginning that tells its kind. */
   | { readonly kind: 'longer' }
   | { readonly kind: 'damaged' }
 
@@ -45,8 +47,8 @@ export function zstdFrameAt(bytes: Buffer): ZstdFrame {
 }
 
 /**
- * The size of a frame's header: the descriptor and the fields whose sizes it tells (window, dictionary, size
- * of the content).
+ * The size of a frame's header without its magic number: the descriptor, and the fields whose sizes the
+ * descriptor tells (window, dictionary, size of the content).
  */
 function frameHeaderBytes(descriptor: number): number {
   const isSingleSegment = (descriptor & 0b10_0000) !== 0

@@ -2,12 +2,13 @@ import type { HostMessage } from '../../domain/standby/lease-protocol.ts'
 import { machineClockMs } from '../agent/machine-clock.ts'
 
 /**
- * How long the gateways' answers are waited for. A gateway answers from memory. One that is busier, or too
- * old to answer at all, is not waited for.
+ * How long to wait for the gateways' answers. A gateway answers from memory. A gateway that is too busy for
+ * that, or too old to know the question, is not waited for.
  */
 const waitMs = 80
 /**
- * Readers within this time share one round, no matter how many they are. Their counts are at most this old.
+ * Readers within this time share one round of questions, however many they are. Their counts are at most
+ * this old.
  */
 const sharedMs = 50
 
@@ -25,8 +26,8 @@ interface Round {
 }
 
 /**
- * Asks the gateways for their counts when somebody reads them. By themselves they report only every second,
- * and a client that has had an answer may read the counts at once.
+ * Asks the gateways for their counts when somebody reads them. Without a question a gateway reports only
+ * every second, but a client may read the counts at once after it had an answer from an instance.
  */
 export class CountReports {
   readonly #clockMs: () => number
@@ -36,7 +37,7 @@ export class CountReports {
     this.#clockMs = clockMs
   }
 
-  /** Resolves when all these gateways have told their counts, or after `waitMs`. */
+  /** Resolves when all these gateways have reported their counts, at the latest after `waitMs`. */
   async ask(lines: Iterable<Reporter>): Promise<void> {
     const nowMs = this.#clockMs()
     if (this.#last === undefined || nowMs - this.#last.startedMs > sharedMs) {

@@ -24,13 +24,13 @@ const timerMaxMs = 2 ** 31 - 1
 export interface GatewayLine {
   readonly gatewayId: string
   send(message: HostMessage | Promise<HostMessage>): void
-  /** Called when another connection of the same gateway has taken its place. */
+  /** Called when another connection of the same gateway has replaced this one. */
   end(): void
 }
 
 /**
  * The work that the leases' decisions begin. Each method reports its result later, with `HostLeases.tell`.
- * Must not throw.
+ * No method may throw.
  */
 export interface HostLeaseWork {
   wake(entry: InstanceEntry, boot: number): void
@@ -99,8 +99,8 @@ export class HostLeases {
       if (!this.#entries.has(instance)) line.send({ kind: 'gone', instance, boot })
     }
     for (const entry of this.#entries.values()) {
-      // The gateway will report its present loads again, but not that others have ended meanwhile: a report
-      // of that may have been lost with the last connection.
+      // The gateway will report its present loads again, but not that other loads have ended meanwhile: a
+      // report of that may have been lost with the last connection.
       entry.loads.forget(gateway)
       const hold = heldOf.get(entry.instanceUuid)
       if (hold !== undefined) {
@@ -149,7 +149,10 @@ export class HostLeases {
     this.#reports.answered(line, number)
   }
 
-  /** Resolves when the present counts of all gateways are known; see `CountReports`. */
+  /**
+   * Resolves when the gateways have reported their present counts, or have had time enough; see
+   * `CountReports`.
+   */
   async countsTold(): Promise<void> {
     await this.#reports.ask(this.#lines.values())
   }

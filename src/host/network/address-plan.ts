@@ -4,17 +4,17 @@ import { createHash } from 'node:crypto'
 export const subnetPrefixLength = 16
 
 /**
- * The uids of VM processes. Neither people nor containers get uids from here on (systemd leaves 0x70000000
- * to 0x7fffffff unused). There are 4096 ranges of 65536 uids, and an agent takes one of them by the hash of
- * its directory. So each VM process has a user of its own, even if the host has several agents.
+ * The uids of VM processes begin here. Neither people nor containers get uids from here on (systemd leaves
+ * 0x70000000 to 0x7fffffff unused). There are 4096 ranges of 65536 uids, and an agent takes one of them by
+ * the hash of its directory. So each VM process has a user of its own, even if the host has several agents.
  */
 const firstUid = 0x70000000
 const uidRanges = 4096
 const uidsPerRange = 0x10000
 
 /**
- * Digits of the hash in a name. Interface names hold 15 characters; ours have 2 letters, 6 hash and 4
- * address digits.
+ * How many digits of the hash a name has. Interface names hold 15 characters; ours have 2 letters, 6 digits
+ * of the hash and 4 of the address.
  */
 const hashDigits = 6
 
@@ -73,7 +73,7 @@ export function ownerUid(plan: AddressPlan, ip: string): number {
 }
 
 /**
- * The first uid of this agent's range, which no instance has. The agent's own helper programs run under it
+ * The first uid of this agent's range. No instance has it. The agent's own helper programs run as this user
  * instead of root.
  */
 export function agentUid(plan: AddressPlan): number {

@@ -8,7 +8,10 @@ const counterOf = {
   bandwidth: tooMuchBandwidth,
 } as const satisfies Record<NetworkBound, string>
 
-/** The packets that the tables of this name have dropped, from the output of `nft -j list counters`. */
+/**
+ * How many packets the nftables table of this name has dropped at each bound. The output of
+ * `nft -j list counters` is in `text`.
+ */
 export function parseDropCounters(text: string, table: string): Readonly<Record<NetworkBound, number>> {
   const { nftables } = JSON.parse(text) as { nftables: readonly NftObject[] }
   const packets = new Map(

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Whether any process has a lock on the file. A VM has one while it runs, and so has a tool at work. This is
- * a second guard; the first is the hold. On file systems that number their devices differently for each
- * mount (btrfs, overlay) it sees no locks.
+ * Whether any process has a lock on the file. The VMM has one while its VM runs, and a tool has one while it
+ * works on the file. This check is a second guard; the first is the hold. On file systems that number their
+ * devices differently for each mount (btrfs, overlay) the check sees no locks.
  */
 export async function isLocked(file: FileHandle): Promise<boolean> {
   const { dev, ino } = await file.stat({ bigint: true })
@@ -13,7 +13,7 @@ export async function isLocked(file: FileHandle): Promise<boolean> {
   return (await readFile('/proc/locks', 'utf8')).includes(place)
 }
 
-/** Takes a device's number apart as glibc's `major` and `minor` do. */
+/** Like glibc's `major`; `minorOf` is like its `minor`. They take a device's number apart. */
 function majorOf(dev: bigint): bigint {
   return ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
 }
