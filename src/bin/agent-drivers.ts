@@ -30,7 +30,7 @@ export interface Drivers {
   readonly images: Images
   readonly volumes: Volumes
   readonly disk: DiskAdmission & { add(promise: DiskPromise): void }
-  /** Ends what goes on in the background. */
+  /** Ends the work that the drivers do in the background. */
   readonly close: () => Promise<void>
   readonly network: (subnet: string) => ConnectedNetwork
 }
@@ -96,7 +96,10 @@ export async function openDrivers(
   }
 }
 
-/** Fake volumes are in memory, as fake VMs are. A volume that an earlier agent had made counts as there. */
+/**
+ * Fake volumes are in memory, like fake VMs, so a new agent knows none of those that an earlier agent made.
+ * An instance that needs such a volume finds it made.
+ */
 class PretendedVolumes extends FakeVolumes {
   override async hold(hold: VolumeHold, signal?: AbortSignal): Promise<HeldVolume> {
     await this.make({ uuid: hold.uuid, sizeMb: 0 }, signal)
@@ -117,7 +120,7 @@ async function openQemu(settings: Settings, log: AgentLog): Promise<Vmm> {
   return await openQemuVmm({
     instancesDirectory: join(settings.agentDir, 'instances'),
     guestDirectory: requireInstalled(installed, 'guestDirectory'),
-    // The verdict on KVM is about the machine, not about this agent.
+    // The cache holds the verdict on KVM. The verdict is about the machine, so all its agents share it.
     cacheDirectory: settings.cacheDir,
     templateDirectory: join(settings.agentDir, 'templates'),
     acceleration: settings.accel,
@@ -161,8 +164,8 @@ async function chooseNetwork(
 }
 
 /**
- * The server that is asked for names outside the platform: the host's own, even one on its loopback, since
- * the questions are sent from the host.
+ * The server that is asked for names outside the platform: the host's own nameserver. It may listen on the
+ * host's loopback only, because the questions are sent from the host.
  */
 async function hostNameserver(): Promise<string | undefined> {
   const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')

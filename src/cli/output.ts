@@ -13,7 +13,7 @@ export function answer(
   deps.write(options.json ? `${JSON.stringify(found.json, undefined, 2)}\n` : `${found.text}\n`)
 }
 
-/** Columns wide enough for their longest cell; the first row holds the headings. */
+/** Aligns cells in columns. Each column is as wide as its longest cell; the first row holds the headings. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows

@@ -10,7 +10,9 @@ export interface StackSettings {
   readonly vmEgress: boolean
   readonly temporalUiPort: number
   readonly temporalNamespace: string
-  /** If one of these three is set, that service is used and none is started. */
+  /**
+   * Each of these three settings names a service. If it is set, the stack uses that service and starts none.
+   */
   readonly databaseUrl: string | undefined
   readonly temporalAddress: string | undefined
   readonly registryUrl: string | undefined
@@ -22,7 +24,7 @@ export interface StackSettings {
   readonly registryCertFile: string
   readonly gatewayTokenFile: string
   readonly gatewayDir: string
-  /** The address on which the gateway listens; undefined: all addresses. */
+  /** The address on which the gateway listens. If it is undefined, the gateway listens on all addresses. */
   readonly gatewayHost: string | undefined
   readonly metroCertFile: string | undefined
   readonly metroKeyFile: string | undefined

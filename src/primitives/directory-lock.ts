@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** `flock`'s own exit status when another process holds the lock. */
 const heldByAnother = 1
 
-/** Another process of the same kind works in this directory. */
+/** Thrown if another process of the same kind works in the directory. */
 export class DirectoryInUse extends Error {
   override readonly name = 'DirectoryInUse'
 }
@@ -15,7 +15,10 @@ export interface DirectoryLock {
 }
 
 export interface LockHolder {
-  /** What the process is, for the message: `agent`. The lock's file is `<holder>.lock`. */
+  /**
+   * The kind of the process, such as `agent`. It is a part of the message, and the lock's file is
+   * `<holder>.lock`.
+   */
   readonly holder: string
   /** What the reader of the message can do about the other process. */
   readonly advice: string
@@ -23,8 +26,9 @@ export interface LockHolder {
 
 /**
  * Makes this process the only one of its kind in a directory, or throws `DirectoryInUse` at once. The kernel
- * holds the lock, on a file that stays open here: `flock` locks the descriptor that it inherits, and ends.
- * The lock goes with this process, however it dies. No other child inherits the descriptor.
+ * holds the lock on a file that stays open in this process. The program `flock` inherits the descriptor of
+ * that file, locks it, and ends. The lock ends with this process, however the process dies. No other child
+ * inherits the descriptor.
  */
 export function lockDirectory(directory: string, { holder, advice }: LockHolder): DirectoryLock {
   mkdirSync(directory, { recursive: true })

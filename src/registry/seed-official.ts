@@ -12,7 +12,7 @@ import { createRegistryUpload } from './registry-upload.ts'
  */
 export async function seedOfficialImages(options: {
   readonly http: RegistryHttp
-  /** The OCI layout. */
+  /** The directory of the OCI layout. */
   readonly directory: string
 }): Promise<readonly string[]> {
   const client = createRegistryClient(options.http)

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
 /**
- * Passes a blob on. Throws at its end unless the blob has the announced length and the digest that was asked
- * for. Stops at the first byte too many. A reader must not trust what it got before the end was reached.
+ * Passes a blob on. Throws at the end of the blob unless it has the announced length and the digest that was
+ * asked for. Throws at the first byte too many. A reader must not trust the bytes before it has reached the
+ * end.
  */
 export async function* verified(
   chunks: AsyncIterable<Buffer>,

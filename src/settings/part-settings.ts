@@ -3,7 +3,7 @@ import { UnknownDatabase } from '../db/schema/migrate.ts'
 import { parseSecretKey, SecretBoxError } from '../db/secret-box.ts'
 import { SettingError } from './setting-formats.ts'
 
-/** Tells an operator without such a file where it comes from. */
+/** The advice to an operator who does not have the file. */
 const madeByPrepare = 'the first start of Roost makes it, or src/bin/prepare.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function readSettingFile(
   return text.trim()
 }
 
-/** The key that opens what the database keeps sealed. */
+/** The key that decrypts what is encrypted in the database. */
 export async function readSecretKey(file: string): Promise<Uint8Array> {
   const text = await readSettingFile('ROOST_SECRET_KEY_FILE', file)
   try {
@@ -39,7 +39,7 @@ export async function readSecretKey(file: string): Promise<Uint8Array> {
   }
 }
 
-/** The token with which a host joins. */
+/** The token that a host shows when it joins. */
 export async function readJoinToken(file: string): Promise<string> {
   return readSettingFile('ROOST_JOIN_TOKEN_FILE', file, joinTokenAdvice)
 }
@@ -48,15 +48,15 @@ const joinTokenAdvice =
   'put the token there that `cat <data directory>/keys/join-token` prints on the machine of the API, ' +
   'or name the file that has it'
 
-/** A setting that this part has to have. Throws `SettingError`. */
+/** Returns a setting that this part must have. Throws `SettingError` if it is not set. */
 export function required(setting: string, value: string | undefined): string {
   if (value === undefined) throw new SettingError(`${setting} is not set`)
   return value
 }
 
 /**
- * Reads the settings with which a part of Roost starts, or brings its database up to date. If one of them is
- * not usable, the process ends with one line.
+ * Runs `read`, which reads the settings of a part of Roost or brings the database up to date. If a setting
+ * or the database is not usable, the process ends with one line on stderr.
  */
 export async function startWith<T>(part: string, read: () => T | Promise<T>): Promise<T> {
   try {

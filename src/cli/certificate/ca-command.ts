@@ -51,7 +51,7 @@ async function customDomainsRoot(deps: CliDeps, options: CaOptions): Promise<voi
   const found = await deps.authority.customDomains()
   if ('directory' in found) {
     throw new CliFailure(
-      `certificates of custom domains come from ${found.directory} (ROOST_ACME_DIRECTORY_URL), whose root is trusted or not without Roost`,
+      `certificates of custom domains come from ${found.directory} (ROOST_ACME_DIRECTORY_URL); Roost does not have its root, and whether clients trust it does not depend on Roost`,
     )
   }
   if (!options.json) deps.note(whatTrustMeans)

@@ -11,9 +11,15 @@ import { environmentOf } from './part-environment.ts'
 import { identify, signalProcess } from './process-identity.ts'
 import type { Part } from './part.ts'
 
-/** How long to wait for a part's last lines. A process that left the group may keep the pipe open longer. */
+/**
+ * How long to wait for a part's last lines after its end. A process that has left the group may keep the
+ * pipe open longer.
+ */
 const lastLinesLimitMs = 200
-/** The niceness of a part that gives way. The part gets a tenth of the processor time of others. */
+/**
+ * The niceness of a part that gives way (`Part.givesWay`). Such a part gets a tenth of the processor time of
+ * others.
+ */
 const niceness = 10
 
 export interface PartExit {
@@ -38,9 +44,9 @@ export interface PartProcessOptions {
   readonly onLine: (line: string) => void
   /** The supervisor's environment. Parts inherit all of it or some variables. */
   readonly environment: NodeJS.ProcessEnv
-  /** See `PlatformGroup`. A part that gives way does not enter the group. */
+  /** Moves the part into the `PlatformGroup`. Not called for a part that gives way. */
   readonly enterGroup?: ((pid: number) => void) | undefined
-  /** Given by tests that watch the calls. */
+  /** Given only by tests, which watch the calls. */
   readonly keepFromKiller?: (pid: number) => void
 }
 
@@ -62,8 +68,8 @@ export async function startPartProcess(part: Part, options: PartProcessOptions):
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', options.onLine)
   const exited = ended.then(async (exit) => {
-    // Everything that the part itself had started is killed too. Then nobody holds the pipes open, and the
-    // last lines have arrived.
+    // Every process that the part itself had started is killed too. Then nobody holds the pipes open any
+    // more, and the last lines have arrived.
     signalProcess(-pid, 'SIGKILL')
     rmSync(file, { force: true })
     await Promise.race([once(child, 'close'), delay(lastLinesLimitMs)])

@@ -10,7 +10,7 @@ export interface SeedImagesInput {
   readonly registryUrl: string
   readonly registryKeyFile: string
   readonly registryCertFile: string
-  /** The OCI layout that set-up built. */
+  /** The directory of the OCI layout that set-up built. */
   readonly directory: string
 }
 

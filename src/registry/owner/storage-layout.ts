@@ -1,9 +1,10 @@
 import path from 'node:path'
 
 /**
- * Where distribution 2.8 keeps what it stores. A blob is stored once for everybody in `blobs`. A repository
- * has it by a small file `link` under `_layers`, or under `_manifests/revisions` if it is a manifest.
- * `tags/<tag>/current/link` holds the digest that a tag stands for.
+ * The places where distribution 2.8 stores its data. A blob is stored once for all repositories, in `blobs`.
+ * A repository has a blob if it has a small file `link` for it under `_layers`, or under
+ * `_manifests/revisions` if the blob is a manifest. `tags/<tag>/current/link` holds the digest of the
+ * manifest that a tag names.
  */
 export interface StorageLayout {
   readonly repositories: string
@@ -18,7 +19,7 @@ export interface StorageLayout {
 }
 
 const algorithm = 'sha256'
-/** Blobs are in directories named by the first byte of their digest. */
+/** The number of hexadecimal digits that name the directory above a blob: the first byte of its digest. */
 const fanOutDigits = 2
 
 export function storageLayout(directory: string): StorageLayout {

@@ -14,16 +14,19 @@ export interface UpstreamCall {
 
 export interface Upstream {
   /**
-   * Resolves with the head of the answer. Rejects with the refusal that broke the body, or with a refusal if
-   * the registry does not answer.
+   * Resolves with the head of the answer. Rejects with a `RegistryRefusal`: the one with which reading the
+   * body failed, or `UNAVAILABLE` if the registry does not answer.
    */
   send(call: UpstreamCall): Promise<IncomingMessage>
   close(): void
 }
 
-/** Requests to the registry at a time; further ones wait. */
+/** The most requests to the registry at a time; further requests wait. */
 const maxSockets = 512
-/** The registry reads a blob of several GB again before it answers, if it was restarted meanwhile. */
+/**
+ * How long the registry may be silent. If it was restarted during a push, it reads the blob of several GB
+ * again before it answers.
+ */
 const silenceLimitMs = 300_000
 
 export function createUpstream(url: string): Upstream {
@@ -44,8 +47,8 @@ export function createUpstream(url: string): Upstream {
       if (body === undefined || Buffer.isBuffer(body)) {
         sent.end(body)
       } else {
-        // The registry may answer before it has read everything. Then the answer counts, and not the broken
-        // pipe.
+        // The registry may answer before it has read the whole body, and the pipe to it breaks then. Its
+        // answer counts, and the broken pipe does not.
         pipeline(body, sent).catch((error: unknown) => {
           answered.reject(error)
           if (!hasAnswer) sent.destroy()
@@ -62,7 +65,7 @@ export function createUpstream(url: string): Upstream {
   }
 }
 
-/** Headers about one connection and not about the request. */
+/** Headers that are about one connection, and not about the request. */
 const ofConnection = new Set([
   'connection',
   'expect',
