@@ -43,26 +43,26 @@ type HostAddress = PlacedInstance & NodeAddress
 
 export function instanceCalls({ instanceUuid, nodeId }: PlacedInstance): WorkCalls<HostWork, LifecycleEvent> {
   return {
-    perform: (work, nodeAway) => perform(work, { instanceUuid, nodeId, nodeAway }),
+    perform(work, nodeAway) {
+      const at = { instanceUuid, nodeId, nodeAway }
+      switch (work.kind) {
+        case HostWorkKind.Start:
+          return start(work, at)
+        case HostWorkKind.Stop:
+          return stop(work, at)
+        case HostWorkKind.StandBy:
+          return standBy(work, at)
+        case HostWorkKind.Drain:
+          return drain(work, at)
+        case HostWorkKind.Remove:
+          return remove(work, at)
+        default:
+          return work satisfies never
+      }
+    },
     eventOfFailure,
     nameOf: nameOfWork,
   }
-}
-
-async function perform(work: HostWork, at: HostAddress): Promise<readonly LifecycleEvent[]> {
-  switch (work.kind) {
-    case HostWorkKind.Start:
-      return start(work, at)
-    case HostWorkKind.Stop:
-      return stop(work, at)
-    case HostWorkKind.StandBy:
-      return standBy(work, at)
-    case HostWorkKind.Drain:
-      return drain(work, at)
-    case HostWorkKind.Remove:
-      break
-  }
-  return remove(work, at)
 }
 
 async function remove(work: WorkOf<'remove'>, at: HostAddress): Promise<readonly LifecycleEvent[]> {
