@@ -91,7 +91,7 @@ export class WaitingKeepers {
       const waitsFor = keeper.group?.userGroup
       if (waitsFor === undefined || this.#isNobodys(waitsFor) || this.#kept.includes(waitsFor)) continue
       this.#waiting.delete(keeper)
-      this.#end(keeper)
+      this.giveUp(keeper)
     }
   }
 
@@ -117,14 +117,17 @@ export class WaitingKeepers {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#replenishing)
-    for (const keeper of this.#waiting) this.#end(keeper)
+    for (const keeper of this.#waiting) this.giveUp(keeper)
     this.#waiting.clear()
     await Promise.all(this.#removals)
   }
 
-  /** Ends a keeper that was taken and is not needed. */
-  giveUp(keeper: WaitingKeeper): void {
-    this.#end(keeper)
+  /** Ends a keeper that will have no VM, and removes its groups. */
+  giveUp({ stdin, group }: WaitingKeeper): void {
+    stdin.destroy()
+    if (group === undefined || this.#groups === undefined) return
+    const removal = this.#groups.remove(group.name).finally(() => this.#removals.delete(removal))
+    this.#removals.add(removal)
   }
 
   /** The keepers that wait in this group; without a group, those that wait for nobody. */
@@ -146,23 +149,16 @@ export class WaitingKeepers {
     return isMissing ? { userGroup } : undefined
   }
 
-  #end({ stdin, group }: WaitingKeeper): void {
-    stdin.destroy()
-    if (group === undefined || this.#groups === undefined) return
-    const removal = this.#groups.remove(group.name).finally(() => this.#removals.delete(removal))
-    this.#removals.add(removal)
-  }
-
   async #add(userGroup: string | undefined): Promise<void> {
     const keeper = await this.#start(userGroup)
     if (this.#closed) {
-      this.#end(keeper)
+      this.giveUp(keeper)
       return
     }
     keeper.stdin.unref()
     this.#waiting.add(keeper)
     keeper.stdin.once('close', () => {
-      if (this.#waiting.delete(keeper)) this.#end(keeper)
+      if (this.#waiting.delete(keeper)) this.giveUp(keeper)
     })
   }
 
