@@ -70,8 +70,10 @@ export class BootStart {
       this.#leases.tell(entry, { kind: 'start', boot: job.boot })
       const { record } = entry
       // While a wake waits for its user's turn, the instance stays asleep, and an abort leaves it so.
-      if (record !== undefined && permitOf(record) === job.boot)
-        return await this.#shares.wake(record, job.controller.signal, async () => this.#wake(entry, job))
+      if (record !== undefined && permitOf(record) === job.boot) {
+        const share = memoryWaits(record) ? this.#shares.restores : this.#shares.boots
+        return await share.run(record.nic.userUuid, job.controller.signal, async () => this.#wake(entry, job))
+      }
       return await this.#bringUp(entry, job)
     } catch (error) {
       const failure = asHostStartError(error)
@@ -105,9 +107,7 @@ export class BootStart {
       throw new HostStartError(
         HostFailure.BootFailed,
         `boot ${String(job.boot)} is over; this host knows boot ${String(over)}`,
-        {
-          final: true,
-        },
+        { final: true },
       )
     }
     if (job.boot > known) return undefined
@@ -144,11 +144,11 @@ export class BootStart {
         ? this.#keep(entry, { spec: withVolumeMade(spec), image })
         : undefined
       const vmSpec = this.#vmSpec({ spec, record, image, attachment, volume, process, restore: false })
-      const start = async (): Promise<StartReport> => {
+      const start = async () => {
         job.vmAsked = true
         return await vmm.start(vmSpec, signal)
       }
-      const [started] = await Promise.all([this.#shares.boot(spec.userUuid, signal, start), kept])
+      const [started] = await Promise.all([this.#shares.boots.run(spec.userUuid, signal, start), kept])
       entry.lastComplaint = ''
       await entry.save({ ...record, started })
       observer.started(started, prepareMs)
@@ -323,7 +323,7 @@ export class BootStart {
     const [image, attachment, volume] = await Promise.allSettled([
       images.prepare(imageOf(spec), signal),
       network.attach(record.nic),
-      spec.volume === undefined ? undefined : this.#shares.check(spec.userUuid, signal, hold),
+      spec.volume === undefined ? undefined : this.#shares.checks.run(spec.userUuid, signal, hold),
     ])
     if (image.status === 'rejected') throw image.reason
     if (attachment.status === 'rejected') throw attachment.reason
