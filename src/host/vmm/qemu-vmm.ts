@@ -17,9 +17,9 @@ import { UserWeights } from './user-weights.ts'
 import { findEvent } from './vm-events.ts'
 import { deleteSnapshot, disposeSnapshot, readSnapshot, returnSnapshot } from './snapshot-files.ts'
 import { findVmRecords, instanceNames, removeVmDirectory } from './vm-record.ts'
-import { killVm, spawnVm, untilStarted } from './vm-spawn.ts'
-import { bootAgainIfStill } from './still-guest.ts'
-import { processorTimeMs, progressOf, usageOf } from './vm-usage.ts'
+import { killVm, spawnVm } from './vm-spawn.ts'
+import { bootAgainIfStill, unlessStill } from './still-guest.ts'
+import { processorTimeMs, progressOf, restOfBoot, usageOf } from './vm-usage.ts'
 import { askToSleep, suspendVm, takeFittingSnapshot } from './vm-standby.ts'
 import { volumeComplaint } from './volume-complaint.ts'
 import { VmmError } from './vmm.ts'
@@ -252,7 +252,12 @@ export class QemuVmm implements Vmm {
   async #start(spec: VmSpec, signal: AbortSignal = new AbortController().signal): Promise<StartReport> {
     const askedAtUs = Math.round((performance.timeOrigin + performance.now()) * 1000)
     const known = this.#vms.get(spec.instanceUuid)
-    if (known !== undefined) return await this.#resume(known, spec, signal)
+    if (known !== undefined) {
+      const { instanceUuid, boot } = known.record
+      // An earlier call, perhaps of an earlier process, started this VM.
+      if (boot === spec.boot) return await this.#awaitStart(known, spec, signal)
+      throw new VmmError('BootFailed', `boot ${boot} of ${instanceUuid} is not forgotten yet`)
+    }
     await this.#releases.get(spec.instanceUuid)
     const admitted = this.#memory?.admit(spec.instanceUuid, spec.memoryMb)
     try {
@@ -276,20 +281,12 @@ export class QemuVmm implements Vmm {
     return await this.#boots.run(spec.userUuid, signal, async () => {
       signal.throwIfAborted()
       const plan = planMachine(spec, this.#options)
-      const boot = async () => await this.#bringUp(spec, plan, askedAtUs, signal)
+      const boot = async () => await this.#spawnAndAwait(spec, plan, askedAtUs, signal)
       const report = await bootAgainIfStill(boot, this.#options.onProblem)
       // Not earlier: beside a boot that somebody waits for, it would take half of its processor.
       this.#options.templates?.provide(spec)
       return report
     })
-  }
-
-  /** The instance has a VM already: an earlier call, perhaps of an earlier process, started it. */
-  async #resume(vm: VmHandle, spec: VmSpec, signal: AbortSignal): Promise<StartReport> {
-    if (vm.record.boot !== spec.boot) {
-      throw new VmmError('BootFailed', `boot ${vm.record.boot} of ${spec.instanceUuid} is not forgotten yet`)
-    }
-    return await this.#awaitStart(vm, spec, signal)
   }
 
   /** Undefined if no snapshot fits, or the restore failed. The snapshot is used up either way. */
@@ -302,7 +299,7 @@ export class QemuVmm implements Vmm {
       // A memory that continued twice would overwrite what its volume became the first time.
       if (spec.volume?.readonly === false) await snapshot.marked
       const plan = planRestore(spec, this.#options, snapshot)
-      return await this.#bringUp(spec, plan, askedAtUs, signal, restoreLimitMs)
+      return await this.#spawnAndAwait(spec, plan, askedAtUs, signal, restoreLimitMs)
     } catch (error) {
       if (signal.aborted || !(error instanceof VmmError) || error.failure !== 'BootFailed') throw error
       this.#options.onProblem?.(`a snapshot could not be continued: ${error.message}`)
@@ -323,7 +320,7 @@ export class QemuVmm implements Vmm {
     try {
       const plan = planMachine(spec, this.#options, template)
       const limitMs = this.#options.templateLimitMs ?? defaultTemplateLimitMs
-      const report = await this.#bringUp(spec, plan, askedAtUs, signal, limitMs)
+      const report = await this.#spawnAndAwait(spec, plan, askedAtUs, signal, limitMs)
       this.#options.templates?.prove(spec)
       return report
     } catch (error) {
@@ -333,15 +330,14 @@ export class QemuVmm implements Vmm {
     }
   }
 
-  async #bringUp(
+  async #spawnAndAwait(
     spec: VmSpec,
     plan: MachinePlan,
     askedAtUs: number,
     signal: AbortSignal,
     limitMs?: number,
   ): Promise<StartReport> {
-    const shared = { options: this.#options, groups: this.#options.groups, keepers: this.#keepers }
-    const vm = await spawnVm({ ...shared, spec, plan, askedAtUs })
+    const vm = await spawnVm({ spec, plan, askedAtUs, options: this.#options, keepers: this.#keepers })
     this.#follow(vm)
     return await this.#awaitStart(vm, spec, signal, limitMs)
   }
@@ -350,7 +346,11 @@ export class QemuVmm implements Vmm {
   async #awaitStart(vm: VmHandle, spec: VmSpec, signal: AbortSignal, given?: number): Promise<StartReport> {
     const limitMs = given ?? this.#options.bootLimitMs ?? defaultBootLimitMs
     try {
-      await untilStarted(vm, AbortSignal.any([signal, AbortSignal.timeout(limitMs)]))
+      await unlessStill(
+        () => restOfBoot(vm),
+        AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+        async (unended) => await vm.until(() => vm.status.started !== undefined, unended),
+      )
     } catch (error) {
       const { stalled } = vm.status
       const late = `no application within ${limitMs / 1000} s (${progressOf(vm)})`

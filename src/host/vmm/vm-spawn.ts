@@ -9,11 +9,9 @@ import type { MachinePlan, PlanContext } from './machine-plan.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { kernelLineFile } from './own-kernel-line.ts'
 import { isSameProcess } from './process-stat.ts'
-import { unlessStill } from './still-guest.ts'
 import { findEvent } from './vm-events.ts'
 import { vmOwner } from './vm-owner.ts'
 import { removeVmDirectory, vmDirectory, writeVmRecord } from './vm-record.ts'
-import { restOfBoot } from './vm-usage.ts'
 import { VmmError } from './vmm.ts'
 import type { VmSpec } from './vmm.ts'
 import type { WaitingKeeper, WaitingKeepers } from './waiting-keepers.ts'
@@ -22,8 +20,7 @@ export interface SpawnInput {
   readonly spec: VmSpec
   readonly plan: MachinePlan
   readonly askedAtUs: number
-  readonly options: PlanContext
-  readonly groups: ControlGroups | undefined
+  readonly options: PlanContext & { readonly groups?: ControlGroups }
   readonly keepers: WaitingKeepers
 }
 
@@ -45,9 +42,9 @@ export async function spawnVm(input: SpawnInput): Promise<VmHandle> {
 }
 
 async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHandle> {
-  const { spec, plan, askedAtUs, options, groups } = input
+  const { spec, plan, askedAtUs, options } = input
   const { instanceUuid, boot, consoleDirectory } = spec
-  const { facts, accelerator, assets } = options
+  const { facts, accelerator, assets, groups } = options
   const directory = vmDirectory(spec.directory)
   const { group } = waiting
   // These few writes go on beside all that follows.
@@ -80,16 +77,11 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
   const vm = new VmHandle({ directory, record, hostBootId: facts.bootId })
   try {
     const keeper = {
+      ...plan,
       keeperPath: assets.keeperPath,
       directory,
       consoleDirectory,
-      guest: plan.guest,
-      command: plan.command,
-      files: plan.files,
-      ...(plan.volumeFd === undefined ? {} : { volumeFd: plan.volumeFd }),
-      config: plan.config,
       memoryMb: guestMemoryMb(spec.memoryMb),
-      ...(plan.incoming === undefined ? {} : { incoming: plan.incoming }),
       ...(owner === undefined ? {} : { owner }),
       ...(spec.attachment.kind === 'tap' ? { tap: spec.attachment.interfaceName } : {}),
     }
@@ -104,19 +96,6 @@ async function spawnBy(waiting: WaitingKeeper, input: SpawnInput): Promise<VmHan
     await removeVmDirectory(directory)
     throw new VmmError('BootFailed', `the VM could not be started: ${String(error)}`, { cause: error })
   }
-}
-
-/**
- * Resolves when the application is entered or the VM has ended. Rejects when the signal aborts, and when the
- * guest stands still.
- */
-export async function untilStarted(vm: VmHandle, signal: AbortSignal): Promise<void> {
-  const isStarted = () => vm.status.started !== undefined
-  await unlessStill(
-    () => restOfBoot(vm),
-    signal,
-    async (unended) => await vm.until(isStarted, unended),
-  )
 }
 
 /** How long a killed VM may take to end. After SIGKILL only the host's kernel has work left. */
