@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { alignClones } from '../../src/db/autoscale/clones.ts'
 import type { AlignDeps, WantedSize } from '../../src/db/autoscale/clones.ts'
-import type { NewInstances } from '../../src/db/instance/create.ts'
+import type { NewInstances } from '../../src/db/instance/new-instances.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'
 import { findByUuids } from '../../src/db/instance/instances.ts'
 import { recordInstance } from '../../src/db/instance/projection.ts'

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { attachVolume, detachVolume } from '../../src/db/volume/attach.ts'
-import type { NewInstances } from '../../src/db/instance/create.ts'
+import type { NewInstances } from '../../src/db/instance/new-instances.ts'
 import { createVolume } from '../../src/db/volume/create.ts'
 import { markVolumeDeleted } from '../../src/db/volume/delete.ts'
 import type { InstanceRow } from '../../src/db/instance/row.ts'

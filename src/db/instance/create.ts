@@ -26,8 +26,6 @@ import type { SecretBox } from '../secret-box.ts'
 import { lockUser } from '../account/user-lock.ts'
 import type { VolumeRow } from '../volume/row.ts'
 
-export type { NewInstances, ServiceChoice, VolumeChoice } from './new-instances.ts'
-
 export type CreateInstancesOutcome =
   | { readonly ok: true; readonly instances: readonly InstanceRow[] }
   | { readonly ok: false; readonly refusal: WriteRefusal }

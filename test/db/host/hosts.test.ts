@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { randomBytes } from 'node:crypto'
 import { insertInstances } from '../../../src/db/instance/create.ts'
-import type { NewInstances } from '../../../src/db/instance/create.ts'
+import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { markDeleted } from '../../../src/db/instance/instances.ts'

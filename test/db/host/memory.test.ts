@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { insertInstances } from '../../../src/db/instance/create.ts'
-import type { NewInstances } from '../../../src/db/instance/create.ts'
+import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { reserveLive } from '../../../src/db/instance/instances.ts'

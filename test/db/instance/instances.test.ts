@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { insertInstances } from '../../../src/db/instance/create.ts'
-import type { CreateInstancesOutcome, NewInstances } from '../../../src/db/instance/create.ts'
+import type { CreateInstancesOutcome } from '../../../src/db/instance/create.ts'
+import type { NewInstances } from '../../../src/db/instance/new-instances.ts'
 import { openDatabase } from '../../../src/db/database.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { openEnv } from '../../../src/db/instance/row.ts'
