@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert'
 import { MikroORM } from '@mikro-orm/postgresql'
 import { Migrator } from '@mikro-orm/migrations'
-import { CamelCasePlugin } from 'kysely'
 import pg from 'pg'
 import { entities } from './schema/entities.ts'
+import { CamelCase } from './camel-case.ts'
 import { migrationList } from './schema/migrations/list.ts'
 import type { Db, Tables } from './schema/tables.ts'
 import { PostgresClient } from './postgres-client.ts'
@@ -84,10 +84,7 @@ function databaseOver(orm: MikroORM, pool: pg.Pool, options: DatabaseOptions): D
     url: options.url,
     applicationName: options.applicationName,
     orm,
-    db: orm.em
-      .fork()
-      .getKysely<Tables>()
-      .withPlugin(new CamelCasePlugin({ maintainNestedObjectKeys: true })),
+    db: orm.em.fork().getKysely<Tables>().withPlugin(new CamelCase()),
     async check() {
       await pool.query('select 1')
     },

@@ -43,12 +43,7 @@ export async function findInstances(
     .selectFrom(wantedUuids(uuids))
     .innerJoinLateral(
       (eb) =>
-        eb
-          .selectFrom('instances')
-          .select(findColumns)
-          .whereRef('uuid', '=', 'wanted.value')
-          .offset(0)
-          .as('found'),
+        eb.selectFrom('instances').selectAll().whereRef('uuid', '=', 'wanted.value').offset(0).as('found'),
       (join) => join.onTrue(),
     )
     .selectAll('found')
@@ -58,7 +53,7 @@ export async function findInstances(
       (eb) =>
         eb
           .selectFrom('instances')
-          .select(findColumns)
+          .selectAll()
           .where('userUuid', '=', userUuid)
           .whereRef('name', '=', 'wanted.value')
           .where('deletedAt', 'is', null)
@@ -75,8 +70,6 @@ export async function findInstances(
     .execute()
   return inOrderOf(identifiers, rows)
 }
-
-const findColumns = [...instanceColumns, 'deletedAt'] as const
 
 /** The user's instances in the order of their creation. */
 export async function listInstances(
