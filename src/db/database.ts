@@ -10,36 +10,39 @@ import { PostgresClient } from './postgres-client.ts'
 
 export interface DatabaseOptions {
   readonly url: string
-  /** Shown in `pg_stat_activity`: which part holds a connection. */
+  /** The name of the part that holds a connection. `pg_stat_activity` shows it. */
   readonly applicationName: string
   readonly poolSize?: number
-  /** Told of connections that broke while nobody used them; queries fail by themselves. */
+  /**
+   * Called with a message when an idle connection breaks. A query on a broken connection fails by itself.
+   */
   readonly onWarning?: (message: string) => void
 }
 
 /**
- * One part's connections to PostgreSQL. Queries wait for a free one; there are never more than `poolSize`.
+ * One part's connections to PostgreSQL. Queries wait for a free connection; there are never more than
+ * `poolSize`.
  */
 export interface Database {
   readonly url: string
   readonly applicationName: string
   readonly orm: MikroORM
   /**
-   * Queries, typed from the entities. Each takes a free connection; `transaction` keeps one for several.
-   * Timestamps are `Date`, and 64-bit integers are numbers.
+   * The query builder, typed from the entities. Each query takes a free connection; `transaction` keeps one
+   * connection for all its queries. Timestamps are `Date`, and 64-bit integers are numbers.
    */
   readonly db: Db
-  /** Throws when PostgreSQL does not answer. */
+  /** Asks PostgreSQL one query. Throws when PostgreSQL does not answer. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
 const defaultPoolSize = 10
-/** A part that can not connect for this long says so instead of hanging. */
+/** How long a query waits for a new connection before it fails instead of hanging. */
 const connectTimeoutMs = 10_000
 const int8Oid = 20
 
-/** The one place that says what JavaScript gets for a type of PostgreSQL; everything else is `pg`'s own. */
+/** The only conversions from PostgreSQL types that differ from those of `pg`. */
 const readTypes = new pg.TypeOverrides()
 readTypes.setTypeParser(int8Oid, Number)
 

@@ -1,21 +1,21 @@
 import { isUuid } from '../domain/object-name.ts'
 
-/** How a request names an object. Names are given as `parseObjectName` returns them. */
+/** How a request names an object. A name has the form that `parseObjectName` returns. */
 export type Identifier = { readonly uuid: string } | { readonly name: string }
 
-/** A part of a list, which is in the order of creation. */
+/** A page of a list. Lists are in the order of creation. */
 export interface ListPage {
-  /** Absent: all. */
+  /** How many entries the page has at most. Absent: all of them. */
   readonly count?: number
-  /** How many of the first ones are left out. */
+  /** How many of the first entries are left out. */
   readonly from?: number
-  /** Only those that were created after the one with this `position`. */
+  /** Only entries that were created after the entry with this `position`. */
   readonly afterPosition?: number
 }
 
 /**
- * What a query has to look for. A text that is no UUID is left out: PostgreSQL would fail the whole query for
- * it.
+ * The UUIDs and names that a query has to look for. An alleged UUID that is none is left out: PostgreSQL
+ * would fail the whole query for it.
  */
 export function splitIdentifiers(identifiers: readonly Identifier[]): {
   readonly uuids: readonly string[]

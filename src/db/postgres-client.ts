@@ -3,14 +3,15 @@ import { toPlainText } from '../domain/plain-text.ts'
 import type { JsonText } from './schema/tables.ts'
 
 /**
- * A connection with two habits.
+ * A connection to PostgreSQL that does two things more than that of `pg`.
  *
- * It sends nothing but text. The API refuses a NUL in requests, by name; what hosts, images and authorities
- * report is written as it comes, and one NUL in it would fail the write, and every repeat of the write, for
- * ever. U+FFFD takes the place of a NUL. MikroORM's entity manager writes values into the text of its
- * statements, so the text is looked at too.
+ * It replaces each NUL by U+FFFD, because PostgreSQL's texts can not hold a NUL. The API refuses a NUL in
+ * requests and names the field. But reports of hosts, images and authorities are written as they come: one
+ * NUL in them would fail the write, and every repeat of the write, for ever. MikroORM's entity manager
+ * writes values into the text of its statements, so NULs in that text are replaced too.
  *
- * It prepares what has parameters: PostgreSQL parses and plans the same text once per connection.
+ * It prepares statements that have parameters: PostgreSQL parses and plans the same text once per
+ * connection.
  */
 export class PostgresClient extends pg.Client {
   override query(statement: unknown, values?: unknown, ...rest: readonly unknown[]): never {
@@ -22,13 +23,17 @@ export class PostgresClient extends pg.Client {
   }
 }
 
-/** The value for a column of JSON. An escaped NUL is as impossible there as a NUL elsewhere. */
+/**
+ * The value for a JSON column. PostgreSQL refuses an escaped NUL in JSON too, so NULs are replaced inside
+ * the value.
+ */
 export function json<Value>(value: Value): JsonText<Value> {
   return JSON.stringify(value, (_key, inner: unknown) => plainValue(inner)) as JsonText<Value>
 }
 
 /**
- * An object with a text and its values. A cursor sends for itself, and no statement of ours uses one.
+ * Replaces NULs in a query object, which has a text and its values. A cursor sends its statement itself and
+ * passes as it is; Roost uses no cursors.
  */
 function plainStatement(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || 'submit' in statement)
@@ -43,13 +48,16 @@ function plainValue(value: unknown): unknown {
 }
 
 /**
- * More texts than the code has. Only a statement whose text grows with its values, such as an insert of
- * several rows, has many texts; those beyond the bound are parsed each time.
+ * How many texts are prepared at most: more than the code has. Only a statement whose text grows with its
+ * values, such as an insert of several rows, has many texts. Texts beyond the bound are parsed each time.
  */
 const maxPrepared = 1_000
 const preparedNames = new Map<string, string>()
 
-/** Undefined where the statement is not to be prepared. */
+/**
+ * The name of the prepared statement for a text. Undefined if the bound is reached and the text is not
+ * prepared.
+ */
 function preparedName(text: string): string | undefined {
   const known = preparedNames.get(text)
   if (known !== undefined || preparedNames.size >= maxPrepared) return known

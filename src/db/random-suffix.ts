@@ -1,9 +1,12 @@
 import { randomInt } from 'node:crypto'
 
-/** Lower-case letters and digits, of which every name may hold any number. */
+/** Lower-case letters and digits. Every kind of name allows them. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Of 36^5 suffixes, ten taken ones in a row mean that something else is wrong. */
+/**
+ * How many random names are tried. There are 36^5 suffixes, so if ten in a row are taken, something else is
+ * wrong.
+ */
 export const maxNameAttempts = 10
 
 export type RandomSuffix = (length: number) => string

@@ -16,11 +16,12 @@ interface Placed {
 export type WriteRefusal =
   | { readonly kind: 'limit'; readonly breach: LimitBreach }
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
-  /** Too much of what the account deleted is not gone yet. */
+  /** The account deleted so much that the hosts have not removed yet that it may create no more now. */
   | { readonly kind: 'deleted-excess'; readonly excess: QuotaExcess }
   | { readonly kind: 'name-taken'; readonly name: string }
   /**
-   * No host has been heard of lately: the last one at `heardAt`, which is absent where none has ever joined.
+   * No host has sent a heartbeat lately. `heardAt` is the time of the last one; it is absent if no host ever
+   * joined.
    */
   | { readonly kind: 'no-node'; readonly heardAt?: Date }
   /** Every private address of the host is taken. */
@@ -29,17 +30,17 @@ export type WriteRefusal =
   | { readonly kind: 'no-user' }
   | { readonly kind: 'service-name-taken'; readonly name: string }
   | { readonly kind: 'service-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
-  /** By whomever. */
+  /** Some user, this one or another, has the domain. */
   | { readonly kind: 'domain-taken'; readonly fqdn: string }
   | { readonly kind: 'certificate-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
   | { readonly kind: 'certificate-mismatch'; readonly commonName: string; readonly fqdn: string }
-  /** None of the user's fits, and none can be requested for a wildcard. */
+  /** None of the user's certificates fits, and none can be requested for a wildcard. */
   | { readonly kind: 'wildcard-without-certificate'; readonly fqdn: string }
   | { readonly kind: 'too-many-certificates'; readonly limit: number }
   | { readonly kind: 'certificate-name-taken'; readonly name: string }
-  /** It was uploaded, so nobody renews it. */
+  /** The certificate has expired. It was uploaded, so the platform does not renew it. */
   | { readonly kind: 'certificate-expired'; readonly name: string; readonly at: Date }
-  /** It can not be deleted: this domain of this service uses it, and maybe others. */
+  /** The certificate can not be deleted: this domain of this service uses it, and maybe other domains do. */
   | {
       readonly kind: 'certificate-attached'
       readonly name: string
@@ -47,8 +48,8 @@ export type WriteRefusal =
       readonly fqdn: string
     }
   /**
-   * `count` instances that need `neededMb` each do not fit; `roomiestMb` is what the host with most memory
-   * left has.
+   * There is no room for `count` instances that need `neededMb` each. `roomiestMb` is the free memory of the
+   * host that has most of it.
    */
   | {
       readonly kind: 'no-memory-room'
@@ -63,7 +64,7 @@ export type VolumeWriteRefusal =
   | { readonly kind: 'volume-name-taken'; readonly name: string }
   | { readonly kind: 'volume-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
   | { readonly kind: 'instance-not-found'; readonly by: 'uuid' | 'name'; readonly value: string }
-  /** `failure` tells why where the state is `error`. */
+  /** `failure` is the reason if the state is `error`. */
   | {
       readonly kind: 'volume-not-available'
       readonly name: string
@@ -71,11 +72,14 @@ export type VolumeWriteRefusal =
       readonly attachedTo: Named | null
       readonly failure: string | null
     }
-  /** Several instances can not have the one that exists. */
+  /** An existing volume can not be given to several instances. */
   | { readonly kind: 'volume-with-replicas'; readonly name: string; readonly replicas: number }
-  /** An instance can only be where its volume is, and that host was not heard of lately. */
+  /** An instance can only be on the host of its volume, and that host has sent no heartbeat lately. */
   | { readonly kind: 'volume-host-silent'; readonly name: string; readonly nodeId: string }
-  /** `count` volumes of `sizeMb` each do not fit; `roomiestMb` is what the host with most room has. */
+  /**
+   * There is no room for `count` volumes of `sizeMb` each. `roomiestMb` is the free room of the host that
+   * has most of it.
+   */
   | {
       readonly kind: 'no-volume-room'
       readonly sizeMb: number
@@ -83,7 +87,7 @@ export type VolumeWriteRefusal =
       readonly roomiestMb: number
     }
   | { readonly kind: 'volume-elsewhere'; readonly volume: Placed; readonly instance: Placed }
-  /** Where the state is `stopped`, it is about to start. */
+  /** The instance is not stopped, or it is about to start; then the state is `stopped` here. */
   | { readonly kind: 'instance-not-stopped'; readonly name: string; readonly state: InstanceState }
   | { readonly kind: 'instance-has-volume'; readonly name: string; readonly volume: Named }
   /** It can not be detached: the instance has it, or is about to. The state as in `instance-not-stopped`. */
@@ -92,13 +96,13 @@ export type VolumeWriteRefusal =
       readonly name: string
       readonly instance: Named & { readonly state: InstanceState }
     }
-  /** It can not be deleted. */
+  /** The volume can not be deleted while an instance has it. */
   | { readonly kind: 'volume-attached'; readonly name: string; readonly instance: Named }
-  /** It can not be detached from this one, which does not have it. */
+  /** The volume can not be detached from this instance, which does not have it. */
   | { readonly kind: 'volume-not-attached'; readonly name: string; readonly instance: Named }
-  /** Autoscale made it, and gives it back when it likes. */
+  /** The instance is a clone. Autoscale made it, and may give it back at any time. */
   | { readonly kind: 'volume-for-clone'; readonly name: string }
-  /** Autoscale clones it, and clones have no volume. */
+  /** The instance is the master of an autoscaled service, and clones have no volume. */
   | { readonly kind: 'volume-for-master'; readonly name: string; readonly service: string }
 
 export type AutoscaleRefusal =
@@ -114,7 +118,7 @@ export type AutoscaleRefusal =
   | { readonly kind: 'policy-not-found'; readonly name: string }
   | { readonly kind: 'too-many-policies'; readonly limit: number }
 
-/** Thrown inside a transaction that writes, to roll it back; never leaves `src/db`. */
+/** Thrown inside a transaction to roll it back with a refusal. It never leaves `src/db`. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly refusal: WriteRefusal
@@ -125,7 +129,7 @@ export class Refused extends Error {
   }
 }
 
-/** What `write` answers, or the refusal that it ended with. */
+/** Calls `write` and returns its answer, or the refusal that it threw. Other errors are thrown on. */
 export async function orRefusal<T>(
   write: () => Promise<T>,
 ): Promise<

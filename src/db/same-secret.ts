@@ -1,6 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
-/** Compares digests, which have one length, so that the time tells nothing of the secret. */
+/**
+ * Compares two secrets by their digests. All digests have one length, so the duration tells nothing about
+ * the secret.
+ */
 export function sameSecret(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other))
 }

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 
 /**
- * Encrypts what must not be readable in the database. A sealed text names its key, so that keys can be
- * changed while older rows stay readable, and is bound to a context (what it is and whose), so that it opens
- * nowhere else.
+ * Encrypts texts that must not be readable in the database. A sealed text names its key, so that older rows
+ * stay readable after a change of keys. It is bound to a context (what it is and whose), so that it can not
+ * be opened in another context.
  */
 export interface SecretBox {
   seal(plain: string, context: string): string
-  /** Throws `SecretBoxError` where the key is not known, the context is another or the text was changed. */
+  /** Throws `SecretBoxError` if the key is not known, the context differs or the text was changed. */
   open(sealed: string, context: string): string
 }
 
@@ -18,12 +18,12 @@ export class SecretBoxError extends Error {
 
 export const secretKeyBytes = 32
 const cipher = 'aes-256-gcm'
-/** The sizes of NIST SP 800-38D. */
+/** The sizes that NIST SP 800-38D recommends. */
 const nonceBytes = 12
 const tagBytes = 16
 const keyIdDigits = 8
 
-/** Seals with the first key and opens with all of them. */
+/** Seals with the first key. Opens what any of the keys has sealed. */
 export function createSecretBox(...keys: readonly [Uint8Array, ...Uint8Array[]]): SecretBox {
   const known = new Map(keys.map((key) => [secretKeyId(key), key]))
   const [first] = keys
@@ -40,7 +40,7 @@ export function createSecretBox(...keys: readonly [Uint8Array, ...Uint8Array[]])
   }
 }
 
-/** Reads a key as its file holds it. */
+/** Reads a key from the text of its file. */
 export function parseSecretKey(base64: string): Uint8Array {
   const key = Buffer.from(base64.trim(), 'base64')
   if (key.length !== secretKeyBytes) {

@@ -1,8 +1,8 @@
 import type { Expression, ExpressionBuilder, ExpressionWrapper, ReferenceExpression, SqlBool } from 'kysely'
 
 /**
- * The sum of whole numbers, as an `integer`, and 0 if there are none. PostgreSQL's own sum is of a larger
- * type, and null if there are none.
+ * The sum of whole numbers as an `integer`; 0 if there are none. PostgreSQL's own sum has a larger type and
+ * is null if there are none.
  */
 export function total<Tables, Table extends keyof Tables>(
   eb: ExpressionBuilder<Tables, Table>,

@@ -1,7 +1,7 @@
-/** What a sweep takes of the rows whose workflow was not started or told. */
+/** Which rows a sweep takes, of those whose workflow was not started or told. */
 export interface SweepBounds {
-  /** Younger ones are left to the process that made them. */
+  /** The least age of a row. A younger row is left to the process that wrote it. */
   readonly olderThanMs: number
-  /** At most as many at a time; the next sweep takes the rest. */
+  /** The most rows in one sweep. The next sweep takes the rest. */
   readonly limit: number
 }

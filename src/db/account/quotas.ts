@@ -12,8 +12,9 @@ import { total } from '../sum.ts'
 import { hardQuotasOf, quotaLimitsOf } from './users.ts'
 
 /**
- * An instance is live unless it is stopped; one that was asked to start, or that waits for its next restart,
- * keeps the place it is going to take. The same condition decides what is shown and what is enforced.
+ * An instance is live unless it is stopped. A stopped instance is live too if it was asked to start or waits
+ * for its next restart: it keeps the place that it is going to take. The quotas that are shown and those
+ * that are enforced use this same condition.
  */
 export function isLive(eb: ExpressionBuilder<Tables, 'instances'>) {
   return eb.or([
@@ -23,7 +24,7 @@ export function isLive(eb: ExpressionBuilder<Tables, 'instances'>) {
   ])
 }
 
-/** A live instance that keeps its memory in standby may need the room for it at any moment. */
+/** A live instance whose standby keeps its memory. It may need room for its snapshot at any moment. */
 function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
   return eb.and([
     isLive(eb),
@@ -34,7 +35,10 @@ function keepsMemory(eb: ExpressionBuilder<Tables, 'instances'>) {
 
 const bytesPerMb = 1_048_576
 
-/** Whether the objects that count are deleted, and only wait for their host, or not. */
+/**
+ * Which objects count: `is not` for those that are deleted and wait for their host, `is` for all others
+ * (`deletedAt` is null).
+ */
 type Deleted = 'is' | 'is not'
 
 function heldByInstances(db: Db, userUuid: string, deleted: Deleted) {
@@ -62,7 +66,10 @@ function heldByVolumes(db: Db, userUuid: string, deleted: Deleted) {
     .select((eb) => [eb.fn.countAll<number>().as('volumes'), total(eb, 'sizeMb').as('totalVolumeMb')])
 }
 
-/** Deleted instances and volumes give their quota back at once; but see `readDeleted`. */
+/**
+ * What an account uses of its quotas. Deleted instances and volumes give their quota back at once; but see
+ * `readDeleted`.
+ */
 async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
   const published = db
     .selectFrom('services')
@@ -75,7 +82,7 @@ async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
     .selectFrom('users')
     .where('uuid', '=', userUuid)
     .select((eb) => megabytes(eb, eb.ref('registryBytes')).as('registryMb'))
-  // Each host counts for itself, so the host with most decides.
+  // The quota of images holds on each host, so the host with most of the user's images counts.
   const unpacked = db
     .selectFrom('nodes')
     .select((eb) =>
@@ -99,8 +106,8 @@ async function readUsed(db: Db, userUuid: string): Promise<QuotaAmounts> {
 }
 
 /**
- * What is deleted and not yet gone from its host: until then it holds an address, a place on a disk and work
- * to be done.
+ * The instances and volumes that are deleted but not yet removed from their host. Until then they hold an
+ * address and room on a disk, and the host has work to do.
  */
 async function readDeleted(db: Db, userUuid: string) {
   return db
@@ -112,7 +119,7 @@ async function readDeleted(db: Db, userUuid: string) {
     .executeTakeFirstOrThrow()
 }
 
-/** Rounded up. */
+/** Bytes in MiB, rounded up. */
 function megabytes<Table extends keyof Tables>(
   eb: ExpressionBuilder<Tables, Table>,
   bytes: Expression<unknown>,
@@ -121,7 +128,7 @@ function megabytes<Table extends keyof Tables>(
   return eb.cast<number>(eb.fn('ceil', [exact]), 'integer')
 }
 
-/** Undefined where there is no such user. */
+/** The quotas of a user. Undefined if there is no such user. */
 export async function readQuotas({ db }: Database, userUuid: string): Promise<QuotaReport | undefined> {
   const user = await db
     .selectFrom('users')
@@ -131,15 +138,16 @@ export async function readQuotas({ db }: Database, userUuid: string): Promise<Qu
   return user && quotasOf(db, user)
 }
 
-/** In a transaction that enforces them, the user's row is locked. */
+/** The quotas of a user whose row was read. A transaction that enforces them has locked that row. */
 export async function quotasOf(db: Db, user: Row<'users'>): Promise<QuotaReport> {
   const used = await readUsed(db, user.uuid)
   return { userUuid: user.uuid, used, hard: hardQuotasOf(user), limits: quotaLimitsOf(user) }
 }
 
 /**
- * Throws where `added` would pass a quota, or what the account has and what it deleted would pass the double
- * of one before hosts are done with it. In a transaction that has the user's row locked.
+ * Throws `Refused` if `added` would pass a quota. Throws too if the account's objects, including the deleted
+ * ones that hosts have not removed yet, would pass the double of a quota. The caller's transaction has
+ * locked the user's row.
  */
 export async function refuseExcess(db: Db, quotas: QuotaReport, added: Partial<QuotaAmounts>): Promise<void> {
   const excess = findQuotaExcess(quotas, added)

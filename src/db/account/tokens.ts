@@ -8,9 +8,9 @@ export interface Identity {
   readonly userUuid: string
   readonly userName: string
   readonly tokenUuid: string
-  /** Sees the inner times of a start. */
+  /** A developer sees the inner times of a start. */
   readonly developer: boolean
-  /** Writes `official/...` in the registry. */
+  /** An administrator may push `official/...` to the registry. */
   readonly admin: boolean
 }
 
@@ -26,24 +26,24 @@ export interface TokenRecord {
 
 export interface TokenAuthenticator {
   /**
-   * The bearer's identity; undefined where the token is unknown or revoked. A revocation holds within a
+   * The bearer's identity; undefined if the token is unknown or revoked. A revocation takes effect within a
    * second.
    */
   authenticate(token: string): Promise<Identity | undefined>
-  /** The same for a registry's login: the password is the whole token, or its secret. */
+  /** The same for a login to the registry. The password is the whole token, or the token's secret. */
   authenticateLogin(login: {
     readonly user: string
     readonly password: string
   }): Promise<Identity | undefined>
 }
 
-/** 96 bits find the row, 256 bits prove it. */
+/** A secret has two parts: 96 bits that find the row, and 256 bits that prove it. */
 const selectorBytes = 12
 const proofBytes = 32
 const selectorLength = Buffer.alloc(selectorBytes).toString('base64url').length
 const maxTokenLength = 512
 const secretPattern = /^[\w-]+$/
-/** What a known token costs no query for; a revocation is effective after this at the latest. */
+/** How long a known token needs no query. A revocation takes effect after this time at the latest. */
 const cacheTtlMs = 500
 const maxCachedTokens = 1_000
 const lastUsedEveryMs = 60_000
@@ -87,7 +87,7 @@ export async function listTokens({ db }: Database, userName?: string): Promise<r
     .execute()
 }
 
-/** False where there is no such token. Revoking twice is fine. */
+/** Revokes a token. False if there is no such token. Idempotent. */
 export async function revokeToken({ db }: Database, uuid: string): Promise<boolean> {
   const revoked = await db
     .updateTable('tokens')
@@ -103,7 +103,7 @@ interface StoredToken extends Identity {
   readonly lastUsedAt: Date | null
 }
 
-/** Asks PostgreSQL, but not again for a token that was good within the last half second. */
+/** Looks tokens up in PostgreSQL, but not again if the token was found good within the last half second. */
 export function createTokenAuthenticator(
   database: Database,
   now: () => number = Date.now,
@@ -144,7 +144,7 @@ export function createTokenAuthenticator(
   }
 }
 
-/** Undefined where the text is not base64 of `user:secret` with one colon. */
+/** The two parts of a token. Undefined if the text is not base64 of `user:secret` with one colon. */
 function splitToken(token: string): { readonly user: string; readonly secret: string } | undefined {
   if (token.length > maxTokenLength || !/^[A-Za-z0-9+/]+={0,2}$/.test(token)) return undefined
   const [user, secret, ...more] = Buffer.from(token, 'base64').toString('utf8').split(':')
@@ -152,7 +152,7 @@ function splitToken(token: string): { readonly user: string; readonly secret: st
   return { user, secret }
 }
 
-/** Some clients write the user as `robot$<name>.users.kraftcloud`. */
+/** The name of the user. Some clients write it as `robot$<name>.users.kraftcloud`. */
 function clientUserName(user: string): string | undefined {
   return parseUserName(user.replace(/^robot\$/, '').replace(/\.users\.kraftcloud$/, ''))
 }

@@ -3,8 +3,9 @@ import { columnsOf } from '../schema/columns.ts'
 import type { Db, Row } from '../schema/tables.ts'
 
 /**
- * Takes the lock under which quotas are checked, names chosen and volumes change hands: whatever a user asks
- * for at once comes one after the other. Always the first lock of a transaction. Throws `Refused`.
+ * Locks the user's row and returns it. Quotas are checked, names chosen and volumes attached and detached
+ * under this lock, so requests of one user at the same time run one after the other. It is always the first
+ * lock of a transaction. Throws `Refused` if there is no such user.
  */
 export async function lockUser(db: Db, userUuid: string): Promise<Row<'users'>> {
   const user = await findLockedUser(db, userUuid)
@@ -12,7 +13,7 @@ export async function lockUser(db: Db, userUuid: string): Promise<Row<'users'>> 
   return user
 }
 
-/** As `lockUser`; undefined where there is no such user. */
+/** Like `lockUser`, but returns undefined if there is no such user. */
 export async function findLockedUser(db: Db, userUuid: string): Promise<Row<'users'> | undefined> {
   return db
     .selectFrom('users')

@@ -10,12 +10,12 @@ import type { Row } from '../schema/tables.ts'
 export interface UserRecord {
   readonly uuid: string
   readonly name: string
-  /** Writes `official/...` in the registry. */
+  /** An administrator may push `official/...` to the registry. */
   readonly admin: boolean
   readonly createdAt: Date
   readonly hard: QuotaAmounts
   readonly limits: QuotaLimits
-  /** What the user's images take in the registry. */
+  /** The size of the user's images in the registry. */
   readonly registryBytes: number
 }
 
@@ -31,8 +31,8 @@ export type CreateUserOutcome =
   | { readonly ok: false; readonly refusal: 'invalid-name' | 'name-taken' }
 
 /**
- * A user's name is one label of a name: it is the namespace of the user's images and stands before a token's
- * colon.
+ * Reads the name of a user. It is a single label, without dots, because it is the namespace of the user's
+ * images and stands before the colon of a token. Undefined if the text can not be a user's name.
  */
 export function parseUserName(text: string): string | undefined {
   const name = parseObjectName(text)
@@ -72,7 +72,8 @@ export async function listUsers({ db }: Database): Promise<readonly UserRecord[]
 }
 
 /**
- * Changes what is given and returns the user; undefined where there is none. What is in use is not touched.
+ * Changes the given quotas and limits and returns the user; undefined if there is no such user. Objects that
+ * pass a lower quota stay.
  */
 export async function setQuotas(
   { db }: Database,

@@ -22,10 +22,10 @@ export type InsertedClone =
   { readonly uuid: string; readonly name: string } | { readonly refusal: string } | 'no-master'
 
 /**
- * Writes the row of one more clone. A clone has from its master what runs in it, the size, the restart policy
- * and when it sleeps, and a copy of the environment that is sealed for the clone alone. Its name, its address
- * and its life are its own. The caller has locked the user, the service and its configuration. A refusal is
- * text for people without secrets, and means that nothing was written.
+ * Writes the row of one more clone. A clone takes over the image, arguments, size, restart policy and
+ * standby settings of its master, and a copy of the environment that is sealed for the clone alone. Its
+ * name, its address and its life are its own. The caller has locked the user, the service and its
+ * configuration. A refusal is a text for people that holds no secrets; nothing was written then.
  */
 export async function insertClone(
   db: Db,
@@ -84,8 +84,8 @@ function copyOf(box: SecretBox, master: InstanceRow): NewInstances {
     ...(args !== null && { args }),
     env: openEnv(box, master),
     restartPolicy,
-    // Autoscale gives a clone back that stops. If it deleted itself, nothing would show that it failed, and
-    // the next clone would come without a pause.
+    // Autoscale gives a stopped clone back. If the clone deleted itself, nothing would show that it failed,
+    // and the next clone would come without a pause.
     deleteOnStop: false,
     autostart: true,
     replicas: 0,
@@ -100,7 +100,7 @@ async function checkQuotas(db: Db, user: Row<'users'>, wanted: NewInstances): Pr
   await refuseExcess(db, quotas, { instances: 1, ...liveDemand(wanted, 1) })
 }
 
-/** Says for people why no clone was made, or why a master was not started. */
+/** The reason, for people, why no clone was made or a master was not started. */
 export function refusalWords(refusal: WriteRefusal | StartRefusal): string {
   if (refusal.kind === 'quota') {
     const { quota, value, bound } = refusal.excess

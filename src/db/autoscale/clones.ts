@@ -26,23 +26,26 @@ export interface AlignDeps extends CreateInstancesDeps {
 
 export interface WantedSize {
   readonly serviceUuid: string
-  /** Absent: as many as there are. The sizes of the configuration bound it, as they are at that time. */
+  /**
+   * The wanted number of instances. Absent: as many as there are. The configuration's sizes bound it when
+   * the work is done.
+   */
   readonly target?: number
   /**
-   * Why it is done; the decision says so to people. Clones that the cause names as failed are given back
+   * The reason, which the decision shows to people. Clones that the cause names as failed are given back
    * unless they recovered meanwhile.
    */
   readonly cause: AutoscaleOutcome
-  /** False: clones are only given back, and none is added. */
+  /** Whether clones may be added. False: clones are only given back. */
   readonly mayAdd: boolean
 }
 
 export type Aligned =
-  /** The configuration is deleted, or there is none, or its master is gone: there is nothing to align. */
+  /** There is nothing to align: the configuration is deleted or does not exist, or its master is gone. */
   | { readonly closing: true }
   | {
       readonly closing?: never
-      /** How many instances counted for the size before, and how many do afterwards. */
+      /** How many instances counted for the size before, and how many do after the alignment. */
       readonly before: number
       readonly after: number
       /** The size that is wanted from then on. */
@@ -51,16 +54,16 @@ export type Aligned =
       readonly added: readonly InstanceSettings[]
       /** The clones that were given back. Their workflows have to be told. */
       readonly retired: readonly RetiredClone[]
-      /** Says for people why not all were added. It never holds a secret. */
+      /** Why not all missing clones were added, for people. It never holds a secret. */
       readonly refusal?: string
     }
 
 /**
- * Makes a service have `target` instances. One transaction gives back all clones that are too many, failed
- * or down. Then clones are added one by one, each in a transaction of its own, until there are enough or one
- * is refused. Every transaction counts the instances again. So the call may be repeated however it ended, and
- * two calls may run at once: nothing is added twice. What was done is kept as a decision with its cause, in
- * the transactions that did it. No workflow is told.
+ * Aligns a service: makes it have `target` instances. One transaction gives back all clones that are too
+ * many, failed or down. Then clones are added one by one, each in a transaction of its own, until there are
+ * enough or one is refused. Every transaction counts the instances again. So the call may be repeated
+ * however it ended, and two calls may run at once: nothing is added twice. The decision, with its cause, is
+ * kept in the transactions that carry it out. No workflow is told.
  */
 export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<Aligned> {
   const trimmed = await inTransaction(deps, (db) => trim(db, deps, wanted))
@@ -94,7 +97,7 @@ export async function alignClones(deps: AlignDeps, wanted: WantedSize): Promise<
 
 /** The decision of one alignment, which is written again after each step. */
 interface DecisionLog {
-  /** Undefined until it is written for the first time. */
+  /** Undefined until the decision is written for the first time. */
   position: number | undefined
   report: DecisionReport
   target: number
@@ -179,7 +182,7 @@ async function addOne(
   return made
 }
 
-/** A workflow that has to begin anew goes on from this size. */
+/** Writes the size that was decided. A workflow that is started again goes on from this size. */
 async function writeTarget(db: Db, serviceUuid: string, target: number): Promise<void> {
   await db
     .updateTable('autoscaleConfigurations')
@@ -214,8 +217,8 @@ async function retire(db: Db, members: readonly RetiringMember[], cooldownMs: nu
 }
 
 /**
- * The longest drain there is. Of two drains the one that ends earlier counts, so this one leaves a drain that
- * is under way as it is.
+ * The longest drain there is. Of two drains, the one that ends earlier counts. So this drain does not change
+ * a drain that is under way.
  */
 const longestDrainMs = 3_600_000
 const drainMs = {

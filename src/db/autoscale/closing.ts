@@ -15,15 +15,18 @@ import type { Db } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 
 export type Closing =
-  /** `over`: there is no configuration any more; `kept`: the service was configured again meanwhile. */
+  /**
+   * `over`: the configuration's row does not exist any more. `kept`: the service was configured again
+   * meanwhile.
+   */
   | { readonly kind: 'over' | 'kept' }
   | {
       readonly kind: 'closing'
       /** All clones that are given back and not deleted yet. */
       readonly retired: readonly RetiredClone[]
       /**
-       * The master is stopped and has to be started. The request has this id, so that it starts the master
-       * once.
+       * Present if the master is stopped and has to be started. Repeated requests have this same id, so that
+       * the master starts once.
        */
       readonly start?: { readonly master: InstanceSettings; readonly requestId: string }
     }
@@ -81,10 +84,10 @@ async function close(db: Db, serviceUuid: string) {
 }
 
 /**
- * Undefined where the master is deleted. A master that is about to stop counts as stopped: its workflow
- * remembers a start until then. `liveReservedUntil` is not looked at: whoever kept the place for a start,
- * perhaps this very closing, may have died before it asked for the start. A master that waits for its restart
- * does not count as stopped, because it starts by itself.
+ * Undefined if the master is deleted. A master that is about to stop counts as stopped: its workflow
+ * remembers a start until then. `liveReservedUntil` does not matter here: the process that set it for a
+ * start, perhaps during this very closing, may have died before it asked for the start. A master that waits
+ * for its restart does not count as stopped, because it starts by itself.
  */
 async function lookAtMaster(
   db: Db,
@@ -126,9 +129,9 @@ async function keepOnce(
 }
 
 /**
- * Removes the row of a deleted configuration once all clones are given back; the sweep tells those workflows
- * of clones that were not told of it. False where the row is still needed, as when the service was configured
- * again. Idempotent.
+ * Removes the row of a deleted configuration once all clones are given back. Workflows of clones that were
+ * not told yet are told by the sweep. False if the row is still needed, for example because the service was
+ * configured again. Idempotent.
  */
 export async function removeAutoscaleRow({ db }: Database, serviceUuid: string): Promise<boolean> {
   const there = db

@@ -22,12 +22,12 @@ export interface NewAutoscale {
   readonly userUuid: string
   readonly serviceUuid: string
   readonly master: Identifier
-  /** Absent: the default, or the size nearest to it within the limits of the account. */
+  /** The sizes. Absent: the default, or the nearest size to it that the limits of the account allow. */
   readonly minSize?: number
   readonly maxSize?: number
   readonly warmupMs: number
   readonly cooldownMs: number
-  /** Their names differ, and there are not more than a service may have. */
+  /** Policies with different names, and not more than a service may have. */
   readonly policies: readonly AutoscalePolicy[]
 }
 
@@ -42,10 +42,10 @@ export type ChangeAutoscaleOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Configures a service that has no configuration, and makes the service persistent. The row of an earlier
- * configuration that is still to be closed is taken over. This happens under the lock of the user's row: of
- * two calls at once one is refused, and meanwhile the master is neither deleted nor given a volume. The order
- * of locks is the same everywhere: the user, the service, its configuration, the instance.
+ * Configures a service that has no configuration, and makes the service persistent. If an earlier
+ * configuration is deleted but not closed yet, its row is taken over. All happens under the lock of the
+ * user's row: of two calls at once one is refused, and meanwhile the master can neither be deleted nor get a
+ * volume. The order of locks is the same everywhere: the user, the service, its configuration, the instance.
  */
 export async function insertAutoscale(
   database: Database,
@@ -85,7 +85,10 @@ type WrittenConfiguration = Omit<
   'createdAt' | 'deletedAt' | 'workflowStartedAt' | 'target'
 >
 
-/** Overwrites a deleted configuration if its row is still there: only its service and its user stay. */
+/**
+ * Inserts a configuration, or overwrites a deleted one whose row is still there: only its service and its
+ * user stay.
+ */
 async function writeConfiguration(db: Db, { policies, ...columns }: WrittenConfiguration): Promise<void> {
   await db
     .insertInto('autoscaleConfigurations')
@@ -107,7 +110,10 @@ async function writeConfiguration(db: Db, { policies, ...columns }: WrittenConfi
     .execute()
 }
 
-/** The configurations of those services of the user that have one, by the service's UUID. */
+/**
+ * The configurations of these services of the user, by the service's UUID. Services without a configuration
+ * are left out.
+ */
 export async function findAutoscale(
   { db }: Database,
   userUuid: string,
@@ -133,8 +139,9 @@ export async function findAutoscale(
 }
 
 /**
- * Makes the configuration invisible, and gives back all clones in the same moment; they may drain for the
- * cooldown. The workflow of the configuration closes what is left, and removes the row.
+ * Marks the configuration deleted, which hides it from readers, and gives back all clones in the same
+ * transaction; they may drain for the cooldown. The workflow of the configuration does the rest of the
+ * closing and removes the row.
  */
 export async function deleteAutoscale(
   database: Database,
@@ -207,7 +214,10 @@ async function refuseConfigured(db: Db, { uuid, name }: LockedService): Promise<
   throw new Refused({ kind: 'autoscale-configured', service: name, master: configured.master ?? '' })
 }
 
-/** Answers the UUID of the instance that is to be cloned. Throws `Refused` where it can not be cloned. */
+/**
+ * Locks the instance that is to be the master and returns its UUID. Throws `Refused` if it can not be
+ * cloned.
+ */
 async function lockMaster(
   db: Db,
   { userUuid, master }: NewAutoscale,

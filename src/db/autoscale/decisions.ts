@@ -25,8 +25,8 @@ export async function lastDecisions(
 
 /**
  * Keeps a decision, in the transaction that carries it out, and deletes those that are too old. A refusal
- * that only repeats the last decision takes its place: what was tried in vain for hours does not push out
- * what was done. Answers the position, by which `rewriteDecision` finds the decision.
+ * that only repeats the last decision replaces it, so that hours of vain attempts do not push out the
+ * decisions that changed something. Returns the position, by which `rewriteDecision` finds the decision.
  */
 export async function keepDecision(db: Db, serviceUuid: string, report: DecisionReport): Promise<number> {
   const { added, givenBack, refusal } = report
@@ -79,7 +79,7 @@ async function deleteOld(db: Db, serviceUuid: string): Promise<void> {
     .execute()
 }
 
-/** Replaces what is kept of a decision that is still being carried out. */
+/** Replaces the report of a decision that is still being carried out. */
 export async function rewriteDecision(db: Db, position: number, report: DecisionReport): Promise<void> {
   await db
     .updateTable('autoscaleDecisions')

@@ -10,9 +10,9 @@ export type LockedAutoscale = Readonly<
 const columns = ['deletedAt', 'masterUuid', 'minSize', 'maxSize', 'warmupMs', 'cooldownMs'] as const
 
 /**
- * Undefined where the service has no configuration. The order of locks is the same everywhere: the user, the
- * service, its configuration. So clones are made and given back one by one, and never at the same time as a
- * create, start or delete of their user.
+ * Locks the configuration of a service, a deleted one too. Undefined if the service has none. The order of
+ * locks is the same everywhere: the user, the service, its configuration. So clones are made and given back
+ * one by one, and never at the same time as a create, start or delete of their user.
  */
 export async function lockAutoscale(db: Db, serviceUuid: string): Promise<LockedAutoscale | undefined> {
   const owner = await db
@@ -34,7 +34,7 @@ export async function lockAutoscale(db: Db, serviceUuid: string): Promise<Locked
   return row === undefined ? undefined : { user, ...row }
 }
 
-/** Undefined where the user was removed meanwhile: the configuration was removed with the user. */
+/** Undefined if the user was removed meanwhile; the configuration was removed with the user. */
 async function lockOwner(db: Db, userUuid: string): Promise<Row<'users'> | undefined> {
   try {
     return await lockUser(db, userUuid)

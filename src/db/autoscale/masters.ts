@@ -7,13 +7,18 @@ import type { InstanceRow } from '../instance/row.ts'
 import { workflowSettings } from '../instance/settings.ts'
 import { anyOf } from '../sql/lists.ts'
 
-/** What was marked deleted together with an instance because that was a master. */
+/**
+ * The configurations and clones that were marked deleted together with an instance because it was a master.
+ */
 export interface GoneWithMaster {
   readonly configurations: readonly AutoscaleSettings[]
   readonly clones: readonly InstanceSettings[]
 }
 
-/** The instance is marked deleted. The answer is empty where it was no master. */
+/**
+ * Reads what was deleted together with this instance, which is marked deleted. Both lists are empty if it
+ * was no master.
+ */
 export async function findGoneWithMaster(
   { db }: Database,
   { uuid, serviceUuid }: Pick<InstanceRow, 'uuid' | 'serviceUuid'>,
@@ -37,7 +42,7 @@ export async function findGoneWithMaster(
 
 type Master = Pick<InstanceRow, 'uuid' | 'name'>
 
-/** The masters of those instances that are clones, by the master's UUID. */
+/** The masters of those rows that are clones, by the master's UUID. */
 export async function mastersOf(
   { db }: Database,
   rows: readonly Pick<InstanceRow, 'cloneOf'>[],

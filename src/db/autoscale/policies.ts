@@ -6,7 +6,7 @@ import { Refused, orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 
-/** What became of each policy, in the order in which they were given. A change without `refusal` was made. */
+/** The result for each policy, in the order of the request. A change without `refusal` was made. */
 export type ChangePoliciesOutcome =
   | { readonly ok: true; readonly changes: readonly PolicyChange[] }
   | { readonly ok: false; readonly refusal: WriteRefusal }
@@ -23,8 +23,8 @@ interface ConfiguredService {
 }
 
 /**
- * Adds policies to a service. A policy is refused where its name is taken or the service has too many; the
- * others are added all the same.
+ * Adds policies to a service. A policy is refused if its name is taken or the service has too many; the
+ * others are still added.
  */
 export async function addPolicies(
   database: Database,
@@ -47,7 +47,9 @@ export async function addPolicies(
   })
 }
 
-/** Removes policies of a service. Names that no policy has are refused; the others go all the same. */
+/**
+ * Removes policies of a service. Names that no policy has are refused; the other policies are still removed.
+ */
 export async function deletePolicies(
   database: Database,
   service: ConfiguredService,
@@ -71,8 +73,8 @@ interface Change {
 }
 
 /**
- * Changes the policies under the lock of the configuration's row, so that changes at once come one after the
- * other. No other lock is taken, so nobody has to wait for more than this row.
+ * Changes the policies under the lock of the configuration's row, so that concurrent changes run one after
+ * the other. No other lock is taken, so other transactions wait for nothing but this row.
  */
 async function changed(
   database: Database,

@@ -16,9 +16,11 @@ import { anyOf } from '../sql/lists.ts'
 import { ago, before, now } from '../sql/time.ts'
 import type { SweepBounds } from '../workflow-rows.ts'
 
-// What the workflows of autoscale configurations, their observers and the sweep read.
+// Queries for the workflows of autoscale configurations, for their observers and for the sweep.
 
-/** Configurations in force whose workflow is not known to have been started, oldest first. */
+/**
+ * Configurations that are not deleted and whose workflow is not known to have been started, oldest first.
+ */
 export async function findUnstartedAutoscales(
   { db }: Database,
   bounds: SweepBounds,
@@ -63,7 +65,7 @@ export interface RetiredClone {
   readonly drainMs: number
 }
 
-/** Clones that are given back and not deleted yet, those first that were given back first. */
+/** Clones that are given back and not deleted yet, in the order in which they were given back. */
 export async function findRetiredClones(
   { db }: Database,
   bounds: SweepBounds,
@@ -79,7 +81,7 @@ export async function findRetiredClones(
   return rows.map(retiredClone)
 }
 
-/** Those of these instances that are given back and not deleted yet, in no order. */
+/** Those of these instances that are given back and not deleted yet, in no particular order. */
 export async function findRetiredAmong(
   { db }: Database,
   uuids: readonly string[],
@@ -100,7 +102,7 @@ function retiredClone(row: InstanceRow & Pick<Row<'instances'>, 'retireDrainMs'>
   return { settings: workflowSettings(row), drainMs: Math.max(row.retireDrainMs ?? 0, leastDrainMs) }
 }
 
-/** Services that have a configuration which is not deleted, in no order. */
+/** Services that have a configuration which is not deleted, in no particular order. */
 export async function listAutoscaledServices({ db }: Database): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('autoscaleConfigurations')
@@ -225,9 +227,9 @@ function memberColumns(eb: ExpressionBuilder<Tables, 'instances' | 'nodes'>) {
 }
 
 /**
- * The last heartbeat of a host that had been heard for `hostGoneAfterMs` without a pause. The silence of a
- * host is measured up to then, because silence says nothing where nobody listened: after an outage of the API
- * or of this whole machine, hosts have to be heard again first.
+ * The latest heartbeat of any host that had sent heartbeats for `hostGoneAfterMs` without a pause. The
+ * silence of a host is measured up to this time, because silence means nothing while the API did not listen:
+ * after an outage of the API or of this whole machine, hosts have to be heard again first.
  */
 function lastSteadyHeartbeat(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return eb

@@ -10,16 +10,16 @@ export interface OwnedAutoscale {
   readonly serviceUuid: string
   readonly serviceName: string
   readonly userName: string
-  /** Null where the service has none. */
+  /** Null if the service has none. */
   readonly configuration: AutoscaleConfiguration | null
-  /** Since when the configuration is being closed; null where it is in force. */
+  /** Since when the configuration is being closed; null if it is not deleted. */
   readonly deletedAt: Date | null
   readonly target: number | null
   /** The names of clones that are given back and not deleted yet, in the order in which they were made. */
   readonly leaving: readonly string[]
 }
 
-/** A longer list would not help anybody to tell services of one name apart. */
+/** How many services are found at most. A longer list would not help to tell services of one name apart. */
 const maxFound = 20
 
 /**
@@ -68,7 +68,7 @@ export async function searchAutoscaled(
   return found.map((service) => ({ ...service, leaving: service.leaving ?? [] }))
 }
 
-/** Null where there are none. */
+/** The names of clones that are given back and not deleted yet; null if there are none. */
 function namesLeaving(eb: ExpressionBuilder<Tables, 'services'>) {
   return eb
     .selectFrom('instances')

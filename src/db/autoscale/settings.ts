@@ -1,12 +1,15 @@
 import type { AutoscaleSettings } from '../../domain/autoscale/settings.ts'
 import type { Db, Row } from '../schema/tables.ts'
 
-/** What the workflow of a configuration has to know of its row. */
+/** The columns that the workflow of a configuration has to know. */
 type AutoscaleSettingsRow = Readonly<
   Pick<Row<'autoscaleConfigurations'>, 'serviceUuid' | 'userUuid' | 'target'> & { serviceName: string }
 >
 
-/** Selects from all configurations; the caller says which. Every configuration has its service. */
+/**
+ * Selects the settings of all configurations; the caller adds the conditions. The inner join loses none,
+ * because every configuration has its service.
+ */
 export function selectAutoscaleSettings(db: Db) {
   return db
     .selectFrom('autoscaleConfigurations')

@@ -4,22 +4,22 @@ import { json } from '../postgres-client.ts'
 import type { Db, JsonText, Row, Tables } from '../schema/tables.ts'
 import { now } from '../sql/time.ts'
 
-/** Of one certificate; older ones tell its owner nothing that these do not. */
+/** How many attempts of one certificate are kept. Older ones would tell its owner nothing more. */
 export const maxKeptAttempts = 20
 
-/** What was seen in an attempt, as JSON; it is merged into what was noted of it before. */
+/** What was seen in an attempt, as JSON. It is merged into the attempt's earlier report. */
 export type AttemptReport = Readonly<Record<string, unknown>>
 
 const attemptColumns = ['number', 'startedAt', 'endedAt', 'report'] as const
 
-/** What is told of an attempt. The entity says what its columns mean. */
+/** An attempt as its owner gets it. The entity says what its columns mean. */
 export type CertificateAttemptRow = Readonly<
   Pick<Row<'certificateAttempts'>, (typeof attemptColumns)[number]>
 >
 
 /**
- * Begins an attempt and answers its number; one that was begun and has not ended is gone on with, so that a
- * repeat after a crash is no attempt more. Undefined where the certificate is gone.
+ * Begins an attempt and returns its number. An attempt that has not ended is continued instead, so that a
+ * repeat after a crash does not count as another attempt. Undefined if the certificate is gone.
  */
 export async function addAttempt(
   database: Database,
@@ -45,7 +45,10 @@ export async function addAttempt(
   })
 }
 
-/** In a transaction that has the certificate's row locked, so that no two get one number. */
+/**
+ * Inserts the next attempt. The caller's transaction has locked the certificate's row, so that no two
+ * attempts get the same number.
+ */
 async function insertNext(db: Db, uuid: string, report: AttemptReport): Promise<number> {
   const { number } = await db
     .insertInto('certificateAttempts')
@@ -67,7 +70,7 @@ async function insertNext(db: Db, uuid: string, report: AttemptReport): Promise<
   return number
 }
 
-/** Notes what was seen in an attempt that goes on. Nothing happens where the certificate is gone. */
+/** Notes what was seen in an attempt that goes on. Does nothing if the certificate is gone. */
 export async function noteAttempt(
   { db }: Database,
   attempt: { readonly uuid: string; readonly number: number },
@@ -82,8 +85,8 @@ export async function noteAttempt(
 }
 
 /**
- * Ends an attempt with what was seen last. It stays ended when it was; nothing happens where the certificate
- * is gone.
+ * Ends an attempt with what was seen last. An attempt that has ended already keeps its end. Does nothing if
+ * the certificate is gone.
  */
 export async function endAttempt(
   { db }: Database,
@@ -98,7 +101,7 @@ export async function endAttempt(
     .execute()
 }
 
-/** What was noted before, with `report` merged into it. */
+/** The earlier report with `report` merged into it. */
 function merged(eb: ExpressionBuilder<Tables, 'certificateAttempts'>, report: AttemptReport) {
   return eb('report', '||', eb.cast<AttemptReport>(eb.val(json(report)), 'jsonb')).$castTo<
     JsonText<AttemptReport>

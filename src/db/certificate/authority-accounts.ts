@@ -2,9 +2,11 @@ import type { Database } from '../database.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { now } from '../sql/time.ts'
 
-/** One authority's row, its key opened: the account with it, or the local authority itself. */
+/**
+ * The row of one authority with its key opened: the account at the authority, or the local authority itself.
+ */
 export interface AuthorityAccountRecord {
-  /** PEM. */
+  /** The account's key, PEM. */
   readonly key: string
   readonly accountUrl?: string
   readonly chain?: string
@@ -63,7 +65,7 @@ export function createAuthorityAccounts(deps: {
 
     async noteAccountUrl(directory: string, record: AuthorityAccountRecord, accountUrl: string) {
       const found = await stored(directory)
-      // Sealed twice, a key has two texts: what is compared is the one that was opened.
+      // A key that is sealed twice has two different sealed texts, so the opened keys are compared.
       if (found === undefined || secretBox.open(found.keySealed, contextOf(directory)) !== record.key) return
       await database.db
         .updateTable('authorityAccounts')

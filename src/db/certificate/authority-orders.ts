@@ -19,13 +19,15 @@ interface Wanted {
   readonly nowMs: number
 }
 
-/** Whoever takes a permit waits for those who are taking one: any number of workers share the same count. */
+/**
+ * The lock under which permits are taken one after the other, so that any number of workers share one count.
+ */
 const paceLock = 7_070_003
 
 /**
- * Counts one more order for a certificate with an authority, or says until when it has to wait. To be asked
- * right before the order is made; what becomes of the order does not matter, unless none was made
- * (`giveBackOrder`).
+ * Counts one more order for a certificate with an authority, or says until when the order has to wait. Call
+ * this right before the order is made. The order counts even if it fails later; if none was made, call
+ * `giveBackOrder`.
  */
 export async function takeOrder(database: Database, wanted: Wanted): Promise<OrderPermit> {
   return database.db.transaction().execute(async (db) => {
@@ -48,7 +50,7 @@ export async function takeOrder(database: Database, wanted: Wanted): Promise<Ord
   })
 }
 
-/** The authority made no order. */
+/** Takes an order off the count because the authority made none. */
 export async function giveBackOrder(
   { db }: Database,
   { number }: { readonly number: number },
@@ -61,7 +63,10 @@ interface FoundOrder extends WantedOrder {
   readonly position: number
 }
 
-/** One that no domain uses is renewed like a new one is made: nobody misses it. */
+/**
+ * The order that the certificate needs. If no domain uses the certificate, its renewal counts like a new
+ * order: nobody misses the certificate.
+ */
 async function wantedOrder(db: Db, uuid: string): Promise<FoundOrder | undefined> {
   return db
     .selectFrom('certificates')
@@ -105,8 +110,8 @@ async function usersCount(db: Db): Promise<number> {
 }
 
 /**
- * Their attempts go on, at a time that is still to come. What failed waits for its next attempt, and has no
- * place here.
+ * Counts the orders ahead of this one: those of certificates with an open attempt that goes on at a later
+ * time. A certificate whose last attempt failed has no open attempt and does not count.
  */
 async function ordersAhead(
   db: Db,

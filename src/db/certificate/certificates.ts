@@ -9,14 +9,15 @@ import type { Identifier, ListPage } from '../identifiers.ts'
 import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
 
-/** What a certificate must be to be listed; a filter with nothing lets all pass. */
+/** The conditions on certificates in a list. An empty filter lets all pass. */
 export interface CertificateFilter {
-  /** As the row has it. */
+  /** The common name in the form of the row: lower case, without a final dot. */
   readonly commonName?: string
 }
 
 /**
- * The user's certificates, in the order of `identifiers`; undefined for each that this user does not have.
+ * The user's certificates, in the order of `identifiers`; undefined for each one that the user does not
+ * have.
  */
 export async function findCertificates(
   { db }: Database,
@@ -46,7 +47,7 @@ export async function listCertificates(
     .execute()
 }
 
-/** Names of the user's certificates that pass any of the filters; without a filter, of all. */
+/** Names of the user's certificates that pass any of the filters; all names if there is no filter. */
 export async function listCertificateNames(
   { db }: Database,
   userUuid: string,
@@ -66,10 +67,13 @@ export async function listCertificateNames(
     .execute()
 }
 
-/** How many are looked at: those of one issuer have the same certificates above them. */
+/**
+ * How many chains are read. Certificates of one issuer have the same certificates above them, so a few are
+ * enough.
+ */
 const maxChainsOfIssuer = 3
 
-/** Chains, PEM, of the user's newest certificates that this issuer issued. */
+/** The chains, PEM, of the user's newest certificates from this issuer. */
 export async function chainsOfIssuer(
   { db }: Database,
   userUuid: string,
@@ -87,7 +91,7 @@ export async function chainsOfIssuer(
   return rows.map(({ chain }) => chain)
 }
 
-/** Of these, the requested ones whose workflow nobody is known to have started. */
+/** Those of these certificates that were requested and whose workflow is not known to have been started. */
 export async function unstartedCertificates(
   { db }: Database,
   uuids: readonly string[],

@@ -8,9 +8,9 @@ export type DeleteCertificateOutcome =
   { readonly ok: true } | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses it: whoever
- * gives it to a domain has the user's row, too, so that none does in between. Of two deletes at once one
- * finds it. Its workflow ends when it finds nothing.
+ * Deletes the user's certificate with its key, order and attempts. Refused while a domain uses it. A
+ * transaction that gives a certificate to a domain locks the user's row too, so none can do so in between.
+ * Of two deletes at once, one finds the certificate. Its workflow ends when it finds no row.
  */
 export async function deleteCertificate(
   database: Database,
@@ -38,7 +38,7 @@ export async function deleteCertificate(
   return written.ok ? { ok: true } : written
 }
 
-/** The first domain, of the service that was created first, that is served with the certificate. */
+/** The first domain that uses the certificate, of the service that was created first. */
 async function firstUse(db: Db, uuid: string) {
   return db
     .selectFrom('domains')

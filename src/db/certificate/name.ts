@@ -5,15 +5,15 @@ import { Refused } from '../refused.ts'
 import type { Db } from '../schema/tables.ts'
 
 /**
- * Certificates outlive their services, so that nothing but this bounds how many a user makes by creating
- * domains.
+ * The most certificates of a user. They outlive their services, so nothing else bounds how many a user makes
+ * by creating domains.
  */
 export const maxCertificatesPerUser = 1_000
 
 /**
- * A name that none of the user's certificates has: the given one, or a generated one. In a transaction that
- * has the user's row locked, so that it stays free until the commit, as does the room for one more. Throws
- * `Refused`.
+ * A name that none of the user's certificates has: the given one, or a generated one. The caller's
+ * transaction has locked the user's row, so the name and the room for one more certificate stay free until
+ * the commit. Throws `Refused`.
  */
 export async function nameNewCertificate(
   db: Db,

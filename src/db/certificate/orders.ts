@@ -9,11 +9,11 @@ import type { Db, Row } from '../schema/tables.ts'
 import { allOf } from '../sql/lists.ts'
 import { now } from '../sql/time.ts'
 
-/** What an attempt goes on with after a crash. */
+/** The part of an order that an attempt needs to go on after a crash. */
 export interface KeptOrder {
-  /** PEM. */
+  /** The certificate's new key, PEM. */
   readonly keyPem: string
-  /** Absent until the authority has answered. */
+  /** Absent until the authority has answered the order. */
   readonly orderUrl?: string
 }
 
@@ -22,9 +22,8 @@ const storedColumns = ['directory', 'keySealed', 'orderUrl'] as const
 type StoredOrder = Readonly<Pick<Row<'certificateOrders'>, (typeof storedColumns)[number]>>
 
 /**
- * The order under way, with the key that it is finalised with. Where there is none with this authority, one
- * is begun with a new key; of two that begin at once both get the first one's. Undefined where the
- * certificate is gone.
+ * The order under way, with the key for its finalising. If there is none with this authority, an order with
+ * a new key is begun; two calls at once both get the key of the first. Undefined if the certificate is gone.
  */
 export async function ensureOrderKey(
   { database, secretBox }: CertificateDeps,
@@ -34,8 +33,8 @@ export async function ensureOrderKey(
   const stored = await storedOrder(database.db, uuid)
   const kept = stored && openedOrder(secretBox, uuid, { stored, directory })
   if (kept !== undefined) return kept
-  // What is there is another authority's, or its key can not be opened: neither can be gone on with. It is
-  // replaced where it still is what was seen.
+  // A stored order is of another authority here, or its key can not be opened, so it is of no use. It is
+  // replaced unless somebody else replaced it since it was read.
   const keySealed = secretBox.seal(wanted.makeKeyPem(), orderKeyContext(uuid))
   await database.db
     .insertInto('certificateOrders')
@@ -65,7 +64,7 @@ export async function ensureOrderKey(
   return findOrder({ database, secretBox }, uuid, directory)
 }
 
-/** The order under way with this authority. */
+/** The order under way with this authority; undefined if there is none. */
 export async function findOrder(
   { database, secretBox }: CertificateDeps,
   uuid: string,
@@ -94,8 +93,8 @@ async function storedOrder(db: Db, uuid: string): Promise<StoredOrder | undefine
 }
 
 /**
- * Notes the order's URL, before anything is done with it. Answers the one that is kept, which is the first;
- * undefined where the order is not under way any more.
+ * Notes the order's URL before it is used. Returns the URL that is kept, which is the first that was noted;
+ * undefined if the order is not under way any more.
  */
 export async function setOrderUrl(
   { db }: Database,
@@ -111,7 +110,7 @@ export async function setOrderUrl(
   return kept?.orderUrl
 }
 
-/** Forgets an order that leads nowhere, its key and what was shown for it. Idempotent. */
+/** Forgets an order that can not succeed any more, with its key and challenges. Idempotent. */
 export async function clearOrder({ db }: Database, uuid: string): Promise<void> {
   await db
     .with(
@@ -128,8 +127,8 @@ export async function clearOrder({ db }: Database, uuid: string): Promise<void> 
 }
 
 /**
- * Has gateways show exactly these for the certificate. Idempotent: those that are shown already stay. False
- * where the certificate is gone.
+ * Makes gateways show exactly these challenges for the certificate. Idempotent: challenges that are shown
+ * already stay. False if the certificate is gone.
  */
 export async function putChallenges(
   { database, secretBox }: CertificateDeps,
@@ -162,12 +161,12 @@ export async function putChallenges(
   })
 }
 
-/** Ends what gateways show for it. Idempotent. */
+/** Removes the challenges that gateways show for the certificate. Idempotent. */
 export async function dropChallenges({ db }: Database, uuid: string): Promise<void> {
   await db.deleteFrom('acmeChallenges').where('certificateUuid', '=', uuid).execute()
 }
 
-/** What binds the key of an order to its certificate. */
+/** The secret box's context that binds the key of an order to its certificate. */
 function orderKeyContext(uuid: string): string {
   return `certificate-order-key/${uuid}`
 }

@@ -11,14 +11,14 @@ import { anyOf } from '../sql/lists.ts'
 import { ago, now } from '../sql/time.ts'
 import type { SweepBounds } from '../workflow-rows.ts'
 
-// What the workflow of a requested certificate reads and writes. Nothing here touches what was uploaded.
+// The queries of a requested certificate's workflow. Nothing here changes uploaded certificates.
 
 export interface CertificateDeps {
   readonly database: Database
   readonly secretBox: SecretBox
 }
 
-/** Requested certificates whose workflow nobody is known to have started, oldest first. */
+/** Requested certificates whose workflow is not known to have been started, oldest first. */
 export async function findUnstartedCertificates(
   { db }: Database,
   { olderThanMs, limit }: SweepBounds,
@@ -49,15 +49,15 @@ export async function markCertificateWorkflowStarted(
     .execute()
 }
 
-/** What readers see of a certificate's life. */
+/** The part of a certificate's life that readers see. */
 export interface CertificateRecord extends Pick<CertificateLife, 'state' | 'attempt' | 'failure'> {
   readonly nextAt?: Date | undefined
 }
 
 /**
- * Writes what the workflow decided. A revision that is not greater than the row's is older news, or a repeat,
- * and changes nothing. Answers whether the certificate is still there: a workflow whose row is gone has
- * nothing left to do.
+ * Writes the life that the workflow decided. A revision that is not greater than the row's is out of date or
+ * a repeat and changes nothing. Returns whether the certificate still exists: a workflow whose row is gone
+ * has nothing left to do.
  */
 export async function recordCertificate(
   { db }: Database,
@@ -88,20 +88,20 @@ export async function recordCertificate(
   return found !== undefined
 }
 
-/** What of a certificate's content its owner is shown. */
+/** The part of a certificate's content that its owner sees. */
 export interface CertificateFacts {
   readonly subject: string
   readonly issuer: string
-  /** Hexadecimal, upper case. */
+  /** The serial number in hexadecimal, upper case. */
   readonly serialNumber: string
   readonly notBefore: Date
   readonly notAfter: Date
 }
 
 /**
- * Replaces chain, key and facts, all at once, and drops order and challenges. Gateways serve it as soon as
- * the recorded state is `valid`; that is the workflow's to say. Repeating the installation of a chain changes
- * nothing. False where the certificate is gone.
+ * Replaces chain, key and facts, all at once, and drops order and challenges. Gateways use the certificate
+ * as soon as its workflow records the state `valid`. Installing the same chain again changes nothing. False
+ * if the certificate is gone.
  */
 export async function installCertificate(
   { database, secretBox }: CertificateDeps,
@@ -141,17 +141,17 @@ export async function installCertificate(
   return owner !== undefined
 }
 
-/** What is to be issued. */
+/** What an attempt has to know about the certificate that is to be issued. */
 export interface WantedCertificate {
-  /** The common name alone. */
+  /** The names to certify: the common name alone. */
   readonly names: readonly string[]
   readonly state: CertificateState
-  /** PEM, of the one that is to be renewed. */
+  /** The chain, PEM, of the certificate that is to be renewed. */
   readonly chain?: string
   readonly notAfter?: Date
 }
 
-/** Undefined where the certificate is gone, or was never requested. */
+/** Undefined if the certificate is gone, or was not requested but uploaded. */
 export async function loadForIssue({ db }: Database, uuid: string): Promise<WantedCertificate | undefined> {
   const row = await db
     .selectFrom('certificates')

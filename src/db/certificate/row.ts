@@ -2,7 +2,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { columnsOf } from '../schema/columns.ts'
 import type { Db, Row } from '../schema/tables.ts'
 
-/** What readers do not get: the chain and its key, and what only the platform works with. */
+/** Columns that readers do not get: the chain and its key, and columns that only the platform needs. */
 const inner = [
   'workflowStartedAt',
   'chain',
@@ -12,7 +12,7 @@ const inner = [
 
 /** One certificate as readers get it. The entity says what its columns mean. */
 export interface CertificateRow extends Readonly<Omit<Row<'certificates'>, (typeof inner)[number]>> {
-  /** With domains that it serves, in the order of their creation. */
+  /** The services whose domains use the certificate, in the order of their creation. */
   readonly services: readonly { readonly uuid: string; readonly name: string }[]
 }
 

@@ -9,7 +9,10 @@ export interface OwnedCertificate extends CertificateRow {
   readonly userName: string
 }
 
-/** If more certificates have one name, a list of them does not help to tell them apart. */
+/**
+ * How many certificates are found at most. A longer list would not help to tell certificates of one name
+ * apart.
+ */
 const maxFound = 20
 
 function ownedCertificates(db: Db, userName: string | undefined) {
@@ -30,8 +33,9 @@ export async function overlookCertificates(
 }
 
 /**
- * For administrators: the certificate of that UUID, or what every user, or `userName` alone, has of that
- * name; where there is none, those that the domain is served with; else those for it.
+ * For administrators: the certificate with this UUID and the certificates with this name, of every user or
+ * of `userName` alone. If there are none, the certificates with which the domain of this name is served; if
+ * there are none either, those whose common name it is.
  */
 export async function searchCertificates(
   { db }: Database,
@@ -41,7 +45,7 @@ export async function searchCertificates(
   const domain = domainOf(text)
   const fitting = ownedCertificates(db, userName).select((eb) => {
     const isNamed = eb('found.name', '=', text)
-    // PostgreSQL would fail the query for a text that is no UUID.
+    // PostgreSQL would fail the query if the text is no UUID.
     const isWanted = isUuid(text) ? eb.or([eb('found.uuid', '=', text), isNamed]) : isNamed
     const serving = eb.selectFrom('domains').select('certificateUuid').where('fqdn', '=', domain)
     return eb

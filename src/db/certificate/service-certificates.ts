@@ -12,9 +12,10 @@ import { anyOf } from '../sql/lists.ts'
 import { now } from '../sql/time.ts'
 
 /**
- * The certificate that a domain is served with; null for names of the metro domain. One that is given has to
- * fit; else one of the user's that fits is taken, a valid one before one that is still pending; else a new
- * one is requested, which is a row in state pending. In a transaction that has the user's row locked.
+ * Chooses the certificate for a domain; null for names of the metro domain. A certificate that the request
+ * names has to fit. Otherwise one of the user's that fits is taken, a valid one rather than a pending one.
+ * If none fits, a new one is requested by writing a row in state pending. The caller's transaction has
+ * locked the user's row.
  */
 export async function chooseCertificate(
   db: Db,
@@ -47,7 +48,10 @@ async function givenCertificate(
   return uuid
 }
 
-/** Nobody renews what its owner brought, so one that has expired is of no use to a new domain. Never null. */
+/**
+ * Whether an uploaded certificate has expired. The platform does not renew it, so a new domain can not use
+ * it. Never null.
+ */
 function isSpent(eb: ExpressionBuilder<Tables, 'certificates'>) {
   return eb.and([
     eb('origin', '=', CertificateOrigin.Uploaded),
@@ -56,7 +60,10 @@ function isSpent(eb: ExpressionBuilder<Tables, 'certificates'>) {
   ])
 }
 
-/** One in state `error` is not tried again by itself, so it fits nothing. */
+/**
+ * The best of the user's certificates for a domain. A certificate in state `error` is not tried again by
+ * itself, so it fits no domain.
+ */
 async function fittingCertificate(
   db: Db,
   { userUuid }: ServiceWriter,

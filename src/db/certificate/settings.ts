@@ -1,7 +1,7 @@
 import type { CertificateSettings } from '../../domain/certificate/settings.ts'
 import type { Row } from '../schema/tables.ts'
 
-/** What of a certificate's row its workflow has to know. */
+/** The columns that a certificate's workflow has to know. */
 export const certificateSettingsColumns = [
   'uuid',
   'name',
@@ -16,7 +16,7 @@ export const certificateSettingsColumns = [
   'notAfter',
 ] as const satisfies readonly (keyof Row<'certificates'>)[]
 
-/** Every `CertificateRow` is one. */
+/** The values of these columns. Every `CertificateRow` has them. */
 export type CertificateSettingsRow = Readonly<
   Pick<Row<'certificates'>, (typeof certificateSettingsColumns)[number]>
 >

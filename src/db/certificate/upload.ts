@@ -9,10 +9,10 @@ import { orRefusal } from '../refused.ts'
 import type { WriteRefusal } from '../refused.ts'
 import { lockUser } from '../account/user-lock.ts'
 
-/** A certificate that was found to be good. */
+/** A certificate to upload, which the caller has checked. */
 export interface NewCertificate {
   readonly userUuid: string
-  /** Absent: generated from the common name. */
+  /** The certificate's name. Absent: generated from the common name. */
   readonly name?: string
   readonly commonName: string
   /** PEM. */
@@ -25,9 +25,7 @@ export type UploadCertificateOutcome =
   | { readonly ok: true; readonly certificate: { readonly uuid: string; readonly name: string } }
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
-/**
- * Writes a certificate that its owner brought, with its key sealed. It is valid at once and has no workflow.
- */
+/** Writes an uploaded certificate, with its key sealed. It is valid at once and has no workflow. */
 export async function uploadCertificate(
   deps: CertificateDeps & { readonly randomSuffix?: RandomSuffix },
   wanted: NewCertificate,

@@ -4,27 +4,27 @@ import type { Database } from '../database.ts'
 import { ago } from '../sql/time.ts'
 import { releasedSecret } from './hosts.ts'
 
-/** A host as its administrator sees it; without its secret, so that no key is needed. */
+/** A host as its administrator sees it. Its secret is left out, so that no key is needed to read it. */
 export interface NodeOverview {
   readonly id: string
   readonly agentUrl: string
   readonly accelerator: string
-  /** What those take that have a VM. */
+  /** The memory of the instances that have a VM. */
   readonly usedMemoryMb: number
-  /** What they may take. */
+  /** The memory that all VMs of the host may take together. */
   readonly memoryMb: number
   readonly subnet: string
   /** Those included that are being deleted. */
   readonly instances: number
   /** Those included that are being deleted. */
   readonly volumes: number
-  /** What they promise together. */
+  /** The size of all volumes of the host together. */
   readonly promisedMb: number
-  /** What they may promise. */
+  /** Room for volumes, in MiB. */
   readonly volumeMb: number
   readonly heartbeatAt: Date
   readonly live: boolean
-  /** The next host that joins under the id gets it. */
+  /** Whether an administrator released the id. The next agent that joins under the id becomes this host. */
   readonly released: boolean
 }
 
@@ -72,7 +72,7 @@ export async function overlookNodes({ db }: Database): Promise<readonly NodeOver
     .execute()
 }
 
-/** When the host was last heard of; undefined where it is live, or not known. */
+/** The time of a silent host's last heartbeat. Undefined if the host is live or not known. */
 export async function silentSinceOf(database: Database, nodeId: string): Promise<Date | undefined> {
   const nodes = await overlookNodes(database)
   const node = nodes.find(({ id, live }) => id === nodeId && !live)
@@ -96,13 +96,13 @@ export async function removeNode(database: Database, nodeId: string): Promise<No
   return removed ? { ok: true } : refused(database, nodeId)
 }
 
-/** What is deleted and still waits for the host to clean up. */
+/** The instances and volumes that are deleted and still wait for the host to remove them. */
 export interface LeftOnNode {
   readonly instances: readonly string[]
   readonly volumes: readonly string[]
 }
 
-/** Of a silent host on which everything is deleted; undefined for any other. */
+/** What is left on a silent host on which everything is deleted; undefined for any other host. */
 export async function leftOnNode({ db }: Database, nodeId: string): Promise<LeftOnNode | undefined> {
   const node = await db
     .selectFrom('nodes')
@@ -119,8 +119,8 @@ export async function leftOnNode({ db }: Database, nodeId: string): Promise<Left
 }
 
 /**
- * Forgets the secret of a silent host, so that the next agent that joins under its id is that host, with its
- * instances and volumes. A host that still beats would take the id back at once, so it is refused.
+ * Forgets the secret of a silent host. The next agent that joins under its id becomes that host, with its
+ * instances and volumes. Refused for a live host, because its next heartbeat would take the id back at once.
  */
 export async function releaseNode(database: Database, nodeId: string): Promise<NodeChange> {
   const released = await database.db

@@ -10,7 +10,7 @@ import { sameSecret } from '../same-secret.ts'
 import { SecretBoxError } from '../secret-box.ts'
 import type { SecretBox } from '../secret-box.ts'
 
-/** How a host's agent is reached. */
+/** A host, and how its agent is reached. */
 export interface NodeRecord extends Pick<Row<'nodes'>, (typeof recordColumns)[number]> {
   readonly live: boolean
 }
@@ -32,22 +32,22 @@ export interface NodesDeps {
   readonly secretBox: SecretBox
 }
 
-/** Serialises the assignment of subnets, which happens once per host; the number has no other meaning. */
+/** The lock under which subnets are assigned, once per host. The number has no other meaning. */
 const subnetLock = 7_070_002
 
 /**
- * Stands in place of an agent's secret that an administrator has let go: whoever joins under the id next
- * brings the new one. Nothing else is an empty text, because what is sealed never is.
+ * Stands for the agent's secret after an administrator released the host: the next agent that joins under
+ * the id brings the new secret. A sealed secret is never empty, so the two can not be confused.
  */
 export const releasedSecret = ''
 
 type StoredNode = Pick<Row<'nodes'>, 'subnet' | 'agentSecret'>
 
 /**
- * Notes that the host is alive, and on its first call gives it a network of its own: `firstSubnet`, or the
- * next one that is free. The assignment never changes afterwards, and the id belongs to the agent with this
- * secret from then on: undefined, and nothing changed, where the secret is not that of the host with this id.
- * Throws where all networks are taken.
+ * Notes that the host is alive. The first call gives the host a network of its own: `firstSubnet`, or the
+ * next one that is free. The network never changes afterwards, and the id belongs to the agent with this
+ * secret from then on. Returns undefined and changes nothing if the host with this id has another secret.
+ * Throws if all networks are taken.
  */
 export async function recordHeartbeat(
   deps: NodesDeps,
@@ -89,7 +89,7 @@ export async function recordHeartbeat(
   })
 }
 
-/** Locked, so that of several that join under a released id one is first. */
+/** Reads and locks the host's row, so that only the first of several agents gets a released id. */
 async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefined> {
   return db
     .selectFrom('nodes')
@@ -99,7 +99,7 @@ async function storedNode(db: Db, nodeId: string): Promise<StoredNode | undefine
     .executeTakeFirst()
 }
 
-/** Answers what there is where another call was faster. */
+/** Adds a host. If another call was faster, the answer is the row that it wrote. */
 async function addNode(
   db: Db,
   node: { readonly id: string; readonly firstSubnet: string },
@@ -121,7 +121,7 @@ async function addNode(
   return { subnet, agentSecret: sealed }
 }
 
-/** Whether this is the secret that the host with this id joined with. */
+/** Whether this is the secret with which the host with this id joined. */
 export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: string): Promise<boolean> {
   const stored = await deps.database.db
     .selectFrom('nodes')
@@ -132,7 +132,8 @@ export async function isNodeSecret(deps: NodesDeps, nodeId: string, secret: stri
 }
 
 /**
- * False as well for what was sealed with a key that is lost: an administrator has to release the host then.
+ * Whether a sealed text holds this secret. Also false if it was sealed with a key that is lost: an
+ * administrator has to release the host then.
  */
 function isSealed(
   { secretBox }: NodesDeps,
@@ -147,12 +148,12 @@ function isSealed(
   }
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is no such host. */
 export async function findNode(deps: NodesDeps, nodeId: string): Promise<NodeRecord | undefined> {
   return (await readNodes(deps)).find(({ id }) => id === nodeId)
 }
 
-/** All hosts that were ever heard of, by id. There are tens of them at most. */
+/** All hosts that ever joined, ordered by id. There are tens of them at most. */
 export async function listNodes(deps: NodesDeps): Promise<readonly NodeRecord[]> {
   return readNodes(deps)
 }

@@ -5,7 +5,7 @@ import { openEnv, scaleToZeroOf } from '../instance/row.ts'
 import type { Row } from '../schema/tables.ts'
 import type { SecretBox } from '../secret-box.ts'
 
-/** What a host needs to start the instance; undefined where it is deleted or not of that host. */
+/** All that a host needs to start the instance. Undefined if the instance is deleted or on another host. */
 export async function loadLaunchSpec(
   deps: { readonly database: Database; readonly secretBox: SecretBox },
   wanted: { readonly nodeId: string; readonly uuid: string },
@@ -70,7 +70,7 @@ function launchVolume(
 }
 
 /**
- * Every instance whose row is placed on the host, also those that are deleted and wait for its cleaning up.
+ * Every instance with a row on the host, also those that are deleted and wait for the host to remove them.
  */
 export async function instancesOfNode({ db }: Database, nodeId: string): Promise<readonly NodeInstance[]> {
   return db
@@ -81,7 +81,9 @@ export async function instancesOfNode({ db }: Database, nodeId: string): Promise
     .execute()
 }
 
-/** `<repository>@sha256:<hex>` of every instance on the host: what its image store has to keep. */
+/**
+ * `<repository>@sha256:<hex>` of every instance on the host: the images that its image store has to keep.
+ */
 export async function imagesInUse({ db }: Database, nodeId: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('instances')

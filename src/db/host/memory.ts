@@ -6,7 +6,7 @@ import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
 import { total } from '../sum.ts'
 
-/** What VMs on a host take together, each as `footprintMb` counts it. */
+/** The memory that VMs on a host take together, each as `footprintMb` counts it. */
 function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return eb
     .selectFrom('instances')
@@ -18,16 +18,19 @@ function footprints(eb: ExpressionBuilder<Tables, 'nodes'>) {
     })
 }
 
-/** What all instances of a host would take that are not stopped. An index alone answers it. */
+/**
+ * The memory that all instances of a host would take that are not stopped. PostgreSQL answers it from an
+ * index alone.
+ */
 export function promisedFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return footprints(eb).$asScalar().$notNull()
 }
 
 /**
- * What the instances take that have a VM, as far as rows tell. One that sleeps has none, one whose start
- * failed has none until the next try, and one that was deleted while it started gets none: a user who creates
- * and deletes in a loop keeps nobody from the memory. Where that is less than what the host counts, the host
- * still refuses; it is never more, so that nothing is refused that fits.
+ * The memory of the instances that have a VM, as far as rows tell. A sleeping instance has no VM. After a
+ * failed start it has none until the next try. An instance that was deleted while it started gets none, so a
+ * user who creates and deletes in a loop keeps nobody from the memory. If this sum is less than the host's
+ * own count, the host still refuses a start. The sum is never more, so no start is refused that fits.
  */
 export function heldFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
   return footprints(eb)
@@ -42,7 +45,7 @@ export function heldFootprintMb(eb: ExpressionBuilder<Tables, 'nodes'>) {
     .$notNull()
 }
 
-/** The memory that hosts have for one more start, by the rows as they are now. */
+/** The memory that each host has left for one more start, by the rows as they are now. */
 export async function readMemoryRoom(
   db: Db,
   nodeIds: readonly string[],
@@ -55,13 +58,13 @@ export async function readMemoryRoom(
   return new Map(rows.map(({ id, roomMb }) => [id, roomMb]))
 }
 
-/** What an instance needs, and what the host has left for it where that is less. */
+/** The memory that an instance needs, and the smaller amount that its host has left. */
 export interface MemoryLack {
   readonly neededMb: number
   readonly roomMb: number
 }
 
-/** Whether a start of an instance without a VM would find its host full. */
+/** The memory that is missing for the start of an instance without a VM. Undefined if the host has room. */
 export async function findMemoryLackOn(
   db: Db,
   nodeId: string,

@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 
-/** The quota `registry_mb` of a user; undefined where there is no such user. */
+/** The quota `registry_mb` of a user; undefined if there is no such user. */
 export async function registryQuotaMb({ db }: Database, userName: string): Promise<number | undefined> {
   const user = await db
     .selectFrom('users')
@@ -10,7 +10,7 @@ export async function registryQuotaMb({ db }: Database, userName: string): Promi
   return user?.hardRegistryMb
 }
 
-/** Records what each user's images take in the registry: nothing where a user is not named. */
+/** Records the size of each user's images in the registry. It is 0 for users that are not named. */
 export async function recordRegistryUsage(
   { db }: Database,
   usage: ReadonlyMap<string, number>,

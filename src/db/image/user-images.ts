@@ -1,7 +1,8 @@
 import type { Database } from '../database.ts'
 
 /**
- * `<repository>@sha256:<hex>` of what the user's instances run: the registry can not list what lost its tag.
+ * `<repository>@sha256:<hex>` of the images that the user's instances run. The registry can not list those
+ * that lost their tag.
  */
 export async function imagesOfUser({ db }: Database, userName: string): Promise<readonly string[]> {
   const rows = await db
@@ -17,8 +18,8 @@ export async function imagesOfUser({ db }: Database, userName: string): Promise<
 }
 
 /**
- * The same of all users. An instance that was deleted and is not gone yet needs its image no more: nothing
- * starts it again.
+ * The same for all users. A deleted instance does not need its image any more, even if its host has not
+ * removed it yet: nothing starts it again.
  */
 export async function imagesInUse({ db }: Database): Promise<readonly string[]> {
   const rows = await db

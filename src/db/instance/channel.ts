@@ -2,12 +2,12 @@ import { expressionBuilder } from 'kysely'
 import type { AggregateFunctionBuilder, Expression } from 'kysely'
 import type { Tables } from '../schema/tables.ts'
 
-/** Where PostgreSQL tells of instances and volumes that changed; the payload is the uuid. */
+/** The channel on which PostgreSQL notifies of changed instances and volumes. The payload is the UUID. */
 export const instanceChannel = 'roost_instance'
 
 /**
- * Counts rows, and tells listeners of each row's object once the transaction commits. A statement selects
- * this from the rows that it changed; it answers one row, always.
+ * Counts rows, and notifies listeners of each row's object once the transaction commits. A statement selects
+ * this from the rows that it changed; the answer is always one row.
  */
 export function countNotified(uuid: Expression<string>): AggregateFunctionBuilder<Tables, never, number> {
   const eb = expressionBuilder<Tables>()

@@ -33,20 +33,22 @@ export type CreateInstancesOutcome =
 export interface CreateInstancesDeps {
   readonly database: Database
   readonly secretBox: SecretBox
-  /** Lower-case letters and digits; tests make it collide. */
+  /** Makes lower-case letters and digits. Tests replace it to make names collide. */
   readonly randomSuffix?: RandomSuffix
 }
 
 /**
- * Writes the rows of an instance and its replicas with what they bring along (service, domains, certificates,
- * volumes), all or none, in one transaction under the lock of the user's row: creates and starts of one user
- * pass it one by one, so parallel ones can not pass a limit. Answers the rows in the order in which they were
- * named, the first without suffix. No workflow is started, neither theirs nor those of volumes.
+ * Writes the rows of an instance and its replicas with all that is made with them (service, domains,
+ * certificates, volumes). All are written or none, in one transaction under the lock of the user's row:
+ * creates and starts of one user run one after the other, so parallel ones can not exceed a limit. Returns
+ * the rows in the order in which they were named, the first without suffix. No workflow is started, neither
+ * of instances nor of volumes.
  *
- * Locks are always taken in this order, so that no two transactions wait for each other: the user, a service,
- * its autoscale configuration, domains by name, a volume, an instance, hosts by id. A delete of an instance
- * has that one's row before its service's, its volume's and its configuration's, but never beside a
- * transaction that takes them the other way round, because it has the user's row before all.
+ * Locks are always taken in this order, so that no two transactions wait for each other: the user, a
+ * service, its autoscale configuration, domains by name, a volume, an instance, hosts by id. One exception
+ * does no harm: a delete of an instance locks the instance's row before those of its service, volume and
+ * configuration. It locks the user's row first of all, so no transaction with the other order runs beside
+ * it.
  */
 export async function insertInstances(
   deps: CreateInstancesDeps,
@@ -99,7 +101,10 @@ async function insertAll(
   return rows.map((row) => row.uuid)
 }
 
-/** One that several instances share does not go with any of them. */
+/**
+ * The service that the instances are attached to. A service that several instances share is not deleted with
+ * one of them.
+ */
 async function chooseService(
   db: Db,
   { userUuid, service, replicas }: NewInstances,
@@ -123,7 +128,7 @@ async function chooseVolume(
   return found
 }
 
-/** Undefined where none is made. */
+/** The size of the volume that is made for each instance. Undefined if none is made. */
 function madeVolumeMb({ volume }: Pick<NewInstances, 'volume'>): number | undefined {
   return volume !== undefined && 'made' in volume ? volume.made.sizeMb : undefined
 }

@@ -5,23 +5,25 @@ import { instanceColumns } from './row.ts'
 import type { InstanceRow } from './row.ts'
 
 /**
- * Marks an instance deleted, and with it what was made with it alone. Answers the row as it was; undefined
- * where the instance is deleted already, or is not this user's. In a transaction of its own.
+ * Marks an instance deleted, and with it the objects that were made for it alone. Returns the row as it was.
+ * Undefined if the instance is deleted already, or is not this user's. Needs a transaction of its own.
  *
- * First the user's row is locked as a new instance locks it, so that a transaction that attaches a second
- * instance to a service and one that deletes the first come one after the other. Without the lock they would
- * wait for each other: the one has the user and wants the service, the other has the service and wants the
- * user, because clearing the foreign key of a row that this very transaction has marked checks all its keys
- * again. The lock is a statement of its own: only what begins after the lock was got sees the clones that
- * were made before.
+ * First the user's row is locked, as it is for a new instance. So a transaction that attaches a second
+ * instance to a service and one that deletes the first run one after the other. Without this lock they would
+ * wait for each other: the first has the user and wants the service, the second has the service and wants the
+ * user, because PostgreSQL checks all foreign keys of a row again when one of them is cleared in the
+ * transaction that marked the row. The lock is a statement of its own: only a statement that begins after the
+ * lock was taken sees the clones that were made before.
  *
- * What goes along:
- * - A service that is not persistent. Where a second instance was attached meanwhile, the service is
- *   persistent by now and stays.
- * - A volume that is not persistent. It is only marked: its row stays until the host is clean. A volume that
- *   was detached meanwhile is persistent, and the instance does not name it any more.
- * - The configuration of which the instance is the master, and its clones, without a drain, as the master
- *   itself has none. The workflows of all of them are to be told; the sweep repeats what was not told.
+ * Marked or deleted with the instance:
+ * - A service that is not persistent. If a second instance was attached meanwhile, the service is persistent
+ *   by now and stays.
+ * - A volume that is not persistent. It is only marked: its row stays until the host has removed it. A volume
+ *   that was detached meanwhile is persistent, and the instance does not name it any more.
+ * - The configuration of which the instance is the master, and its clones. The clones do not drain, because
+ *   the master itself does not.
+ *
+ * The caller tells the workflows of all of them; the sweep tells those that were not told.
  */
 export async function markInstanceDeleted(
   db: Db,

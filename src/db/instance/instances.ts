@@ -17,28 +17,31 @@ import { instanceColumns, scaleToZeroOf } from './row.ts'
 import type { InstanceRow } from './row.ts'
 
 export interface InstanceFilter extends ListPage {
-  /** Absent: in whatever state. */
+  /** Only instances in these states. Absent: in any state. */
   readonly states?: readonly InstanceState[]
-  /** With `states`: instances that count as in another state than their row says. */
+  /** Goes with `states`. Instances that count as being in another state than their row says. */
   readonly insteadOfRows?: ReadonlyMap<string, InstanceState>
 }
 
 /**
- * How long a start that was admitted keeps its place in the live quotas without having reached a state of its
- * own: longer than any update takes, short enough that an API process that died between the two is soon
- * forgotten.
+ * How long an admitted start keeps its place in the live quotas while the row still says stopped. That is
+ * longer than any update of a workflow takes. It is short enough that the place is soon free if the API
+ * process died after it reserved the place.
  */
 const liveReservationMs = 30_000
 
-/** The user's instances, in the order of `identifiers`; undefined for each that this user does not have. */
+/**
+ * The user's instances, in the order of `identifiers`; undefined for each one that the user does not have.
+ */
 export async function findInstances(
   { db }: Database,
   userUuid: string,
   identifiers: readonly Identifier[],
 ): Promise<readonly (InstanceRow | undefined)[]> {
   const { uuids, names } = splitIdentifiers(identifiers)
-  // Each identifier is one look into an index. Without the lateral parts, and with one condition that has an
-  // `or`, the planner reads all that the user has; `offset` keeps it from merging the parts into such a one.
+  // PostgreSQL finds each identifier by an index. With one condition that has an `or` instead of the lateral
+  // parts, the planner would read all instances of the user. `offset` keeps it from merging the parts into
+  // such a condition.
   const byUuid = db
     .selectFrom(wantedUuids(uuids))
     .innerJoinLateral(
@@ -80,7 +83,7 @@ export async function listInstances(
   return selectInstances(db, userUuid, filter).select(instanceColumns).execute()
 }
 
-/** As `listInstances`, but only what a plain list shows: a tenth of the bytes. */
+/** Like `listInstances`, but with the columns of a plain list only, which are a tenth of the bytes. */
 export async function listInstanceNames(
   { db }: Database,
   userUuid: string,
@@ -89,7 +92,7 @@ export async function listInstanceNames(
   return selectInstances(db, userUuid, filter).select(['uuid', 'name']).execute()
 }
 
-/** What a host is asked with, of the user's instances in these states. */
+/** The columns of the user's instances in these states that are needed to ask their hosts. */
 export async function listPlacements(
   { db }: Database,
   userUuid: string,
@@ -111,7 +114,7 @@ function selectInstances(db: Db, userUuid: string, filter: InstanceFilter) {
     .offset(filter.from ?? 0)
 }
 
-/** In one of these states, by its row or by what is known instead of the row. */
+/** Whether an instance is in one of these states, by its row or by `insteadOfRows`. */
 function countsAs(states: readonly InstanceState[], insteadOfRows: ReadonlyMap<string, InstanceState>) {
   const others = [...insteadOfRows]
   const wanted = others.flatMap(([uuid, state]) => (states.includes(state) ? [uuid] : []))
@@ -122,7 +125,7 @@ function countsAs(states: readonly InstanceState[], insteadOfRows: ReadonlyMap<s
     ])
 }
 
-/** Whosever they are, in the order of `uuids`; those that are gone or deleted are left out. */
+/** Instances of any user, in the order of `uuids`. Those that are gone or deleted are left out. */
 export async function findByUuids(
   { db }: Database,
   uuids: readonly string[],
@@ -138,11 +141,11 @@ export async function findByUuids(
 }
 
 /**
- * Makes the user's instance invisible, frees its name and quota, and answers the row as it was; undefined
- * where the user has none such, so of two deletes at once one finds it. A service that was made with the
- * instance alone goes in the same moment, and so does its volume unless that is persistent
- * (`findDeletedVolume` answers it then), and so do the configuration that it is the master of and all clones
- * of it (`findGoneWithMaster`). The hosts are cleaned by the workflows of all.
+ * Marks the user's instance deleted: readers do not see it any more, and its name and quota are free.
+ * Returns the row as it was; undefined if the user has no such instance, so of two deletes at once, one
+ * finds it. In the same transaction go its service if that is not persistent, its volume if that is not
+ * persistent (`findDeletedVolume` reads it), and the configuration of which it is the master with all clones
+ * (`findGoneWithMaster`). The workflows of all of them have the hosts remove what is there.
  */
 export async function markDeleted(
   { db }: Database,
@@ -157,15 +160,15 @@ export type ReserveOutcome = { readonly ok: true } | { readonly ok: false; reado
 export type StartRefusal =
   | { readonly kind: 'quota'; readonly excess: QuotaExcess }
   | { readonly kind: 'not-found' }
-  /** Its host is full. */
+  /** The instance's host has too little memory. */
   | { readonly kind: 'no-memory'; readonly lack: MemoryLack }
-  /** Autoscale is giving it back. */
+  /** Autoscale is giving the instance back. */
   | { readonly kind: 'retired' }
 
 /**
- * Admits a start: under the lock of the user's row, checks the live quotas and, of one that has no VM, the
- * memory of its host; keeps the place for a while, within which the state says so itself. An instance that is
- * live already needs none.
+ * Admits a start under the lock of the user's row. Checks the live quotas and, if the instance has no VM,
+ * the memory of its host. Reserves a place in the quotas for a while; within that time the state itself
+ * becomes a live one. An instance that is live already needs no reservation.
  */
 export async function reserveLive({ db }: Database, userUuid: string, uuid: string): Promise<ReserveOutcome> {
   return db.transaction().execute(async (db): Promise<ReserveOutcome> => {
@@ -199,7 +202,7 @@ export async function reserveLive({ db }: Database, userUuid: string, uuid: stri
   })
 }
 
-/** Gives the place back, where the start came to nothing. */
+/** Gives the reserved place back after a start that was not made. */
 export async function releaseLive({ db }: Database, uuid: string): Promise<void> {
   await db.updateTable('instances').set({ liveReservedUntil: null }).where('uuid', '=', uuid).execute()
 }

@@ -10,7 +10,7 @@ export interface InstanceListener {
 
 export interface ListenerEvents {
   onChange(uuid: string): void
-  /** The feed changed; `topics` has the names of those readers whom it concerns, with a space between. */
+  /** The feed changed. `topics` names the feed topics that the change concerns, with spaces between. */
   onFeed(topics: string): void
   /** Notifications may have been missed: read everything again. */
   onReconnect(): void
@@ -18,14 +18,14 @@ export interface ListenerEvents {
 
 const firstReconnectDelayMs = 50
 const maxReconnectDelayMs = 1_000
-/** A connection that is dead without having been closed is noticed after the two together. */
+/** A connection that is dead but was never closed is noticed after the sum of the two. */
 const probeEveryMs = 10_000
 const probeTimeoutMs = 5_000
 const connectTimeoutMs = 5_000
 
 /**
- * Holds one connection that listens, and another one when it is lost, for as long as it takes. Resolves when
- * the first one listens; throws where that can not be had.
+ * Holds one connection that listens. When it is lost, connects again and tries until that succeeds. Resolves
+ * when the first connection listens; throws if that one fails.
  */
 export async function openInstanceListener(
   database: Database,
@@ -46,7 +46,7 @@ export async function openInstanceListener(
         await sleep(delayMs, undefined, { signal: closing.signal })
         current = await connect(database, events, onLost)
       } catch {
-        // Closing, or PostgreSQL is still away: whoever reads meanwhile is told by the read itself.
+        // The listener is being closed, or PostgreSQL is still away. Reads of that time fail by themselves.
         if (closing.signal.aborted) return
         continue
       }

@@ -16,14 +16,14 @@ import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
 import type { SecretBox } from '../secret-box.ts'
 
-// What everybody needs who writes rows of instances: those who are asked for some, and autoscale.
+// What creates of instances and autoscale both need to write rows of instances.
 
 /**
- * An instance and its replicas as they are asked for: defaults resolved, the name parsed, the image pinned.
+ * A request for an instance and its replicas, with defaults resolved, the name parsed and the image pinned.
  */
 export interface NewInstances {
   readonly userUuid: string
-  /** Absent: generated from the image's. */
+  /** The first instance's name. Absent: generated from the image's name. */
   readonly name?: string
   /** `<repository>@sha256:<hex>` with the repository as the registry knows it. */
   readonly image: string
@@ -34,25 +34,25 @@ export interface NewInstances {
   readonly restartPolicy: RestartPolicy
   readonly deleteOnStop: boolean
   readonly autostart: boolean
-  /** Additional instances. */
+  /** The number of instances in addition to the first. */
   readonly replicas: number
   /** Absent: off. */
   readonly scaleToZero?: ScaleToZero
-  /** Absent: attached to none. All replicas share the one. */
+  /** The service that all replicas share. Absent: they are attached to none. */
   readonly service?: ServiceChoice
-  /** Absent: none. Replicas have one each, so only what is made can go with them. */
+  /** Absent: no volume. Each replica has a volume of its own, so replicas can only have new ones. */
   readonly volume?: VolumeChoice
 }
 
-/** One that the user has already, or one that is made with the instances. */
+/** A service that the user has already, or a new one that is made with the instances. */
 export type ServiceChoice = { readonly existing: Identifier } | { readonly made: NewService }
 
-/** One that the user has already and no instance has, or a new one that is not persistent. */
+/** A volume that the user has already and that no instance has, or a new one that is not persistent. */
 export type VolumeChoice = { readonly mount: VolumeMount } & (
   { readonly existing: Identifier } | { readonly made: { readonly sizeMb: number } }
 )
 
-/** Until the workflow's first record, the row says what that is about to say. */
+/** The state of a new row. It is the state that the workflow is about to record first. */
 export function firstState({
   autostart,
   scaleToZero,
@@ -64,13 +64,16 @@ export function firstState({
 export interface WantedNames {
   readonly userUuid: string
   readonly count: number
-  /** One of them, which has to be free. */
+  /** The wanted name of the first one. It has to be free. */
   readonly given?: string
-  /** Another one at each call. */
+  /** Proposes another name at each call. */
   readonly propose: () => string
 }
 
-/** The user's row is locked, so a name that is free here stays free until the commit. Throws `Refused`. */
+/**
+ * Chooses free names. The caller has locked the user's row, so they stay free until the commit. Throws
+ * `Refused`.
+ */
 export async function chooseNames(
   db: Db,
   { userUuid, count, given, propose }: WantedNames,
@@ -98,13 +101,13 @@ async function takenNames(db: Db, userUuid: string, names: readonly string[]): P
   return rows.map(({ name }) => name)
 }
 
-/** What the instances of one request do not share. */
+/** The parts in which the instances of one request differ. */
 export interface OwnParts {
   readonly name: string
   readonly service: string | null
   readonly placement: Placement
   readonly volume: string | null
-  /** The master that autoscale makes it of. */
+  /** The UUID of the master if autoscale makes the instance. */
   readonly cloneOf?: string
 }
 

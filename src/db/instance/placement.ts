@@ -11,7 +11,7 @@ import { constant } from '../sql/constants.ts'
 import { anyOf } from '../sql/lists.ts'
 import { ago } from '../sql/time.ts'
 
-/** Where a new instance goes: its host and its address there. */
+/** The placement of a new instance: its host and its private address there. */
 export interface Placement {
   readonly nodeId: string
   readonly privateIp: string
@@ -20,11 +20,11 @@ export interface Placement {
 export interface WantedPlacements {
   readonly count: number
   readonly memoryMb: number
-  /** They start at once, so their host needs the memory now. */
+  /** Whether the instances start at once, so that their host needs the memory now. */
   readonly starting: boolean
   /**
-   * One that exists draws its instance to its host; a new one, of which each instance gets its own, needs
-   * room there.
+   * An existing volume decides the host of its instance. New volumes, one for each instance, need room on
+   * the host.
    */
   readonly volume?:
     | { readonly existing: { readonly name: string; readonly nodeId: string } }
@@ -35,24 +35,25 @@ interface Candidate {
   readonly id: string
   readonly subnet: string
   readonly nextAddress: number
-  /** Beside all that may run at any moment: by this they are spread. */
+  /** The memory left if all instances ran that are not stopped. New instances are spread by it. */
   freeMemoryMb: number
   /**
-   * For what starts now. At first as if all that sleep ran, which is quick to know; exact where that is not
-   * enough.
+   * The memory left for instances that start now. At first it is counted as if all sleeping instances ran,
+   * which is a quick query. `measureRoom` makes it exact if that is not enough.
    */
   roomMb: number
-  /** Less than nothing where the host's disk shrank. */
+  /** The room left for volumes. Negative if the host's disk shrank. */
   freeVolumeMb: number
 }
 
-/** Addresses looked at in one query beyond those that are needed: most of a window is free. */
+/** How many addresses one query checks. Most of them are free as a rule. */
 const addressWindow = 256
 
 /**
- * Places `count` instances, each on the live host with most free memory at its turn among those that have or
- * can take its volume, and takes their addresses. The hosts' rows stay locked until the commit, always in the
- * same order, so that neither an address nor room is given out twice. Throws `Refused`.
+ * Places `count` instances one by one and takes their addresses. Each goes to the live host that has most
+ * free memory at its turn, among the hosts that have its volume or room for it. The hosts' rows are locked
+ * in a fixed order until the commit, so that neither an address nor room is given out twice. Throws
+ * `Refused`.
  */
 export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<readonly Placement[]> {
   const candidates = await lockCandidates(db, wanted.volume)
@@ -67,8 +68,8 @@ export async function placeInstances(db: Db, wanted: WantedPlacements): Promise<
 }
 
 /**
- * A place for one more that starts now: on the host with most free memory among those that have the memory
- * and an address. Locks as `placeInstances`; throws `Refused` where no host is live.
+ * Places one more instance that starts now, on the host with most free memory among those that have enough
+ * of it and a free address. Locks like `placeInstances`. Throws `Refused` if no host is live.
  */
 export async function placeWithRoom(db: Db, memoryMb: number): Promise<Placement | RoomRefusal> {
   const candidates = (await lockCandidates(db)).toSorted(
@@ -83,15 +84,15 @@ export async function placeWithRoom(db: Db, memoryMb: number): Promise<Placement
   return { neededMb, roomiestMb: roomiest(candidates) }
 }
 
-/** No host has the memory, or those that have it have no address. */
+/** No host has enough memory, or those that have enough have no free address. */
 export interface RoomRefusal {
-  /** What one more takes. */
+  /** The memory that one more instance needs. */
   readonly neededMb: number
-  /** What is free on the host with most of it. */
+  /** The free memory of the host that has most of it. */
   readonly roomiestMb: number
 }
 
-/** The live host with most room for volumes, whose row stays locked until the commit. Throws `Refused`. */
+/** The live host with most room for volumes. Its row stays locked until the commit. Throws `Refused`. */
 export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
   const candidates = await lockCandidates(db)
   const node = candidates.reduce((best, next) => (next.freeVolumeMb > best.freeVolumeMb ? next : best))
@@ -99,7 +100,7 @@ export async function placeVolume(db: Db, sizeMb: number): Promise<string> {
   return node.id
 }
 
-/** At least one. */
+/** Locks and reads the hosts that may be chosen. There is at least one; otherwise this throws `Refused`. */
 async function lockCandidates(db: Db, volume?: WantedPlacements['volume']): Promise<readonly Candidate[]> {
   const only = volume !== undefined && 'existing' in volume ? volume.existing : undefined
   const live = await db
@@ -124,8 +125,9 @@ async function noNode(db: Db): Promise<WriteRefusal> {
 }
 
 /**
- * A statement of its own: one that had waited for the locks would add up what stood there before it waited.
- * Instances and volumes that are deleted but not yet removed still have their place, so they are counted.
+ * Reads the locked hosts in a statement of its own: a statement that waited for the locks would sum up rows
+ * as they were before it waited. Instances and volumes that are deleted but not yet removed still hold their
+ * room, so they count.
  */
 async function readCandidates(
   db: Db,
@@ -158,8 +160,8 @@ async function readCandidates(
 }
 
 /**
- * Sleepers keep nobody from the memory that they do not have; asked only where there is not enough beside
- * them.
+ * Makes `roomMb` exact: sleeping instances hold no memory, so it is free for others. Only done if no host
+ * has enough room while sleeping instances count as running.
  */
 async function measureRoom(db: Db, candidates: readonly Candidate[], neededMb: number): Promise<void> {
   if (candidates.some(({ roomMb }) => roomMb >= neededMb)) return
@@ -174,7 +176,7 @@ function roomiest(candidates: readonly Candidate[]): number {
   return Math.max(0, ...candidates.map(({ roomMb }) => roomMb))
 }
 
-/** How many go to each host. What does not start needs no memory yet. */
+/** How many instances go to each host. Instances that do not start need no memory yet. */
 function spread(candidates: readonly Candidate[], wanted: WantedPlacements): ReadonlyMap<Candidate, number> {
   const sizeMb = wanted.volume !== undefined && 'made' in wanted.volume ? wanted.volume.made.sizeMb : 0
   const neededMb = wanted.starting ? footprintMb(wanted.memoryMb) : 0
@@ -204,7 +206,9 @@ function noRoom(
   return { kind: 'no-volume-room', ...asked, roomiestMb }
 }
 
-/** The next free addresses after the last one given out; undefined when there are not as many. */
+/**
+ * The next `count` free addresses after the last one that was given out. Undefined if there are not as many.
+ */
 async function takeAddresses(db: Db, node: Candidate, count: number): Promise<readonly string[] | undefined> {
   const free: number[] = []
   let from = node.nextAddress

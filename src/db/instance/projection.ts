@@ -5,10 +5,10 @@ import { now } from '../sql/time.ts'
 import { countNotified } from './channel.ts'
 
 /**
- * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is
- * older news, or a repeat, and changes nothing; so is one about an instance that is gone. Returns whether it
- * was written. Once the state is a live one, a reservation has served: it ends with the next stop instead of
- * outliving it.
+ * Writes the projection that the workflow decided, and notifies those who wait for it. A revision that is
+ * not greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
+ * instance is gone. Returns whether it was written. A live state ends the reservation of its start, so that
+ * the reservation can not outlast the next stop.
  */
 export async function recordInstance(
   { db }: Database,
@@ -65,7 +65,9 @@ function columnsFor(projection: InstanceProjection) {
   } satisfies Record<ColumnOf<keyof InstanceProjection>, unknown>
 }
 
-/** Total over the projection: a field without a column does not compile. */
+/**
+ * The column of a projection's field. The type covers all fields: a field without a column does not compile.
+ */
 type ColumnOf<Field> = Field extends `${infer Moment}AtMs` ? `${Moment}At` : Field
 
 function moment(ms: number | undefined): Date | null {

@@ -8,7 +8,7 @@ import { markInstanceDeleted } from './deletion.ts'
 import { instanceColumns } from './row.ts'
 import { workflowSettings } from './settings.ts'
 
-/** Instances whose workflow nobody is known to have started, oldest first. */
+/** Instances whose workflow is not known to have been started, oldest first. */
 export async function findUnstarted(
   { db }: Database,
   bounds: SweepBounds,
@@ -50,16 +50,16 @@ export async function findDeletedRows(
 }
 
 /**
- * Makes an instance invisible that deletes itself when it stops, and with it what goes with it in every
- * delete. Idempotent.
+ * Marks an instance deleted that deletes itself when it stops, together with all that goes with any delete.
+ * Idempotent.
  */
 export async function markEphemeralDeleted({ db }: Database, uuid: string): Promise<void> {
   await db.transaction().execute((db) => markInstanceDeleted(db, { uuid }))
 }
 
 /**
- * Deletes the row, once nothing of the instance is left on its host: its address can be given out again.
- * Idempotent.
+ * Deletes the row. Called once nothing of the instance is left on its host; its address can be given out
+ * again then. Idempotent.
  */
 export async function removeInstanceRow({ db }: Database, uuid: string): Promise<void> {
   await db

@@ -3,7 +3,7 @@ import { columnsOf } from '../schema/columns.ts'
 import type { Row } from '../schema/tables.ts'
 import type { SecretBox } from '../secret-box.ts'
 
-/** What readers do not get: what only the platform works with. */
+/** Columns that readers do not get, because only the platform needs them. */
 const inner = [
   'deletedAt',
   'workflowStartedAt',
@@ -13,7 +13,7 @@ const inner = [
   'feedXid',
 ] as const satisfies readonly (keyof Row<'instances'>)[]
 
-/** What readers get of an instance. */
+/** The columns of an instance that readers get. */
 export const instanceColumns = columnsOf('instances', inner)
 
 /** One instance as readers get it. The entity says what its columns mean. */

@@ -6,12 +6,14 @@ export interface OwnedInstance extends InstanceRow {
   readonly userName: string
 }
 
-/** More of one name are not told apart by listing them. */
+/**
+ * How many instances are found at most. A longer list would not help to tell instances of one name apart.
+ */
 const maxFound = 20
 
 /**
- * For administrators: every user's instance of that name, or of `userName` alone, in the order of their
- * creation.
+ * For administrators: the instances with this name, of every user or of `userName` alone, in the order of
+ * their creation.
  */
 export async function findByName(
   { db }: Database,

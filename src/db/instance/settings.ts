@@ -19,8 +19,8 @@ export function workflowSettings(row: InstanceRow): InstanceSettings {
 }
 
 /**
- * The way back from `recordInstance`. Total: a field of the projection that is not read here does not
- * compile.
+ * The reverse of `recordInstance`: the projection in a row. A field of the projection that is not read here
+ * does not compile.
  */
 function projectionIn(row: InstanceRow): InstanceProjection {
   return {

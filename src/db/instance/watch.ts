@@ -5,21 +5,21 @@ import { openInstanceListener } from './listener.ts'
 
 export interface ReadOutcome<Seen> {
   readonly satisfied: boolean
-  /** What was read last. */
+  /** The answer of the last read. */
   readonly seen: Seen
 }
 
 /**
- * Waits for states of instances without polling: however many wait, a process has one connection that
- * listens, and a row is read when PostgreSQL says that it changed. Notifications only wake: what counts is
- * the row that is read then, so repeated ones are harmless, and after a lost connection everything waited for
- * is read again.
+ * Waits for states of instances without polling. A process has one connection that listens, however many
+ * calls wait, and a row is read when PostgreSQL says that it changed. A notification only wakes the waiting
+ * calls; what counts is the row that they read then. So repeated notifications are harmless, and after a
+ * lost connection all waiting calls read again.
  */
 export interface InstanceWatch {
   /**
-   * Resolves when `isSatisfied` holds for what `read` answers of these objects, which are instances or
-   * volumes; with `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits.
-   * Throws where that first read fails; later ones are tried again until the time is up.
+   * Resolves when `isSatisfied` accepts the answer of `read` about these instances or volumes, or with
+   * `satisfied: false` when the time is up or `signal` is aborted. Reads once before it waits. Throws if
+   * that first read fails; later reads are tried again until the time is up.
    */
   waitForRead<Seen>(
     uuids: readonly string[],
@@ -27,15 +27,15 @@ export interface InstanceWatch {
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
   ): Promise<ReadOutcome<Seen>>
   /**
-   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. Like every
-   * notification it only says that a read may find something. Returns how to listen no longer.
+   * Calls `wake` when the feed of that topic may have changed, also after a lost connection. A call only
+   * says that a read may find something new. Returns a function that ends the calls.
    */
   onFeed(topic: FeedTopic, wake: () => void): () => void
   close(): Promise<void>
 }
 
 /**
- * After a read failed while the listening connection lives; when that is lost too, its return wakes earlier.
+ * The pause after a failed read. If the listening connection is lost too, its return wakes the wait earlier.
  */
 const rereadAfterMs = 1_000
 
@@ -76,7 +76,7 @@ export async function openInstanceWatch(database: Database): Promise<InstanceWat
   }
 }
 
-/** The wake-up is armed before each read, so that a change during the read leads to another one. */
+/** The wake-up is armed before each read, so that a change during the read leads to another read. */
 async function waitUntil<Seen>(
   read: () => Promise<Seen>,
   isSatisfied: (seen: Seen) => boolean,
@@ -92,7 +92,7 @@ async function waitUntil<Seen>(
     try {
       seen = await read()
     } catch {
-      // PostgreSQL is away; what was read last stands until it is back or the time is up.
+      // PostgreSQL is away. The last answer stays until PostgreSQL is back or the time is up.
       setTimeout(waiter.wake, rereadAfterMs).unref()
     }
   }

@@ -2,23 +2,26 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import { ChallengeKind } from '../../domain/service/route-feed.ts'
 import { Certificate } from './certificate.ts'
 
-/** What gateways show to an authority, for as long as the attempt lasts. */
+/** A challenge that gateways answer to an authority as long as the attempt lasts. */
 export const AcmeChallenge = defineEntity({
   name: 'AcmeChallenge',
   tableName: 'acme_challenges',
   properties: {
-    /** The token, which is what an authority asks for. */
+    /** The token, by which an authority asks for the challenge. */
     id: p.text().primary(),
     certificate: () =>
       p.manyToOne(Certificate).deleteRule('cascade').index('acme_challenges_certificate_index'),
     kind: p.enum(() => ChallengeKind),
     fqdn: p.text(),
     keyAuthorization: p.text(),
-    /** With `tls-alpn-01`: the certificate that answers, PEM, and its key, sealed by the secret box. */
+    /**
+     * Only with `tls-alpn-01`: the certificate that answers the challenge, PEM, and its key, sealed by the
+     * secret box.
+     */
     chain: p.text().nullable(),
     keySealed: p.text().nullable(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
     feedXid: p
       .string()
       .columnType('xid8')

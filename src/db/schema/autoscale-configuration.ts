@@ -5,8 +5,8 @@ import { Service } from './service.ts'
 import { User } from './user.ts'
 
 /**
- * How a service is scaled. A row with `deletedAt` is no configuration to anybody but its workflow, which
- * gives the clones back and removes it; a new configuration of the service takes it over.
+ * How a service is scaled. A row with `deletedAt` exists only for its workflow, which gives the clones back
+ * and removes the row. A new configuration of the service takes the row over.
  */
 export const AutoscaleConfiguration = defineEntity({
   name: 'AutoscaleConfiguration',
@@ -29,7 +29,9 @@ export const AutoscaleConfiguration = defineEntity({
     createdAt: p.datetime(3).defaultRaw('now()'),
     deletedAt: p.datetime(3).nullable(),
     workflowStartedAt: p.datetime(3).nullable(),
-    /** Null where it is deleted, or about to be: the configuration goes with it. */
+    /**
+     * The instance that clones are made from. Null if it is deleted; the configuration is deleted with it.
+     */
     master: () =>
       p.manyToOne(Instance).nullable().deleteRule('set null').index('autoscale_configurations_master_index'),
     minSize: p.integer(),
@@ -37,7 +39,7 @@ export const AutoscaleConfiguration = defineEntity({
     warmupMs: p.integer(),
     cooldownMs: p.integer(),
     policies: p.json<readonly AutoscalePolicy[]>(),
-    /** The size that was last decided on; its workflow writes it. */
+    /** The size that was decided last. An alignment writes it. */
     target: p.integer().nullable(),
   },
 })

@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { DecisionReport } from '../../domain/autoscale/report.ts'
 import { Service } from './service.ts'
 
-/** What autoscale did with a service and why: the last ones of each, for people. */
+/** What autoscale did with a service and why, for people. The last decisions of each service are kept. */
 export const AutoscaleDecision = defineEntity({
   name: 'AutoscaleDecision',
   tableName: 'autoscale_decisions',

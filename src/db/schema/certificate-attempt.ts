@@ -1,7 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { Certificate } from './certificate.ts'
 
-/** What was seen in one attempt, so that its owner can be told why. The last ones are kept. */
+/**
+ * What was seen in one attempt, so that the certificate's owner can learn why it failed. The last attempts
+ * are kept.
+ */
 export const CertificateAttempt = defineEntity({
   name: 'CertificateAttempt',
   tableName: 'certificate_attempts',
@@ -9,10 +12,10 @@ export const CertificateAttempt = defineEntity({
   properties: {
     position: p.bigint('number').primary().autoincrement(),
     certificate: () => p.manyToOne(Certificate).deleteRule('cascade'),
-    /** Over the whole life of the certificate, from 1. */
+    /** Counts from 1 over the whole life of the certificate. */
     number: p.integer(),
     startedAt: p.datetime(3).defaultRaw('now()'),
-    /** Null while it lasts. */
+    /** Null while the attempt lasts. */
     endedAt: p.datetime(3).nullable(),
     report: p.json<Readonly<Record<string, unknown>>>(),
   },

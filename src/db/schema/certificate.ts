@@ -3,9 +3,9 @@ import { CertificateOrigin, CertificateState } from '../../domain/service/handle
 import { User } from './user.ts'
 
 /**
- * A certificate of a custom domain. The metro domain's own is a file of the platform's. What is known of the
- * content (`chain` to `notAfter`) comes with the upload or with the first installation and is replaced by
- * renewals, all at once.
+ * A certificate of a custom domain. The metro domain's own certificate is a file of the platform. The
+ * content (`chain` to `notAfter`) is written by the upload or the first installation, and each renewal
+ * replaces it, all at once.
  */
 export const Certificate = defineEntity({
   name: 'Certificate',
@@ -30,23 +30,23 @@ export const Certificate = defineEntity({
     /** Lower case, without a final dot. */
     commonName: p.text(),
 
-    /** PEM, and its key sealed by the secret box; both with state `valid`. */
+    /** The chain, PEM, and its key, sealed by the secret box. Both are set in state `valid`. */
     chain: p.text().nullable(),
     keySealed: p.text().nullable(),
     subject: p.text().nullable(),
     issuer: p.text().nullable(),
-    /** Hexadecimal, upper case. */
+    /** The serial number in hexadecimal, upper case. */
     serialNumber: p.text().nullable(),
     notBefore: p.datetime(3).nullable(),
     notAfter: p.datetime(3).nullable(),
 
     state: p.enum(() => CertificateState),
-    /** From here on the projection of what its workflow knows, beside `state`. */
+    /** From here on: together with `state`, the projection of the workflow's life. */
     revision: p.bigint('number').default(0),
     attempt: p.integer().default(0),
     nextAt: p.datetime(3).nullable(),
     failure: p.text().nullable(),
-    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
     feedXid: p
       .string()
       .columnType('xid8')

@@ -3,9 +3,9 @@ import { entities } from './entities.ts'
 import type { Row, Tables } from './tables.ts'
 
 /**
- * The columns of a table as the entity has them, without those in `left`. A query names its columns instead
- * of selecting all there are: a statement that is prepared must not change its columns when a newer version
- * adds one.
+ * The columns of a table as the entity has them, without those in `left`. Queries name their columns instead
+ * of selecting all, because the columns of a prepared statement must not change when a newer version adds
+ * one.
  */
 export function columnsOf<Table extends keyof Tables, Left extends keyof Row<Table> = never>(
   table: Table,
@@ -19,11 +19,14 @@ export function columnsOf<Table extends keyof Tables, Left extends keyof Row<Tab
 
 interface Property {
   readonly primary?: boolean
-  /** Of a reference: what it refers to. */
+  /** Only for a reference: the entity to which it refers. */
   readonly entity?: () => { readonly properties: object }
 }
 
-/** A reference is a column that ends with the name of the other table's primary key: `userUuid`. */
+/**
+ * The column of a property. That of a reference ends with the name of the other table's primary key:
+ * `userUuid`.
+ */
 function columnOf(name: string, property: unknown): string {
   const { entity } = resolved(property)
   if (entity === undefined) return name

@@ -15,7 +15,7 @@ import { Token } from './token.ts'
 import { User } from './user.ts'
 import { Volume } from './volume.ts'
 
-/** Every table that queries name. What the change feed keeps for itself is in the migration alone. */
+/** The entities of all tables that queries name. The change feed's own tables are in the migration alone. */
 export const entities = [
   User,
   Token,

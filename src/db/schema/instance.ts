@@ -10,9 +10,9 @@ import { User } from './user.ts'
 import { Volume } from './volume.ts'
 
 /**
- * What was asked for (never changed after the insert) and, from `revision` on, the projection of the
- * lifecycle that the instance's workflow writes. A row with `deletedAt` is invisible to every reader; it
- * stays until the host is clean.
+ * What the user asked for (never changed after the insert) and, from `revision` on, the projection of the
+ * life, which the instance's workflow writes. A row with `deletedAt` is invisible to every reader. It stays
+ * until the host has removed the instance.
  */
 export const Instance = defineEntity({
   name: 'Instance',
@@ -56,7 +56,8 @@ export const Instance = defineEntity({
         'create unique index instances_name_unique on instances (user_uuid, name) where deleted_at is null',
     },
     {
-      // No two have one volume; a deleted instance has none, whatever its host has still to clean.
+      // No two instances have the same volume. A deleted instance has none, even if its host has not removed
+      // it yet.
       name: 'instances_volume_unique',
       expression:
         'create unique index instances_volume_unique on instances (volume_uuid) where deleted_at is null',
@@ -78,7 +79,7 @@ export const Instance = defineEntity({
     image: p.text(),
     memoryMb: p.integer(),
     vcpus: p.integer(),
-    /** Null: the image's own. */
+    /** The application's arguments. Null: those of the image. */
     args: p.json<readonly string[]>().nullable(),
     /** A JSON object, sealed by the secret box; `openEnv` opens it. */
     envSealed: p.text(),
@@ -89,13 +90,16 @@ export const Instance = defineEntity({
     standbyPolicy: p.enum(() => ScaleToZeroPolicy).default(ScaleToZeroPolicy.Off),
     standbyCooldownMs: p.integer().default(defaultCooldownMs),
     standbyStateful: p.boolean().default(false),
-    /** Changes while the instance is stopped. */
+    /** The attached volume. It changes only while the instance is stopped. */
     volume: () => p.manyToOne(Volume).nullable().deleteRule('set null'),
     volumeAt: p.text().nullable(),
     volumeReadonly: p.boolean().default(false),
-    /** The master that autoscale made this one of. */
+    /** The master from which autoscale made this instance. */
     cloneOf: p.uuid().nullable(),
-    /** Since then autoscale gives it back: it drains for so long, and is deleted when it has stopped. */
+    /**
+     * Since when autoscale gives the instance back, and how long it may drain. It is deleted when it has
+     * stopped.
+     */
     retiredAt: p.datetime(3).nullable(),
     retireDrainMs: p.integer().nullable(),
     /** The network, the address and the hardware address of the instance's one interface. */
@@ -103,9 +107,7 @@ export const Instance = defineEntity({
     privateIp: p.text(),
     mac: p.text(),
 
-    /**
-     * Until then a start that is under way counts against the live quotas, although the state says stopped.
-     */
+    /** Until this time an admitted start counts against the live quotas, although the state says stopped. */
     liveReservedUntil: p.datetime(3).nullable(),
 
     revision: p.bigint('number').default(0),
@@ -118,7 +120,9 @@ export const Instance = defineEntity({
     restartNextAt: p.datetime(3).nullable(),
     startedAt: p.datetime(3).nullable(),
     stoppedAt: p.datetime(3).nullable(),
-    /** The time of the runs that ended. The time since `startedAt` is added while it runs. */
+    /**
+     * The duration of all runs that ended. While the instance runs, readers add the time since `startedAt`.
+     */
     uptimeMs: p.bigint('number').default(0),
     bootTimeUs: p.bigint('number').nullable(),
     vmmStartTimeUs: p.bigint('number').nullable(),
@@ -133,7 +137,7 @@ export const Instance = defineEntity({
     failureKind: p.text().$type<HostFailure>().nullable(),
     snapshotUuid: p.uuid().nullable(),
     standbyDisabled: p.boolean().default(false),
-    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('instances_feed_index'),
   },
 })

@@ -2,10 +2,10 @@ import pg from 'pg'
 import type { Database } from '../database.ts'
 import { migrationList } from './migrations/list.ts'
 
-/** One migrating process at a time per database; the number has no other meaning. */
+/** The lock by which one process at a time migrates a database. The number has no other meaning. */
 const migrationLock = 7_070_001
 
-/** The database is none that this version of Roost can work with. The message says what to do, for people. */
+/** This version of Roost can not work with the database. The message tells people what to do. */
 export class UnknownDatabase extends Error {
   override readonly name = 'UnknownDatabase'
 }
@@ -13,7 +13,7 @@ export class UnknownDatabase extends Error {
 /**
  * Brings the schema up to date and returns the migrations that this call ran. Safe to call from several
  * processes at once: one migrates, the others wait for it and find nothing left to do. Throws
- * `UnknownDatabase`, and changes nothing, where somebody else made the database or a newer version did.
+ * `UnknownDatabase` and changes nothing if the database was not made by Roost, or by a newer version.
  */
 export async function migrate(database: Database): Promise<readonly string[]> {
   // The lock belongs to a connection, and a pool would not give back the same one.
@@ -48,7 +48,10 @@ async function readHistory(client: pg.Client): Promise<History> {
   return { tables, migrations: ran.rows.map(({ name }) => name) }
 }
 
-/** Undefined where the database is empty, or was made by this version or an older one. */
+/**
+ * Why this version can not work with the database. Undefined if the database is empty, or was made by this
+ * version or an older one.
+ */
 function reasonAgainst({ tables, migrations }: History): string | undefined {
   const [first = '', ...more] = migrationList.map(({ name }) => name)
   const unknown = migrations.filter((name) => name !== first && !more.includes(name))
@@ -62,7 +65,7 @@ function reasonAgainst({ tables, migrations }: History): string | undefined {
   return undefined
 }
 
-/** Without the password. */
+/** The host and the database's name in the URL, without the password. */
 function placeOf(url: string): string {
   const { host, pathname } = new URL(url)
   return `the database at ${host}${pathname}`

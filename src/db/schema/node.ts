@@ -1,30 +1,33 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 
-/** A host: where its agent is reached and which network its instances live in. */
+/** A host: the address of its agent and the network of its instances. */
 export const Node = defineEntity({
   name: 'Node',
   tableName: 'nodes',
   properties: {
     id: p.text().primary(),
     agentUrl: p.text(),
-    /** Sealed by the secret box; empty where an administrator released the host. */
+    /** The agent's secret, sealed by the secret box. Empty if an administrator released the host. */
     agentSecret: p.text(),
     accelerator: p.text().$type<NodeHeartbeat['accelerator']>(),
     memoryMb: p.integer(),
-    /** Room for volumes in all. */
+    /** Room for volumes in all, in MiB. */
     volumeMb: p.integer().default(0),
-    /** What the unpacked images of each user take, by the user's UUID. */
+    /** The size of each user's unpacked images, by the user's UUID. */
     imageBytes: p.json<Readonly<Record<string, number>>>().default('{}'),
     version: p.text(),
     subnet: p.text().unique('nodes_subnet_unique'),
-    /** The address index tried next; it goes round, so that an address just freed rests for a while. */
+    /**
+     * The index of the address that is tried next. It goes round, so that an address is not used again right
+     * after it was freed.
+     */
     nextAddress: p.integer(),
     createdAt: p.datetime(3).defaultRaw('now()'),
     heartbeatAt: p.datetime(3),
-    /** The first of the heartbeats that followed each other without a silence. */
+    /** The time of the first heartbeat since the last silence. */
     heardSince: p.datetime(3).defaultRaw('now()'),
-    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('nodes_feed_index'),
   },
 })

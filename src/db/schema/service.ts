@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql'
 import type { PublishedPort } from '../../domain/service/handler.ts'
 import { User } from './user.ts'
 
-/** Published ports and how their traffic is balanced. Nothing but `persistent` changes after the insert. */
+/** Published ports and how their traffic is balanced. Only `persistent` changes after the insert. */
 export const Service = defineEntity({
   name: 'Service',
   tableName: 'services',
@@ -15,12 +15,12 @@ export const Service = defineEntity({
     user: () => p.manyToOne(User),
     name: p.text(),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** False: it goes with the one instance that it was made with. */
+    /** False: the service is deleted with the one instance that it was made with. */
     persistent: p.boolean(),
     softLimit: p.integer(),
     hardLimit: p.integer(),
     ports: p.json<readonly PublishedPort[]>(),
-    /** The last transaction whose change the route feed tells; a trigger keeps it. */
+    /** The last transaction that changed anything the route feed shows. A trigger keeps it. */
     feedXid: p.string().columnType('xid8').defaultRaw('pg_current_xact_id()').index('services_feed_index'),
   },
 })

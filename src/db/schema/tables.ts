@@ -12,13 +12,13 @@ export type Tables = {
   }
 }
 
-/** What queries are asked of: any free connection, or the one connection of a transaction. */
+/** The query builder over any free connection, or over the one connection of a transaction. */
 export type Db = Kysely<Tables>
 
-/** One row of a table as queries answer it. */
+/** One row of a table as queries return it. */
 export type Row<Table extends keyof Tables> = Selectable<Tables[Table]>
 
-/** A JSON value in the form in which it is sent. `json` makes it. */
+/** A JSON value as the text that is sent to PostgreSQL. `json` makes it. */
 export type JsonText<Value> = string & { readonly jsonOf: Value }
 
 type StoredTables = InferKyselyDB<(typeof entities)[number]>
@@ -27,10 +27,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Letter}${infer Tail}`
   ? `${Head}${Uppercase<Letter>}${CamelCase<Tail>}`
   : Name
 
-/**
- * A column of JSON takes `JsonText` and nothing else: the driver would send an array as an array of
- * PostgreSQL.
- */
+/** A JSON column takes only `JsonText`: the driver would send a plain array as a PostgreSQL array. */
 type WrittenAsText<Column> = [Exclude<Column, Primitive>] extends [never]
   ? Column
   : [Column] extends [ColumnType<infer Read, infer Insert, unknown>]

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql'
 import { User } from './user.ts'
 
-/** A bearer token: the row is found by `selector`, the secret is compared with its hash. */
+/** A bearer token. Its row is found by `selector`; the secret is compared with its hash. */
 export const Token = defineEntity({
   name: 'Token',
   tableName: 'tokens',

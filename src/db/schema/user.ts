@@ -9,7 +9,7 @@ export const User = defineEntity({
     uuid: p.uuid().primary(),
     name: p.text().unique('users_name_unique'),
     createdAt: p.datetime(3).defaultRaw('now()'),
-    /** Writes `official/...` in the registry. */
+    /** An administrator may push `official/...` to the registry. */
     admin: p.boolean(),
     hardInstances: p.integer(),
     hardLiveInstances: p.integer(),
@@ -30,7 +30,7 @@ export const User = defineEntity({
     maxVolumeMb: p.integer(),
     minAutoscaleSize: p.integer(),
     maxAutoscaleSize: p.integer(),
-    /** What the images of the account take in the registry, as its owner measured it last. */
+    /** The size of the account's images in the registry, as the registry's owner measured it last. */
     registryBytes: p.bigint('number').default(0),
   },
 })

@@ -4,8 +4,9 @@ import { Node } from './node.ts'
 import { User } from './user.ts'
 
 /**
- * Persistent storage of a user, on one host for good. Which instance has it says the instance's row. A row
- * with `deletedAt` is invisible to every reader; it stays until the host is clean.
+ * Persistent storage of a user. It never leaves its host. The row of an instance says which volume that
+ * instance has. A row with `deletedAt` is invisible to every reader. It stays until the host has removed the
+ * volume.
  */
 export const Volume = defineEntity({
   name: 'Volume',
@@ -43,15 +44,15 @@ export const Volume = defineEntity({
     deletedAt: p.datetime(3).nullable(),
     workflowStartedAt: p.datetime(3).nullable(),
     sizeMb: p.integer(),
-    /** False: it was made with an instance and goes with it, unless it is detached before. */
+    /** False: the volume was made with an instance and is deleted with it, unless it is detached before. */
     persistent: p.boolean(),
 
-    /** From here on the projection of what its workflow knows. */
+    /** From here on: the projection of the workflow's life. */
     revision: p.bigint('number').default(0),
     phase: p.enum(() => VolumePhase).default(VolumePhase.Uninitialized),
-    /** Its file system stood complete once. */
+    /** Whether the file system was complete once. */
     made: p.boolean().default(false),
-    /** Why the phase is `error`. */
+    /** The reason if the phase is `error`. */
     failure: p.text().nullable(),
   },
 })

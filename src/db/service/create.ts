@@ -12,13 +12,13 @@ import { findServices } from './services.ts'
 import { lockUser } from '../account/user-lock.ts'
 
 export type CreateServiceOutcome =
-  /** Undefined where it was deleted again before it could be read. */
+  /** `service` is undefined if the service was deleted again before it could be read. */
   | { readonly ok: true; readonly uuid: string; readonly service: ServiceRow | undefined }
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Writes one persistent service, with its domains and certificates or not at all, in one transaction under
- * the lock of the user's row.
+ * Writes one persistent service with its domains and certificates. All is written or nothing, in one
+ * transaction under the lock of the user's row.
  */
 export async function createService(
   deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },

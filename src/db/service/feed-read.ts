@@ -4,33 +4,36 @@ import type { FeedQuery, FeedRow } from '../sql/feed.ts'
 import { ago } from '../sql/time.ts'
 
 /**
- * The change feed: what of the rows of services, instances, nodes and certificates a reader does not know
- * yet.
+ * The change feed: the rows of services, instances, nodes, certificates and challenges that a reader does
+ * not know yet.
  *
- * Each row has `feed_xid`, the transaction that last changed what the feed shows of it; triggers keep it (and
- * only where such a thing changed: usage and boot times do not count). Rows that are deleted leave one in
- * `feed_gone`. A read answers, from one snapshot, all rows from a revision on, and the revision of the next
- * read: the oldest transaction that was still under way. So a transaction with a low number that commits late
- * is not missed, whatever the order of the commits; in exchange rows may be read again, which is harmless.
+ * Each row has `feed_xid`, the last transaction that changed anything the feed shows of the row. Triggers
+ * keep it; other changes, such as usage and boot times, do not count. A deleted row leaves a row in
+ * `feed_gone`. A read returns, from one snapshot, all rows from a revision on. It also returns the revision
+ * for the next read: the oldest transaction that was still under way. So a transaction with a low number
+ * that commits late is not missed, whatever the order of the commits. In exchange, rows may be read again,
+ * which is harmless.
  *
- * Numbers of transactions mean something to one running server only. A revision therefore names it by the
- * time of its start and the database: after another start, a failover or a restored backup everything is told
- * again.
+ * Transaction numbers are valid on one running server only. So a revision names the server by the time of
+ * its start and the database: after another start, a failover or a restored backup the reader gets
+ * everything again.
  */
 export interface FeedRead {
-  /** Everything there is, because `since` was absent, or leads nowhere any more. */
+  /** Whether `rows` is everything there is, because `since` was absent or is not valid any more. */
   readonly snapshot: boolean
-  /** Opaque: for `since` of the next read. */
+  /** The value for `since` of the next read. It is opaque to the reader. */
   readonly revision: string
   readonly rows: readonly FeedRow[]
 }
 
-/** Where the triggers tell of changes; the payload has the topics that they concern. */
+/**
+ * The channel on which the triggers notify of changes. The payload has the topics that a change concerns.
+ */
 export const feedChannel = 'roost_feed'
 export const feedTopics = ['routes', 'names'] as const
 export type FeedTopic = (typeof feedTopics)[number]
 
-/** A revision is a number at most this large and a little more: anything longer was not made here. */
+/** The form of a revision. Anything longer was not made here. */
 const revisionPattern = /^(\d{1,20}-\d{1,10})\.(\d{1,19})$/
 
 export async function readFeed(
@@ -49,7 +52,10 @@ export async function readFeed(
   }
 }
 
-/** A node's id may come back: then the row tells what is, and what is left of its end tells nothing. */
+/**
+ * The rows without entries of `feed_gone` whose object exists again: the id of a node may be used again, and
+ * then its row counts.
+ */
 function withoutRevived(rows: readonly FeedRow[]): readonly FeedRow[] {
   const present = new Set(rows.flatMap((row) => (row.body === null ? [] : [keyOf(row)])))
   return rows.filter((row) => row.body !== null || !present.has(keyOf(row)))
@@ -59,10 +65,16 @@ export function keyOf({ kind, id }: FeedRow): string {
   return `${kind}/${id}`
 }
 
-/** Longer than gateways and hosts are away for as a rule; who stays away longer is told everything again. */
+/**
+ * How long deleted rows are remembered. Gateways and hosts are rarely away for longer; a reader that is away
+ * longer gets everything again.
+ */
 const rememberGoneMs = 3_600_000
 
-/** Bounds what deleted rows leave behind. Any number of processes may call it, any time. */
+/**
+ * Deletes old entries of `feed_gone`, which bounds their number. Any number of processes may call it at any
+ * time.
+ */
 export async function forgetGone(
   { db }: Database,
   options: { readonly rememberMs?: number } = {},

@@ -14,8 +14,8 @@ export interface FeedDeps {
 }
 
 /**
- * What is sealed in the row is opened here; a key that can not be opened is a certificate that can not be
- * used.
+ * Turns a row of the feed into a line for gateways and opens the sealed texts in it. If the key of a
+ * certificate can not be opened, the certificate can not be used.
  */
 export function routeLine(box: SecretBox, { kind, id, body }: FeedRow): RouteLine {
   if (body === null) return { kind: 'gone', what: kind as RouteKind, id }
@@ -56,7 +56,10 @@ function nodeLine(box: SecretBox, id: string, { agentUrl, agentSecret }: SealedN
   return { kind: 'node', node: { id, agentUrl, trafficSecret: trafficSecretOf(secret) } }
 }
 
-/** What a gateway shows to a host: made from the host's own secret, and of no use for anything else. */
+/**
+ * The secret that a gateway shows to a host. It is derived from the host's own secret and is of no use for
+ * anything else.
+ */
 export function trafficSecretOf(agentSecret: string): string {
   return createHmac('sha256', agentSecret).update(trafficSecretContext).digest('base64url')
 }
@@ -80,12 +83,12 @@ function challengeLine(box: SecretBox, token: string, { keySealed, ...rest }: Se
   return { kind: 'challenge', challenge: key === undefined ? rest : { ...rest, key } }
 }
 
-/** What binds the key of a challenge's certificate to its row. */
+/** The secret box's context that binds the key of a challenge's certificate to its row. */
 export function challengeKeyContext(token: string): string {
   return `challenge-key/${token}`
 }
 
-/** What binds a certificate's sealed key to its row. */
+/** The secret box's context that binds a certificate's key to its row. */
 export function certificateKeyContext(uuid: string): string {
   return `certificate-key/${uuid}`
 }

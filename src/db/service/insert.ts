@@ -11,8 +11,8 @@ import type { WriteRefusal } from '../refused.ts'
 import { chooseCertificate } from '../certificate/service-certificates.ts'
 
 /**
- * Writes a service with its domains and the certificates that these need, in a transaction that has the
- * user's row locked: names that are free here stay free until the commit. Throws `Refused`.
+ * Writes a service with its domains and the certificates that they need. The caller's transaction has locked
+ * the user's row, so names that are free here stay free until the commit. Throws `Refused`.
  */
 export async function insertService(
   db: Db,
@@ -51,7 +51,10 @@ async function chooseName(
   throw new Error('no generated name of a service is free')
 }
 
-/** A generated name ends with random characters of its own, which serve the domain as well. */
+/**
+ * Gives the service a name below the metro domain. A generated service name has a random end already, so it
+ * is tried as the label first.
+ */
 async function insertDerivedDomain(
   db: Db,
   { randomSuffix }: ServiceWriter,
@@ -82,8 +85,9 @@ async function insertDomains(
 }
 
 /**
- * Writes all, or answers one that somebody has. A name that another transaction is just taking or releasing
- * is waited for; everybody takes names in the same order, so that no two wait for each other.
+ * Writes domains; returns the first one that somebody has already, if any. The caller rolls back or tries
+ * another name then. Waits for transactions that are just taking or releasing one of the names. All take
+ * names in the same order, so no two wait for each other.
  */
 async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<string | undefined> {
   const sorted = rows.toSorted((one, other) => (one.fqdn < other.fqdn ? -1 : 1))
@@ -98,8 +102,8 @@ async function takeDomains(db: Db, rows: readonly Row<'domains'>[]): Promise<str
 }
 
 /**
- * Attaches `count` further instances to one of the user's services: its row is locked until the commit, and
- * with more than one instance it is persistent. Answers its UUID. Throws `Refused`.
+ * Prepares one of the user's services for `count` more instances: its row is locked until the commit, and it
+ * becomes persistent if it then has more than one. Returns the service's UUID. Throws `Refused`.
  */
 export async function attachToService(
   db: Db,

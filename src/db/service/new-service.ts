@@ -3,20 +3,20 @@ import type { PublishedPort } from '../../domain/service/handler.ts'
 import type { Identifier } from '../identifiers.ts'
 import type { RandomSuffix } from '../random-suffix.ts'
 
-/** A service as it is asked for: ports and limits resolved, names parsed. */
+/** A request for a service, with ports and limits resolved and names parsed. */
 export interface NewService {
-  /** Absent: generated. */
+  /** The service's name. Absent: generated. */
   readonly name?: string
   readonly ports: readonly PublishedPort[]
   readonly domains: readonly WantedDomain[]
   readonly softLimit: number
   readonly hardLimit: number
-  /** Where a name without a domain gets one. */
+  /** The domain below which a service without a domain gets a name. */
   readonly metroDomain: string
 }
 
 export interface WantedDomain extends DomainName {
-  /** Of a custom domain: the one to use. Absent: one that fits, or a new one. */
+  /** Only for a custom domain: the certificate to use. Absent: one that fits, or a new one. */
   readonly certificate?: Identifier
 }
 

@@ -6,16 +6,16 @@ import type { Db, Row, Tables } from '../schema/tables.ts'
 
 /** One service as readers get it. */
 export interface ServiceRow extends Readonly<Omit<Row<'services'>, 'feedXid'>> {
-  /** It has a configuration that is not deleted. */
+  /** Whether the service has an autoscale configuration that is not deleted. */
   readonly autoscale: boolean
-  /** In the order in which they were given. */
+  /** The domains in the order of the request. */
   readonly domains: readonly ServiceDomain[]
-  /** Those that are not deleted, in the order of their creation. */
+  /** The attached instances that are not deleted, in the order of their creation. */
   readonly instances: readonly { readonly uuid: string; readonly name: string }[]
 }
 
 export interface ServiceDomain {
-  /** Without a final dot. */
+  /** The domain's name without a final dot. */
   readonly fqdn: string
   /** Null for names of the metro domain. */
   readonly certificate: {
@@ -25,7 +25,7 @@ export interface ServiceDomain {
   } | null
 }
 
-/** What an instance shows of the service that it is attached to. */
+/** The part of a service that an attached instance shows. */
 export type AttachedService = Pick<ServiceRow, 'uuid' | 'name' | 'domains'>
 
 /** Services with their domains; the rows are `AttachedService`. */
@@ -33,7 +33,7 @@ export function selectAttachedServices(db: Db) {
   return db.selectFrom('services').select((eb) => ['uuid', 'name', domains(eb).as('domains')])
 }
 
-/** Services with all that readers get; the rows are `ServiceRow`. */
+/** Services with everything that readers get; the rows are `ServiceRow`. */
 export function selectServices(db: Db) {
   return db
     .selectFrom('services')

@@ -7,14 +7,16 @@ import { anyOf } from '../sql/lists.ts'
 import { selectAttachedServices, selectServices } from './row.ts'
 import type { AttachedService, ServiceRow } from './row.ts'
 
-/** What a service must be to be listed; a filter with nothing lets all pass. */
+/** The conditions on services in a list. An empty filter lets all pass. */
 export interface ServiceFilter {
   readonly persistent?: boolean
-  /** As `Domain` has it. */
+  /** A domain of the service in the form of `Domain`: lower case, without a final dot. */
   readonly fqdn?: string
 }
 
-/** The user's services, in the order of `identifiers`; undefined for each that this user does not have. */
+/**
+ * The user's services, in the order of `identifiers`; undefined for each one that the user does not have.
+ */
 export async function findServices(
   { db }: Database,
   userUuid: string,
@@ -43,7 +45,7 @@ export async function listServices(
     .execute()
 }
 
-/** Names of the user's services that pass any of the filters; without a filter, of all. */
+/** Names of the user's services that pass any of the filters; all names if there is no filter. */
 export async function listServiceNames(
   { db }: Database,
   userUuid: string,
@@ -61,7 +63,10 @@ export async function listServiceNames(
     .execute()
 }
 
-/** One condition for each value of `persistent`, however many filters there are. */
+/**
+ * The condition that a service passes any of the filters. It has one part for each value of `persistent`,
+ * however many filters there are.
+ */
 function passesAny(filters: readonly ServiceFilter[]) {
   return (eb: ExpressionBuilder<Tables, 'services'>) =>
     eb.or(
@@ -85,7 +90,7 @@ function domainsOf(eb: ExpressionBuilder<Tables, 'services'>, fqdns: readonly st
     .whereRef('domains.serviceUuid', '=', 'services.uuid')
 }
 
-/** What instances show of their services, by the services' UUIDs. */
+/** The part of each service that its instances show, by the services' UUIDs. */
 export async function attachedServices(
   { db }: Database,
   rows: readonly { readonly serviceUuid: string | null }[],
@@ -100,8 +105,8 @@ export type DeleteServiceOutcome = 'deleted' | 'attached' | 'not-found'
 
 /**
  * Deletes the user's service and releases its domains; their certificates stay. Refused while an instance is
- * attached. The row is locked before the instances are looked for, as by whoever attaches one, so that none
- * slips in between.
+ * attached. The service's row is locked before the instances are looked for. A transaction that attaches an
+ * instance locks it too, so none can be attached in between.
  */
 export async function deleteService(
   { db }: Database,

@@ -2,18 +2,20 @@ import { sql } from 'kysely'
 import type { RawBuilder } from 'kysely'
 import { releasedSecret } from '../host/hosts.ts'
 
-// The change feed, whose meaning `src/db/service/feed-read.ts` explains. It compares numbers of transactions
-// (`xid8`), asks PostgreSQL which transactions are under way, and must read everything in one statement, that
-// is from one snapshot. The query builder has no words for the former, and the feed's own tables
-// (`feed_gone`, `feed_forgotten`) have no entities, because triggers alone write them.
+// The queries of the change feed, which `src/db/service/feed-read.ts` explains. They are text because the
+// query builder can neither compare transaction numbers (`xid8`) nor ask PostgreSQL which transactions are
+// under way. The feed's own tables (`feed_gone`, `feed_forgotten`) have no entities, because only triggers
+// add to them. Everything is read in one statement, so that it comes from one snapshot.
 
 /** One row of the feed. */
 export interface FeedRow {
   readonly kind: string
   readonly id: string
-  /** Equal for the same row: it was read before and has not changed. */
+  /**
+   * The last transaction that changed the row. A row that is read again with the same `xid` has not changed.
+   */
   readonly xid: string
-  /** Null: it is gone, or of no interest to this reader any more. */
+  /** Null: the row is gone, or does not concern this reader any more. */
   readonly body: Readonly<Record<string, unknown>> | null
 }
 
@@ -22,16 +24,19 @@ export type FeedQuery = RawBuilder<FeedRow>
 
 /** A condition on `feed_xid` or `xid`. */
 const sinceRevision = sql`>= (select coalesce(since, '0') from frame)`
-/** For rows that are of interest only to a reader that may have heard of them. */
+/**
+ * Whether the read goes on from a revision. Rows that are gone concern only such a reader, because it may
+ * know them.
+ */
 const isResumed = sql`(select since is not null from frame)`
 
-/** Which running server this is: numbers of transactions mean something to that one alone. */
+/** The name of this running server. Transaction numbers are valid on this server alone. */
 const identity = sql`(extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text || '-' ||
   (select oid::text from pg_database where datname = current_database())`
 
 /**
- * The rows of a query since a revision, and before them one row of kind `frame`: its `id` is the revision of
- * the next read, and its body says whether this is everything.
+ * The rows of a query since a revision. Before them comes one row of kind `frame`: its `id` is the revision
+ * for the next read, and its body says whether the rows are everything.
  */
 export function feedSince(
   query: FeedQuery,
@@ -50,7 +55,7 @@ export function feedSince(
     union all ${query}`
 }
 
-/** All that a gateway serves by, of every user. */
+/** All rows that a gateway needs, of every user. */
 export const routesQuery: FeedQuery = sql`
     select 'node', id, feed_xid::text,
       case when agent_secret <> ${releasedSecret}
@@ -80,7 +85,7 @@ export const routesQuery: FeedQuery = sql`
     union all
     select what, id, xid::text, null from feed_gone where ${isResumed} and xid ${sinceRevision}`
 
-/** The names of one host's instances. Of what other hosts have, nothing. */
+/** The names of the instances on one host, and nothing of other hosts. */
 export function namesQuery(nodeId: string): FeedQuery {
   return sql`
       select 'name', uuid::text, feed_xid::text,
@@ -93,8 +98,8 @@ export function namesQuery(nodeId: string): FeedQuery {
 }
 
 /**
- * Forgets what was deleted before `at`, and notes how far. Answers one row with the number of rows that were
- * forgotten.
+ * Deletes entries of `feed_gone` from before `at`, and notes up to which transaction they are forgotten.
+ * Returns one row with the number of deleted entries.
  */
 export function forgetGoneBefore(at: RawBuilder<Date>): RawBuilder<{ readonly count: number }> {
   return sql`with old as (delete from feed_gone where at < ${at} returning xid),

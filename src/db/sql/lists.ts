@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { AliasedRawBuilder, RawBuilder } from 'kysely'
 
-// One parameter for a whole list, so that the text of a query does not depend on how long the list is and is
-// prepared once. The builder's own `in` has a parameter per value, and fails for an empty list.
+// Here a whole list is one parameter, so that the text of a query does not depend on the list's length and
+// is prepared once. The builder's own `in` has one parameter per value, and fails for an empty list.
 
-/** To stand behind `=`: equal to one of these. */
+/** For the right side of `=`: equal to any of these values. */
 export function anyOf<Value>(values: readonly Value[]): RawBuilder<Value> {
   return sql`any(${values})`
 }
 
-/** To stand behind `<>`: equal to none of these. */
+/** For the right side of `<>`: equal to none of these values. */
 export function allOf<Value>(values: readonly Value[]): RawBuilder<Value> {
   return sql`all(${values})`
 }

@@ -6,17 +6,17 @@ import type { Expression, RawBuilder } from 'kysely'
 /** The time at which the transaction began. */
 export const now: RawBuilder<Date> = sql`now()`
 
-/** So long before a time. */
+/** The time that lies `ms` before `time`. */
 export function before(time: Expression<Date>, ms: number): RawBuilder<Date> {
   return sql`${time} - make_interval(secs => ${ms / 1_000})`
 }
 
-/** So long before `now`. */
+/** The time that lies `ms` before `now`. */
 export function ago(ms: number): RawBuilder<Date> {
   return before(now, ms)
 }
 
-/** So long after `now`. */
+/** The time that lies `ms` after `now`. */
 export function fromNow(ms: number): RawBuilder<Date> {
   return sql`now() + make_interval(secs => ${ms / 1_000})`
 }

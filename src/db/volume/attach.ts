@@ -18,9 +18,9 @@ export type ChangeVolumeOutcome =
   | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Gives an available volume to an instance of the same user and host that is stopped, stays so, has none, and
- * has nothing to do with autoscale. Under the lock
- * of the user's row, which every start takes as well: it is attached before a start or not at all.
+ * Attaches an available volume to an instance of the same user and host. The instance is stopped and is not
+ * about to start, has no volume, and is neither a master nor a clone of autoscale. Runs under the lock of
+ * the user's row, which every start takes too: the volume is attached before a start or not at all.
  */
 export async function attachVolume(
   database: Database,
@@ -57,15 +57,16 @@ export async function attachVolume(
 }
 
 /**
- * Takes the volume from the instance that has it, which must be stopped and stay so, and makes it persistent.
- * What nothing has attached is left as it is, unless an instance is named: that one does not have it.
+ * Detaches the volume from its instance and makes it persistent. The instance must be stopped and not about
+ * to start. A volume that no instance has is left as it is; but if `instanceUuid` is given and that instance
+ * does not have the volume, the call is refused.
  */
 export async function detachVolume(
   database: Database,
   wanted: {
     readonly userUuid: string
     readonly volumeUuid: string
-    /** Absent: from whichever has it. */
+    /** The instance that must have the volume. Absent: whichever instance has it. */
     readonly instanceUuid?: string
   },
 ): Promise<ChangeVolumeOutcome> {
@@ -111,8 +112,8 @@ async function changed(
 }
 
 /**
- * What is cloned, and what is a clone, has none; the user's row is locked, so that no configuration comes
- * beside this.
+ * Neither a master nor a clone may have a volume. The user's row is locked, so nobody can configure
+ * autoscale meanwhile.
  */
 function refuseAutoscaled({ name, isClone, masterOf }: LockedInstance): void {
   if (isClone) throw new Refused({ kind: 'volume-for-clone', name })
@@ -126,12 +127,15 @@ interface LockedInstance {
   readonly state: InstanceState
   readonly live: boolean
   readonly isClone: boolean
-  /** The name of the service that it is cloned for. */
+  /** The name of the service for which autoscale clones the instance. */
   readonly masterOf: string | null
   readonly volume: { readonly uuid: string; readonly name: string } | null
 }
 
-/** The user's instance; its workflow writes no other state until the commit. Throws `Refused`. */
+/**
+ * Locks the user's instance, so that its workflow can write no other state until the commit. Throws
+ * `Refused`.
+ */
 async function lockInstance(
   db: Db,
   wanted: { readonly userUuid: string; readonly uuid: string },

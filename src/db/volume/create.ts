@@ -16,8 +16,8 @@ export type CreateVolumeOutcome =
   { readonly ok: true; readonly volume: VolumeRow } | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Writes one persistent volume, on the live host with most room for volumes, in one transaction under the
- * lock of the user's row. Its workflow is not started.
+ * Writes one persistent volume on the live host with most room for volumes, in one transaction under the
+ * lock of the user's row. The volume's workflow is not started.
  */
 export async function createVolume(
   deps: { readonly database: Database; readonly randomSuffix?: RandomSuffix },

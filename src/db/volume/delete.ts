@@ -11,9 +11,9 @@ export type DeleteVolumeOutcome =
   { readonly ok: true; readonly volume: VolumeRow } | { readonly ok: false; readonly refusal: WriteRefusal }
 
 /**
- * Makes the user's volume invisible, frees its name and quota, and answers the row as it was. Refused while
- * an instance has it. Of two deletes at once one finds it. Its room on the host is free once the volume's
- * workflow has cleaned up there.
+ * Marks the user's volume deleted: readers do not see it any more, and its name and quota are free. Returns
+ * the row as it was. Refused while an instance has the volume. Of two deletes at once, one finds it. Its
+ * room on the host is free once the volume's workflow has had it removed there.
  */
 export async function markVolumeDeleted(
   database: Database,

@@ -13,15 +13,15 @@ export interface VolumeWriter {
 }
 
 /**
- * Writes one volume on each of the hosts, in a transaction that has the user's row and the hosts' locked:
- * names that are free here stay free until the commit, and so does the room. Answers their UUIDs in that
- * order. Throws `Refused`.
+ * Writes one volume on each of the hosts. The caller's transaction has locked the rows of the user and the
+ * hosts, so the names and the room that are free here stay free until the commit. Returns the volumes' UUIDs
+ * in the order of the hosts. Throws `Refused`.
  */
 export async function insertVolumes(
   db: Db,
   writer: VolumeWriter,
   wanted: {
-    /** Of a single one. Absent: generated. */
+    /** The name, if there is only one volume. Absent: generated. */
     readonly name?: string
     readonly nodeIds: readonly string[]
     readonly sizeMb: number

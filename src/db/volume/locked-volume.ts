@@ -8,8 +8,8 @@ import { readVolume } from './row.ts'
 import type { VolumeRow } from './row.ts'
 
 /**
- * The user's volume, whose row stays locked until the commit: what its workflow tells of it meanwhile comes
- * after. Whoever takes this has the user's row, so nobody attaches or detaches it either. Throws `Refused`.
+ * The user's volume. Its row stays locked until the commit, so its workflow writes after that. The caller
+ * has locked the user's row, so nobody attaches or detaches the volume either. Throws `Refused`.
  */
 export async function lockVolume(
   db: Db,
@@ -32,7 +32,7 @@ export async function lockVolume(
   return volume
 }
 
-/** Throws `Refused` where the volume can not be attached now. */
+/** Throws `Refused` if the volume can not be attached now. */
 export function refuseUnavailable(volume: VolumeRow): void {
   if (volumeRefusal(VolumeCommand.Attach, volume) === undefined) return
   const { name, state, attachedTo, failure } = volume

@@ -7,7 +7,7 @@ import { ago, now } from '../sql/time.ts'
 import { volumeSettings, volumeSettingsColumns } from './settings.ts'
 import type { SweepBounds } from '../workflow-rows.ts'
 
-/** Volumes whose workflow nobody is known to have started, oldest first. */
+/** Volumes whose workflow is not known to have been started, oldest first. */
 export async function findUnstartedVolumes(
   { db }: Database,
   { olderThanMs, limit }: SweepBounds,
@@ -48,13 +48,13 @@ export async function findDeletedVolumes(
   return rows.map(volumeSettings)
 }
 
-/** What readers see of a volume's life. */
+/** The part of a volume's life that readers see. */
 export type VolumeRecord = Pick<VolumeLife, 'phase' | 'made' | 'failure'>
 
 /**
- * Writes what the workflow decided and tells whoever waits. A revision that is not greater than the row's is
- * older news, or a repeat, and changes nothing; so is one about a volume that is gone. Returns whether it was
- * written.
+ * Writes the life that the workflow decided, and notifies those who wait for it. A revision that is not
+ * greater than the row's is out of date or a repeat and changes nothing. Nothing happens either if the
+ * volume is gone. Returns whether it was written.
  */
 export async function recordVolume(
   { db }: Database,
@@ -83,8 +83,8 @@ export async function recordVolume(
 }
 
 /**
- * Deletes the row, once nothing of the volume is left on its host: its room can be promised again.
- * Idempotent.
+ * Deletes the row. Called once nothing of the volume is left on its host; its room can be promised again
+ * then. Idempotent.
  */
 export async function removeVolumeRow({ db }: Database, uuid: string): Promise<void> {
   await db.deleteFrom('volumes').where('uuid', '=', uuid).where('deletedAt', 'is not', null).execute()

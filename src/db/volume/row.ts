@@ -8,23 +8,23 @@ import { json } from '../postgres-client.ts'
 import { columnsOf } from '../schema/columns.ts'
 import type { Db, Row, Tables } from '../schema/tables.ts'
 
-/** What readers do not get. */
+/** Columns that readers do not get. */
 const inner = ['deletedAt', 'workflowStartedAt'] as const satisfies readonly (keyof Row<'volumes'>)[]
 
 /** One volume as readers get it. The entity says what its columns mean. */
 export interface VolumeRow extends Readonly<Omit<Row<'volumes'>, (typeof inner)[number]>> {
   readonly use: VolumeUse
   readonly state: VolumeState
-  /** The instance that has it; a deleted one has none. */
+  /** The instance that has the volume. A deleted instance has none. */
   readonly attachedTo: { readonly uuid: string; readonly name: string } | null
-  /** Where that instance mounts it. */
+  /** The path at which that instance mounts the volume. */
   readonly at: string | null
   readonly readonly: boolean
 }
 
 /**
- * Rows that are `VolumeRow`. Conditions are on `volumes` and on `holder`, the instance that has it. Volumes
- * that are deleted are among them.
+ * Selects rows that are `VolumeRow`, those of deleted volumes included. Conditions may name `volumes` and
+ * `holder`, the instance that has the volume.
  */
 export function selectVolumes(db: Db) {
   return db
@@ -53,7 +53,10 @@ export function selectVolumes(db: Db) {
     })
 }
 
-/** Its columns have other names than those of the volume, and none of them but `at` is ever null. */
+/**
+ * The instance that has the volume. Its columns have other names than those of the volume, and only `at` can
+ * be null.
+ */
 function holderOf(eb: ExpressionBuilder<Tables, 'volumes'>) {
   return eb
     .selectFrom('instances')
@@ -67,7 +70,10 @@ function holderOf(eb: ExpressionBuilder<Tables, 'volumes'>) {
     ])
 }
 
-/** The states as the domain has them, by phase and use: values of its function, not rules of its own. */
+/**
+ * The state for each phase and use. The values come from the domain's function, so there is no second copy
+ * of its rules.
+ */
 const states = Object.fromEntries(
   Object.values(VolumePhase).map((phase) => [
     phase,
@@ -80,7 +86,7 @@ function stateOf(phase: Expression<VolumePhase>, use: Expression<VolumeUse>) {
   return eb.fn<VolumeState>('jsonb_extract_path_text', [eb.cast(eb.val(json(states)), 'jsonb'), phase, use])
 }
 
-/** The row as the transaction has left it. Undefined where there is none; one that is deleted is answered. */
+/** The row as the transaction left it, also that of a deleted volume. Undefined if there is no such row. */
 export async function readVolume(db: Db, uuid: string): Promise<VolumeRow | undefined> {
   return selectVolumes(db).where('volumes.uuid', '=', uuid).executeTakeFirst()
 }

@@ -9,16 +9,19 @@ import type { VolumeRow } from './row.ts'
 /** A volume as an administrator sees it. */
 export interface OwnedVolume extends VolumeRow {
   readonly userName: string
-  /** Its owner sees it no more; it goes as soon as its host is clean. */
+  /**
+   * Whether the volume is deleted, so that its owner does not see it any more. Its row goes once its host
+   * has removed it.
+   */
   readonly deleting: boolean
-  /** Its host was not heard of lately. */
+  /** Whether its host has sent no heartbeat lately. */
   readonly hostAway: boolean
 }
 
-/** If more volumes have one name, a list of them does not help to tell them apart. */
+/** How many volumes are found at most. A longer list would not help to tell volumes of one name apart. */
 const maxFound = 20
 
-/** In the order of their creation. */
+/** Volumes in the order of their creation. */
 function ownedVolumes(db: Db, userName: string | undefined) {
   const found = selectVolumes(db).select((eb) =>
     eb('volumes.deletedAt', 'is not', null).$castTo<boolean>().as('deleting'),
@@ -37,8 +40,8 @@ function ownedVolumes(db: Db, userName: string | undefined) {
 }
 
 /**
- * For administrators: all volumes, those that are being deleted among them, or those of one user; in the
- * order of their creation.
+ * For administrators: all volumes, or those of one user, in the order of their creation. Volumes that are
+ * being deleted are included.
  */
 export async function overlookVolumes(
   { db }: Database,
@@ -48,8 +51,8 @@ export async function overlookVolumes(
 }
 
 /**
- * For administrators: the volume of that UUID, also while it is being deleted, or every user's volume of that
- * name, or that of `userName` alone.
+ * For administrators: the volume with this UUID, also while it is being deleted, and the volumes with this
+ * name, of every user or of `userName` alone.
  */
 export async function searchVolumes(
   { db }: Database,
@@ -59,7 +62,7 @@ export async function searchVolumes(
   return ownedVolumes(db, userName)
     .where((eb) => {
       const isNamed = eb.and([eb('found.name', '=', uuidOrName), eb('found.deleting', '=', false)])
-      // PostgreSQL would fail the query for a text that is no UUID.
+      // PostgreSQL would fail the query if the text is no UUID.
       return isUuid(uuidOrName) ? eb.or([eb('found.uuid', '=', uuidOrName), isNamed]) : isNamed
     })
     .limit(maxFound)

@@ -1,7 +1,7 @@
 import type { VolumeSettings } from '../../domain/volume/settings.ts'
 import type { Row } from '../schema/tables.ts'
 
-/** What of a volume's row its workflow has to know. */
+/** The columns that a volume's workflow has to know. */
 export const volumeSettingsColumns = [
   'uuid',
   'name',
@@ -14,7 +14,7 @@ export const volumeSettingsColumns = [
   'failure',
 ] as const satisfies readonly (keyof Row<'volumes'>)[]
 
-/** Every `VolumeRow` is one. */
+/** The values of these columns. Every `VolumeRow` has them. */
 export type VolumeSettingsRow = Readonly<Pick<Row<'volumes'>, (typeof volumeSettingsColumns)[number]>>
 
 export function volumeSettings(row: VolumeSettingsRow): VolumeSettings {

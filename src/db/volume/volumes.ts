@@ -7,13 +7,13 @@ import { anyOf } from '../sql/lists.ts'
 import { selectVolumes } from './row.ts'
 import type { VolumeRow } from './row.ts'
 
-/** What a volume must be to be listed; a filter with nothing lets all pass. */
+/** The conditions on volumes in a list. An empty filter lets all pass. */
 export interface VolumeFilter {
   readonly persistent?: boolean
   readonly state?: VolumeState
 }
 
-/** The user's volumes, in the order of `identifiers`; undefined for each that this user does not have. */
+/** The user's volumes, in the order of `identifiers`; undefined for each one that the user does not have. */
 export async function findVolumes(
   { db }: Database,
   userUuid: string,
@@ -44,7 +44,7 @@ export async function listVolumes(
     .execute()
 }
 
-/** Names of the user's volumes that pass any of the filters; without a filter, of all. */
+/** Names of the user's volumes that pass any of the filters; all names if there is no filter. */
 export async function listVolumeNames(
   { db }: Database,
   userUuid: string,
@@ -68,14 +68,16 @@ export async function listVolumeNames(
     .execute()
 }
 
-/** The states with which volumes that are persistent, or those that are not, pass any of the filters. */
+/**
+ * The states in which a volume passes any of the filters, if it is persistent or not as `persistent` says.
+ */
 function statesOf(filters: readonly VolumeFilter[], persistent: boolean): readonly VolumeState[] {
   const any: readonly VolumeFilter[] = filters.length === 0 ? [{}] : filters
   const fitting = any.filter((filter) => (filter.persistent ?? persistent) === persistent)
   return volumeStates.filter((state) => fitting.some((filter) => (filter.state ?? state) === state))
 }
 
-/** What instances show of their volumes, by the volumes' UUIDs. */
+/** The part of each volume that its instance shows, by the volumes' UUIDs. */
 export async function attachedVolumes(
   { db }: Database,
   rows: readonly { readonly volumeUuid: string | null }[],
@@ -91,8 +93,8 @@ export async function attachedVolumes(
 }
 
 /**
- * A volume that is marked deleted and still has its row: so was the one that an instance took along.
- * Undefined where it lives, and where nothing is left of it.
+ * A volume that is marked deleted and still has its row, for example because it was deleted with its
+ * instance. Undefined if the volume is not deleted, or its row is gone.
  */
 export async function findDeletedVolume({ db }: Database, uuid: string): Promise<VolumeRow | undefined> {
   return selectVolumes(db)

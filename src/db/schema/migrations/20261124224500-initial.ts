@@ -2,9 +2,9 @@ import { Migration } from '@mikro-orm/migrations'
 import { references, tables } from './20261124224500-initial-tables.ts'
 
 /**
- * The whole schema of the first release: tables and indexes as the entities have them, and the triggers that
- * no entity can say. How the feed's parts fit together is explained in `src/db/service/feed-read.ts`, what
- * the kept positions are for in `src/db/list-position.ts`.
+ * The whole schema of the first release: tables and indexes as the entities have them, and the triggers,
+ * which entities can not describe. `src/db/service/feed-read.ts` explains how the feed's parts fit together,
+ * and `src/db/list-position.ts` what the kept positions are for.
  */
 export class Migration20261124224500_initial extends Migration {
   override name = 'Migration20261124224500_initial'
@@ -37,7 +37,7 @@ const feedTables = [
   `insert into feed_forgotten ("only", xid) values (true, '0')`,
 ]
 
-/** `tg_argv[0]` of each: which readers the change concerns, with a space between them. */
+/** In each function, `tg_argv[0]` names the feed topics that the change concerns, with spaces between. */
 const feedFunctions = [
   `create function feed_touch() returns trigger language plpgsql as $$
    begin
@@ -50,7 +50,7 @@ const feedFunctions = [
      perform pg_notify('roost_feed', tg_argv[0]);
      return null;
    end $$;`,
-  // A node's id may come back, and go again.
+  // A node's id may be used again, and be removed again.
   `create function feed_bury() returns trigger language plpgsql as $$
    begin
      insert into feed_gone (what, id, node_id)
@@ -59,7 +59,7 @@ const feedFunctions = [
      perform pg_notify('roost_feed', tg_argv[0]);
      return null;
    end $$;`,
-  // Domains are told with their service. One that was made or deleted by this very transaction is told
+  // The feed shows domains with their service. A service that this same transaction made or deleted is shown
   // anyway.
   `create function feed_touch_service() returns trigger language plpgsql as $$
    begin
@@ -95,8 +95,8 @@ const feedTriggers = [
    when ((old.name, old.node_id, old.private_ip) is distinct from (new.name, new.node_id, new.private_ip)
      or old.deleted_at is distinct from new.deleted_at)
    execute function feed_touch('routes names');`,
-  // The state of what is attached to nothing is nobody's business: most writes of states end here, without a
-  // call.
+  // The state of an instance without a service concerns no reader of the feed. So most writes of states end
+  // here, without a call of the function.
   `create trigger instances_feed_routes before update on instances for each row
    when ((old.state <> new.state and new.service_uuid is not null)
      or old.service_uuid is distinct from new.service_uuid)
@@ -108,9 +108,9 @@ const feedTriggers = [
 const lists = ['instances', 'services', 'certificates', 'volumes'] as const
 
 /**
- * Keeps the 2000 newest entries of each user and list, which is twice the longest page, so that what a user
- * leaves behind is bounded. It skips old entries that another transaction is removing at this moment: no
- * delete waits for another one here.
+ * Keeps the 2000 newest entries of each user and list, so that their number is bounded. That is twice the
+ * longest page. It skips old entries that another transaction is removing at this moment, so that no delete
+ * waits for another here.
  */
 const keepPosition = `create function keep_position() returns trigger language plpgsql as $$
    begin
