@@ -8,34 +8,37 @@ import { recordVolume, removeVolumeRow } from '../src/db/volume/records.ts'
 import type { VolumeRecord } from '../src/db/volume/records.ts'
 
 /**
- * What the workflows of instances, volumes and certificates do in PostgreSQL, as local activities of the
- * worker. All are idempotent.
+ * The writes of the workflows of instances, volumes and certificates to PostgreSQL, as local activities of
+ * the worker. All are idempotent.
  */
 export interface ControlActivities {
-  /** Writes a state and wakes whoever waits for it. Older revisions than the row's change nothing. */
+  /**
+   * Writes a state and wakes those who wait for it. A revision that is not greater than the row's changes
+   * nothing.
+   */
   recordInstance(input: {
     readonly instanceUuid: string
     readonly revision: number
     readonly projection: InstanceProjection
   }): Promise<void>
   /**
-   * Makes an instance that deletes itself invisible, as a delete by hand does before its workflow hears of
-   * it.
+   * Marks an instance deleted that deletes itself. A delete by its user does the same before the workflow is
+   * told.
    */
   hideInstance(input: { readonly instanceUuid: string }): Promise<void>
-  /** The host is clean: nothing is left but the row. */
+  /** Called when the host has removed the instance and only the row is left. */
   deleteInstanceRow(input: { readonly instanceUuid: string }): Promise<void>
-  /** Writes how far a volume is. Older revisions than the row's change nothing. */
+  /** Writes how far a volume is. A revision that is not greater than the row's changes nothing. */
   recordVolume(input: {
     readonly volumeUuid: string
     readonly revision: number
     readonly record: VolumeRecord
   }): Promise<void>
-  /** It is erased: nothing is left but the row. */
+  /** Called when the volume is erased and only the row is left. */
   deleteVolumeRow(input: { readonly volumeUuid: string }): Promise<void>
   /**
-   * Writes how far a requested certificate is. Older revisions than the row's change nothing. Answers whether
-   * there is a row.
+   * Writes how far a requested certificate is. A revision that is not greater than the row's changes
+   * nothing. Returns whether the row exists.
    */
   recordCertificate(input: {
     readonly certificateUuid: string

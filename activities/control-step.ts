@@ -3,9 +3,10 @@ import { CancelledFailure } from '@temporalio/common'
 import { withHeartbeat } from './heartbeat.ts'
 
 /**
- * One step of the control plane, with heartbeats. Its signal is aborted when the workflow calls the step off
- * or the worker stops. A failure that is no cancellation comes from the installation itself: its message goes
- * to the log and stays out of the history, because the message of a database may name what was to be written.
+ * Runs one step of the control plane, with heartbeats. The step's signal is aborted when the workflow calls
+ * the step off or the worker stops. Any other failure comes from the installation itself. Its message goes
+ * to the log and not to the history, because a message of the database may hold values that were to be
+ * written.
  */
 export async function runStep<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   try {

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity'
 
 /**
- * Often enough for a heartbeat timeout of a few seconds; the SDK sends only as many as that timeout needs.
+ * The pause between heartbeats. It fits a heartbeat timeout of a few seconds; the SDK sends only as many as
+ * that timeout needs.
  */
 const heartbeatEveryMs = 1_000
 

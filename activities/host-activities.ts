@@ -7,9 +7,9 @@ import { withHeartbeat } from './heartbeat.ts'
 import { asHostStartError } from '../src/host/instance/host-start-error.ts'
 
 /**
- * The task queue `node-<id>`. The agent's own calls are idempotent and go on without these activities; an
- * activity that is cut off by anything but its workflow (a lost heartbeat, a restart of the worker) leaves
- * the work to the next attempt.
+ * The activities of the task queue `node-<id>`. The agent's own calls are idempotent and go on without these
+ * activities. If anything but the workflow cuts an activity off (a lost heartbeat, a restart of the worker),
+ * the next attempt takes up the work.
  */
 export function createHostActivities(deps: { readonly agent: HostAgent }): HostActivities {
   const { agent } = deps
@@ -49,7 +49,7 @@ export function createHostActivities(deps: { readonly agent: HostAgent }): HostA
   }
 }
 
-/** As above, of volumes: work that its workflow calls off ends before the activity does. */
+/** The same for volumes. Work that the workflow calls off ends before its activity ends. */
 export function createVolumeActivities(deps: { readonly volumes: HostVolumes }): VolumeActivities {
   const { volumes } = deps
   return {
@@ -99,7 +99,7 @@ async function runHostWork<T>(options: {
   return await withHeartbeat(async () => {
     try {
       const work = options.work()
-      // Where the cancellation wins, the work's own failure has no reader.
+      // If the cancellation comes first, nobody reads the work's own failure.
       work.catch(() => undefined)
       return await Promise.race([work, context.cancelled])
     } catch (error) {

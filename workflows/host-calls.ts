@@ -2,22 +2,28 @@ import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio
 import type { ActivityOptions } from '@temporalio/workflow'
 import { HostFailure, nodeTaskQueue } from '../src/domain/instance/host-work.ts'
 
-/** A host that takes no work for this long is away. */
+/** A host that takes no work for this long counts as away. */
 const nodeSilentMs = 10_000
-/** How long one call waits for a host that is known to be away. It is taken at once when the host is back. */
+/**
+ * How long one call waits for a host that is known to be away. The host takes the call at once when it is
+ * back.
+ */
 const nodeAwayWaitMs = 600_000
-/** An agent that was killed while it worked is noticed after this. */
+/** After this time an agent that was killed during work is noticed. */
 const heartbeatTimeoutMs = 10_000
 
 export const patiently = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s' } as const
 
 export interface NodeAddress {
   readonly nodeId: string
-  /** The host took no work when it was last asked. */
+  /** Whether the host took no work when it was last asked. */
   readonly nodeAway: boolean
 }
 
-/** Whatever is asked of a host goes through its own queue, and is waited for as long as it is away. */
+/**
+ * The options of a call to a host. All calls go through the host's own queue, and wait while the host is
+ * away.
+ */
 export function nodeCallOptions(at: NodeAddress, summary: string): ActivityOptions {
   return {
     taskQueue: nodeTaskQueue(at.nodeId),
@@ -27,13 +33,16 @@ export function nodeCallOptions(at: NodeAddress, summary: string): ActivityOptio
   }
 }
 
-/** Nobody took the call from the host's queue. Temporal does not repeat that by itself. */
+/**
+ * Whether the call failed because nobody took it from the host's queue. Temporal does not repeat such a call
+ * by itself.
+ */
 export function isNodeAway(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : undefined
   return cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START'
 }
 
-/** What the host failed with; `failure` is undefined where it has no word for it. */
+/** The failure that the host reported. `failure` is undefined if the error is none of the known ones. */
 export function hostFailureOf(error: unknown): {
   readonly failure: HostFailure | undefined
   readonly message: string | undefined
@@ -46,14 +55,16 @@ export function hostFailureOf(error: unknown): {
   }
 }
 
-/** What a host tells of an entity, and what each of it means to the entity's life. */
+/**
+ * For each kind of report that a host makes about an entity, the event that it means to the entity's life.
+ */
 export type HeardAs<Told extends { readonly kind: string }, Event> = {
   readonly [Kind in Told['kind']]: (told: Extract<Told, { readonly kind: Kind }>) => Event
 }
 
 /**
- * The event that a host's word means. The agent of a host may be newer than this worker, and know of more to
- * tell: that is left aside, with undefined.
+ * The event that a host's report means. A host's agent may be newer than this worker and send a kind of
+ * report that this worker does not know; that is ignored, with undefined.
  */
 export function heardEvent<Told extends { readonly kind: string }, Event>(
   heardAs: HeardAs<Told, Event>,

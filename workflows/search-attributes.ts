@@ -1,8 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common'
 
 /**
- * By which one finds instances in Temporal's Web UI. They hold coarse facts only; the row in PostgreSQL has
- * the rest.
+ * The attributes by which people find workflows in Temporal's Web UI. They hold coarse facts only; the row
+ * in PostgreSQL has the rest.
  */
 export const userAttribute = defineSearchAttributeKey('RoostUser', 'KEYWORD')
 export const stateAttribute = defineSearchAttributeKey('RoostState', 'KEYWORD')

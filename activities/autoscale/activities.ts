@@ -2,21 +2,24 @@ import type { AutoscaleOutcome } from '../../src/domain/autoscale/outcome.ts'
 import type { WatchInput, WatchResult } from '../../src/domain/autoscale/watch.ts'
 
 /**
- * What the workflow of an autoscale configuration does. All may be repeated at any time: they make what
- * should be out of what is.
+ * The activities of an autoscale configuration's workflow. Each may be repeated at any time: it compares
+ * what is there with what should be there, and changes only the difference.
  */
 export interface AutoscaleActivities {
   /**
-   * Looks at a service until there is something to do; its heartbeats tell what it sees. On a task queue of
-   * its own.
+   * The watch: looks at a service until there is something to do. Its heartbeats tell what it sees. It has a
+   * task queue of its own.
    */
   watchService(input: WatchInput): Promise<WatchResult>
-  /** Makes the service have `target` instances: adds clones, or gives some back, and keeps in mind why. */
+  /**
+   * Aligns the service: adds clones or gives some back until there are `target` instances, and keeps the
+   * decision with its cause.
+   */
   alignService(input: AlignInput): Promise<AlignResult>
   /**
-   * Gives all clones back, starts the master if it is stopped, and removes the row. `closed` is false where
-   * the service was configured again meanwhile; whatever else keeps it from being closed is thrown, and this
-   * is tried again.
+   * Gives all clones back, starts the master if it is stopped, and removes the row. `closed` is false if the
+   * service was configured again meanwhile. Throws if anything else prevents the closing; Temporal repeats
+   * it then.
    */
   closeAutoscale(input: { readonly serviceUuid: string }): Promise<{ readonly closed: boolean }>
 }
@@ -25,22 +28,22 @@ export type { WatchInput, WatchResult } from '../../src/domain/autoscale/watch.t
 
 export interface AlignInput {
   readonly serviceUuid: string
-  /** Absent where nothing was decided yet: as many as there are, within the bounds. */
+  /** The wanted size. Absent if none was decided yet: then as many as there are, within the bounds. */
   readonly target?: number
   readonly cause: AutoscaleOutcome
-  /** False while a back-off lasts. */
+  /** Whether clones may be added. False while a back-off lasts. */
   readonly mayAdd: boolean
 }
 
 export interface AlignResult {
-  /** Instances of the size afterwards. */
+  /** The number of instances that count for the size after the alignment. */
   readonly size: number
-  /** What is wanted from then on. */
+  /** The size that is wanted from then on. */
   readonly target: number
   readonly added: readonly string[]
   readonly givenBack: readonly string[]
-  /** Why not all were added, for people; never a secret. */
+  /** Why not all missing clones were added, for people. It never holds a secret. */
   readonly refusal?: string
-  /** The configuration is deleted, or there is none: nothing was done. */
+  /** Present if nothing was done, because the configuration is deleted or does not exist. */
   readonly closing?: true
 }

@@ -17,28 +17,28 @@ export interface AlignmentDeps extends AlignDeps {
 }
 
 /**
- * What aligning asks of the workflows of instances; `InstanceControl` in `src/control` says what each call
- * does.
+ * The calls to workflows of instances that an alignment needs. `InstanceControl` in `src/control` says what
+ * each call does.
  */
 export interface InstanceOrders {
   ensureStarted(settings: InstanceSettings): Promise<void>
-  /** Throws `InstanceGone` where the instance is being deleted. */
+  /** Throws `InstanceGone` if the instance is being deleted. */
   start(settings: InstanceSettings, requestId: string): Promise<unknown>
   retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
 }
 
 /**
- * Services at a time, of the thousands that a worker may watch: more would take the database from the states
- * of instances.
+ * How many services change at a time, of the thousands that a worker may watch. More would keep the database
+ * busy while workflows have to write the states of instances.
  */
 export const servicesAtOnce = 4
-/** Calls to workflows at a time, of one service. */
+/** How many calls to workflows one service has under way at a time. */
 const callsAtOnce = 8
 
 /**
- * What changes the instances of a service. The rows are written first, and then the workflows of the
- * instances are told; one that could not be told hears it from the sweep. Inputs, answers and failures hold
- * no secret.
+ * The activities that change the instances of a service. They write the rows first and then tell the
+ * workflows of the instances. The sweep tells a workflow that could not be told. Inputs, answers and
+ * failures hold no secrets.
  */
 export function createAlignmentActivities(
   deps: AlignmentDeps,
@@ -66,9 +66,9 @@ export function createAlignmentActivities(
         const closing = await closeClones(deps.database, serviceUuid)
         if (closing.kind !== 'closing') return closing.kind === 'over'
         await giveBack(deps, closing.retired)
-        // Nobody repeats this once the row is gone, so it is not left to the sweep.
+        // Once the row is gone, nobody repeats this start, so it comes before the row is removed.
         const refusal = closing.start && (await startMaster(deps, closing.start))
-        // What keeps it stopped may be what its clones still have.
+        // The clones may still hold the quota or memory that the master needs.
         if (refusal !== undefined && closing.retired.length > 0) return refusal
         return removeAutoscaleRow(deps.database, serviceUuid)
       })
@@ -89,7 +89,10 @@ async function begin(deps: AlignmentDeps, added: readonly InstanceSettings[]): P
   )
 }
 
-/** Under one id per clone, so that its workflow acts on it once, however often it hears it from here. */
+/**
+ * Tells the workflows of clones to retire. Each clone has one request id, so its workflow acts once, however
+ * often it is told.
+ */
 async function giveBack(deps: AlignmentDeps, retired: readonly RetiredClone[]): Promise<void> {
   await eachOf(retired, {
     call: ({ settings, drainMs }) =>
@@ -99,8 +102,8 @@ async function giveBack(deps: AlignmentDeps, retired: readonly RetiredClone[]): 
 }
 
 /**
- * As by hand: within the account's quotas and the memory of its host. Answers why these do not allow it,
- * where they do not.
+ * Starts the master like a start by its user: within the account's quotas and the memory of its host.
+ * Returns the reason if these do not allow the start.
  */
 async function startMaster(
   deps: AlignmentDeps,
@@ -124,7 +127,8 @@ async function startMaster(
 }
 
 /**
- * To be tried again until the clones are gone: then the quotas have room for it, or never will by themselves.
+ * The failure with which Temporal repeats the closing until the clones are gone. After that the quotas have
+ * room for the master, or waiting does not help.
  */
 function masterWaits(refusal: string): ApplicationFailure {
   return ApplicationFailure.create({
@@ -133,7 +137,7 @@ function masterWaits(refusal: string): ApplicationFailure {
   })
 }
 
-/** Answers those that were told. */
+/** Calls for each one, logs failures, and returns those for which the call succeeded. */
 async function eachOf<T>(
   all: readonly T[],
   { call, warning }: { readonly call: (one: T) => Promise<void>; readonly warning: string },

@@ -4,21 +4,21 @@ import { noReadings, readSamples } from './samples.ts'
 import type { Readings } from './samples.ts'
 
 /**
- * What a host said counts for so long: the load of one that needs a second for its answer is known all the
- * same, that of a silent one is not.
+ * How long a host's last readings count. A host may take a second to answer; the load of a host that is
+ * silent for longer is unknown.
  */
 export const longestSilenceMs = 1_500
 
 /**
- * One host, as its answers tell it. It is asked again only when it has answered, or cannot be waited for any
- * longer.
+ * One host and the loads from its last answer. It is asked again only after its last request was answered or
+ * failed.
  */
 export class ObservedHost {
   #readings: Readings = noReadings
   #loads: ReadonlyMap<string, MemberLoad> = new Map()
   #heardMs = Number.NEGATIVE_INFINITY
   #asking = false
-  /** When somebody wanted to know something of it last. */
+  /** The last time at which a service needed this host. */
   wantedMs = 0
   readonly #ask: (instanceUuids: readonly string[]) => Promise<HostLoads>
   readonly #nowMs: () => number
@@ -32,8 +32,8 @@ export class ObservedHost {
   }
 
   /**
-   * Resolves with its answer or failure; at once where an answer is still out: whoever is slow is not waited
-   * for twice. Never rejects.
+   * Asks the host, and resolves when it has answered or failed. If an earlier request is still open,
+   * resolves at once: nobody waits for a slow host twice. Never rejects.
    */
   async look(instanceUuids: readonly string[]): Promise<void> {
     if (this.#asking) return
@@ -44,14 +44,14 @@ export class ObservedHost {
       this.#loads = loads
       this.#heardMs = this.#nowMs()
     } catch {
-      // A silent host is an unknown load, and said to be that; its own troubles are in the log of whoever
-      // keeps it.
+      // The load of a silent host is unknown, and is reported as unknown. The host's own log tells what is
+      // wrong with it.
     } finally {
       this.#asking = false
     }
   }
 
-  /** Undefined where it is not known, or not any more. */
+  /** The load of an instance. Undefined if it is not known, or its reading is too old. */
   loadOf(instanceUuid: string): MemberLoad | undefined {
     return this.#nowMs() - this.#heardMs > longestSilenceMs ? undefined : this.#loads.get(instanceUuid)
   }

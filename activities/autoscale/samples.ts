@@ -1,31 +1,34 @@
 import type { MemberLoad } from '../../src/domain/autoscale/members.ts'
 import type { HostLoads, LoadCounters } from '../../src/domain/host/api-protocol.ts'
 
-/** What is kept of a host's answers, by instance: with what the next one is compared. */
+/** The last reading of each instance on a host, with which the next answer is compared. */
 export type Readings = ReadonlyMap<string, Reading>
 
 interface Reading {
-  /** By the host's clock. */
+  /** The time of the reading by the host's clock. */
   readonly atMs: number
   readonly cpuTimeMs: number
-  /** CPU since the reading before; absent where there is nothing to compare with. */
+  /** CPU use since the reading before. Absent if there is no reading to compare with. */
   readonly millicores?: number
 }
 
 export const noReadings: Readings = new Map()
 
 /**
- * CPU time comes in steps of 10 ms, which are 2 % of this. Answers that follow each other closer count as
- * one.
+ * The shortest time between two readings that are compared. CPU time comes in steps of 10 ms, which are 2 %
+ * of it. Answers that follow each other faster count as one.
  */
 export const shortestSampleMs = 500
-/** A mean over longer than this is not what is there now. */
+/**
+ * The longest time between two readings that are compared. A mean over a longer time does not show the
+ * present load.
+ */
 export const longestSampleMs = 5_000
 
 /**
- * One answer of a host. An instance has a load where the answer compares with one before: not at its first,
- * not after a gap or a restart of the host, and not where its counters went back, as they may when an agent
- * was killed.
+ * Reads one answer of a host. An instance has a load if the answer can be compared with an earlier one. That
+ * is not so at its first answer, after a gap or a restart of the host, or if its counters went back, as they
+ * may after an agent was killed.
  */
 export function readSamples(
   before: Readings,
@@ -44,7 +47,10 @@ export function readSamples(
   return { readings, loads }
 }
 
-/** The host's clock goes back with the machine, and one that leapt says nothing of what was in between. */
+/**
+ * Whether an answer can be compared with an earlier reading. The host's clock starts again with the machine,
+ * and after a leap the time between the two is not known.
+ */
 function mayFollow(reading: Reading, { atMs }: HostLoads): boolean {
   return atMs >= reading.atMs && atMs - reading.atMs <= longestSampleMs
 }
@@ -60,7 +66,7 @@ function loadOf(millicores: number, { inFlight, handledPerSecond }: LoadCounters
   return { cpu: millicores, in_flight: inFlight, requests_per_second: handledPerSecond }
 }
 
-/** It came over a network from another version, perhaps. */
+/** Whether an answer has sound values. It came over the network, perhaps from another version. */
 function isSound(atMs: number, counters: LoadCounters): boolean {
   const { cpuTimeMs, inFlight, handledPerSecond } = counters
   return [atMs, cpuTimeMs, inFlight, handledPerSecond].every((value) => Number.isFinite(value) && value >= 0)

@@ -6,14 +6,14 @@ import type { AutoscaleMember, MemberLoad } from '../../src/domain/autoscale/mem
 import { viewedLoads } from '../../src/domain/autoscale/watch.ts'
 import type { AutoscaleView, WatchInput, WatchResult } from '../../src/domain/autoscale/watch.ts'
 
-/** What a look saw of one service. */
+/** The result of one look at a service. */
 export interface ServiceLook {
   readonly result?: WatchResult
-  /** Some instance that counts does not tell its load. */
+  /** Whether the load of an instance that counts is unknown. */
   readonly isLoadUnknown: boolean
 }
 
-/** The watch over one service: what its looks left, and what it last saw. */
+/** The state of the watch over one service: the memory of its looks, and the last view. */
 export class ServiceWatch {
   readonly input: WatchInput
   #target: number | undefined
@@ -26,7 +26,7 @@ export class ServiceWatch {
     this.#target = input.target
   }
 
-  /** `service` is undefined where it has no configuration. */
+  /** Looks at the service. `service` is undefined if it has no configuration. */
   look(
     service: AutoscaledService | undefined,
     loadOf: (member: AutoscaleMember) => MemberLoad | undefined,
@@ -35,15 +35,15 @@ export class ServiceWatch {
     if (service === undefined) return { result: { kind: 'closing' }, isLoadUnknown: false }
     const { configuration } = service
     const members = service.members.map((member) => observed(member, loadOf(member), configuration, nowMs))
-    // Where nothing was decided yet, what is there at the first look is what is to be there.
+    // If no size was decided yet, the size at the first look is the target.
     const target = (this.#target ??= sizeOf(members))
     const isLoadUnknown = members.some(
       ({ standing, load }) => standing === Standing.Counted && load === undefined,
     )
     if (!this.#hasLooked) {
       this.#hasLooked = true
-      // Hosts were asked for the first time, perhaps: that would count as no load, and lower the mean of the
-      // next looks.
+      // Hosts were perhaps asked for the first time. Unknown loads would count as zero and lower the mean of
+      // the next looks, so this look is left out.
       const rest = { kind: 'observing', looks: 0 } as const
       this.#view = () => ({ atMs: nowMs, size: sizeOf(members), target, rest })
       if (isLoadUnknown) return { isLoadUnknown }
@@ -62,7 +62,7 @@ export class ServiceWatch {
     return { isLoadUnknown, ...(verdict.outcome !== undefined && { result: verdict.outcome }) }
   }
 
-  /** What was seen last. */
+  /** The last view, with the present trouble if there is any. */
   view(trouble?: string): AutoscaleView {
     return { ...this.#view(), ...(trouble !== undefined && { trouble }) }
   }

@@ -2,22 +2,26 @@ import type { Timers } from './service-observer.ts'
 
 export interface WatchCallDeps {
   readonly listServices: () => Promise<readonly string[]>
-  /** True where there was a watch to be called in. */
+  /** Resolves with true if the service had such a watch. */
   readonly callIn: (serviceUuid: string) => Promise<boolean>
   readonly timers: Timers
-  /** Ends the calling. */
+  /** Ends the calls when it is aborted. */
   readonly signal: AbortSignal
 }
 
-/** A few calls to Temporal each; more at once would keep those waiting who want something of it now. */
+/**
+ * How many watches are called in at a time. Each takes a few calls to Temporal; more at once would delay the
+ * calls of others.
+ */
 const callsAtOnce = 4
-/** Until the database, or Temporal, is there again. */
+/** The pause before the next try while the database or Temporal is away. */
 const retryMs = 1_000
 
 /**
- * Calls the watches in that were begun before this worker: those of one that was killed. Resolves with how
- * many there were, once each was asked for, or when it is ended. What fails is tried again; a watch that is
- * missed is given out when its heartbeats are.
+ * Calls in the watches that began before this worker: those of a worker that was killed. Temporal then gives
+ * them to a new worker at once. Resolves with their number once each service was tried, or when `signal` is
+ * aborted. What fails is tried again. Temporal gives out a watch that was overlooked when its heartbeats are
+ * missed.
  */
 export async function callInWatches(deps: WatchCallDeps): Promise<number> {
   const { signal } = deps
@@ -28,7 +32,8 @@ export async function callInWatches(deps: WatchCallDeps): Promise<number> {
       try {
         if (await deps.callIn(uuid)) called += 1
       } catch (error) {
-        // Last: one that always fails keeps no other one waiting.
+        // The service goes to the end of the list, so that one that always fails does not keep the others
+        // waiting.
         uuids.push(uuid)
         throw error
       }

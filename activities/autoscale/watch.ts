@@ -4,15 +4,15 @@ import type { ServiceObserver } from './service-observer.ts'
 import type { AutoscaleActivities } from './activities.ts'
 
 /**
- * Whoever takes a watch over from a worker that stops begins so soon: the waits of the retry policy are for
- * trouble.
+ * How soon another worker takes over the watch of a worker that stops. The longer waits of the retry policy
+ * are for trouble.
  */
 const takenOverAfter = '100ms'
 
 /**
- * The watch over one service; its heartbeats are `AutoscaleView`s. Ends at once when it is cancelled, and
- * fails when the observer is closed: a worker that stops may not call it cancelled, which only the workflow
- * may, and would keep it from the next one until the heartbeats are missed.
+ * The watch over one service. Its heartbeats are `AutoscaleView`s. It ends at once when its workflow cancels
+ * it, and fails when the observer is closed. A worker that stops must not report the watch as cancelled,
+ * which only the workflow may do: no other worker would get it until its heartbeats are missed.
  */
 export function createWatchActivity(deps: {
   readonly observer: ServiceObserver

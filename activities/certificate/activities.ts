@@ -8,18 +8,18 @@ import { finaliseOrder, findRenewalAdvice, installOrdered, openOrder } from './s
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * The steps to a certificate, on the task queue `control`. Each answers what it tells the certificate's life;
- * what an authority refuses or puts off is an answer, too. What is thrown is trouble of the installation's
- * own, such as a database that is away, and worth a repeat. All may be repeated at any time: the rows say how
- * far it is, and neither a second order nor a second certificate comes of it. No input, answer or failure
- * holds a secret.
+ * The steps to a certificate, on the task queue `control`. Each returns the event for the certificate's
+ * life. The event says too if an authority refused or put off the step. A step throws only if the
+ * installation itself has trouble, such as a database that is away; a repeat may help then. Each step may be
+ * repeated at any time: the rows say how far the attempt is, so a repeat makes neither a second order nor a
+ * second certificate. Inputs, answers and failures hold no secrets.
  */
 export interface CertificateActivities {
   orderCertificate(input: CertificateInput): Promise<CertificateLifeEvent>
   proveCertificate(input: CertificateInput): Promise<CertificateLifeEvent>
   finaliseCertificate(input: CertificateInput): Promise<CertificateLifeEvent>
   installCertificate(input: CertificateInput): Promise<CertificateLifeEvent>
-  /** When the authority would like the renewal of the one that there is. */
+  /** Asks the authority when it advises to renew the present certificate. */
   findRenewalAdvice(input: CertificateInput): Promise<CertificateLifeEvent>
 }
 

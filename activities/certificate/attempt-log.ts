@@ -5,7 +5,7 @@ import { AttemptOutcome } from '../../src/domain/certificate/attempt-report.ts'
 import type { AttemptReport } from '../../src/domain/certificate/attempt-report.ts'
 import type { CertificateLifeEvent, CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 
-/** Adds to what is known of the attempt under way. One that ended, before a crash, stays as it was. */
+/** Adds to the report of the attempt under way. An attempt that ended before a crash stays as it was. */
 export async function noteOpenAttempt(
   database: Database,
   uuid: string,
@@ -31,7 +31,7 @@ const outcomeOf = {
   refused: AttemptOutcome.Refused,
 } satisfies Record<IssueError['kind'], AttemptOutcome>
 
-/** Keeps for the owner why a step did not come to its end, and tells the certificate's life. */
+/** Keeps for the owner why a step failed, and returns the event for the certificate's life. */
 export async function reportFailure(
   database: Database,
   {

@@ -6,16 +6,16 @@ import type { OrderPace } from '../../src/domain/certificate/order-pace.ts'
 
 export interface PacedOrderDeps {
   readonly database: Database
-  /** What orders are kept under: the directory's URL, or `local`. */
+  /** The authority to which orders belong: the directory's URL, or `local`. */
   readonly directory: string
-  /** Absent where the authority has no limits, as the one of the installation's own. */
+  /** Absent if the authority has no limits, like the installation's own authority. */
   readonly pace?: OrderPace
   readonly nowMs: () => number
 }
 
 /**
- * Makes an order as soon as one more is left for its user; until then it fails as if the authority had put it
- * off. Undefined where the certificate is gone.
+ * Makes an order if the authority's limits leave one for its user. Otherwise fails as if the authority had
+ * put the order off. Undefined if the certificate is gone.
  */
 export async function orderInTurn(
   { database, directory, pace, nowMs }: PacedOrderDeps,
@@ -32,7 +32,8 @@ export async function orderInTurn(
   try {
     return await open()
   } catch (error) {
-    // An authority that is away, or refuses, has counted nothing. Of a break-off nobody knows.
+    // An authority that is away or refuses has not counted the order. After any other failure nobody knows,
+    // so the order stays counted.
     if (error instanceof IssueError) await giveBackOrder(database, permit)
     throw error
   }

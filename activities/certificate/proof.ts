@@ -15,18 +15,19 @@ import { done, requireOrder } from './steps.ts'
 import type { CertificateStepDeps, StepInput } from './steps.ts'
 
 /**
- * Gateways hear of a challenge within tens of milliseconds, and open port 80 for it where nobody else did.
- * Where it is not seen from here by then it may still be seen from elsewhere.
+ * How long the platform tries to see its own challenge. Gateways get a challenge within tens of
+ * milliseconds, and open port 80 for it if it is not open. If it is not seen from here by then, it may still
+ * be seen from elsewhere.
  */
 const shownWithinMs = 2_000
 const lookAgainMs = 250
 /**
- * What can not be looked at from here is given that time: what answers TLS-ALPN-01, and what is at a private
+ * The wait for a challenge that can not be checked from here: a TLS-ALPN-01 challenge, or one at a private
  * address.
  */
 const unseenShownWithinMs = 1_000
 
-/** Shows what the authority wants to see, and asks it to look. */
+/** Makes gateways show the challenge, and asks the authority to check it. */
 export async function proveOrder(deps: CertificateStepDeps, input: StepInput): Promise<CertificateLifeEvent> {
   const { database, issuer } = deps
   const { uuid, signal } = input
@@ -42,7 +43,7 @@ export async function proveOrder(deps: CertificateStepDeps, input: StepInput): P
     if (kind === undefined) return { kind: 'gone' }
     await issuer.prove(order, kind, signal)
   } catch (error) {
-    // One that is put off goes on: the authority may look at any time.
+    // A proof that is put off goes on: the authority may check at any time, so the challenge stays.
     if (error instanceof IssueError && error.kind !== 'later') await dropChallenges(database, uuid)
     throw error
   }
@@ -50,7 +51,7 @@ export async function proveOrder(deps: CertificateStepDeps, input: StepInput): P
   return done(CertificateStep.Prove)
 }
 
-/** The kind that gateways show now; undefined where the certificate is gone. */
+/** Shows the challenge. Returns its kind; undefined if the certificate is gone. */
 async function show(
   deps: CertificateStepDeps,
   input: StepInput,
@@ -107,8 +108,8 @@ async function lookUntilSeen(
 }
 
 /**
- * For whoever reads the report; an authority that does not tell now is asked for the certificate all the
- * same.
+ * The names for CAA records, for readers of the report. If the authority does not tell them now, the attempt
+ * goes on without them.
  */
 async function namedByCaa(issuer: Issuer): Promise<{ readonly caaIdentities?: readonly string[] }> {
   try {

@@ -34,8 +34,8 @@ export interface StepInput {
 const gone: CertificateLifeEvent = { kind: 'gone' }
 
 /**
- * The order under way is gone on with as long as it leads anywhere; only where there is none, a new one is
- * made. Its key is kept before it, its URL right after it.
+ * Continues the order under way as long as it can succeed. A new order is made only if there is none. Its
+ * key is stored before the order is made, its URL right after that.
  */
 export async function openOrder(
   deps: CertificateStepDeps,
@@ -78,7 +78,7 @@ export async function finaliseOrder(
   return done(CertificateStep.Finalise)
 }
 
-/** The one that is served until now is replaced, whole, or not at all. */
+/** Installs the issued certificate. It replaces the present one whole or not at all. */
 export async function installOrdered(
   deps: CertificateStepDeps,
   { uuid }: StepInput,
@@ -87,13 +87,14 @@ export async function installOrdered(
   const wanted = await loadForIssue(database, uuid)
   if (wanted === undefined) return gone
   const order = await findOrder(deps, uuid, directory)
-  // An installation takes the order along: where it is not there any more, this one was broken off after it.
+  // An installation deletes the order. If the order is gone, an earlier try installed the certificate and
+  // broke off after that.
   if (order === undefined && wanted.chain !== undefined) return installed(database, uuid, wanted.chain)
   const { keyPem, orderUrl } = await requireOrder(deps, uuid)
   const chain = await deps.issuer.download(orderUrl, await makeSigningRequest(keyPem, wanted.names))
   const flaw = flawOf(chain, { keyPem, names: wanted.names, nowMs: deps.nowMs() })
   if (flaw !== undefined) {
-    // It would be found again for ever.
+    // Without this, every repeat would find the same order again.
     await clearOrder(database, uuid)
     throw new IssueError('failed', `${deps.issuer.name} issued what can not be used: ${flaw}`)
   }
@@ -137,7 +138,10 @@ export function done(step: CertificateStep): CertificateLifeEvent {
   return { kind: 'step-done', step }
 }
 
-/** An authority that does not answer has no opinion for now. */
+/**
+ * Asks for the authority's advice on the renewal. If the authority does not answer, there is no advice for
+ * now.
+ */
 export async function findRenewalAdvice(
   { database, issuer }: CertificateStepDeps,
   uuid: string,

@@ -3,44 +3,44 @@ import type { AutoscaleSettings } from '../domain/autoscale/settings.ts'
 import type { AutoscaleView } from '../domain/autoscale/watch.ts'
 
 /**
- * What the rest of Roost may ask of the workflow of an autoscale configuration. As with instances, every call
- * ends within `callDeadlineMs` and throws `ControlUnavailable` where Temporal did not answer in time; the
- * sweep repeats what was lost.
+ * The calls that the rest of Roost makes to the workflow of an autoscale configuration. As with instances,
+ * every call ends within `callDeadlineMs` and throws `ControlUnavailable` if Temporal did not answer in
+ * time. The sweep repeats calls that were lost.
  */
 export interface AutoscaleControl {
   /**
-   * Starts the workflow where none runs, also after an earlier configuration of the service is over or a
-   * person terminated it: then it goes on from what the row says. Idempotent: one that runs is left alone.
-   * One that is just ending may be missed; for a new configuration it is `configured` that is asked.
+   * Starts the workflow if none runs, also after an earlier configuration of the service is over or a person
+   * terminated the workflow: it goes on from the row. Idempotent: a running workflow is left alone. If the
+   * workflow is just ending, the call may have no effect; so a new configuration calls `configured` instead.
    */
   ensureStarted(settings: AutoscaleSettings): Promise<void>
   /**
-   * Tells that the service is configured, for the first time or again: starts the workflow, and one that
-   * closes the configuration before lives on with this one. Repeating it is harmless: the size is taken from
-   * what there is.
+   * Tells the workflow that the service is configured, for the first time or again. Starts the workflow if
+   * none runs. A workflow that is closing the earlier configuration goes on with this one. Repeating the
+   * call is harmless: the size is taken from the present instances.
    */
   configured(settings: AutoscaleSettings): Promise<void>
   /**
-   * Tells the workflow that the configuration is to be closed. The row has to be marked deleted before; where
-   * this throws, the sweep repeats it. Idempotent, and returns for configurations that are gone already.
+   * Tells the workflow to close the configuration. The row has to be marked deleted before. If the call
+   * throws, the sweep repeats it. Idempotent; it also returns if the configuration is gone already.
    */
   delete(settings: AutoscaleSettings): Promise<void>
-  /** Makes the workflow continue as new when it only watches. */
+  /** Makes the workflow continue as new as soon as nothing but a watch is under way. */
   refresh(serviceUuid: string): Promise<void>
   /**
-   * Has a watch given out again that a worker began before `beforeMs` and has not ended: whoever starts then
-   * takes the place of one that was killed, and its heartbeats are not waited for. A worker that lives loses
-   * the watch to whoever is quicker, and nothing else. False: there was none.
+   * Makes Temporal give out a watch again that a worker began before `beforeMs` and that has not ended. So a
+   * new worker replaces one that was killed, without the wait for missed heartbeats. If the old worker
+   * lives, the only effect is that another worker may take the watch over. False if there was no such watch.
    */
   callInWatch(serviceUuid: string, beforeMs: number): Promise<boolean>
-  /** What the workflow has in mind and its watch saw last, for people; undefined where none runs. */
+  /** The workflow's life and the last view of its watch, for people. Undefined if no workflow runs. */
   seen(serviceUuid: string): Promise<SeenAutoscale | undefined>
 }
 
 export interface SeenAutoscale {
   readonly life: AutoscaleLife
-  /** Absent while it does not watch, or has not seen anything yet. */
+  /** Absent while no watch is under way, or before the first view. */
   readonly view?: AutoscaleView
-  /** What it does now failed before, and is tried again. */
+  /** Present if the present activity failed and is going to be tried again. */
   readonly broken?: { readonly attempt: number; readonly message: string }
 }

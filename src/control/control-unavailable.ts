@@ -1,5 +1,6 @@
 /**
- * Longer than any healthy answer by two orders of magnitude, shorter than what a caller of the API accepts.
+ * The time limit of a call. Healthy answers are a hundred times faster, and callers of the API accept longer
+ * waits.
  */
 export const callDeadlineMs = 3_000
 
@@ -11,7 +12,8 @@ export class ControlUnavailable extends Error {
 }
 
 /**
- * The user has too many other calls under way, and the turn of this one did not come. It was not carried out.
+ * The user has too many other calls under way, and the turn of this call did not come in time. It was not
+ * carried out.
  */
 export class ControlBusy extends Error {
   override readonly name = 'ControlBusy'

@@ -4,22 +4,29 @@ import type { AwakeInstances } from '../domain/instance/awake.ts'
 import type { HostLoads, LogWindow, UsageByInstance } from '../domain/host/api-protocol.ts'
 import type { NodeRecord } from '../db/host/hosts.ts'
 
-/** What the API and autoscale ask hosts for: what is wanted at once and no database holds. */
+/**
+ * The questions of the API and autoscale to hosts, for data that no database holds and that is needed at
+ * once.
+ */
 export interface NodeClient {
   /**
-   * A window of an instance's log; an instance that never started has an empty one. Throws `NodeUnavailable`.
+   * A window of an instance's log. An instance that never started has an empty log. Throws
+   * `NodeUnavailable`.
    */
   readLog(instance: PlacedInstance, window: LogRequest): Promise<LogWindow>
-  /** Resource use of the host's instances; those it does not know are left out. Throws `NodeUnavailable`. */
+  /**
+   * Resource use of the host's instances. Instances that the host does not know are left out. Throws
+   * `NodeUnavailable`.
+   */
   readUsage(nodeId: string, instanceUuids: readonly string[]): Promise<UsageByInstance>
   /**
-   * What autoscale measures of the host's instances; those it does not know are left out. Throws
-   * `NodeUnavailable`.
+   * The load counters of the host's instances, for autoscale. Instances that the host does not know are left
+   * out. Throws `NodeUnavailable`.
    */
   readLoads(nodeId: string, instanceUuids: readonly string[]): Promise<HostLoads>
   /**
-   * Those of the instances that are awake by their host's word. Throws `NodeUnavailable`: at once for a host
-   * whose heartbeats have stopped, so that reads do not wait for a host that is lost.
+   * Those of the instances that are awake, as their host says. Throws `NodeUnavailable`, and does so at once
+   * if the host's heartbeats have stopped, so that reads do not wait for a lost host.
    */
   readAwake(nodeId: string, instanceUuids: readonly string[]): Promise<AwakeInstances>
   close(): Promise<void>
@@ -31,26 +38,32 @@ export interface PlacedInstance {
 }
 
 export interface LogRequest {
-  /** Negative: from the end. */
+  /** The begin of the window. Negative: counted from the end. */
   readonly offset: number
   readonly limit: number
 }
 
-/** A host did not answer, or not with what was asked. */
+/** A host did not answer, or its answer was not sound. */
 export class NodeUnavailable extends Error {
   override readonly name = 'NodeUnavailable'
 }
 
-/** A host answers from memory and page cache; one that needs longer is as good as gone for a reader. */
+/** A host answers from memory and page cache. If it needs longer, readers treat it as gone. */
 const callTimeoutMs = 3_000
-/** Every read of a sleeping instance asks its host, which answers from memory. */
+/** Shorter, because every read of a sleeping instance asks its host, which answers from memory. */
 const awakeTimeoutMs = 1_000
 const connectTimeoutMs = 1_000
-/** Connections to each host; further calls wait. */
+/** The most connections to each host. Further calls wait. */
 const maxConnections = 16
-/** A log window in base64 and JSON, and the usage of all instances a host can have. */
+/**
+ * The longest answer. A log window in base64 and JSON fits, and the usage of all instances that a host can
+ * have.
+ */
 const maxAnswerBytes = 16_777_216
-/** How long an address is believed; a restarted agent has a new secret, which a refusal tells at once. */
+/**
+ * How long an address is used before it is read again. A restarted agent may have another address or secret;
+ * a refused call shows that at once.
+ */
 const addressTtlMs = 5_000
 
 export function createNodeClient(options: {
@@ -73,11 +86,11 @@ export function createNodeClient(options: {
       if (answer.statusCode !== 401) return answer
     } catch (error) {
       if (error instanceof NodeUnavailable) throw error
-      // An agent that was started anew refuses its old port or secret at once. This one hangs: the next try
-      // would as well.
+      // A restarted agent refuses calls to its old port or with its old secret at once. This one hangs, so
+      // another try would hang too.
       if (isTimeout(error)) throw unanswered(nodeId, error)
     }
-    // The agent may have been started again on another port or with another secret.
+    // The agent may have been restarted on another port or with another secret.
     addresses.forget()
     try {
       return await send(agent, await addresses.find(nodeId), path, init)
@@ -164,7 +177,7 @@ function expectOk(answer: NodeAnswer, nodeId: string): NodeAnswer {
   throw new NodeUnavailable(`node '${nodeId}' answered ${answer.statusCode}`)
 }
 
-/** Where the hosts are, read again when it is old or was wrong. */
+/** The addresses of the hosts. They are read again when they are old or turned out wrong. */
 function createAddressBook(options: {
   readonly listNodes: () => Promise<readonly NodeRecord[]>
   readonly nowMs: () => number

@@ -2,12 +2,12 @@ import type { InstanceSettings } from '../domain/instance/settings.ts'
 import type { StopRequest, TransitionAnswer } from '../../workflows/instance/messages.ts'
 
 /**
- * What the rest of Roost may ask of an instance's workflow. Every call ends within `callDeadlineMs`; it
- * throws `ControlUnavailable` where Temporal or the worker did not answer in time, and `InstanceGone` where
- * the instance is being deleted or deleted. Starts and stops of one user wait for each other before, and
- * throw `ControlBusy` where they wait too long. All take the settings, because the workflow may not have been
- * started yet (the creator crashed, Temporal was away): then the call starts it first, with the same effect
- * as `ensureStarted`.
+ * The calls that the rest of Roost makes to an instance's workflow. Every call ends within `callDeadlineMs`.
+ * It throws `ControlUnavailable` if Temporal or the worker did not answer in time, and `InstanceGone` if the
+ * instance is deleted or being deleted. Before that, starts and stops of one user wait for each other, and
+ * throw `ControlBusy` if they wait too long. Most calls take the settings, because the workflow may not have
+ * been started yet (the creator crashed, Temporal was away). Then the call starts it first, with the same
+ * effect as `ensureStarted`.
  */
 export interface InstanceControl {
   /** Starts the workflow. Idempotent: a workflow that runs, or that deleted its instance, is left alone. */
@@ -17,27 +17,28 @@ export interface InstanceControl {
    * same time. The same `requestId` always gives the same answer and acts once.
    */
   start(settings: InstanceSettings, requestId: string): Promise<TransitionAnswer>
-  /** Asks for a stop; as `start`. It does not wait for the VM to end. */
+  /** Asks for a stop, like `start`. The call does not wait for the VM to end. */
   stop(settings: InstanceSettings, request: StopRequest, requestId: string): Promise<TransitionAnswer>
   /**
-   * Has the instance drain for at most `drainMs`, stop, and be deleted then: it never comes back, whoever
-   * starts it. The row has to be marked retired before; where this throws, the sweep repeats it. Idempotent,
-   * and returns for instances that are gone already.
+   * Makes the instance drain for at most `drainMs`, stop and be deleted. A start does not take that back.
+   * The row has to be marked retired before. If the call throws, the sweep repeats it. Idempotent; it also
+   * returns if the instance is gone already.
    */
   retire(settings: InstanceSettings, drainMs: number, requestId: string): Promise<void>
   /**
-   * Tells the workflow that the instance is to go. The row has to be marked deleted before; where this
-   * throws, the sweep repeats it. Idempotent, and returns for instances that are gone already.
+   * Tells the workflow to delete the instance. The row has to be marked deleted before. If the call throws,
+   * the sweep repeats it. Idempotent; it also returns if the instance is gone already.
    */
   delete(settings: InstanceSettings): Promise<void>
   /**
-   * When a drain is over at the latest; undefined where none is under way. For people: only the workflow has
-   * it.
+   * The latest end of the drain that is under way; undefined if there is none. Only the workflow knows it.
+   * For people.
    */
   drainUntilMs(instanceUuid: string): Promise<number | undefined>
   /**
-   * Its host never comes back, so nothing of it is left there: a deletion that waits for that host ends.
-   * Changes nothing of what is not deleted. Idempotent, and returns for what is gone already.
+   * Tells the workflow that the instance's host never comes back, so nothing of the instance is left there.
+   * A deletion that waits for that host ends. An instance that is not deleted stays as it is. Idempotent; it
+   * also returns if the instance is gone already.
    */
   hostGone(instanceUuid: string): Promise<void>
   /**

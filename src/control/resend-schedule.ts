@@ -1,16 +1,18 @@
 import { doublingDelayMs } from '../domain/doubling-delay.ts'
 
-/** Between two sends of the same thing. */
+/** The waits between two sends of the same signal. */
 const wait = { firstMs: 2_000, longestMs: 300_000 }
 
 /**
- * When something that was sent and has not had its effect yet is sent again. Each send of a signal is an
- * entry in a history for ever, and a host may be away for days, so the waits grow.
+ * Decides when a signal that had no effect yet is sent again. Each send is an entry in a workflow's history
+ * for ever, and a host may be away for days, so the waits grow.
  */
 export class ResendSchedule {
   readonly #sent = new Map<string, { readonly times: number; readonly dueAtMs: number }>()
 
-  /** Those that are to be sent now. What is not among `pending` any more is forgotten. */
+  /**
+   * Those of `pending` that are to be sent now. Entries that are not in `pending` any more are forgotten.
+   */
   due<T>(pending: readonly T[], keyOf: (one: T) => string, nowMs: number): readonly T[] {
     const keys = new Set(pending.map(keyOf))
     for (const key of this.#sent.keys()) if (!keys.has(key)) this.#sent.delete(key)

@@ -3,11 +3,14 @@ import { sweepIntervalMs } from './sweep.ts'
 import type { SweepResult } from './sweep.ts'
 
 export interface SweepLoop {
-  /** Resolves when a sweep that is under way is over. */
+  /** Ends the loop. Resolves once the sweep that is under way is over. */
   stop(): Promise<void>
 }
 
-/** Sweeps for as long as the process lives, one at a time. `onSwept` and `onFailure` are told of each. */
+/**
+ * Sweeps as long as the process lives, one sweep at a time. Each sweep ends with a call of `onSwept` or
+ * `onFailure`.
+ */
 export function startSweepLoop(
   sweep: () => Promise<SweepResult>,
   tell: { readonly onSwept: (result: SweepResult) => void; readonly onFailure: (error: unknown) => void },

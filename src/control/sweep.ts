@@ -4,17 +4,17 @@ import { ResendSchedule } from './resend-schedule.ts'
 import type { SweptEntity, SweptRow } from './swept-entity.ts'
 
 /**
- * Who creates or deletes something tells its workflow himself, right after the commit; the sweep is for those
- * who could not.
+ * How old a row must be before the sweep takes it. The process that creates or deletes an object tells its
+ * workflow itself, right after the commit. The sweep is for processes that could not.
  */
 export const leftAloneMs = 2_000
 export const sweepIntervalMs = 2_000
 /**
- * Rows of each entity in one sweep, unstarted and deleted, the oldest first. More than any backlog that a few
- * seconds can leave.
+ * The most unstarted rows and the most deleted rows of each entity in one sweep, the oldest first. It is
+ * more than any backlog that a few seconds can leave.
  */
 const batchSize = 1_000
-/** Calls to Temporal at a time: a backlog must not crowd out users. */
+/** The most calls to Temporal at a time. A backlog must not crowd out users. */
 const callsAtOnce = 8
 
 export interface SweepDeps {
@@ -32,7 +32,8 @@ export interface SweepResult {
 }
 
 /**
- * Brings the workflows in line with the rows: starts what is missing, repeats what may not have been heard.
+ * Returns a function that sweeps once: it starts workflows that were not started, and tells again those that
+ * may not have heard of a deletion.
  */
 export function createSweep(deps: SweepDeps): () => Promise<SweepResult> {
   const bounds = { olderThanMs: deps.olderThanMs ?? leftAloneMs, limit: deps.batchSize ?? batchSize }
@@ -73,12 +74,15 @@ function sweepOf(
 }
 
 interface Outcome {
-  /** Their uuids. */
+  /** The UUIDs of the rows for which the call succeeded. */
   readonly done: string[]
   failure?: unknown
 }
 
-/** Where nobody answers, the rest is left to the next sweep. A failure of one row's own stops no other. */
+/**
+ * Calls for each row. If Temporal does not answer, the rest is left to the next sweep. Any other failure of
+ * one row does not stop the others.
+ */
 async function eachOf(rows: readonly SweptRow[], call: (row: SweptRow) => Promise<void>): Promise<Outcome> {
   const outcome: Outcome = { done: [] }
   const rest = [...rows]

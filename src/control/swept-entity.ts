@@ -19,10 +19,10 @@ import type { CertificateControl } from './certificate-control.ts'
 import type { InstanceControl } from './instance-control.ts'
 import type { VolumeControl } from './volume-control.ts'
 
-/** One kind of row that has a workflow for as long as it exists. */
+/** One kind of row that has a workflow as long as the row exists. */
 export interface SweptEntity {
   readonly name: string
-  /** Rows whose workflow nobody is known to have started, oldest first. */
+  /** Rows whose workflow is not known to have been started, oldest first. */
   unstarted(bounds: SweepBounds): Promise<readonly SweptRow[]>
   /** Rows that are marked deleted and still there, longest deleted first. */
   deleted(bounds: SweepBounds): Promise<readonly SweptRow[]>
@@ -36,7 +36,8 @@ export interface SweptRow {
 }
 
 /**
- * Of every repeat: what the workflow has heard once it needs not hear again, and its history does not grow.
+ * The request id of all repeats. The workflow acts on it once, and later repeats do not make its history
+ * grow.
  */
 const retiredBySweep = 'retired-by-sweep'
 
@@ -53,8 +54,8 @@ interface EntityParts<Settings> {
 }
 
 /**
- * What is swept, in this order: instances first, because a volume is free when its instance is gone. Of
- * retired clones, being retired is what is repeated, until their rows are gone.
+ * The swept kinds of rows, in the order of the sweep. Instances come first, because a volume is free when
+ * its instance is gone. For retired clones the call `retire` is repeated until their rows are gone.
  */
 export function sweptEntities(
   database: Database,
@@ -77,7 +78,7 @@ export function sweptEntities(
     swept<RetiredClone>(database, {
       name: 'retired clone',
       uuidOf: ({ settings }) => settings.instanceUuid,
-      // They are instances, and begun as such.
+      // Clones are instances, so the first kind starts their workflows.
       findUnstarted: async () => [],
       findDeleted: findRetiredClones,
       markStarted: markWorkflowStarted,
@@ -98,7 +99,7 @@ export function sweptEntities(
       name: 'certificate',
       uuidOf: ({ certificateUuid }) => certificateUuid,
       findUnstarted: findUnstartedCertificates,
-      // Its row goes at once, and a workflow without one ends by itself.
+      // The row of a deleted certificate goes at once, and a workflow without a row ends by itself.
       findDeleted: async () => [],
       markStarted: markCertificateWorkflowStarted,
       control: {
@@ -113,7 +114,7 @@ export function sweptEntities(
       findDeleted: findDeletedAutoscales,
       markStarted: markAutoscaleStarted,
       control: {
-        // A workflow that is just ending would miss a mere start.
+        // `ensureStarted` would have no effect on a workflow that is just ending.
         ensureStarted: (settings) => control.autoscales.configured(settings),
         delete: (settings) => control.autoscales.delete(settings),
       },

@@ -18,8 +18,8 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
   const calls = createEntityCalls(client, { type: autoscaleWorkflowType, options: startOptions })
   return {
     async ensureStarted(settings) {
-      // A service may be configured again at any time: that the one before came to its end says nothing of
-      // this one.
+      // A service may be configured again at any time, so a workflow of an earlier configuration that ended
+      // does not prevent the start.
       const options = { ...calls.startOptions(settings), workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const
       try {
         await calls.ask(() => client.workflow.start(autoscaleWorkflowType, options))
@@ -40,7 +40,7 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
         await calls.ask(() => client.activity.fail({ workflowId, activityId }, calledIn))
         return true
       } catch (error) {
-        // It came to its end meanwhile, or the watch did.
+        // The workflow or the watch ended meanwhile.
         if (isOver(error) || error instanceof ActivityNotFoundError) return false
         throw error
       }
@@ -61,23 +61,26 @@ export function createAutoscaleControl(client: Client): AutoscaleControl {
 }
 
 type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number]
-/** It waits for a worker, or for its next attempt. */
+/** The state of an activity that waits for a worker, or for its next attempt. */
 const scheduledState = 1
 
-/** There is never more than one under way; heartbeats are a watch's alone. */
+/**
+ * What a pending activity shows. There is never more than one under way, and only watches have heartbeats
+ * with details.
+ */
 function seenBy(pending: PendingActivity | undefined): Omit<SeenAutoscale, 'life'> {
   if (pending === undefined) return {}
   const [details] = pending.heartbeatDetails?.payloads ?? []
   const message = pending.lastFailure?.message
   return {
     ...(details && { view: defaultPayloadConverter.fromPayload<AutoscaleView>(details) }),
-    // Of one that runs by now, it is long over.
+    // Once the activity runs again, its last failure is over.
     ...(message &&
       Number(pending.state) === scheduledState && { broken: { attempt: pending.attempt ?? 1, message } }),
   }
 }
 
-/** A worker has it. */
+/** The state of an activity that a worker runs. */
 const startedState = 2
 const watchActivity = 'watchService'
 const calledIn = ApplicationFailure.create({

@@ -11,41 +11,49 @@ import { deleteSignal, entityWorkflowId, refreshSignal } from '../../workflows/e
 import { callDeadlineMs, ControlUnavailable } from './control-unavailable.ts'
 
 /**
- * A task holds the writes of a state to PostgreSQL. One that was lost with its worker is given out again
- * after this; it must not be shorter than such a write may take.
+ * After this time Temporal gives a workflow task out again whose worker is gone. A task holds the write of a
+ * state to PostgreSQL, so the time must not be shorter than such a write may take.
  */
 const workflowTaskTimeoutMs = 5_000
 
 /** gRPC's codes for "not now": cancelled, deadline exceeded, resource exhausted, aborted, unavailable. */
 const passingCodes: readonly number[] = [1, 4, 8, 10, 14]
 
-/** Everything that has a workflow is some user's. */
+/** Every object with a workflow belongs to a user. */
 interface Owned {
   readonly userUuid: string
 }
 
-/** How the workflow of one kind of thing is begun. */
+/** How the workflow of one kind of entity is started. */
 export interface EntityWorkflow<Settings extends Owned> {
   readonly type: string
   readonly options: (settings: Settings) => Omit<WorkflowStartOptions, 'args' | 'taskQueue' | 'priority'>
 }
 
-/** What is asked of the workflow of anything that has one for as long as it exists. */
+/** The calls to the workflow of an entity that are the same for every kind. */
 export interface EntityCalls<Settings> {
-  /** Within the deadline; `ControlUnavailable` where nobody answers. */
+  /** Makes a call within the deadline. Throws `ControlUnavailable` if nobody answers. */
   ask<T>(call: () => Promise<T>): Promise<T>
   startOptions(settings: Settings): WorkflowStartOptions
   ensureStarted(settings: Settings): Promise<void>
   delete(settings: Settings): Promise<void>
-  /** Starts it too where nobody did; fails where it is over, see `isOver`. */
+  /**
+   * Signals the workflow, and starts it first if nobody did. Fails if the workflow is over, see `isOver`.
+   */
   signal(settings: Settings, signal: SignalDefinition): Promise<void>
-  /** As `signal`, and one that is over is begun once more, for a row that came back, as from a backup. */
+  /**
+   * Like `signal`, but starts a workflow that is over once more: its row may be back, for example from a
+   * backup.
+   */
   signalAnew(settings: Settings, signal: SignalDefinition): Promise<void>
-  /** Makes it continue as new at its next idle point. */
+  /** Makes the workflow continue as new at its next idle point. */
   refresh(uuid: string): Promise<void>
-  /** Signals one that runs, and returns for those that are over. */
+  /** Signals a running workflow. Also returns if the workflow is over. */
   tell(uuid: string, signalName: string, ...args: readonly unknown[]): Promise<void>
-  /** Its host never comes back: told in that host's place. Returns for workflows that are over. */
+  /**
+   * Tells the workflow that its host has removed everything, in place of a host that never comes back. Also
+   * returns if the workflow is over.
+   */
   hostGone(uuid: string, signalName: string): Promise<void>
 }
 
@@ -56,13 +64,13 @@ export function createEntityCalls<Settings extends Owned>(
   const ask = <T>(call: () => Promise<T>): Promise<T> => inTime(client, call)
   const handleOf = (uuid: string) => client.workflow.getHandle(entityWorkflowId(type, uuid))
   /**
-   * One that ended by itself is not started again; one that a person terminated is, and goes on from what its
-   * row says.
+   * A workflow that ended by itself is not started again. One that a person terminated is, and goes on from
+   * its row.
    */
   const startOptions = (settings: Settings): WorkflowStartOptions => ({
     args: [settings],
     taskQueue: controlTaskQueue,
-    // Temporal gives each key its turn.
+    // Temporal takes work of each key in turn.
     priority: { fairnessKey: settings.userUuid },
     workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     workflowTaskTimeout: workflowTaskTimeoutMs,
@@ -96,7 +104,7 @@ export function createEntityCalls<Settings extends Owned>(
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       }
     },
-    // One that is over and whose row came back cleans up once more.
+    // A workflow that is over and whose row is back cleans up once more.
     delete: (settings) => signalAnew(settings, deleteSignal),
     signal: (settings, signal) => signalWithStart(startOptions(settings), signal),
     signalAnew,
@@ -113,7 +121,7 @@ export function isOver(error: unknown): boolean {
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError
 }
 
-/** Without a deadline a call would wait for ever where no worker runs. */
+/** Sets the deadline. Without it a call would wait for ever if no worker runs. */
 async function inTime<T>(client: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + callDeadlineMs, call)

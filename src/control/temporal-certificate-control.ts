@@ -15,8 +15,8 @@ export function createCertificateControl(client: Client): CertificateControl {
   const calls = createEntityCalls(client, { type: certificateWorkflowType, options: startOptions })
   return {
     ensureStarted: calls.ensureStarted,
-    // Also of one that is over: where there is a row all the same, as from a backup, it lives on; else it
-    // ends at once.
+    // A workflow that is over is started again too. If there is a row, for example from a backup, it goes
+    // on; otherwise it ends at once.
     retry: (settings) => calls.signalAnew(settings, retrySignal),
     delete: (certificateUuid) => calls.tell(certificateUuid, deleteSignal.name),
     refresh: calls.refresh,

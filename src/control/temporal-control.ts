@@ -14,21 +14,24 @@ export interface TemporalAddress {
   readonly namespace: string
 }
 
-/** One part's way to the workflows. */
+/** The connection of one part to the workflows. */
 export interface TemporalControl {
   readonly instances: InstanceControl
   readonly volumes: VolumeControl
   readonly certificates: CertificateControl
   readonly autoscales: AutoscaleControl
-  /** Throws when Temporal does not answer in time. */
+  /** Asks whether Temporal answers. Throws if it does not answer in time. */
   check(): Promise<void>
   close(): Promise<void>
 }
 
-/** Longer than a server that is well ever takes; `check` is for readiness, which is asked often. */
+/**
+ * The time limit of `check`. A healthy server is always faster, and readiness, for which `check` is, is
+ * asked often.
+ */
 const checkDeadlineMs = 1_000
 
-/** Connects with the first call, and again by itself whenever Temporal was away. */
+/** Connects with the first call, and reconnects by itself whenever Temporal was away. */
 export function openTemporalControl(place: TemporalAddress): TemporalControl {
   const connection = Connection.lazy({ address: place.address })
   const client = new Client({ connection, namespace: place.namespace })

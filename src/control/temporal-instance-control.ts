@@ -27,16 +27,16 @@ import type { InstanceControl } from './instance-control.ts'
 import { createEntityCalls, isOver } from './temporal-calls.ts'
 
 /**
- * Starts and stops that may wait for a worker at a time. Temporal gives each user a turn only for the first
- * step of a workflow: what comes after goes to the worker that has the workflow in memory, in the order in
- * which it came. So who has many instances started and stopped over and over waits here, and not in front of
- * everybody else.
+ * How many starts and stops may wait for a worker at a time. Temporal takes users in turn only for the first
+ * step of a workflow; later steps go to the worker that has the workflow in memory, in the order of their
+ * arrival. So a user who starts and stops many instances over and over waits here, and does not keep all
+ * others waiting.
  */
 const updatesAtOnce = { size: 24, perUser: 4, countsForMs: callDeadlineMs }
-/** As long as the API takes for a request at most. */
+/** The longest wait for a turn. It is the longest time that the API takes for a request. */
 const longestTurnMs = 30_000
 
-/** The client wants at least one argument to be named; `start` ignores its. */
+/** The type of the client needs at least one argument; `start` ignores it. */
 type UpdateArgs = [StopRequest | undefined]
 interface UpdateOptions {
   readonly args: UpdateArgs
@@ -74,7 +74,7 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw goneOr(settings, error)
     }
-    // Nobody started it yet, or it is over: this finds out which.
+    // The workflow was not started yet, or it is over. This operation finds out which.
     const startWorkflowOperation = new WithStartWorkflowOperation(instanceWorkflowType, {
       ...calls.startOptions(settings),
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -114,9 +114,7 @@ export function createInstanceControl(client: Client, turnLimitMs = longestTurnM
   }
 }
 
-/**
- * The first state is what the row was inserted with, or what it says where the workflow had been terminated.
- */
+/** The first state is that of the new row, or what the row says if the workflow had been terminated. */
 function startOptions(settings: InstanceSettings) {
   const { instanceUuid, name, userUuid, nodeId } = settings
   return {

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client
 import { AutoscaleMetrics } from './autoscale-metrics.ts'
 import type { SweepResult } from './sweep.ts'
 
-/** From a write that PostgreSQL takes at once to one that waits for a crowd. */
+/** From a write that PostgreSQL takes at once to one that waits for many others. */
 const writeBucketsSeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5]
 
 type Activity = (input: never) => Promise<unknown>
@@ -34,7 +34,7 @@ export class WorkerMetrics {
     this.#mended.inc({ kind: 'delete' }, result.deletesSent)
   }
 
-  /** The same activities, each measured. */
+  /** Returns the same activities, each with measurements. */
   countActivities<T extends { readonly [K in keyof T]: Activity }>(activities: T): T {
     const measured = Object.entries<Activity>(activities).map(([kind, activity]) => [
       kind,

@@ -6,37 +6,40 @@ import { autoscaleTaskQueue } from '../../src/domain/autoscale/settings.ts'
 import type { WorkCalls } from '../entity-worker.ts'
 
 /**
- * A worker that hangs, or is gone for good, is noticed after this: heartbeats of thousands of watches would
- * else be all that Temporal does. One that was killed is not waited for: whoever starts in its place calls
- * its watches in.
+ * After this time without heartbeats, a worker counts as hung or gone for good. The time is long because
+ * heartbeats of thousands of watches would otherwise keep Temporal busy all the time. A killed worker causes
+ * no such wait: a worker that starts in its place calls its watches in.
  */
 const watchHeartbeatTimeoutMs = 120_000
 /**
- * A watch lasts until there is something to do. One that is cut off by this begins again, without an entry in
- * the history.
+ * The longest watch. A watch lasts until there is something to do. If this limit cuts it off, it begins
+ * again, without an entry in the history.
  */
 const longestWatchMs = 7 * 86_400_000
-/** A worker that was killed while it changed something is noticed after this. */
+/** After this time a worker that was killed while it changed instances is noticed. */
 const heartbeatTimeoutMs = 10_000
 /**
- * Transactions of milliseconds, one for each instance, and as many calls. What is cut off by this goes on
- * where it was.
+ * The longest alignment or closing. It takes a transaction of milliseconds and a call for each instance. If
+ * this limit cuts it off, the next attempt goes on where it was.
  */
 const longestChangeMs = 120_000
 
-/** For ever: a database may be away for as long as it likes. Attempts leave nothing in the history. */
+/** Retries for ever, because a database may be away for any time. Attempts leave nothing in the history. */
 const forEver: RetryPolicy = { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10s' }
 
 interface Service {
   readonly serviceUuid: string
 }
 
-/** A failure means nothing to the life: all of its work has to be done all the same. */
+/**
+ * The calls of the workflow's work. A failure means nothing to the life: all of its work has to be done in
+ * any case.
+ */
 export function autoscaleCalls({ serviceUuid }: Service): WorkCalls<AutoscaleWork, AutoscaleLifeEvent> {
   return {
     perform: async (work) => [await perform(work, { serviceUuid })],
     eventOfFailure: () => undefined,
-    // A watch that is to look for another size is another one.
+    // A watch with another input, such as another target, is another piece of work.
     nameOf: ({ kind, ...rest }) => ('input' in rest ? `${kind} ${JSON.stringify(rest.input)}` : kind),
   }
 }
@@ -54,7 +57,7 @@ async function perform(work: AutoscaleWork, of: Service): Promise<AutoscaleLifeE
   return { kind: 'closed', closed }
 }
 
-/** It only looks: called off, nobody waits for it to be over. */
+/** A watch only looks. So when it is called off, nobody waits for its end. */
 function watch(
   input: Parameters<AutoscaleActivities['watchService']>[0],
 ): ReturnType<AutoscaleActivities['watchService']> {
@@ -75,12 +78,12 @@ function align({ input }: Extract<AutoscaleWork, { readonly kind: 'align' }>): A
 }
 
 /**
- * Called off, it is over when the worker let go of it: nothing else is done to the instances of the service
- * before.
+ * When a change is called off, it is over only when the worker has ended it. Until then no other change to
+ * the service's instances begins.
  */
 function change(summary: string): AutoscaleActivities {
   return proxyActivities<AutoscaleActivities>({
-    // Not where steps of certificates wait for authorities.
+    // Not the queue `control`, where steps of certificates wait for authorities.
     taskQueue: autoscaleTaskQueue,
     startToCloseTimeout: longestChangeMs,
     heartbeatTimeout: heartbeatTimeoutMs,

@@ -14,15 +14,15 @@ import { autoscaleCalls } from './calls.ts'
 import { autoscaleDetails } from './details.ts'
 import * as message from './messages.ts'
 
-/** What one run hands to the next: times are absolute. */
+/** What one run hands to the next. Times are absolute. */
 export interface CarriedAutoscale {
   readonly life: AutoscaleLife
 }
 
 /**
- * One autoscale configuration, for as long as its row exists. While nothing happens a watch is under way,
- * which leaves nothing in the history however long it lasts. It writes no row: what readers see of it is the
- * service's instances.
+ * The workflow of one autoscale configuration, as long as its row exists. While nothing happens a watch is
+ * under way, which leaves nothing in the history however long it lasts. The workflow has no recorder:
+ * readers see its effect in the service's instances.
  */
 export async function autoscale(settings: AutoscaleSettings, carried?: CarriedAutoscale): Promise<void> {
   await runEntity<AutoscaleLife, AutoscaleLifeEvent>({
@@ -51,7 +51,9 @@ function define(loop: Loop, settings: AutoscaleSettings): Entity<AutoscaleLife, 
   }
 }
 
-/** A watch is called off for a new run, which watches on; what is done to instances is finished first. */
+/**
+ * A watch is called off for a new run, which begins another one. A change of instances is finished first.
+ */
 function workFor(life: AutoscaleLife, newRunWanted: boolean): AutoscaleWork | undefined {
   const work = autoscaleWork(life)
   return work?.kind === 'watch' && newRunWanted ? undefined : work

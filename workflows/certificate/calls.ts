@@ -4,15 +4,15 @@ import { CertificateStep } from '../../src/domain/certificate/lifecycle.ts'
 import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/certificate/lifecycle.ts'
 import type { WorkCalls } from '../entity-worker.ts'
 
-/** A worker that was killed while it worked is noticed after this. */
+/** After this time a worker that was killed during a step is noticed. */
 const heartbeatTimeoutMs = 10_000
-/** An authority is waited for some minutes at most; then it has put the step off. */
+/** The longest step. A step waits a few minutes for an authority at most; then it counts as put off. */
 const longestStepMs = 600_000
 
 /**
- * Trouble of the installation's own, such as a worker that died or a database that is away, is tried again
- * here, after 1, 3, 7, 15 and 31 s. What an authority says is an answer, and for the certificate's life to
- * judge.
+ * The retries after trouble of the installation itself, such as a worker that died or a database that is
+ * away: after 1, 3, 7, 15 and 31 s. A refusal of an authority is an answer, which the certificate's life
+ * judges.
  */
 const ownTrouble = {
   initialInterval: '1s',
@@ -45,7 +45,9 @@ export function certificateCalls(input: CertificateInput): WorkCalls<Certificate
   }
 }
 
-/** Called off, it is over when the worker let go of it: no other step begins before. */
+/**
+ * When a step is called off, it is over only when the worker has ended it. No other step begins before that.
+ */
 function perform(work: CertificateWork, input: CertificateInput): Promise<CertificateLifeEvent> {
   const activities = proxyActivities<CertificateActivities>({
     startToCloseTimeout: longestStepMs,
@@ -57,7 +59,10 @@ function perform(work: CertificateWork, input: CertificateInput): Promise<Certif
   return activities[activityOf[work]](input)
 }
 
-/** It is nobody's fault who asked for the certificate, so it is no attempt. */
+/**
+ * The event for trouble of the installation itself. The certificate's owner did not cause it, so it does not
+ * count as an attempt.
+ */
 function eventOfTrouble(work: CertificateWork, error: unknown): CertificateLifeEvent {
   if (work === 'ask') return { kind: 'renewal-advised', advice: {} }
   const cause = error instanceof ActivityFailure ? error.cause : error

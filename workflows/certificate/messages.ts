@@ -2,13 +2,13 @@ import { defineQuery, defineSignal } from '@temporalio/workflow'
 import type { CertificateLife } from '../../src/domain/certificate/lifecycle.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
-/** What the world says to `certificate/<uuid>`, beside what it says to every entity. */
+/** The messages to `certificate/<uuid>`, in addition to those that every entity takes. */
 export const certificateWorkflowType = 'certificate'
 
 export function certificateWorkflowId(certificateUuid: string): string {
   return entityWorkflowId(certificateWorkflowType, certificateUuid)
 }
 
-/** Its owner's or an operator's: now, and not when the next attempt is due. */
+/** The certificate's owner or an operator wants an attempt now, and not when the next one is due. */
 export const retrySignal = defineSignal('retry')
 export const certificateLifeQuery = defineQuery<CertificateLife>(lifeQueryName)

@@ -17,13 +17,13 @@ import { certificateCalls } from './calls.ts'
 import { certificateDetails, whatIsDue } from './details.ts'
 import * as message from './messages.ts'
 
-/** What one run hands to the next: times are absolute. */
+/** What one run hands to the next. Times are absolute. */
 export interface CarriedCertificate {
   readonly life: CertificateLife
   readonly recorded: number
 }
 
-/** One requested certificate and its renewals, for as long as its row exists. */
+/** The workflow of one requested certificate and its renewals, as long as its row exists. */
 export async function certificate(
   settings: CertificateSettings,
   carried?: CarriedCertificate,
@@ -67,7 +67,8 @@ function define(
   return {
     begin: { kind: 'begin' },
     parts: [worker, recorder],
-    // Its row is gone already. A step that is called off is over when its worker let go of it.
+    // The row of a deleted certificate is gone already. A step that is called off is over only when its
+    // worker has ended it.
     isOver: ({ deleted }) => deleted === true && !worker.busy && !recorder.busy,
     nextRun: (life) => continueAsNew<typeof certificate>(settings, { life, recorded: recorder.recorded }),
     stateOf: ({ state }) => state,

@@ -1,21 +1,24 @@
 import type { TransitionAnswer } from './messages.ts'
 
-/** An update's id and what was answered to it. */
+/** The id of an update and its answer. */
 export interface KeptAnswer {
   readonly id: string
   readonly answer: TransitionAnswer
 }
 
-/** Repeats come from a caller that lost the connection, seconds later: 50 answers reach far further back. */
+/**
+ * The most kept answers. Repeats come from a caller that lost its connection, seconds later; 50 answers
+ * reach back much further.
+ */
 const mostKept = 50
 
 export interface KeptAnswers {
-  /** The answer of that id if there is one, else what `decide` answers now. */
+  /** The kept answer for the id if there is one, otherwise the present answer of `decide`. */
   once(id: string | undefined, decide: () => TransitionAnswer): TransitionAnswer
   readonly kept: readonly KeptAnswer[]
 }
 
-/** Temporal drops repeated updates within one run only; this goes on beyond continue-as-new. */
+/** Temporal drops repeated updates within one run only. Kept answers survive continue-as-new. */
 export function keepAnswers(earlier: readonly KeptAnswer[]): KeptAnswers {
   let kept = earlier
   return {

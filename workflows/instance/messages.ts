@@ -6,8 +6,7 @@ import type { InstanceState } from '../../src/domain/instance/state.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
 /**
- * What the world says to `instance/<uuid>`. Identifiers only: environment and arguments never come through
- * here.
+ * The messages to `instance/<uuid>`. They hold identifiers only, never environment variables or arguments.
  */
 export const instanceWorkflowType = 'instance'
 
@@ -18,13 +17,13 @@ export function instanceWorkflowId(instanceUuid: string): string {
 export interface StopRequest {
   readonly force: boolean
   readonly drainTimeoutMs: number
-  /** It goes when it has stopped, and no start takes that back. */
+  /** Delete the instance when it has stopped. No start takes that back. */
   readonly thenDelete?: boolean
 }
 
 /**
- * `revision` is that of the state the answer tells of: a reader that waits for it in PostgreSQL sees that
- * state.
+ * The answer to a start or stop. A reader that waits in PostgreSQL for `revision` sees the state that the
+ * answer tells.
  */
 export interface TransitionAnswer {
   readonly previousState: InstanceState
@@ -37,5 +36,5 @@ export const stopUpdate = defineUpdate<TransitionAnswer, [StopRequest]>('stop')
 export const hostEventSignal = defineSignal<[HostEvent]>(hostEventSignalName)
 export const lifecycleQuery = defineQuery<Lifecycle>(lifeQueryName)
 
-/** Type of the failure of updates that come after the deletion. */
+/** The type of the failure of updates that come after the deletion. */
 export const instanceDeletedFailure = 'InstanceDeleted'

@@ -9,16 +9,19 @@ import type { WorkCalls } from '../entity-worker.ts'
 import { hostFailureOf, nodeCallOptions, patiently } from '../host-calls.ts'
 import type { NodeAddress } from '../host-calls.ts'
 
-/** An empty file system takes milliseconds, whatever its size, unless the disk is very busy. */
+/**
+ * The longest making of a volume. It takes milliseconds, whatever the volume's size, unless the disk is very
+ * busy.
+ */
 const longestMakeMs = 120_000
-/** A whole check of a terabyte full of small files. */
+/** The longest repair: a whole check of a terabyte full of small files. */
 const longestRepairMs = 7_200_000
-/** A terabyte overwritten at 50 MB/s. */
+/** The longest removal: a terabyte is overwritten at 50 MB/s. */
 const longestRemoveMs = 21_600_000
 
 /**
- * For what its owner or an operator waits for: after 1, 3, 7, 15, 30, 45 and 60 s. Room and VMs may be given
- * back meanwhile.
+ * The retries of work for which an owner or an operator waits: after 1, 3, 7, 15, 30, 45 and 60 s. Room may
+ * become free, and a VM may release the volume meanwhile.
  */
 const forAMinute: RetryPolicy = {
   initialInterval: '1s',
@@ -54,7 +57,7 @@ const calls = {
     await host.repairVolume({ volumeUuid: at.volumeUuid })
     return { kind: 'repaired' }
   },
-  /** Repeated until it is done: a VM that still has the volume is on its way out. */
+  /** A removal is repeated until it is done: a VM that still has the volume is about to end. */
   async [VolumeWork.Remove](at) {
     const host = hostFor(VolumeWork.Remove, at, { startToCloseTimeout: longestRemoveMs, retry: patiently })
     await host.removeVolume({ volumeUuid: at.volumeUuid })
@@ -63,7 +66,8 @@ const calls = {
 } satisfies Record<VolumeWork, (at: VolumeAddress) => Promise<VolumeLifeEvent>>
 
 /**
- * Called off, it is over when the host let go of it: nothing else is asked of the host for the volume before.
+ * When work is called off, it is over only when the host has ended it. No other work on the volume begins
+ * before that.
  */
 function hostFor(work: VolumeWork, at: VolumeAddress, options: ActivityOptions): VolumeActivities {
   return proxyActivities<VolumeActivities>({

@@ -2,7 +2,7 @@ import { explainVolume } from '../../src/domain/volume/explanation.ts'
 import type { VolumeLife } from '../../src/domain/volume/lifecycle.ts'
 import type { VolumeSettings } from '../../src/domain/volume/settings.ts'
 
-/** What the Web UI shows of a volume. Which instance has it is no business of its workflow. */
+/** What the Web UI shows of a volume. The volume's workflow does not know which instance has it. */
 export function volumeDetails(
   life: VolumeLife,
   { name, nodeId, sizeMb, nodeAway }: VolumeSettings & { readonly nodeAway: boolean },

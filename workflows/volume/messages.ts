@@ -4,14 +4,17 @@ import type { VolumeEvent } from '../../src/domain/instance/host-work.ts'
 import type { VolumeLife } from '../../src/domain/volume/lifecycle.ts'
 import { entityWorkflowId, lifeQueryName } from '../entity-messages.ts'
 
-/** What the world says to `volume/<uuid>`, beside what it says to every entity. */
+/** The messages to `volume/<uuid>`, in addition to those that every entity takes. */
 export const volumeWorkflowType = 'volume'
 
 export function volumeWorkflowId(volumeUuid: string): string {
   return entityWorkflowId(volumeWorkflowType, volumeUuid)
 }
 
-/** An operator's: check all of it and mend what can be mended, or make what could not be made. */
+/**
+ * An operator wants the whole file system checked and repaired as far as possible, or a volume made that
+ * could not be made.
+ */
 export const repairSignal = defineSignal('repair')
 export const volumeEventSignal = defineSignal<[VolumeEvent]>(volumeEventSignalName)
 export const volumeLifeQuery = defineQuery<VolumeLife>(lifeQueryName)

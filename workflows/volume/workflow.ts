@@ -21,7 +21,7 @@ export interface CarriedVolume {
   readonly nodeAway: boolean
 }
 
-/** One volume, for as long as it exists. */
+/** The workflow of one volume, as long as it exists. */
 export async function volume(settings: VolumeSettings, carried?: CarriedVolume): Promise<void> {
   await runEntity<VolumeLife, VolumeLifeEvent>({
     life: carried?.life ?? settings.recorded ?? newVolumeLife,
@@ -54,7 +54,7 @@ function define(
   return {
     begin: { kind: 'begin' },
     parts: [host, recorder],
-    // A call of a host that never comes back is not waited for.
+    // `host.busy` does not count: a call to a host that never comes back may still be open.
     isOver: ({ removed }) => removed === true && !recorder.busy,
     nextRun: (life) =>
       continueAsNew<typeof volume>(settings, {
