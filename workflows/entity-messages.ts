@@ -1,14 +1,19 @@
 import { defineSignal } from '@temporalio/workflow'
 
-/** What the world says to the workflow of anything that has one for as long as it exists. */
+/** The messages that the workflow of every entity takes. */
 
 export function entityWorkflowId(type: string, uuid: string): string {
   return `${type}/${uuid}`
 }
 
-/** The row is marked deleted before this is sent; losing it is mended by the sweep. */
+/** The row is marked deleted before this is sent. If it is lost, the sweep sends it again. */
 export const deleteSignal = defineSignal('delete')
-/** Continue-as-new at the next idle point, so that a code patch lives for days and not for years. */
+/**
+ * Asks for continue-as-new at the next idle point. So a code patch has to stay for days and not for years.
+ */
 export const refreshSignal = defineSignal('refresh')
-/** All that is known of a life, for people and tests; readers of the API are answered from PostgreSQL. */
+/**
+ * The name of the query for the whole life, for people and tests. Readers of the API are answered from
+ * PostgreSQL.
+ */
 export const lifeQueryName = 'life'

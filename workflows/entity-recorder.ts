@@ -1,8 +1,8 @@
 import type { EntityLoop, LoopPart } from './entity.ts'
 
 /**
- * Writes what readers see of a life: the newest state, unless it is written or being written. Readers may
- * miss states, never their order.
+ * Writes the projection of a life for readers. It writes the newest state whenever no write is under way. So
+ * readers may miss states, but see them in the right order.
  */
 export interface EntityRecorder<Life> extends LoopPart<Life> {
   /** The revision that PostgreSQL is known to have. */
@@ -28,7 +28,7 @@ export function createEntityRecorder<Life extends { readonly revision: number },
   }
 
   return {
-    align(life) {
+    follow(life) {
       if (recorded < life.revision && !busy) void write(life)
     },
     get recorded() {

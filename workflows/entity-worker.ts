@@ -4,32 +4,37 @@ import { isNodeAway } from './host-calls.ts'
 
 /** The activities by which the work of one entity is done. */
 export interface WorkCalls<Work, Event> {
-  /** One activity, and what it tells the life. Throws what the activity failed with. */
+  /** Runs one activity and returns the events for the life. Throws the activity's failure. */
   readonly perform: (work: Work, nodeAway: boolean) => Promise<readonly Event[]>
-  /** What a failure means to the life; undefined where the work has to be done all the same. */
+  /** The event that a failure means to the life. Undefined if the work has to be done in any case. */
   readonly eventOfFailure: (work: Work, error: unknown) => Event | undefined
-  /** Also the identity of work: there is never a second one of a name under way. */
+  /**
+   * The name of work, which is also its identity: no two pieces of work with one name are under way at once.
+   */
   readonly nameOf: (work: Work) => string
 }
 
 /** Carries out the work that a life wants, by activities. */
 export interface EntityWorker<Life> extends LoopPart<Life> {
-  /** The host took no work when it was last asked. */
+  /** Whether the host took no work when it was last asked. */
   readonly nodeAway: boolean
 }
 
 export interface EntityWorkerOptions<Life, Work, Event> extends WorkCalls<Work, Event> {
   readonly workOf: (life: Life) => Work | undefined
   /**
-   * Whether what is under way goes on beside what is wanted now; what does not is called off, and new work
-   * does not wait for it. Absent: there is one piece of work at a time, which begins when the one before has
-   * let go.
+   * Whether work under way goes on beside the work that is wanted now. If not, it is called off, and the new
+   * work does not wait for its end. Absent: there is one piece of work at a time, and the next begins when
+   * the one before is over.
    */
   readonly goesOn?: (underWay: Work, wanted: Work | undefined) => boolean
   readonly nodeAway?: boolean
 }
 
-/** A failure that has no meaning to a life, of work that has to be done all the same: a defect. */
+/**
+ * The pause after a failure that means nothing to the life, before the work is done again. Such a failure is
+ * a defect.
+ */
 const unexpectedPauseMs = 10_000
 
 export function createEntityWorker<Life, Work, Event>(
@@ -63,7 +68,7 @@ export function createEntityWorker<Life, Work, Event>(
   }
 
   return {
-    align(life) {
+    follow(life) {
       const work = of.workOf(life)
       const name = work === undefined ? undefined : of.nameOf(work)
       for (const [known, one] of underWay) {
@@ -82,7 +87,7 @@ export function createEntityWorker<Life, Work, Event>(
   }
 }
 
-/** Ends early where the work is called off. */
+/** Pauses. Ends early if the work is called off. */
 async function pause(name: string): Promise<void> {
   try {
     await sleep(unexpectedPauseMs, { summary: `${name} failed; again after this` })

@@ -12,14 +12,14 @@ import { deleteSignal, lifeQueryName, refreshSignal } from './entity-messages.ts
 import { stateAttribute } from './search-attributes.ts'
 
 /**
- * The runtime of all entities: `runEntity` leads one life for as long as its row exists. Messages, time and
- * finished work feed the life; one loop compares what the life wants with what is under way. An entity's own
- * file says only what is particular to it.
+ * The runtime of all entities: `runEntity` leads one life as long as its row exists. Messages, time and
+ * finished work feed events to the life. One loop compares the work that the life wants with the work under
+ * way. An entity's own file says only how it differs from others.
  */
 export interface EntityLife<Life, Event> {
   /** The life at the beginning of this run. */
   readonly life: Life
-  /** Pure; undefined where the event is refused. */
+  /** The next life. A pure function; undefined if the event is refused. */
   readonly decide: (life: Life, event: Event | DeleteEvent, nowMs: number) => Life | undefined
   /**
    * Sets the handlers of the entity's own messages and says what its loop does. Handlers are synchronous, so
@@ -28,7 +28,7 @@ export interface EntityLife<Life, Event> {
   readonly define: (loop: EntityLoop<Life, Event>) => Entity<Life, Event>
 }
 
-/** Every life knows its deletion. */
+/** The one event that every life takes. */
 interface DeleteEvent {
   readonly kind: 'delete'
 }
@@ -36,54 +36,54 @@ interface DeleteEvent {
 /** What handlers and finished work share with the loop. */
 export interface EntityLoop<Life, Event> {
   readonly life: Life
-  /** A new run is to begin when nothing is under way. */
+  /** Whether a new run is to begin when nothing is under way. */
   readonly newRunWanted: boolean
-  /** Feeds the life. False: it refused the event. */
+  /** Feeds an event to the life. False if the life refused it. */
   say(event: Event | DeleteEvent): boolean
-  /** Something that is no part of the life has changed. */
+  /** Wakes the loop because something outside the life has changed. */
   lookAgain(): void
 }
 
 export interface Entity<Life, Event> {
   /**
-   * Said once all messages that came with the start have been heard: after a deletion among them there is
-   * nothing to begin.
+   * The first event. It is fed after all messages that came with the start: if a deletion was among them,
+   * there is nothing to begin.
    */
   readonly begin?: Event
-  /** Aligned in this order, each time anything has changed. */
+  /** The parts of the loop. They follow the life in this order, each time anything has changed. */
   readonly parts: readonly LoopPart<Life>[]
-  /** Whether the life is over, and with it all that has to be finished before the row goes. */
+  /** Whether the life is over and everything is finished that has to be finished before the row goes. */
   readonly isOver: (life: Life) => boolean
   /** Never returns: continues as new. Called while nothing is under way. */
   readonly nextRun: (life: Life) => Promise<never>
-  /** By which the entity is found in Temporal's Web UI. */
+  /** The state by which people find the entity in Temporal's Web UI. */
   readonly stateOf: (life: Life) => string
-  /** What the Web UI shows of it. */
+  /** The text that the Web UI shows for the entity. */
   readonly details: (life: Life) => string
-  /** What time brings; absent where only messages and finished work bring the life on. */
+  /** The next event that time brings. Absent if only messages and finished work change the life. */
   readonly due?: (life: Life) => DueEvent<Event>
-  /** The last thing that happens. */
+  /** The workflow's last action. */
   readonly deleteRow?: () => Promise<void>
 }
 
 /** One part of a loop, a worker or a recorder: it compares the life with what it has under way. */
 export interface LoopPart<Life> {
   /** Begins what is wanted and not under way yet, and calls off what is not wanted any more. */
-  align(life: Life): void
+  follow(life: Life): void
   readonly busy: boolean
 }
 
 export interface DueEvent<Event> {
-  /** Undefined: nothing is due. */
+  /** When the event is due. Undefined: nothing is due. */
   readonly atMs: number | undefined
-  /** Of the timer, for people. */
+  /** The summary of the timer, for people. */
   readonly summary: string
   readonly event: Event
 }
 
 /**
- * Leads a life to its end, or to the next run. A cancellation from outside changes nothing: an entity goes by
- * being deleted.
+ * Leads a life to its end, or to the next run. A cancellation from outside changes nothing: an entity ends
+ * only when it is deleted.
  */
 export async function runEntity<Life, Event>(of: EntityLife<Life, Event>): Promise<void> {
   await CancellationScope.nonCancellable(() => live(of))
@@ -102,10 +102,10 @@ async function live<Life, Event>(of: EntityLife<Life, Event>): Promise<void> {
   for (;;) {
     loop.changed = false
     const { life } = loop
-    // Nothing is waited for between a look at the life and the end of its run: no message is lost.
+    // There is no wait between this read of the life and the end of the run, so no message is lost.
     if (entity.isOver(life)) break
     if (loop.newRunWanted && !entity.parts.some(({ busy }) => busy)) await entity.nextRun(life)
-    for (const part of entity.parts) part.align(life)
+    for (const part of entity.parts) part.follow(life)
     const state = entity.stateOf(life)
     if (state !== shownState) upsertSearchAttributes([{ key: stateAttribute, value: state }])
     shownState = state
@@ -116,7 +116,7 @@ async function live<Life, Event>(of: EntityLife<Life, Event>): Promise<void> {
 }
 
 interface RunningLoop<Life, Event> extends EntityLoop<Life, Event> {
-  /** The loop has something to look at. */
+  /** Whether anything has changed since the loop last read the life. */
   changed: boolean
   refreshWanted: boolean
 }
@@ -144,7 +144,10 @@ function createLoop<Life, Event>({ life, decide }: EntityLife<Life, Event>): Run
   }
 }
 
-/** Comes after all other handlers: what nobody knows is passed over. */
+/**
+ * Sets the handlers that every entity has. Comes after all other handlers: signals that no handler knows are
+ * ignored.
+ */
 function receiveTheRest<Life, Event>(loop: RunningLoop<Life, Event>): void {
   setHandler(defineQuery<Life>(lifeQueryName), () => loop.life, {
     description: 'All that is known of its life',
@@ -160,7 +163,7 @@ function receiveTheRest<Life, Event>(loop: RunningLoop<Life, Event>): void {
   setDefaultSignalHandler(() => undefined)
 }
 
-/** Resolves when there is something to look at, or when what is due was said. */
+/** Resolves when something has changed, or after the due event was fed to the life. */
 async function untilChanged<Life, Event>(
   loop: RunningLoop<Life, Event>,
   due: DueEvent<Event> | undefined,

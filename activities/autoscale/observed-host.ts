@@ -35,7 +35,7 @@ export class ObservedHost {
    * Asks the host, and resolves when it has answered or failed. If an earlier request is still open,
    * resolves at once: nobody waits for a slow host twice. Never rejects.
    */
-  async look(instanceUuids: readonly string[]): Promise<void> {
+  async ask(instanceUuids: readonly string[]): Promise<void> {
     if (this.#asking) return
     this.#asking = true
     try {

@@ -11,37 +11,37 @@ import { ServiceWatch } from './service-watch.ts'
 /** Looks at all watched services together, every `observationIntervalMs`. */
 export interface ServiceObserver {
   /**
-   * Resolves when there is something to do for the service, and rejects with the signal's reason once that is
-   * aborted, or with `ObserverClosed`. A database or hosts that are away are waited for.
+   * Resolves when there is something to do for the service. Rejects with the signal's reason once the signal
+   * is aborted, or with `ObserverClosed`. Waits while the database or hosts are away.
    */
   watch(input: WatchInput, options: WatchOptions): Promise<WatchResult>
-  /** Ends all watches; nothing runs afterwards. */
+  /** Ends all watches. Nothing runs afterwards. */
   close(): void
 }
 
 export interface WatchOptions {
   readonly signal: AbortSignal
   /**
-   * Called every `roundsPerView` looks, or less often where many watch, also while nothing can be seen. Must
-   * not throw.
+   * Called every `roundsPerView` looks, or less often if there are many watches; also while nothing can be
+   * seen. Must not throw.
    */
   readonly onView: (view: AutoscaleView) => void
 }
 
 export interface ObserverDeps {
-  /** Those that have a configuration; the others are left out. */
+  /** Reads the services. Those without a configuration are left out. */
   readonly readServices: (serviceUuids: readonly string[]) => Promise<readonly AutoscaledService[]>
-  /** Throws where the host does not answer. */
+  /** Throws if the host does not answer. */
   readonly readLoads: (nodeId: string, instanceUuids: readonly string[]) => Promise<HostLoads>
   readonly nowMs: () => number
   readonly timers: Timers
-  /** Told of what happens, for metrics and the log. Must not throw. */
+  /** Called with what happens, for metrics and the log. Must not throw. */
   readonly listener?: ObserverListener
 }
 
-/** Node's own, or those of a test. */
+/** The timers of Node, or those of a test. */
 export interface Timers {
-  /** Returns how to call it off. */
+  /** Returns a function that cancels the timer. */
   readonly after: (delayMs: number, callback: () => void) => () => void
 }
 
@@ -55,11 +55,11 @@ export const systemTimers: Timers = {
 export interface ObserverListener {
   round(round: { readonly durationMs: number; readonly services: number; readonly unknown: number }): void
   decided(kind: WatchResult['kind']): void
-  /** Told once, and again after it was mended: the services can not be read. */
+  /** The services can not be read. Called once, and again only if reads have succeeded since. */
   failed(error: unknown): void
 }
 
-/** The worker stops: another one has to watch. */
+/** The worker stops, so another worker has to take the watch over. */
 export class ObserverClosed extends Error {
   override readonly name = 'ObserverClosed'
   constructor() {
@@ -68,44 +68,46 @@ export class ObserverClosed extends Error {
 }
 
 /**
- * Hosts answer in milliseconds. One that needs longer is not waited for in this round; its answer counts in
- * the next.
+ * How long a round waits for hosts, which answer in milliseconds. The answer of a slower host counts in the
+ * next round.
  */
 export const answerLimitMs = 500
-/** How old a view gets where few services are watched. */
+/** How many rounds pass between two views of a service if few services are watched. */
 export const roundsPerView = 5
 /**
- * A view becomes a heartbeat, which Temporal writes to its database: with the single writer of a development
- * server, the 60 a second that 1 000 services would send every 16 s kept everybody waiting for 4 s. So there
- * are no more than these in a round, and the services take turns;
+ * The most views in a round; the services take turns. A view becomes a heartbeat, which Temporal writes to
+ * its database. With the single writer of a development server, the 60 a second that 1 000 services would
+ * send every 16 s kept everybody waiting for 4 s.
  */
 export const viewsPerRound = 10
-/** but however many there are, each has its turn before it would be taken for dead: that is after 120 s. */
+/**
+ * The most rounds between two views of a service, which counts more than `viewsPerRound`. However many
+ * services there are, each has its turn before Temporal would give its watch up for dead after 120 s.
+ */
 export const longestRoundsPerView = 75
-/** Since then nothing was seen: that long, and people are told. */
+/** After this time without a look, the view tells people of the trouble. */
 const troubleAfterMs = 3_000
 
-/** One who waits for something to do. */
-interface Watcher {
+/** A watch that is under way. */
+interface OpenWatch {
   readonly watch: ServiceWatch
   readonly options: WatchOptions
-  /** The tick at which it was told last what is seen; undefined before the first time. */
+  /** The tick of the last view; undefined before the first view. */
   toldAtTick: number | undefined
   readonly settle: (how: (result: PromiseWithResolvers<WatchResult>) => void) => void
 }
 
 /**
- * One timer for all: a tick per second begins a round, unless the one before is not over, and there is none
- * while nobody watches. A round reads all watched services by one query, asks every host once for all of
- * their instances that run there, and decides for each service by itself. What it needs of the past, hosts'
- * counters and services' last looks, is in memory only: a worker that begins anew knows enough after four
- * seconds.
+ * All watches share one timer. A tick per second begins a round, unless the round before is not over. There
+ * are no ticks while there are no watches. A round reads all watched services with one query, asks every
+ * host once for all of their instances that run there, and decides for each service by itself. Hosts'
+ * counters and services' last looks are kept in memory only: a new worker knows enough after four seconds.
  */
 class RoundObserver implements ServiceObserver {
   readonly #deps: ObserverDeps
-  readonly #watchers = new Set<Watcher>()
+  readonly #watches = new Set<OpenWatch>()
   readonly #hosts = new Map<string, ObservedHost>()
-  /** Calls the next tick off; undefined while nobody watches. */
+  /** Cancels the next tick; undefined while there are no watches. */
   #callOff: (() => void) | undefined
   #ticks = 0
   #isInRound = false
@@ -122,19 +124,19 @@ class RoundObserver implements ServiceObserver {
     options.signal.throwIfAborted()
     if (this.#isClosed) throw new ObserverClosed()
     const result = Promise.withResolvers<WatchResult>()
-    const aborted = (): void => watcher.settle(({ reject }) => reject(options.signal.reason))
-    const watcher: Watcher = {
+    const aborted = (): void => open.settle(({ reject }) => reject(options.signal.reason))
+    const open: OpenWatch = {
       watch: new ServiceWatch(input),
       options,
       toldAtTick: undefined,
       settle: (how) => {
-        this.#watchers.delete(watcher)
+        this.#watches.delete(open)
         options.signal.removeEventListener('abort', aborted)
         how(result)
       },
     }
     options.signal.addEventListener('abort', aborted)
-    this.#watchers.add(watcher)
+    this.#watches.add(open)
     if (this.#callOff === undefined) {
       this.#seenMs = this.#deps.nowMs()
       this.#tickAfter(0)
@@ -145,7 +147,7 @@ class RoundObserver implements ServiceObserver {
   close(): void {
     this.#isClosed = true
     this.#callOff?.()
-    for (const { settle } of this.#watchers) settle(({ reject }) => reject(new ObserverClosed()))
+    for (const { settle } of this.#watches) settle(({ reject }) => reject(new ObserverClosed()))
   }
 
   #tickAfter(delayMs: number): void {
@@ -154,7 +156,7 @@ class RoundObserver implements ServiceObserver {
 
   #tick(): void {
     this.#callOff = undefined
-    if (this.#watchers.size === 0) return
+    if (this.#watches.size === 0) return
     const beganMs = this.#deps.nowMs()
     this.#ticks += 1
     if (this.#isInRound) this.#tell()
@@ -168,7 +170,7 @@ class RoundObserver implements ServiceObserver {
     const beganMs = nowMs()
     this.#isInRound = true
     try {
-      const watched = [...this.#watchers]
+      const watched = [...this.#watches]
       const services = await readServices([...new Set(watched.map(({ watch }) => watch.input.serviceUuid))])
       await this.#ask(services)
       const unknown = this.#decide(watched, services)
@@ -184,14 +186,14 @@ class RoundObserver implements ServiceObserver {
     }
   }
 
-  /** Resolves when all hosts have answered that are worth waiting for. */
+  /** Asks the hosts, and resolves when all have answered or `answerLimitMs` is over. */
   async #ask(services: readonly AutoscaledService[]): Promise<void> {
     const nowMs = this.#deps.nowMs()
     const answers: Promise<void>[] = []
     for (const [nodeId, instanceUuids] of runningByHost(services)) {
       const host = this.#host(nodeId)
       host.wantedMs = nowMs
-      answers.push(host.look(instanceUuids))
+      answers.push(host.ask(instanceUuids))
     }
     for (const [nodeId, { wantedMs }] of this.#hosts)
       if (nowMs - wantedMs > longestSampleMs) this.#hosts.delete(nodeId)
@@ -214,24 +216,27 @@ class RoundObserver implements ServiceObserver {
     return host
   }
 
-  /** How many services have a load that is not known. */
-  #decide(watched: readonly Watcher[], services: readonly AutoscaledService[]): number {
+  /**
+   * Ends the watches of services for which there is something to do. Returns how many services have an
+   * unknown load.
+   */
+  #decide(watched: readonly OpenWatch[], services: readonly AutoscaledService[]): number {
     const nowMs = this.#deps.nowMs()
     const byUuid = new Map(services.map((service) => [service.serviceUuid, service]))
     const loadOf = ({ nodeId, uuid }: AutoscaleMember) => this.#hosts.get(nodeId)?.loadOf(uuid)
     let unknown = 0
-    for (const watcher of watched) {
-      if (!this.#watchers.has(watcher)) continue
-      const { watch } = watcher
+    for (const open of watched) {
+      if (!this.#watches.has(open)) continue
+      const { watch } = open
       try {
         const { result, isLoadUnknown } = watch.look(byUuid.get(watch.input.serviceUuid), loadOf, nowMs)
         if (isLoadUnknown) unknown += 1
         if (result === undefined) continue
         this.#deps.listener?.decided(result.kind)
-        watcher.settle(({ resolve }) => resolve(result))
+        open.settle(({ resolve }) => resolve(result))
       } catch (error) {
-        // What one service breaks must not keep the others.
-        watcher.settle(({ reject }) => reject(error))
+        // A failure with one service must not stop the looks at the others.
+        open.settle(({ reject }) => reject(error))
       }
     }
     return unknown
@@ -243,14 +248,14 @@ class RoundObserver implements ServiceObserver {
       silentMs < troubleAfterMs
         ? undefined
         : `the services could not be read for ${Math.round(silentMs / 1_000)} s`
-    const all = [...this.#watchers]
+    const all = [...this.#watches]
     const due = all.filter(
       ({ toldAtTick }) => toldAtTick === undefined || toldAtTick + roundsPerView <= this.#ticks,
     )
     const turns = Math.max(viewsPerRound, Math.ceil(all.length / longestRoundsPerView))
-    for (const watcher of due.toSorted(longestUntold).slice(0, turns)) {
-      watcher.toldAtTick = this.#ticks
-      watcher.options.onView(watcher.watch.view(trouble))
+    for (const open of due.toSorted(longestUntold).slice(0, turns)) {
+      open.toldAtTick = this.#ticks
+      open.options.onView(open.watch.view(trouble))
     }
   }
 }
@@ -259,12 +264,12 @@ export function createServiceObserver(deps: ObserverDeps): ServiceObserver {
   return new RoundObserver(deps)
 }
 
-/** Whoever was told nothing yet comes first. */
-function longestUntold(one: Watcher, other: Watcher): number {
+/** Sorts watches by their last view. Those without a view come first. */
+function longestUntold(one: OpenWatch, other: OpenWatch): number {
   return (one.toldAtTick ?? 0) - (other.toldAtTick ?? 0)
 }
 
-/** What starts or sleeps has no load that would count. */
+/** The running instances of all services by host. Instances that start or sleep have no load that counts. */
 function runningByHost(services: readonly AutoscaledService[]): ReadonlyMap<string, readonly string[]> {
   const byHost = new Map<string, string[]>()
   for (const { members } of services) {

@@ -22,7 +22,7 @@ import type { KeptAnswer, KeptAnswers } from './kept-answers.ts'
 import * as message from './messages.ts'
 import type { TransitionAnswer } from './messages.ts'
 
-/** What one run hands to the next: plain JSON, times absolute. */
+/** What one run hands to the next. It is plain JSON; times are absolute. */
 export interface CarriedInstance {
   readonly life: Lifecycle
   readonly recorded: number
@@ -30,7 +30,7 @@ export interface CarriedInstance {
   readonly answers: readonly KeptAnswer[]
 }
 
-/** One instance, for as long as it exists. */
+/** The workflow of one instance, as long as it exists. */
 export async function instance(settings: InstanceSettings, carried?: CarriedInstance): Promise<void> {
   await runEntity<Lifecycle, LifecycleEvent>({
     life: carried?.life ?? newLifecycle(settings, settings.recorded),
@@ -67,9 +67,9 @@ function define(
   })
   const hiding = createHiding(loop, { instanceUuid, recorder })
   return {
-    // The host first: its call leaves with this task, beside the write and not after it.
+    // The host comes first: its call leaves with this task, beside the write and not after it.
     parts: [host, recorder, hiding],
-    // A call of a host that never comes back is not waited for.
+    // `host.busy` does not count: a call to a host that never comes back may still be open.
     isOver: (life) => effectsOf(life).deleteRow && !recorder.busy && !hiding.busy,
     nextRun: (life) =>
       continueAsNew<typeof instance>(settings, {
@@ -90,10 +90,11 @@ function define(
 }
 
 /**
- * Several calls may be under way: a forced stop beside the graceful one that it overtakes, a start whose boot
- * already ended beside the start of the next. Called off is what is replaced: a start by a stop or a removal,
- * a drain by anything that runs on. A stop ends the drain at the host itself; calling it off would let
- * traffic in again before that.
+ * Whether host work goes on beside the work that is wanted now. Several calls may be under way: a forced
+ * stop beside the graceful stop that it overtakes, or a start whose boot already ended beside the start of
+ * the next boot. Work that is replaced is called off: a start by a stop or a removal, a drain by anything
+ * after which the instance runs on. A stop does not call off a drain, because it ends the drain at the host
+ * itself; to call the drain off would let traffic in again before that.
  */
 function goesOnBeside(underWay: HostWork, wanted: HostWork | undefined): boolean {
   const ends = wanted?.kind === HostWorkKind.Stop || wanted?.kind === HostWorkKind.Remove
@@ -119,7 +120,7 @@ function createHiding(
   }
 
   return {
-    align(life) {
+    follow(life) {
       const isWritten = recorder.recorded >= life.revision
       if (effectsOf(life).hideRow && isWritten && !hidden && !busy) void hide()
     },

@@ -107,7 +107,8 @@ async function inTransaction<T>({ database }: AlignDeps, step: (db: Db) => Promi
   return database.db.transaction().execute(step)
 }
 
-interface Looked {
+/** The rows that a step has locked, and what is left to align by their present state. */
+interface LockedPlan {
   readonly locked: LockedAutoscale
   readonly masterUuid: string
   readonly target: number
@@ -116,11 +117,11 @@ interface Looked {
   readonly size: number
 }
 
-async function look(
+async function lockAndPlan(
   db: Db,
   { nowMs }: AlignDeps,
   { serviceUuid, target: asked, cause }: WantedSize,
-): Promise<Looked | 'closing'> {
+): Promise<LockedPlan | 'closing'> {
   const locked = await lockAutoscale(db, serviceUuid)
   if (locked === undefined || locked.deletedAt !== null || locked.masterUuid === null) return 'closing'
   const { masterUuid, minSize, maxSize } = locked
@@ -142,9 +143,9 @@ async function look(
 }
 
 async function trim(db: Db, deps: AlignDeps, wanted: WantedSize) {
-  const looked = await look(db, deps, wanted)
-  if (looked === 'closing') return looked
-  const { locked, target, plan, size: before } = looked
+  const planned = await lockAndPlan(db, deps, wanted)
+  if (planned === 'closing') return planned
+  const { locked, target, plan, size: before } = planned
   const { serviceUuid, cause } = wanted
   await writeTarget(db, serviceUuid, target)
   await retire(db, plan.retire, locked.cooldownMs)
@@ -159,11 +160,11 @@ async function addOne(
   deps: AlignDeps,
   { wanted, log }: { readonly wanted: WantedSize; readonly log: DecisionLog },
 ): Promise<Exclude<InsertedClone, 'no-master'> | 'closing' | 'enough'> {
-  const looked = await look(db, deps, wanted)
-  if (looked === 'closing') return looked
-  if (looked.plan.missing === 0) return 'enough'
+  const planned = await lockAndPlan(db, deps, wanted)
+  if (planned === 'closing') return planned
+  if (planned.plan.missing === 0) return 'enough'
   const { serviceUuid } = wanted
-  const { locked, masterUuid, plan } = looked
+  const { locked, masterUuid, plan } = planned
   const writer = { secretBox: deps.secretBox, randomSuffix: deps.randomSuffix ?? randomSuffix }
   const made = await insertClone(db, writer, { user: locked.user, serviceUuid, masterUuid })
   if (made === 'no-master') return 'closing'
@@ -172,7 +173,7 @@ async function addOne(
       ? { ...log.report, after: plan.size, refusal: made.refusal }
       : { ...log.report, after: plan.size + 1, added: [...log.report.added, made.name] }
   if ('refusal' in made) {
-    const refused = { size: plan.size, target: looked.target, refusal: made.refusal }
+    const refused = { size: plan.size, target: planned.target, refusal: made.refusal }
     log.target = targetAfter(refused, { cause: wanted.cause.kind, minSize: locked.minSize })
     await writeTarget(db, serviceUuid, log.target)
   }

@@ -2,7 +2,7 @@ import type { AutoscaleOutcome, RestReason } from './outcome.ts'
 import type { MemberLoad } from './members.ts'
 import type { AutoscaleMetric } from './policy.ts'
 
-/** What the workflow knows and the rows do not. */
+/** The input of a watch: what the workflow knows and the rows do not. */
 export interface WatchInput {
   readonly serviceUuid: string
   readonly target?: number
