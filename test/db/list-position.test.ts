@@ -3,10 +3,10 @@ import { listPosition } from '../../src/db/list-position.ts'
 import { serviceRecords } from '../support/service-records.ts'
 import { readRows } from '../support/rows.ts'
 
-/** As the migration has it. */
+/** The number in the migration. */
 const keptPositions = 2_000
 
-describe('the position of what was deleted', () => {
+describe('the position of a deleted object', () => {
   const { database, newUser } = serviceRecords()
 
   const insert = (user: { readonly uuid: string }, count: number) =>
@@ -45,7 +45,7 @@ describe('the position of what was deleted', () => {
     assert.equal(await position(owner, 'no-uuid'), undefined)
   })
 
-  it('is known of the 2000 that the user deleted last, and of no more', async () => {
+  it('is known for the last 2000 objects that the user deleted, and for no more', async () => {
     const [owner, other] = [await newUser(), await newUser()]
     const [foreign] = await insert(other, 1)
     await remove([foreign!.uuid])
@@ -71,7 +71,7 @@ describe('the position of what was deleted', () => {
     try {
       await second.execute("set local lock_timeout = '5s'")
       await first.execute('delete from services where uuid = ?', [one])
-      // Both find the same oldest entry.
+      // Both deletes find the same oldest entry.
       await second.execute('delete from services where uuid = ?', [other])
       await second.commit()
       await first.commit()

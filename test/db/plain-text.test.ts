@@ -7,13 +7,13 @@ import { serviceRecords } from '../support/service-records.ts'
 import { readRows } from '../support/rows.ts'
 
 /**
- * Refused where a user sends it; a host or an authority that reports it must not fail the write, and all
- * repeats of it.
+ * The API refuses a NUL that a user sends. But a NUL in a report of a host or an authority must not fail the
+ * write and all its repeats.
  */
-describe('what is no text is replaced where a part of the platform reports it', () => {
+describe('a NUL in a report of a part of the platform is replaced', () => {
   const { database, newUser, addCertificate } = serviceRecords()
 
-  it('in a value of a query, in a statement of MikroORM, and in what they look for', async () => {
+  it('in a value of a query, in a statement of MikroORM, and in the values that they search for', async () => {
     const text = 'select $1::text as one, $2::text[] as many'
     const values = ['a\0b', ['\0', 'c\ud800']]
     assert.deepEqual(await readRows(database(), { text, values }), [

@@ -9,7 +9,7 @@ import type { NewUser, UserRecord } from '../../src/db/account/users.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 import { readRows } from './rows.ts'
 
-/** What most tests of the database begin with: a user, a host, an instance that is asked for. */
+/** The objects with which most tests of the database begin: a user, a host, a request for an instance. */
 export const testSecretBox = createSecretBox(randomBytes(secretKeyBytes))
 export const testImage = `official/hello@sha256:${'0123456789abcdef'.repeat(4)}`
 
@@ -33,7 +33,7 @@ export async function addNode(database: Database, node: TestNode = {}): Promise<
   return id
 }
 
-/** One heartbeat, after which the host may fall silent. */
+/** Records one heartbeat. The host may count as silent later. */
 export async function hearNode(database: Database, node: TestNode = {}): Promise<string> {
   const id = node.id ?? 'local'
   const assignment = await recordHeartbeat(
@@ -53,7 +53,7 @@ export async function hearNode(database: Database, node: TestNode = {}): Promise
   return id
 }
 
-/** Lets the host be live for as long as any test takes. */
+/** Makes the host live for as long as any test takes. */
 export async function keepLive(database: Database, nodeId: string): Promise<void> {
   await readRows(database, {
     text: "update nodes set heartbeat_at = now() + interval '1 h' where id = $1",
@@ -61,7 +61,7 @@ export async function keepLive(database: Database, nodeId: string): Promise<void
   })
 }
 
-/** What the agent of `addNode` shows. */
+/** The secret of the agent that `addNode` joins. */
 export function testAgentSecret(nodeId: string): string {
   return `the-secret-of-${nodeId}`
 }

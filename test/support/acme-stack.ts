@@ -11,19 +11,19 @@ import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 /**
- * A stack whose custom domains have their certificates from a real ACME authority, which looks for challenges
- * on the real ports, 80 and 443. Its gateway has an address of its own, beside that of another stack on the
+ * A stack whose custom domains get their certificates from a real ACME authority, which checks challenges on
+ * the real ports, 80 and 443. Its gateway has an address of its own, beside that of another stack on the
  * same loopback.
  */
 export interface AcmeStack {
   readonly stack: Stack
   readonly inside: StackInside
   readonly pebble: Pebble
-  /** PEM: what Pebble's certificates lead to. */
+  /** The root of Pebble's certificates, PEM. */
   readonly root: string
-  /** Trusts that root only. */
+  /** A client that trusts only that root. */
   readonly names: PublicNames
-  /** Has DNS lead the name to the gateway, for the authority and for the platform's own look. */
+  /** Makes DNS lead the name to the gateway, for the authority and for the platform's own check. */
   point(host: string): Promise<void>
   remove(): Promise<void>
 }

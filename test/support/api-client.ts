@@ -9,20 +9,21 @@ import { strictValidator } from '../../src/contract/request/validators.ts'
 import type { Validate } from '../../src/contract/request/validators.ts'
 
 /**
- * The API over HTTP, as one user. Every answer is held against the published contract before a test sees it.
+ * The API over HTTP, as one user. Every answer is checked against the published contract before a test gets
+ * it.
  */
 export interface ApiClient {
-  /** The entries of a call that has to succeed for every object. */
+  /** Makes a call that has to succeed for every object, and returns its entries. */
   call<Id extends OperationId>(id: Id, input?: CallInput): Promise<readonly Entry<Id>[]>
   /** The same for exactly one object. */
   one<Id extends OperationId>(id: Id, input?: CallInput): Promise<Entry<Id>>
-  /** Whatever the answer is. */
+  /** Makes a call and returns its answer, also a failure. */
   attempt<Id extends OperationId>(id: Id, input?: CallInput): Promise<Answer<Id>>
   close(): Promise<void>
 }
 
 export interface CallInput {
-  /** What the path names as that of which the objects are parts. */
+  /** The object in the path to which the objects of the call belong. */
   readonly owner?: string
   /** Local scope: the object of the path. */
   readonly object?: string
@@ -39,7 +40,7 @@ export interface Answer<Id extends OperationId> {
   readonly errors: readonly { readonly status: number; readonly error: number; readonly message: string }[]
 }
 
-/** More than the longest wait that a test asks for. */
+/** The time limit of a call. It is more than the longest wait that a test asks for. */
 const answerLimitMs = 150_000
 
 const validators = new Map<OperationId, Validate>()

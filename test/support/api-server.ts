@@ -36,7 +36,7 @@ import type { FakeVolumeControl } from './fake-volume-control.ts'
 import { createTestDatabase } from './postgres.ts'
 
 /**
- * The API as a server on loopback, on a database of its own; what lies behind its ports is faked unless
+ * The API as a server on loopback, with a database of its own. What its ports need is faked unless it is
  * given.
  */
 export interface TestApi {
@@ -66,7 +66,7 @@ export interface RawCall {
   readonly path: string
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is where it is a string, else as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown
 }
 
@@ -81,7 +81,7 @@ export interface RawAnswer {
 export interface FakeNodes extends NodeClient {
   readonly logs: Map<string, LogWindow>
   readonly usage: Map<string, Usage>
-  /** What the hosts have awake. */
+  /** The instances that are awake on the hosts. */
   readonly awake: Map<string, AwakeInstance>
   readonly calls: string[]
   fails?: Error
@@ -156,7 +156,7 @@ export async function startTestApi(
       gatewayToken: testGatewayToken,
       firstSubnet: '10.64.0.0/16',
       handlingTimeoutMs,
-      // The fake ones are made at once, or not at all.
+      // Fake volumes are made at once, or not at all.
       makingVolumesMs: 20,
       metroDomain: testMetroDomain,
       publicPorts: { offset: 0, withheld: new Set() },

@@ -1,6 +1,6 @@
 import type { AutoscaleOutcome } from '../../src/domain/autoscale/outcome.ts'
 
-/** What a watch may end with, for tests that do not care for more. */
+/** Results of a watch, for tests that need no details. */
 
 export function resizeTo(target: number, from = 1): AutoscaleOutcome {
   const step = { lowerBound: 500, adjustment: target - from }

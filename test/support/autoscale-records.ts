@@ -5,7 +5,7 @@ import { findByUuids } from '../../src/db/instance/instances.ts'
 import { strict as assert } from 'node:assert'
 import { testSecretBox, wantedInstance } from './accounts.ts'
 
-/** A clone as autoscale leaves it behind, without autoscale. */
+/** Adds a clone like one that autoscale made, but without autoscale. */
 export async function addClone(
   database: Database,
   master: Pick<InstanceRow, 'uuid' | 'userUuid' | 'serviceUuid'>,
@@ -24,7 +24,7 @@ export async function addClone(
   return clone
 }
 
-/** What a row says of being given back or deleted; undefined where there is no row. */
+/** Whether a row is marked given back or deleted. Undefined if there is no row. */
 export async function fateOf(database: Database, uuid: string): Promise<Fate | undefined> {
   const row = await database.db
     .selectFrom('instances')

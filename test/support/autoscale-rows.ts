@@ -17,7 +17,7 @@ interface Owner {
   readonly uuid: string
 }
 
-/** What only autoscale writes of an instance. */
+/** The columns of an instance that only autoscale writes. */
 export interface CloneMarks {
   readonly uuid: string
   readonly name: string
@@ -26,7 +26,7 @@ export interface CloneMarks {
   readonly retireDrainMs: number | null
 }
 
-/** A service with its configuration and the one that is cloned. */
+/** A service with a configuration, and its master. */
 export interface ScaledService {
   readonly uuid: string
   readonly master: InstanceRow
@@ -66,7 +66,7 @@ export function autoscaleRows() {
     ...more,
   })
 
-  /** As its workflow tells it. */
+  /** Records a state like the instance's workflow. */
   const tell = (row: Owner, state: InstanceState, more: Partial<InstanceProjection> = {}) =>
     recordInstance(
       database(),
@@ -75,7 +75,7 @@ export function autoscaleRows() {
     )
   const runs = (row: Owner) => tell(row, InstanceState.Running, { startedAtMs: Date.now() - 60_000 })
 
-  /** The row that an API call writes. */
+  /** Writes the row that an API call would write. */
   const configure = async (
     { uuid, master }: { readonly uuid: string; readonly master: InstanceRow },
     configuration: Partial<AutoscaleConfiguration> = {},
@@ -129,7 +129,10 @@ export function autoscaleRows() {
       cause: more.cause ?? { kind: 'align', target: target ?? 1, size: 1 },
       mayAdd: more.mayAdd ?? true,
     })
-  /** All of the service that are not deleted, in the order of creation, the given back as well. */
+  /**
+   * All instances of the service that are not deleted, in the order of creation. Those that are given back
+   * are included.
+   */
   const marks = async (service: Owner): Promise<readonly CloneMarks[]> => {
     const found = await db()
       .selectFrom('instances')
@@ -147,7 +150,7 @@ export function autoscaleRows() {
       staying.map(({ uuid }) => uuid),
     )
   }
-  /** So many that run, oldest first. */
+  /** Grows the service to `count` running clones and returns them, oldest first. */
   const grown = async (service: Owner, count: number): Promise<readonly InstanceRow[]> => {
     await align(service, count + 1)
     const made = await clones(service)

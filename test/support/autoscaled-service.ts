@@ -5,12 +5,12 @@ import { webPort } from './published-instance.ts'
 import type { Stack } from './stack.ts'
 import { until } from './until.ts'
 
-/** A service with one instance, to be scaled. */
+/** A service with one instance, which a test scales. */
 export interface AutoscaledService {
   readonly uuid: string
   readonly name: string
   readonly host: string
-  /** The UUID of the instance that is cloned; its name is that of the service. */
+  /** The UUID of the master. Its name is that of the service. */
   readonly master: string
 }
 
@@ -28,11 +28,14 @@ export interface Policy {
   readonly steps: readonly Step[]
 }
 
-/** Instances start one after the other where a machine emulates them, and some are given back before. */
+/**
+ * The time limit of a change of the size. If the machine emulates VMs, instances start one after the other,
+ * and some may be given back before that.
+ */
 const sizeLimitMs = 90_000
 const startLimitMs = 60_000
 
-/** Wants so many instances, whatever the load is. */
+/** A policy that wants `size` instances, whatever the load is. */
 export function always(size: number): Policy {
   return {
     name: `always-${size}`,
@@ -42,7 +45,7 @@ export function always(size: number): Policy {
   }
 }
 
-/** Creates a service on port 443 and an instance in it, and waits until that runs. */
+/** Creates a service on port 443 and an instance in it, and waits until the instance runs. */
 export async function publishMaster(
   stack: Stack,
   name: string,
@@ -87,7 +90,7 @@ export async function autoscale(
   })
 }
 
-/** All instances that are attached to it, those that are given back among them. */
+/** All instances that are attached to the service, also those that are given back. */
 export async function instancesOf(
   stack: Stack,
   service: AutoscaledService,
@@ -96,7 +99,7 @@ export async function instancesOf(
   if (instances.length === 0) return []
   const query = { uuid: instances.map(({ uuid }) => uuid).join(','), metrics: 'true' }
   const { entries } = await stack.api.attempt('getInstances', { query })
-  // One that is given back may be gone between the two questions.
+  // An instance that is given back may be gone between the two calls.
   return entries.filter((entry): entry is InstanceView => 'state' in entry)
 }
 
@@ -107,7 +110,7 @@ export async function clonesOf(stack: Stack, service: AutoscaledService): Promis
   return clones
 }
 
-/** Waits until it has exactly so many instances, each of which runs in a VM of its own, and nothing more. */
+/** Waits until the service has exactly `size` instances, each of which runs in one VM of its own. */
 export function untilSize(
   stack: Stack,
   service: AutoscaledService,
@@ -125,7 +128,7 @@ export function untilSize(
   )
 }
 
-/** Throws where a VM runs for nobody, or more than one for an instance. */
+/** Throws if a VM runs for no instance, or more than one runs for an instance. */
 export function verifyVirtualMachines(stack: Stack, views: readonly InstanceView[]): void {
   const machines = virtualMachinesByInstance(stack.dataDir)
   for (const { uuid, name } of views) {
@@ -133,7 +136,7 @@ export function verifyVirtualMachines(stack: Stack, views: readonly InstanceView
   }
 }
 
-/** Deletes the service and everything of it; for a test that is over, however it went. */
+/** Deletes the service and all its instances, at the end of a test that passed or failed. */
 export async function remove(stack: Stack, service: AutoscaledService | undefined): Promise<void> {
   if (service === undefined) return
   await stack.api.attempt('deleteAutoscale', { object: service.uuid })

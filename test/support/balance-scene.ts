@@ -18,7 +18,7 @@ export class BalanceScene {
   readonly balancer: Balancer
   readonly host: FakeLeaseServer
   service: RouteService
-  /** By which the balancer's clock is ahead. */
+  /** How far the balancer's clock is ahead. */
   skewMs = 0
 
   constructor(host: FakeLeaseServer, over: Partial<RouteService>, limits: Partial<BalanceLimits>) {
@@ -47,14 +47,14 @@ export class BalanceScene {
     this.table.apply({ kind: 'end', revision: '1' })
   }
 
-  /** The host is in the routes no more, as after its release. */
+  /** Removes the host from the routes, as its release does. */
   release(): void {
     this.table.apply({ kind: 'begin', snapshot: false })
     this.table.apply({ kind: 'gone', what: 'node', id: this.host.node.id })
     this.table.apply({ kind: 'end', revision: '2' })
   }
 
-  /** Another agent joined under the host's id. */
+  /** Makes another agent join under the host's id. */
   join(host: FakeLeaseServer): void {
     this.table.apply({ kind: 'begin', snapshot: false })
     this.table.apply({ kind: 'node', node: host.node })

@@ -4,16 +4,16 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** A real Chromium without a window that trusts one authority of ours, driven by its own protocol. */
+/** A real Chromium without a window, driven by its own protocol. It trusts one authority of a test. */
 export interface Browser {
   open(url: string): Promise<Page>
   close(): Promise<void>
 }
 
 export interface Page {
-  /** The value of an expression in the page; a promise is waited for. */
+  /** Returns the value of an expression in the page. Waits for a promise. */
   evaluate<Value>(expression: string): Promise<Value>
-  /** What a person reads. */
+  /** The text that a person reads on the page. */
   text(): Promise<string>
 }
 
@@ -34,8 +34,7 @@ export interface BrowserOptions {
 }
 
 /**
- * `caFile` is the root certificate (PEM) that pages are to be signed by; nothing else is excepted from
- * checks.
+ * Starts a browser that trusts the root certificate in `caFile` (PEM). All other checks stay as they are.
  */
 export async function startBrowser(caFile: string, { names }: BrowserOptions = {}): Promise<Browser> {
   const home = mkdtempSync(path.join(tmpdir(), 'roost-browser-'))

@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, webcrypto } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { loadX509 } from '../../src/x509/key-pair.ts'
 
-/** The keys that certificates of tests have. */
+/** The kinds of keys of test certificates. */
 export type TestKeyKind = 'p256' | 'p384' | 'p521' | 'p256k1' | 'rsa1024' | 'rsa2048' | 'rsa8192' | 'ed25519'
 
 const curves = { p256: 'P-256', p384: 'P-384', p521: 'P-521' } as const
@@ -22,10 +22,10 @@ export function keyText(key: KeyObject): string {
 }
 
 export interface MadeCertificate {
-  /** PEM. */
+  /** The certificate, PEM. */
   readonly pem: string
   readonly key: KeyObject
-  /** PEM. */
+  /** The private key, PEM. */
   readonly pkey: string
 }
 
@@ -35,23 +35,23 @@ export interface WantedTestCertificate {
   /** Names beside the subject. */
   readonly names?: readonly string[]
   readonly key?: KeyObject
-  /** Absent: it signs itself. */
+  /** The issuer. Absent: the certificate signs itself. */
   readonly issuer?: MadeCertificate
-  /** From the present moment, in days; default yesterday to in 90 days. */
+  /** The validity in days from now. Default: from yesterday to 90 days from now. */
   readonly days?: readonly [from: number, to: number]
   readonly authority?: boolean
   readonly uses?: readonly string[]
   /**
-   * What its key may be used for: what servers do, or certificates and revocation lists alone. Absent:
+   * What the key may be used for: handshakes of a server, or only certificates and revocation lists. Absent:
    * everything.
    */
   readonly keyUse?: 'handshakes' | 'certificates'
-  /** Where its issuer's certificate is said to be. */
+  /** The URL that the certificate gives for its issuer's certificate. */
   readonly issuerUrl?: string
   readonly hash?: 'SHA-1' | 'SHA-256'
 }
 
-/** A real certificate, as anybody's tools would make it. */
+/** Makes a real certificate, like those that other tools make. */
 export async function makeTestCertificate(wanted: WantedTestCertificate): Promise<MadeCertificate> {
   const x509 = await loadX509()
   const key = wanted.key ?? makeTestKey()

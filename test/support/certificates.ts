@@ -8,9 +8,12 @@ import { until } from './until.ts'
 export type CertificateView = Entry<'getCertificates'>
 export type ServiceView = Entry<'createServices'>
 
-/** Requested ones come within seconds; a busy machine takes longer. */
+/** The longest wait for a requested certificate. It comes within seconds; a busy machine takes longer. */
 const untilLimitMs = 40_000
-/** A second is promised; who holds it to that measures. */
+/**
+ * The longest wait for gateways to show a new certificate. The promise is a second; a test of that promise
+ * measures the time itself.
+ */
 const swapLimitMs = 10_000
 
 export function certificateView(api: ApiClient, object: string): Promise<CertificateView> {
@@ -32,10 +35,10 @@ export function untilState(
   )
 }
 
-/** A whole name, or that with the name of a certificate. */
+/** A full domain name, alone or with the name of its certificate. */
 export type WantedDomain = string | { readonly fqdn: string; readonly certificate: string }
 
-/** A service on port 443 of these names, and nobody who serves it. */
+/** Creates a service on port 443 for these names, without instances. */
 export function createService(
   api: ApiClient,
   name: string,
@@ -58,12 +61,12 @@ export function serviceBody(name: string, domains: readonly WantedDomain[]) {
 
 export interface Shown {
   readonly serial: string
-  /** Verified up to a root of `ca`, for the name. */
+  /** Whether the chain leads to a root in `ca` and fits the name. */
   readonly isTrusted: boolean
   readonly chain: readonly string[]
 }
 
-/** What a gateway shows to who asks for the name; undefined where there is no handshake. */
+/** The certificate that a gateway shows for the name. Undefined if it refuses the handshake. */
 export async function shownFor(
   host: string,
   { address, ca }: { readonly address: string; readonly ca?: string },
@@ -88,7 +91,7 @@ export async function shownFor(
   }
 }
 
-/** Gateways hear of what is installed a moment after its owner can. */
+/** Waits until gateways show the certificate. They get it a moment after its owner sees it. */
 export function untilShown(
   host: string,
   where: { readonly address: string; readonly ca: string },
@@ -113,17 +116,17 @@ function subjectsOf(certificate: X509Certificate): readonly string[] {
   return subjects
 }
 
-/** The gateway listens and ends the handshake, by an alert or without one. */
+/** Whether the gateway listens but ends the handshake, with an alert or without one. */
 function isRefusal(error: unknown): boolean {
   const { code = '' } = error as { readonly code?: string }
   return code === 'ECONNRESET' || code.startsWith('ERR_SSL')
 }
 
-/** What somebody has from an authority of their own. */
+/** A certificate that a user has from an authority of their own. */
 export interface Brought {
   /** The certificate and the authority between it and the root, PEM. */
   readonly chain: string
-  /** In the older form, as OpenSSL wrote keys for decades. */
+  /** The key in the older PEM form that OpenSSL wrote for decades. */
   readonly key: string
   readonly root: string
   readonly serial: string

@@ -1,7 +1,7 @@
 import process from 'node:process'
 
 /**
- * Who develops gets other random examples with every run; what is checked before a change is taken has to
- * come out the same. Undefined: it is a run of the first kind.
+ * The seed of random examples. CI runs always use this one, so that their result does not depend on chance.
+ * Runs of developers have other examples each time; the seed is undefined there.
  */
 export const ciSeed = process.env['CI'] === 'true' ? 20_261_121 : undefined

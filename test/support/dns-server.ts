@@ -5,11 +5,14 @@ import type { Answer } from 'dns-packet'
 
 /** A DNS server on loopback that answers what a test says. */
 export interface DnsServer {
-  /** As settings name it. */
+  /** The server's address in the form of the settings. */
   readonly resolver: string
-  /** `<type> <name>` to its records, the code of a failure, or silence; what is absent has no such record. */
+  /**
+   * For each `<type> <name>` the records, the code of a failure, or silence. An absent entry means that
+   * there is no such record.
+   */
   readonly answers: Map<string, readonly Answer[] | number | 'silence'>
-  /** What was asked, as `<type> <name>`. */
+  /** The questions, as `<type> <name>`. */
   readonly asked: string[]
   close(): Promise<void>
 }

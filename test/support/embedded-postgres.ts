@@ -11,15 +11,15 @@ import { postgresPart } from '../../src/launch/services/postgres.ts'
 /** A PostgreSQL server of its own in a temporary directory, on a free port of 127.0.0.1. */
 export interface TestServer {
   readonly url: string
-  /** Ends it as an operator would, with every connection cut, and keeps its data. */
+  /** Stops the server like an operator, which cuts every connection, and keeps its data. */
   halt(): Promise<void>
-  /** Starts it again after `halt`, at the same address. */
+  /** Starts the server again after `halt`, at the same address. */
   resume(): Promise<void>
-  /** Ends it and deletes its data. */
+  /** Stops the server and deletes its data. */
   stop(): Promise<void>
 }
 
-/** Durability is not what these tests are about, and every synced write would cost milliseconds. */
+/** These tests do not test durability, and every synced write would cost milliseconds. */
 const fastSettings = [
   '--fsync=off',
   '--synchronous_commit=off',
@@ -29,11 +29,11 @@ const fastSettings = [
 const startLimitMs = 60_000
 const stopLimitMs = 10_000
 
-/** The server that the stack runs too, started the same way; it ends with this process, however that ends. */
+/** Starts the same server as the stack, in the same way. It ends when this process ends, for any reason. */
 export async function startTestServer(): Promise<TestServer> {
   const temporary = mkdtempSync(path.join(tmpdir(), 'roost-postgres-'))
-  // A run that breaks off does not come to `stop`. The server itself ends with its parent, whatever happens
-  // to it.
+  // A run that breaks off does not call `stop`, so the data are removed here. The server itself ends with
+  // its parent in any case.
   const discard = () => rmSync(temporary, { recursive: true, force: true })
   process.once('exit', discard)
   const embedded = {

@@ -1,6 +1,6 @@
 /**
- * What else the reader of a failure needs, told by whoever knows it. The runner prints it with each failure,
- * of hooks too.
+ * Notes that help the reader of a failure. Any part of a test may add one. The runner prints them with each
+ * failure, also of hooks.
  */
 const notes: (() => string)[] = []
 

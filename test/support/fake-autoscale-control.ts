@@ -3,8 +3,8 @@ import { noteCalls } from './fake-calls.ts'
 import type { FakeCalls } from './fake-calls.ts'
 
 /**
- * Workflows of configurations that only listen: what they would do to the rows is for the test to do. Calls
- * are noted as `configured <service uuid>` and the like.
+ * A control whose workflows do nothing: a test itself changes the rows as the workflow would. Calls are
+ * noted, for example as `configured <service uuid>`.
  */
 export interface FakeAutoscaleControl extends AutoscaleControl, FakeCalls {}
 

@@ -9,16 +9,14 @@ import type {
 } from '../../activities/autoscale/activities.ts'
 
 export interface FakeAutoscaleOptions {
-  /**
-   * What comes of the nth aligning, counted from 1, in place of the size that is wanted; a text is thrown.
-   */
+  /** The result of the nth alignment, counted from 1, if it is not the wanted size. A text is thrown. */
   readonly alignmentOf?: (
     input: AlignInput,
     nth: number,
   ) => Partial<AlignResult> | { readonly broken: string } | undefined
-  /** What comes of the nth closing, counted from 1, in place of success; a text is thrown. */
+  /** The result of the nth closing, counted from 1, if it is not success. `broken` is thrown. */
   readonly closingOf?: (nth: number) => { readonly closed: false } | { readonly broken: string } | undefined
-  /** Holds a call until it resolves, or is called off. */
+  /** Holds a call until the promise resolves, or the call is called off. */
   readonly gate?: (call: 'align' | 'close', nth: number) => Promise<void> | undefined
 }
 
@@ -28,14 +26,16 @@ interface Watch {
   wake: () => void
 }
 
-/** A service without load, hosts and database: what is seen of it is for the test to say. */
+/** A service without load, hosts and database. The test says what its watches see. */
 export class FakeAutoscale {
-  /** `watch 2`, `align 3`, `close`, in the order in which they began; attempts that are repeats included. */
+  /**
+   * The calls `watch 2`, `align 3`, `close` in the order in which they began, repeated attempts included.
+   */
   readonly calls: string[] = []
   readonly watches: WatchInput[] = []
   readonly aligned: AlignInput[] = []
   readonly calledOff: string[] = []
-  /** Calls that began while another one that changes something was under way. */
+  /** How many calls began while a call that changes instances was under way. */
   overlaps = 0
   beats = 0
   size = 1
@@ -50,15 +50,15 @@ export class FakeAutoscale {
     this.#options = options
   }
 
-  /** What the watch that is under way, or the next one, ends with. */
+  /** Sets the results of the watch under way and of the next ones. */
   sees(...outcomes: readonly WatchResult[]): void {
     this.#seen.push(...outcomes)
     this.#newest?.wake()
   }
 
   /**
-   * While it is away, attempts to watch end as those of a worker that goes away. Virtual time only passes
-   * while nobody watches.
+   * While this is true, attempts of a watch fail as if their worker went away. Virtual time passes only
+   * while no watch is under way.
    */
   set isAway(away: boolean) {
     this.#isAway = away
@@ -110,8 +110,8 @@ export class FakeAutoscale {
   }
 
   /**
-   * Heartbeats, so that it hears when it is called off; which may be late, when the next one has begun: what
-   * there is to see is for that one.
+   * Sends heartbeats, which tell the watch that it is called off. That may come late, when the next watch
+   * has begun; the results are for that one then.
    */
   async #watch(): Promise<WatchResult> {
     const context = Context.current()

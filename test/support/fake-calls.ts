@@ -1,20 +1,20 @@
 import { ControlUnavailable } from '../../src/control/control-unavailable.ts'
 
-/** What goes wrong with every control in a test. */
+/** The faults that every fake control can have. */
 export interface ControlFaults {
-  /** Nothing answers, as when Temporal is away. */
+  /** No call is answered, as if Temporal is away. */
   isAway?: boolean
 }
 
-/** What a fake control was asked, and what is to go wrong with it. */
+/** The calls to a fake control, and its faults. */
 export interface FakeCalls<Faults extends ControlFaults = ControlFaults> {
   readonly faults: Partial<Faults>
-  /** In order. */
+  /** The calls in their order. */
   readonly calls: string[]
 }
 
 export interface NotedCalls<Faults extends ControlFaults> extends FakeCalls<Faults> {
-  /** Notes the call. Throws `ControlUnavailable` where nothing answers. */
+  /** Notes a call. Throws `ControlUnavailable` if `isAway` is set. */
   readonly called: (call: string) => void
 }
 

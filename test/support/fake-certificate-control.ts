@@ -3,8 +3,8 @@ import { noteCalls } from './fake-calls.ts'
 import type { FakeCalls } from './fake-calls.ts'
 
 /**
- * Certificates whose workflows only listen: what they would write is for the test to write. The workflow has
- * its own tests. Calls are noted as `ensureStarted <uuid>` and the like.
+ * A control whose workflows do nothing: a test itself writes what the workflow would write. The workflow has
+ * its own tests. Calls are noted, for example as `ensureStarted <uuid>`.
  */
 export interface FakeCertificateControl extends CertificateControl, FakeCalls {}
 

@@ -5,15 +5,15 @@ import type { CertificateLifeEvent, CertificateWork } from '../../src/domain/cer
 import type { RenewalAdvice, Validity } from '../../src/domain/certificate/schedule.ts'
 
 export interface FakeCertificateStepsOptions {
-  /** What comes of the nth call of this step, counted from 1, in place of its success; a text is thrown. */
+  /** The result of the nth call of a step, counted from 1, if it is not success. A text is thrown. */
   readonly outcomeOf?: (
     step: CertificateStep,
     nth: number,
   ) => Pick<StepFailed, 'verdict' | 'reason' | 'retryAtMs'> | 'gone' | { readonly broken: string } | undefined
-  /** Of the nth certificate that is issued, counted from 1. */
+  /** The validity of the nth certificate that is issued, counted from 1. */
   readonly validityOf?: (nth: number, nowMs: number) => Validity
   readonly adviceOf?: (nth: number) => RenewalAdvice
-  /** Holds a call until it resolves, or is called off. */
+  /** Holds a call until the promise resolves, or the call is called off. */
   readonly gate?: (work: CertificateWork, nth: number) => Promise<void> | undefined
   readonly nowMs: () => Promise<number>
 }
@@ -24,13 +24,13 @@ const beatEveryMs = 200
 const dayMs = 86_400_000
 export const fakeLifeMs = 90 * dayMs
 
-/** The steps to a certificate without authority and database: what comes of each is for the test to say. */
+/** The steps to a certificate, without authority and database. The test says the result of each. */
 export class FakeCertificateSteps {
   readonly calls: CertificateWork[] = []
   readonly calledOff: CertificateWork[] = []
-  /** When each was called. */
+  /** The time of each call. */
   readonly calledAtMs: number[] = []
-  /** Calls that began while another was under way. */
+  /** How many calls began while another was under way. */
   overlaps = 0
   readonly activities: CertificateActivities
   readonly #options: FakeCertificateStepsOptions
@@ -71,7 +71,7 @@ export class FakeCertificateSteps {
     return nth
   }
 
-  /** Heartbeats, so that it hears when it is called off. */
+  /** Sends heartbeats, which tell the call that it is called off. */
   async #hold(work: CertificateWork, gate: Promise<void>): Promise<void> {
     const context = Context.current()
     const beat = setInterval(() => context.heartbeat(), beatEveryMs)

@@ -11,17 +11,17 @@ import type { TransitionAnswer } from '../../workflows/instance/messages.ts'
 import { noteCalls } from './fake-calls.ts'
 import type { ControlFaults, FakeCalls } from './fake-calls.ts'
 
-/** What goes wrong, or goes on, in a test. */
+/** The faults and delays of the fake workflows. */
 export interface FakeControlFaults extends ControlFaults {
   /** Starts stay in `starting` until `finishStart`. */
   holdsStarts?: boolean
   /** Starts end at once in `stopped`, with this failure. */
   failsStarts?: string
-  /** The application ends by itself before anybody looks. */
+  /** The application ends by itself right after its start. */
   endsAtOnce?: boolean
 }
 
-/** Instances whose workflows do at once what they are asked; the lifecycle itself has its own tests. */
+/** A control whose workflows do everything at once. The lifecycle itself has its own tests. */
 export interface FakeControl extends InstanceControl, FakeCalls<FakeControlFaults> {
   finishStart(uuid: string): Promise<void>
   record(uuid: string, projection: Partial<InstanceProjection>): Promise<number>

@@ -7,7 +7,7 @@ import type { HostActivities, HostFailure, StandByResult } from '../../src/domai
 import { StartKind } from '../../src/domain/instance/start-report.ts'
 import type { StartReport } from '../../src/domain/instance/start-report.ts'
 
-/** What a host was asked to do, in order. */
+/** A call to the host. */
 export type HostCall = {
   readonly call: 'start' | 'stop' | 'remove' | 'stand-by' | 'drain'
   readonly boot?: number
@@ -23,37 +23,37 @@ export interface StandByOrder {
 
 export interface FakeHostOptions {
   readonly nowMs: () => number | Promise<number>
-  /** How a boot ends by itself right after it came up; absent: it goes on running. */
+  /** How a boot ends by itself right after it came up. Undefined: it goes on running. */
   readonly endOf?: (boot: number) => Partial<ExitReport> | undefined
   readonly failureOf?: (boot: number) => HostFailure | undefined
-  /** A start that is to hang waits for this; it ends early when it is cancelled. */
+  /** Makes a start wait for a promise. A start that is cancelled ends early. */
   readonly startGate?: (boot: number) => Promise<void> | undefined
   readonly stopGate?: (boot: number) => Promise<void> | undefined
-  /** An order to stand by that is to hang waits for this. */
+  /** Makes an order to stand by wait for a promise. */
   readonly standByGate?: (boot: number) => Promise<void> | undefined
-  /** The answer to an order that was carried out waits for this. */
+  /** Makes the answer to an order that was carried out wait for a promise. */
   readonly standByAnswerGate?: (boot: number) => Promise<void> | undefined
   readonly standByRefusal?: (boot: number) => StandByRefusal | undefined
-  /** Connections that close when this resolves; absent: there are none. */
+  /** The boot has connections that close when the promise resolves. Undefined: it has none. */
   readonly drainGate?: (boot: number) => Promise<void> | undefined
 }
 
-/** `HostActivities` for one instance, of a host whose VMs are entries of a set. */
+/** `HostActivities` for one instance on a fake host. Its VMs are entries of a set. */
 export class FakeHost {
   readonly calls: HostCall[] = []
   readonly running = new Set<number>()
-  /** Boots that were running while another was brought up: must stay empty. */
+  /** Boots that were running while another one started. It must stay empty. */
   readonly overlaps: number[] = []
-  /** How boots ended that nobody asked to end: what a repeated start of theirs is answered with. */
+  /** How boots ended that ended by themselves. A repeated start of such a boot gets this answer. */
   readonly #ends = new Map<number, ExitReport>()
   readonly activities: HostActivities
   readonly #options: FakeHostOptions
   readonly orders: StandByOrder[] = []
-  /** Drains whose workflow takes them back. */
+  /** The boots whose drain the workflow called off. */
   readonly drainsCalledOff: number[] = []
-  /** The boot that it may start by itself. */
+  /** The boot that the host may start by itself. */
   permit: number | undefined
-  /** How orders to stand by were answered. */
+  /** The answers to orders to stand by. */
   readonly #sleeps = new Map<string, StandByResult>()
   #isSetUpAnew = false
 
@@ -76,7 +76,7 @@ export class FakeHost {
     }
   }
 
-  /** Traffic uses the permit; the events of it are the test's to send. */
+  /** Starts the permitted boot, as traffic does. The test itself sends the events of that. */
   async wake(): Promise<StartReport> {
     const boot = this.permit
     if (boot === undefined) throw new Error('the fake host has no permit')
@@ -84,7 +84,7 @@ export class FakeHost {
     return startReport(boot, await this.#options.nowMs())
   }
 
-  /** It lost all that it had, as a machine with a new disk. */
+  /** Makes the host lose everything, like a machine with a new disk. */
   setUpAnew(): void {
     this.running.clear()
     this.#sleeps.clear()
@@ -122,7 +122,7 @@ export class FakeHost {
     return slept
   }
 
-  /** The VM is gone; the report of it reached nobody. */
+  /** Ends a VM without a report to the workflow. */
   async endUnheard(boot: number, end: Partial<ExitReport>): Promise<void> {
     this.running.delete(boot)
     this.#ends.set(boot, exitReport(boot, await this.#options.nowMs(), end))
@@ -166,7 +166,10 @@ export class FakeHost {
   }
 }
 
-/** `HostActivities` for all instances: each has a `FakeHost` of its own, which behaves as was set before. */
+/**
+ * `HostActivities` for all instances. Each has a `FakeHost` of its own, with the behaviour that was set
+ * before.
+ */
 export class FakeHosts {
   behaviour: Omit<FakeHostOptions, 'nowMs'> = {}
   readonly byInstance = new Map<string, FakeHost>()

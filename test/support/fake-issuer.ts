@@ -6,23 +6,23 @@ import { createMemoryStore } from '../acme/memory-store.ts'
 
 export interface FakeIssuerFaults {
   /**
-   * Thrown by the nth call of this name, counted from 1, in place of its work; a text is no word of an
-   * authority.
+   * What the nth call of this name throws, counted from 1, instead of its work. A text is a failure that is
+   * no answer of an authority.
    */
   failureOf?: (call: keyof Issuer, nth: number) => IssueError | string | undefined
-  /** What it issues instead. */
+  /** The chain that it issues instead of a good one. */
   chain?: string
   offers?: readonly ChallengeKind[]
 }
 
-/** An authority in memory, which asks for proofs and has its certificates made by the local one. */
+/** An authority in memory. It asks for proofs, and the local authority makes its certificates. */
 export class FakeIssuer implements Issuer {
   readonly name = 'the fake authority'
   readonly faults: FakeIssuerFaults
   readonly calls: (keyof Issuer)[] = []
-  /** Orders that were made: what each replaces. */
+  /** The orders that were made, each with the chain that it replaces. */
   readonly made: { readonly url: string; readonly replacesChain?: string }[] = []
-  /** Called when it looks at a challenge. */
+  /** Called when the authority checks a challenge. */
   onLook: (challenge: Challenge) => Promise<void> = async () => undefined
   window: RenewalWindow | undefined
   readonly #orders = new Map<string, { readonly localUrl: string; name: string; state: OrderState }>()

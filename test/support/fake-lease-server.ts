@@ -9,19 +9,19 @@ import { JsonLineReader, jsonLine } from '../../src/primitives/json-lines.ts'
 
 type Heard<K extends GatewayMessage['kind']> = Extract<GatewayMessage, { kind: K }>
 
-/** `LeaseServer` as its gateways see it, over a real socket; what it answers is set on it. */
+/** A `LeaseServer` as its gateways see it, over a real socket. A test sets its answers. */
 export class FakeLeaseServer {
   readonly heard: GatewayMessage[] = []
-  /** Undefined: the answer is left to the test. */
+  /** The answer to a request. Undefined: the test answers itself. */
   answer: (
     open: Heard<'open'>,
   ) => Partial<OpenLease> | Extract<HostMessage, { kind: 'refused' }> | undefined = () => ({})
   reach: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 9 }
-  /** Says nothing, although it listens. */
+  /** If set, it listens but answers nothing. */
   mute = false
-  /** Its answers to `hello` are left to the test. */
+  /** If set, the test itself answers `hello`. */
   reserved = false
-  /** By which the gateway finds it. */
+  /** The address at which gateways find it. */
   address = '127.0.0.1'
   readonly #secret: string
   readonly #server: Server
@@ -84,12 +84,12 @@ export class FakeLeaseServer {
     this.#socket?.destroy()
   }
 
-  /** There is no agent any more; its machine refuses connections. */
+  /** Ends the agent, so that its machine refuses connections. */
   die(): void {
     this.close()
   }
 
-  /** Another agent on the same machine. */
+  /** Starts another agent on the same machine. */
   async revive(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')

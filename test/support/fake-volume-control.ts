@@ -6,17 +6,17 @@ import type { VolumeLife, VolumeLifeEvent } from '../../src/domain/volume/lifecy
 import { noteCalls } from './fake-calls.ts'
 import type { ControlFaults, FakeCalls } from './fake-calls.ts'
 
-/** What goes wrong, or goes on, in a test. */
+/** The faults and delays of the fake workflows. */
 export interface FakeVolumeFaults extends ControlFaults {
   /** Volumes stay `initializing`, or `busy`, until `tell`. */
   holdsWork?: boolean
-  /** They can not be made, with this reason. */
+  /** Volumes can not be made, for this reason. */
   failsMaking?: string
 }
 
-/** Volumes whose workflows do at once what they are asked; the workflow itself has its own tests. */
+/** A control whose workflows do everything at once. The workflow itself has its own tests. */
 export interface FakeVolumeControl extends VolumeControl, FakeCalls<FakeVolumeFaults> {
-  /** What its host would have to say. */
+  /** Feeds an event that the volume's host would send. */
   tell(uuid: string, event: VolumeLifeEvent): Promise<void>
 }
 

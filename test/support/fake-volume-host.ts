@@ -5,22 +5,22 @@ import type { HostFailure, VolumeActivities } from '../../src/domain/instance/ho
 import { VolumeWork } from '../../src/domain/volume/lifecycle.ts'
 
 export interface FakeVolumeHostOptions {
-  /** How the nth attempt of a kind of work fails, counted from 1. */
+  /** The failure of the nth attempt of a kind of work, counted from 1. */
   readonly failureOf?: (work: VolumeWork, attempt: number) => HostFailure | 'defect' | undefined
-  /** An attempt that is to hang waits for this; it ends early when it is called off. */
+  /** Makes an attempt wait for a promise. An attempt that is called off ends early. */
   readonly gate?: (work: VolumeWork, attempt: number) => Promise<void> | undefined
 }
 
 /** `VolumeActivities` for one volume. */
 export class FakeVolumeHost {
-  /** What it was asked to do, in order, each attempt. */
+  /** All attempts of work in their order. */
   readonly calls: VolumeWork[] = []
-  /** Attempts that its workflow called off. */
+  /** The attempts that the workflow called off. */
   readonly calledOff: VolumeWork[] = []
   /** How often a file system was made. */
   formatted = 0
   present = false
-  /** Calls that came while another one was under way: must stay 0. */
+  /** How many calls came while another one was under way. It must stay 0. */
   overlaps = 0
   #underWay = 0
   readonly #options: FakeVolumeHostOptions
@@ -73,7 +73,10 @@ export class FakeVolumeHost {
   }
 }
 
-/** `VolumeActivities` for all volumes: each has a host of its own, with the behaviour of when it was made. */
+/**
+ * `VolumeActivities` for all volumes. Each has a fake host of its own, with the behaviour that was set when
+ * it was made.
+ */
 export class FakeVolumeHosts {
   behaviour: FakeVolumeHostOptions = {}
   readonly byVolume = new Map<string, FakeVolumeHost>()

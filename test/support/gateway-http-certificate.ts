@@ -7,7 +7,7 @@ const dayMs = 86_400_000
 
 let made: Promise<{ readonly key: string; readonly cert: string }> | undefined
 
-/** One for all names of the tests, signed by itself. */
+/** One self-signed certificate for all names of the tests. */
 export async function testCertificate(): Promise<{ readonly key: string; readonly cert: string }> {
   made ??= makeCertificate()
   return made

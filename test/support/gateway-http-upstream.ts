@@ -4,7 +4,7 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 
-/** What stands for an application, on loopback. */
+/** A server on loopback in place of an application. */
 export class Upstream {
   readonly port: number
   /** Every connection that was accepted, in order. */
@@ -21,12 +21,12 @@ export class Upstream {
     listener: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   ): Promise<Upstream> {
     const server = createHttpServer((request, response) => void listener(request, response))
-    // It closes no idle connection by itself: tests look at who does.
+    // The server closes no idle connection by itself, because tests check who does.
     server.keepAliveTimeout = 0
     return Upstream.listening(server)
   }
 
-  /** Gets each complete head of a request, and writes what it likes. */
+  /** A raw server: `onHead` gets each complete head of a request and may write anything. */
   static async raw(onHead: (socket: Socket, head: string) => void): Promise<Upstream> {
     const server = createServer((socket) => {
       let received = ''

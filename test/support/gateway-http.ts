@@ -54,17 +54,17 @@ export function fixedRoutes(...services: readonly RouteService[]): Routes {
   }
 }
 
-/** Admits to one upstream, and remembers what became of the admissions. Faults are set on it. */
+/** Admits to one upstream, and remembers how the admissions ended. A test sets its faults. */
 export class FakeTraffic implements Traffic {
   host = '127.0.0.1'
   port = 0
   boot = 1
   fresh = false
   instanceUuid = 'instance-1'
-  /** So many of the next admissions are to instances that are gone when they are listened to. */
+  /** How many of the next admissions are to instances that are gone as soon as somebody listens to them. */
   goneAtOnce = 0
   wakeUs: number | undefined
-  /** Asked before anything is admitted. */
+  /** Called before each admission. It may refuse. */
   answer: ((ask: Ask) => Refusal | Promise<Refusal | undefined> | undefined) | undefined
   admitted = 0
   done = 0
@@ -83,9 +83,9 @@ export class FakeTraffic implements Traffic {
     return answer ?? this.#admission()
   }
 
-  /** What the balancer tells when the instance shuts down or is gone. */
+  /** Tells all listeners, as the balancer does, that the instance shuts down or is gone. */
   tell(why: EndReason): void {
-    // Not those who begin to listen because of it.
+    // Only the present listeners, not those that begin to listen because of this call.
     const told = new Set(this.#listeners)
     for (const listener of told) listener(why)
   }
@@ -130,14 +130,14 @@ export class FakeTraffic implements Traffic {
 }
 
 /**
- * A front behind real listeners, in plain and in TLS, as the gateway's own listeners will give it
- * connections.
+ * A front behind real listeners, in plain and in TLS, which give it connections as the gateway's own
+ * listeners do.
  */
 export class TestFront {
   readonly traffic = new FakeTraffic()
   readonly reports: RequestReport[] = []
   readonly errors: unknown[] = []
-  /** What was held of those that were ended because of it. */
+  /** The bytes held by each connection that was ended because it held too many. */
   readonly overBudget: number[] = []
   readonly front: HttpFront
   readonly #clients: ClientConnections
@@ -177,7 +177,7 @@ export class TestFront {
     return front
   }
 
-  /** Connections to the returned port count as come in on the public one. */
+  /** Listens and returns the port. Connections to it count as connections to `publicPort`. */
   async listen(publicPort: number): Promise<number> {
     const server = createServer({ pauseOnConnect: false }, (socket) => {
       this.#sockets.add(socket)
@@ -186,7 +186,7 @@ export class TestFront {
     return this.#started(server)
   }
 
-  /** A connection of HTTP/2 over TLS, once it knows what it may do. */
+  /** Opens a connection of HTTP/2 over TLS. Resolves once the client has the server's settings. */
   async connectHttp2(): Promise<ClientHttp2Session> {
     const origin = `https://127.0.0.1:${this.tlsPort}`
     const session = connectHttp2(origin, { rejectUnauthorized: false, servername: testHost })
@@ -241,7 +241,7 @@ export class TestFront {
   }
 }
 
-/** Sends bytes as they are, and gives everything that came back until the other side closed. */
+/** Sends bytes as they are, and returns everything that came back until the other side closed. */
 export async function exchangeRaw(port: number, bytes: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(bytes)
@@ -259,7 +259,7 @@ export async function readAll(socket: Socket): Promise<string> {
   return received
 }
 
-/** Reads until what came satisfies `enough`. */
+/** Reads until `enough` accepts the received text. */
 export async function readUntil(socket: Socket, enough: (received: string) => boolean): Promise<string> {
   let received = ''
   return new Promise((resolve, reject) => {

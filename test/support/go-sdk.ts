@@ -2,8 +2,8 @@ import { strict as assert } from 'node:assert'
 import type { RawAnswer, RawCall, TestApi, TestUser } from './api-server.ts'
 
 /**
- * The SDK in Go announces JSON always, never says what it accepts, closes each connection, and takes 200
- * only.
+ * Sends a request like the SDK in Go: it always announces JSON, never says what it accepts, closes each
+ * connection, and accepts only status 200.
  */
 export async function sendAsGoSdk(
   api: Pick<TestApi, 'send'>,
@@ -28,7 +28,8 @@ export async function sendAsGoSdk(
 }
 
 /**
- * What breaks the decoders in the field: negative or fractional numbers, other types, times without a zone.
+ * Checks for everything that breaks decoders of released clients: negative or fractional numbers, other
+ * types, times without a zone.
  */
 function assertDecodes(entries: readonly Readonly<Record<string, unknown>>[]): void {
   for (const entry of entries) {
@@ -40,7 +41,7 @@ function assertDecodes(entries: readonly Readonly<Record<string, unknown>>[]): v
     }
     const scaleToZero = entry['scale_to_zero']
     if (scaleToZero !== undefined) {
-      // One of them missing is a panic of the command line.
+      // If one of these keys is missing, the command line panics.
       const keys = Object.keys(scaleToZero as object)
       assert.deepEqual(keys.toSorted(), ['cooldown_time_ms', 'enabled', 'policy', 'stateful'])
     }

@@ -30,7 +30,7 @@ export interface Frame {
   readonly payload: Buffer
 }
 
-/** A client of HTTP/2 that sends any frame it is told to, also one that no library would send. */
+/** A client of HTTP/2 that sends any frame, also one that no library would send. */
 export class FrameClient {
   readonly received: Frame[] = []
   closed = false
@@ -44,7 +44,7 @@ export class FrameClient {
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
   }
 
-  /** Resolves when both sides have acknowledged each other's settings. */
+  /** Connects. Resolves when both sides have acknowledged each other's settings. */
   static async connect(port: number): Promise<FrameClient> {
     const socket = connect({
       port,
@@ -77,7 +77,7 @@ export class FrameClient {
     this.#socket.write(Buffer.concat([head, payload]))
   }
 
-  /** `GET /` of the test's host. With a body to come the stream stays open. */
+  /** Sends `GET /` for the test's host. With `body` the stream stays open for a body. */
   request(stream: number, over: { readonly body?: boolean } = {}): void {
     // :method GET, :scheme https and :path / of HPACK's static table; :authority as a literal that is not
     // indexed.
@@ -113,14 +113,14 @@ export class FrameClient {
     return await until('the frame came', () => this.received.find(wanted), { limitMs })
   }
 
-  /** The other side has ended its answer on this stream. */
+  /** Resolves when the other side has ended its answer on this stream. */
   async answered(stream: number): Promise<void> {
     await this.got((frame) => frame.stream === stream && (frame.flags & endStreamFlag) !== 0)
   }
 
   /**
-   * Everything that was sent before has been read: its acknowledgement comes after what the other side
-   * answers to it.
+   * Resolves when the other side has read everything that was sent before: it acknowledges this ping after
+   * its answers to that.
    */
   async settled(): Promise<void> {
     const payload = Buffer.from(String(Math.random()).slice(2, 10).padEnd(8, '0'))

@@ -3,8 +3,8 @@ import type { InstanceSettings } from '../../src/domain/instance/settings.ts'
 import { RestartPolicy } from '../../src/domain/instance/restart-policy.ts'
 
 /**
- * What the workflow of an instance is begun with: one that starts by itself, on a host and of a user of its
- * own.
+ * The settings with which the workflow of an instance is started. The instance starts by itself, and has a
+ * host and a user of its own.
  */
 export function instanceSettings(given: Partial<InstanceSettings> = {}): InstanceSettings {
   return {

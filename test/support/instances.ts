@@ -2,7 +2,7 @@ import type { ApiClient, Entry } from './api-client.ts'
 
 export type InstanceView = Entry<'getInstances'>
 
-/** Emulated guests beside each other on two cores may take a while. */
+/** The longest wait for a start. Several emulated guests at once on two cores may take a while. */
 const runLimitMs = 60_000
 
 /** Creates one instance and waits until its application has been entered. */
@@ -30,7 +30,7 @@ export async function waitFor(
   return viewOf(api, object)
 }
 
-/** Everything that is kept of what it printed. */
+/** The whole kept log of the instance. */
 export async function logOf(api: ApiClient, object: string): Promise<string> {
   const log = await api.one('getInstanceLogs', { object, body: { offset: 0, limit: 65_536 } })
   return Buffer.from(log.output, 'base64').toString('utf8')

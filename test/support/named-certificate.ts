@@ -20,7 +20,7 @@ export interface NamedCertificate {
   readonly name: string
   readonly key?: keyof typeof algorithms
   readonly notAfterMs?: number
-  /** Makes it the certificate of a TLS-ALPN-01 challenge. */
+  /** Present for the certificate of a TLS-ALPN-01 challenge. */
   readonly keyAuthorization?: string
 }
 

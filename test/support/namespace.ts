@@ -4,10 +4,10 @@ import { constants } from 'node:os'
 import process from 'node:process'
 
 /**
- * As root a run lives in a network namespace of its own, `<prefix>-<pid>`: its loopback ports and its VM
- * networks meet nobody else's. The process that makes it stays outside, runs itself again inside, and removes
- * the namespace with everything that still runs in it, however the run ended. For parts of the run that would
- * meet each other there are further namespaces, `<prefix>-<pid>-<part>`.
+ * As root, a test run has a network namespace of its own, `<prefix>-<pid>`, so that its loopback ports and
+ * VM networks do not collide with others. The process that makes the namespace stays outside and runs itself
+ * again inside. However the run ended, it removes the namespace with everything that still runs in it. Parts
+ * of the run that would collide with each other have further namespaces, `<prefix>-<pid>-<part>`.
  */
 const insideVariable = 'ROOST_TEST_NAMESPACE'
 
@@ -20,7 +20,7 @@ export function needsNamespace(): boolean {
   return process.getuid?.() === 0 && currentNamespace() === undefined
 }
 
-/** The namespace for a part of the run, one of those that `runInNamespace` was told of. */
+/** The namespace for a part of the run. `runInNamespace` was called with that part. */
 export function namespaceOf(part: string): string | undefined {
   const whole = currentNamespace()
   return whole === undefined ? undefined : `${whole}-${part}`
@@ -56,7 +56,7 @@ export async function runInNamespace(prefix: string, parts: readonly string[] = 
       env,
     } = inside(name, { command, env: process.env })
     const child = spawn(program, args, { stdio: 'inherit', env })
-    // The inner process winds down by itself; this one only has to outlive it to remove the namespace.
+    // The inner process ends by itself. This process must live longer to remove the namespace.
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
     for (const signal of signals) process.on(signal, () => void child.kill(signal))
     return await new Promise<number>((resolve, reject) => {
@@ -68,7 +68,7 @@ export async function runInNamespace(prefix: string, parts: readonly string[] = 
   }
 }
 
-/** Processes inside a namespace; empty where it is gone. */
+/** The processes inside a namespace; empty if the namespace is gone. */
 export function processesIn(name: string): readonly number[] {
   try {
     return ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number)
@@ -77,7 +77,7 @@ export function processesIn(name: string): readonly number[] {
   }
 }
 
-/** What a run that was killed left behind. */
+/** Removes namespaces that killed runs left behind. */
 function removeStaleNamespaces(prefix: string): void {
   const names = ip('netns', 'list')
     .split('\n')
@@ -93,7 +93,7 @@ function removeNamespace(name: string): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended by itself meanwhile.
+      // The process ended by itself meanwhile.
     }
   }
   ip('netns', 'delete', name)

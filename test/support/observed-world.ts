@@ -8,7 +8,7 @@ import { InstanceState } from '../../src/domain/instance/state.ts'
 import type { HostLoads, LoadCounters } from '../../src/domain/host/api-protocol.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-/** One more from 500 millicores on, one fewer below 100. */
+/** A policy that adds one instance from 500 millicores on, and gives one back below 100. */
 const policy = {
   name: 'busy',
   metric: AutoscaleMetric.Cpu,
@@ -20,12 +20,12 @@ const policy = {
   ],
 }
 
-/** A host whose instances use as much CPU as they are told. */
+/** A host whose instances use as much CPU as the test says. */
 export class FakeHostLoads {
   readonly #clock: VirtualClock
-  /** When its clock began. */
+  /** The time at which the host's clock began. */
   bornMs: number
-  /** It answers after that; null: not at all. */
+  /** How long the host takes to answer. Null: it does not answer. */
   answerMs: number | null = 0
   fails = false
   readonly asked: (readonly string[])[] = []
@@ -41,7 +41,7 @@ export class FakeHostLoads {
     this.#used.set(uuid, { cpuTimeMs, sinceMs: this.#clock.nowMs, millicores })
   }
 
-  /** The machine, and with it all counters. */
+  /** Restarts the machine, which resets all counters. */
   restart(): void {
     this.bornMs = this.#clock.nowMs
     for (const [uuid, used] of this.#used)
@@ -80,7 +80,7 @@ export class ObservedWorld {
   readonly clock = new VirtualClock()
   readonly hosts = new Map<string, FakeHostLoads>()
   readonly services = new Map<string, AutoscaledService>()
-  /** What PostgreSQL does instead of answering. */
+  /** How PostgreSQL behaves. */
   database: 'answers' | 'fails' | 'hangs' = 'answers'
   queries = 0
   readonly rounds: { readonly durationMs: number; readonly services: number; readonly unknown: number }[] = []
@@ -106,7 +106,7 @@ export class ObservedWorld {
     return made
   }
 
-  /** A service whose instances run since long, and use 300 millicores each. */
+  /** Adds a service whose instances have run for long and use 300 millicores each. */
   add(
     serviceUuid: string,
     options: { readonly hosts?: readonly string[]; readonly minSize?: number } = {},

@@ -4,7 +4,7 @@ import type { Header } from 'tar-stream'
 import { digestOf } from '../../src/registry/verified-stream.ts'
 import type { RegistryUpload } from '../../src/registry/registry-upload.ts'
 
-/** One member of a layer: the header as tar-stream takes it, and content. */
+/** One member of a layer: a header of tar-stream, and the content. */
 export type LayerMember = Partial<Header> & { readonly name: string } & { readonly content?: string | Buffer }
 
 export async function tarLayer(members: readonly LayerMember[]): Promise<Buffer> {
@@ -33,8 +33,8 @@ export const ociManifest = 'application/vnd.oci.image.manifest.v1+json'
 export const ociIndex = 'application/vnd.oci.image.index.v1+json'
 
 /**
- * Pushes an image and returns the digest of its manifest. Layers go as they are, gzip them where that
- * matters.
+ * Pushes an image and returns the digest of its manifest. Layers are pushed as they are; gzip them before if
+ * that matters.
  */
 export async function pushTestImage(
   upload: RegistryUpload,

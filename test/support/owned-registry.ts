@@ -5,7 +5,7 @@ import type { RegistryOwner, RegistryOwnerDeps } from '../../src/registry/owner/
 import { startTestRegistry, testUsers } from './registry.ts'
 import type { TestRegistry } from './registry.ts'
 
-/** A real registry with its owner before it, in this process. */
+/** A real registry behind its owner, which runs in this process. */
 export interface OwnedRegistry {
   /** The registry itself, past the owner. */
   readonly registry: TestRegistry
@@ -13,12 +13,12 @@ export interface OwnedRegistry {
   readonly host: string
   readonly url: string
   readonly quotasMb: Map<string, number>
-  /** What the owner reported last. */
+  /** The usage that the owner reported last. */
   usage(): ReadonlyMap<string, number>
   owner(): RegistryOwner
-  /** As after a crash: a new owner at the same address, on the same storage. */
+  /** Replaces the owner by a new one at the same address, on the same storage, as after a crash. */
   restart(changed?: Partial<RegistryOwnerDeps>): Promise<void>
-  /** A token that the user gets for one repository, as any client does. */
+  /** Gets a token of the user for one repository, like any client. */
   token(user: string, repository: string): Promise<string>
   close(): Promise<void>
 }

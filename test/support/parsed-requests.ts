@@ -6,7 +6,7 @@ import type { OperationId } from '../../src/contract/operations.ts'
 import type { ParsedRequest } from '../../src/contract/request/parsed-request.ts'
 import { requestParser } from '../../src/contract/request/parser.ts'
 
-/** A request as a test writes it down. */
+/** The parts of a request that a test gives. */
 export interface RequestInput {
   readonly query?: string
   readonly owner?: string
@@ -25,7 +25,7 @@ export function parse(id: OperationId, { query = '', ...raw }: RequestInput): Pa
   return parsers.get(id)!({ query, ...raw })
 }
 
-/** What a refused request is told. */
+/** The messages with which a request is refused. */
 export function messages(id: OperationId, input: RequestInput): readonly string[] {
   try {
     parse(id, input)

@@ -12,64 +12,64 @@ import { issueLeaf, makeRoot } from '../../src/x509/authority.ts'
 import { cryptoKeysOf, makeKey } from '../../src/x509/key-pair.ts'
 
 /**
- * A real ACME authority, Pebble, with its challenge test server as the DNS that it asks, both on free ports
- * of the loopback. Every name leads to 127.0.0.1 until it is told otherwise. What Pebble issues is trusted
- * through `root()`, its own TLS through `ca`: the two have nothing to do with each other.
+ * A real ACME authority, Pebble, with its challenge test server as its DNS server, both on free ports of the
+ * loopback. Every name leads to 127.0.0.1 until a test changes that. Certificates from Pebble are verified
+ * with `root()`, its own TLS with `ca`: the two are independent.
  */
 export interface Pebble {
   readonly directoryUrl: string
-  /** What the directory's own TLS is verified with, PEM, and the same as a file. */
+  /** The certificate that verifies the directory's own TLS, PEM, and the same as a file. */
   readonly ca: string
   readonly caFile: string
-  /** The DNS server that Pebble asks, `address:port`, for whoever is to see the same names. */
+  /** The DNS server that Pebble asks, `address:port`, for clients that have to see the same names. */
   readonly resolver: string
-  /** Where Pebble looks for challenges, whatever the names lead to. */
+  /** The ports on which Pebble checks challenges, at the addresses of the names. */
   readonly httpPort: number
   readonly tlsPort: number
   readonly dns: PebbleDns
-  /** Of the certificates that it issues; another one after each start. */
+  /** The root of the certificates that Pebble issues. Each start makes another one. */
   root(): Promise<string>
-  /** What it logged since its start. */
+  /** Pebble's log since its start. */
   said(): string
-  /** All that it knew is gone: accounts, orders, its root. On the same ports. */
+  /** Restarts Pebble on the same ports. All that it knew is gone: accounts, orders, its root. */
   restart(faults?: PebbleFaults): Promise<void>
   stop(): Promise<void>
 }
 
 export interface PebbleFaults {
-  /** Percent of good nonces that are refused; 0 unless told. */
+  /** How many percent of good nonces are refused. Default 0. */
   readonly nonceReject?: number
-  /** Up to so many seconds pass before it looks at a challenge; none unless told. */
+  /** The longest wait before Pebble checks a challenge, in seconds. Default 0. */
   readonly sleepS?: number
-  /** Percent of valid authorizations that serve new orders, too; 0 unless told. */
+  /** How many percent of valid authorizations are used for new orders too. Default 0. */
   readonly authorizationReuse?: number
-  /** It takes every challenge as answered. */
+  /** If set, Pebble accepts every challenge without a check. */
   readonly alwaysValid?: boolean
-  /** Beside the first chain, so many others. */
+  /** How many chains Pebble offers in addition to the first. */
   readonly alternateRoots?: number
 }
 
 export interface PebbleOptions extends PebbleFaults {
-  /** Free ones unless told. */
+  /** The ports for challenges. Absent: free ones. */
   readonly httpPort?: number
   readonly tlsPort?: number
-  /** Key ids with their keys, base64url: accounts without one of them are refused. */
+  /** Key ids with their keys, base64url. Accounts without one of these keys are refused. */
   readonly externalAccounts?: Readonly<Record<string, string>>
 }
 
-/** What the names of the test are told to be; empty lists remove. */
+/** Sets the DNS records of the test's names. An empty list removes records. */
 export interface PebbleDns {
   setA(host: string, addresses: readonly string[]): Promise<void>
   setAaaa(host: string, addresses: readonly string[]): Promise<void>
   setCname(host: string, target: string): Promise<void>
   setCaa(host: string, policies: readonly { readonly tag: string; readonly value: string }[]): Promise<void>
-  /** Asked for the name, the server fails. */
+  /** Makes the server fail questions for the name. */
   setServfail(host: string): Promise<void>
 }
 
 const startTimeoutMs = 20_000
 const pollMs = 25
-/** Ports that were free a moment ago may be taken. */
+/** How often a start is tried: ports that were free a moment ago may be taken. */
 const startAttempts = 3
 
 export async function startPebble(options: PebbleOptions = {}): Promise<Pebble> {
@@ -142,7 +142,9 @@ async function startOnFreePorts(directory: string, ca: string, options: PebbleOp
   }
 }
 
-/** For `localhost`, by an authority of its own. Answers that authority's certificate. */
+/**
+ * Writes a certificate for `localhost` from an authority of its own. Returns that authority's certificate.
+ */
 async function writeTls(directory: string): Promise<string> {
   const nowMs = Date.now()
   const root = await makeRoot({ commonName: 'TLS of the test authority' }, nowMs)
@@ -242,7 +244,7 @@ function dnsOf(management: number): PebbleDns {
     })
     if (!response.ok) throw new Error(`the DNS test server answered ${response.status} for ${name}`)
   }
-  // The server adds to what it has, so that is removed before.
+  // The server only adds records, so the present ones are removed before.
   const replace = async (kind: string, host: string, values: object, count: number): Promise<void> => {
     await post(`clear-${kind}`, { host })
     if (count > 0) await post(`add-${kind}`, { host, ...values })

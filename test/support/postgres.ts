@@ -7,28 +7,32 @@ import { migrate } from '../../src/db/schema/migrate.ts'
 import { startTestServer } from './embedded-postgres.ts'
 
 /**
- * A migrated database of a test file's own: a clone of a template that is migrated once per server. The
- * server is the runner's (`ROOST_TEST_DATABASE_URL`) or, where a file is run alone, one that this process
- * starts.
+ * A migrated database for one test file: a clone of a template that is migrated once per server. The server
+ * is the runner's (`ROOST_TEST_DATABASE_URL`) or, if a file is run alone, one that this process starts.
  */
 export interface TestDatabase {
   readonly url: string
-  /** Drops the database. A connection that somebody left open is a failure, named by what holds it. */
+  /** Drops the database. Fails if a connection was left open, and names the part that holds it. */
   drop(): Promise<void>
 }
 
-/** Where the runner's server is; the names are a contract with the runner. */
+/** The variable with the URL of the runner's server. The runner relies on these names. */
 export const testDatabaseVariable = 'ROOST_TEST_DATABASE_URL'
 
 const templateName = 'roost_template'
 const templateLock = 7_070_003
-/** A closed connection's process takes a moment to be gone from `pg_stat_activity`. */
+/**
+ * How long to wait for open connections to go. The process of a closed connection stays in
+ * `pg_stat_activity` for a moment.
+ */
 const goneWithinMs = 15_000
 const goneEveryMs = 10
 
 let ownServer: Promise<string> | undefined
 
-/** Call it in `before`, and `drop` in `after`, once everything that connects is closed. */
+/**
+ * Creates a database. Call it in `before`, and `drop` in `after`, once everything that connects is closed.
+ */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = process.env[testDatabaseVariable] ?? (await (ownServer ??= startOwnServer()))
   await withClient(serverUrl, (client) => ensureTemplate(client, serverUrl))
@@ -45,7 +49,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return { url: databaseUrl(serverUrl, name), drop: () => dropDatabase(serverUrl, name) }
 }
 
-/** Lives until mocha has run its last file. */
+/** Starts a server that lives until mocha has run its last file. */
 async function startOwnServer(): Promise<string> {
   const server = await startTestServer()
   after(() => server.stop())
@@ -53,8 +57,8 @@ async function startOwnServer(): Promise<string> {
 }
 
 /**
- * Several processes may ask at once: one makes the template, under a lock, and names it only when it is
- * complete.
+ * Makes the template if it is missing. Several processes may ask at once: one makes it, under a lock, and
+ * gives it its name only when it is complete.
  */
 async function ensureTemplate(client: pg.Client, serverUrl: string): Promise<void> {
   await client.query('select pg_advisory_lock($1)', [templateLock])

@@ -2,22 +2,25 @@ import { createPrivateKey } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 
-/** In a stack's data directory: what a gateway serves from while the API is away. */
+/** The file in a stack's data directory with the routes that a gateway uses while the API is away. */
 export const routesFile = 'gateway/routes.jsonl'
 
-/** What instances keep: it has gigabytes, and no key ever comes near it. */
+/**
+ * Whether a file is not searched: files of instances and images have gigabytes, and no key ever gets into
+ * them.
+ */
 export function mayHoldKeys(file: string): boolean {
   return /^(agent|registry)\//.test(file)
 }
 
 /**
- * Looks for private keys where none may be: in any form that a part of ours, or a library, would write one
- * in.
+ * Looks for private keys in places where none may be, in any form that a part of Roost or a library would
+ * write.
  */
 export class PrivateKeyTraces {
   readonly #forms: { readonly what: string; readonly bytes: Buffer }[] = []
 
-  /** `name` is what a finding is reported under. */
+  /** Adds a key to look for. Findings are reported under `name`. */
   add(name: string, pem: string): void {
     const key = createPrivateKey(pem)
     const types = key.asymmetricKeyType === 'rsa' ? ['pkcs8', 'pkcs1'] : ['pkcs8', 'sec1']
@@ -38,13 +41,13 @@ export class PrivateKeyTraces {
     }
   }
 
-  /** What of the keys is in there. */
+  /** The traces of the keys in a content. */
   in(place: string, content: Buffer | string): readonly string[] {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content
     return this.#forms.filter((form) => bytes.includes(form.bytes)).map(({ what }) => `${place}: ${what}`)
   }
 
-  /** The same of every file below a directory, but those that `mayHold` it. */
+  /** The same for every file below a directory, except for those that `mayHold` names. */
   inFiles(directory: string, mayHold: (file: string) => boolean): readonly string[] {
     const entries = readdirSync(directory, { recursive: true, withFileTypes: true })
     return entries
@@ -54,7 +57,7 @@ export class PrivateKeyTraces {
       .flatMap((file) => this.in(path.relative(directory, file), contentOf(file)))
   }
 
-  /** The same of every process's command line and environment. */
+  /** The same for the command line and environment of every process. */
   inProcesses(): readonly string[] {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -66,13 +69,15 @@ export class PrivateKeyTraces {
   }
 }
 
-/** The first holds little but the kind of key, and the last may be short. */
+/**
+ * A line in the middle of the PEM: the first holds little but the kind of key, and the last may be short.
+ */
 function middleLine(pem: string): string {
   const lines = pem.split('\n').filter((line) => line !== '' && !line.startsWith('-----'))
   return lines[Math.floor(lines.length / 2)] ?? ''
 }
 
-/** What went away meanwhile holds nothing. */
+/** The content of a file; empty if the file is gone meanwhile. */
 function contentOf(file: string): Buffer {
   try {
     return readFileSync(file)

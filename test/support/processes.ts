@@ -6,7 +6,8 @@ export interface ProcessSeen {
 }
 
 /**
- * Every living process that names the directory in its command line or its environment, and the VMs of such.
+ * Every living process that names the directory in its command line or its environment, and the VMs of these
+ * processes.
  */
 export function processesOf(directory: string): readonly ProcessSeen[] {
   const named = allProcesses().filter(
@@ -28,7 +29,7 @@ export function virtualMachinesOf(place: string): readonly ProcessSeen[] {
   )
 }
 
-/** The process numbers of the VMs of every instance of a stack, in one look. */
+/** The process numbers of the VMs of every instance of a stack, read at once. */
 export function virtualMachinesByInstance(dataDir: string): ReadonlyMap<string, readonly number[]> {
   const all = allProcesses()
   const keepers = new Map(
@@ -59,7 +60,7 @@ export function familyOf(pid: number): readonly number[] {
 }
 
 /**
- * Stops a process and all that it started, directly or not, until nobody of them is left who could start
+ * Stops a process and all that it started, directly or not. Repeats that until none is left that could start
  * another one.
  */
 export function stopFamily(pid: number): readonly number[] {
@@ -72,7 +73,7 @@ export function stopFamily(pid: number): readonly number[] {
   return [...stopped]
 }
 
-/** Some live for a moment only, and have ended since they were seen. */
+/** Sends a signal to all. Some may have ended since they were read. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
@@ -83,19 +84,22 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
-/** Its arguments with a space between each two; empty for one that has ended. */
+/** The arguments of a process with spaces between; empty if it has ended. */
 export function commandLineOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 }
 
-/** The control groups of ours that a process is in, a line for each hierarchy. */
+/** Roost's control groups that a process is in, a line for each hierarchy. */
 export function groupsOf(pid: number): readonly string[] {
   return read(`/proc/${pid}/cgroup`)
     .split('\n')
     .filter((line) => line.includes('/roost-'))
 }
 
-/** The command's name, in parentheses, may hold anything; the parent is the second field after it. */
+/**
+ * The parent of a process. It is the second field after the command's name, which stands in parentheses and
+ * may hold anything.
+ */
 function parentOf(pid: number): number {
   return Number(/\) \S+ (\d+)/.exec(read(`/proc/${pid}/stat`))?.[1])
 }
@@ -110,7 +114,7 @@ function allProcesses(): readonly ProcessSeen[] {
     .filter(({ commandLine }) => commandLine !== '')
 }
 
-/** A process that ended meanwhile has nothing to read. */
+/** The text of a file; empty if the process has ended meanwhile. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

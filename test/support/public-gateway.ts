@@ -18,15 +18,15 @@ export const pendingHost = 'pending.test'
 const limitMs = 30_000
 const silentLog = { info: () => undefined, warn: () => undefined, error: () => undefined }
 /**
- * All ports stay below those that the system gives to outgoing connections; any other collision shows as a
- * port that is not bound.
+ * All ports stay below those that the system uses for outgoing connections. Any other collision shows as a
+ * port that can not be bound.
  */
 const lowestOffset = 10_000
 const offsets = 17_000
 
 /**
- * A whole gateway with one service, whose instance `a` is on a host that the test speaks for. Connections
- * lead to `respond`.
+ * A whole gateway with one service. Its instance `a` is on a host that the test plays. Connections lead to
+ * `respond`.
  */
 export class PublicGateway {
   readonly table: RouteTable
@@ -107,7 +107,7 @@ export class PublicGateway {
     return { uuid: 'a', name: 'a', serviceUuid: this.service.uuid, nodeId: 'node-1', state: 'running' }
   }
 
-  /** A block of the feed. */
+  /** Applies a block of the feed. */
   tell(...lines: readonly RouteLine[]): void {
     this.table.apply({ kind: 'begin', snapshot: false })
     for (const line of lines) this.table.apply(line)
@@ -119,7 +119,7 @@ export class PublicGateway {
     await until('all ports listen', allListen, { limitMs })
   }
 
-  /** A TLS client that may go on in one direction when the other has ended. */
+  /** A TLS client that may send after the other side has ended, or receive after its own end. */
   client(
     port = tcpPort,
     over: ConnectionOptions & { readonly localAddress?: string; readonly allowHalfOpen?: boolean } = {},
@@ -129,7 +129,7 @@ export class PublicGateway {
       host: '127.0.0.1',
       servername: testHost,
       rejectUnauthorized: false,
-      // The option is Node's, and not in its types.
+      // Node has this option, but its types do not.
       allowHalfOpen: true,
       ...over,
     }
@@ -141,14 +141,16 @@ export class PublicGateway {
     return this.#own(connectPlain(port + this.portOffset, '127.0.0.1'))
   }
 
-  /** The value of one line of the metrics; undefined where there is none. */
+  /** The value of one line of the metrics; undefined if there is no such line. */
   async metric(line: string): Promise<number | undefined> {
     const all = (await this.gateway.registry.metrics()).split('\n')
     const found = all.find((each) => each.startsWith(`${line} `))
     return found === undefined ? undefined : Number(found.slice(line.length + 1))
   }
 
-  /** Clients go too: those of a test that failed in the middle would keep the process, and hide why. */
+  /**
+   * Closes the clients too: clients of a test that failed would keep the process alive and hide the failure.
+   */
   async close(): Promise<void> {
     await this.gateway.close()
     this.host.close()
@@ -164,13 +166,14 @@ export class PublicGateway {
 }
 
 /**
- * Whether it was ended or reset, which is a matter of which bytes crossed: `once` would reject at the latter.
+ * Resolves when the socket was ended or reset; which of the two depends on the bytes under way. `once` would
+ * reject for a reset.
  */
 export async function closed(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => void socket.resume().once('close', () => resolve()))
 }
 
-/** Everything until the other side has ended. */
+/** Reads everything until the other side has ended. */
 export async function everything(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -5,24 +5,21 @@ import type { TLSSocket } from 'node:tls'
 import { Agent, WebSocket as PublicWebSocket, buildConnector, request } from 'undici'
 import type { Stack } from './stack.ts'
 
-/**
- * Speaks with a stack's published services as the public would: by name, over TLS, trusting one authority
- * only.
- */
+/** Calls a stack's published services like the public: by name, over TLS. It trusts one authority only. */
 export interface PublicNames {
-  /** That authority's root, which is the stack's own for its metro domain unless another is told. */
+  /** The root of that authority. Default: the stack's own for its metro domain. */
   readonly caFile: string
   get(url: string, options?: GetOptions): Promise<PublicAnswer>
-  /** A connection of raw TLS to a port of a name. */
+  /** Opens a connection of raw TLS to a port of a name. */
   connect(host: string, port: number): Promise<TLSSocket>
-  /** Resolves when it is open. */
+  /** Opens a WebSocket. Resolves when it is open. */
   websocket(url: string): Promise<WebSocket>
   close(): Promise<void>
 }
 
 export interface GetOptions {
   readonly headers?: Readonly<Record<string, string>>
-  /** Default 60 s: a cold start of many beside each other takes a while under emulation. */
+  /** The time limit. Default 60 s: many cold starts at once take a while under emulation. */
   readonly limitMs?: number
 }
 
@@ -39,9 +36,9 @@ const metroDomain = 'roost.localhost'
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 
 export interface PublicNamesOptions {
-  /** That of the stack, where it has one: names and URLs go without it. */
+  /** The port offset of the stack, if it has one. Names and URLs do not include it. */
   readonly portOffset?: number
-  /** Where its gateway listens; the loopback unless told. */
+  /** The address on which the gateway listens. Default: the loopback. */
   readonly address?: string
   readonly caFile?: string
 }
@@ -52,7 +49,7 @@ export function openPublicNames(stack: Stack, options: PublicNamesOptions = {}):
   const ca = readFileSync(caFile, 'utf8')
   const connector = buildConnector({
     ca,
-    // Public names of a test are all here, whatever the machine's resolver thinks of them.
+    // All public names of a test lead here. The machine's resolver is not asked.
     lookup: (_host, wanted, done) => {
       if (wanted.all === true) done(null, [{ address, family: 4 }])
       else done(null, address, 4)

@@ -4,7 +4,7 @@ import { viewOf } from './instances.ts'
 import { virtualMachinesOf } from './processes.ts'
 import { until } from './until.ts'
 
-/** What `official/counter` offers: pages and WebSockets by HTTP, lines by TCP. */
+/** The ports of `official/counter`: pages and WebSockets by HTTP, lines by TCP. */
 export const linePort = 7_000
 export const webPort = 8_080
 const startLimitMs = 60_000
@@ -13,7 +13,7 @@ const sleepLimitMs = 60_000
 export interface Published {
   readonly uuid: string
   readonly name: string
-  /** Its first public name. */
+  /** The first public name of the instance. */
   readonly host: string
 }
 
@@ -51,7 +51,7 @@ export async function untilAsleep(stack: Stack, uuid: string): Promise<InstanceV
   return await until(
     `${uuid} is in standby, and its VM is gone`,
     async () => {
-      // First: after a wake the API says standby until it hears of that.
+      // The VM is checked first: after a wake the API says standby until it has heard of the wake.
       if (virtualMachinesOf(uuid).length > 0) return false
       const seen = await viewOf(stack.api, uuid)
       return seen.state === 'standby' && seen

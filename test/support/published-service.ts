@@ -8,7 +8,7 @@ export interface PublishedService {
   readonly instances: readonly string[]
 }
 
-/** A service of its own and as many instances of the counter as are wanted, all in standby from the start. */
+/** Creates a service and the wanted number of instances of the counter, all in standby from the start. */
 export async function publishSleepers(
   stack: Stack,
   name: string,

@@ -1,13 +1,13 @@
 import { digestOf } from '../../src/registry/verified-stream.ts'
 import { ociIndex, ociManifest } from './oci-image.ts'
 
-/** Pushes step by step, as clients do, so that something can happen between any two steps. */
+/** Pushes step by step, like a client, so that a test can act between any two steps. */
 export interface Pusher {
-  /** False where the registry did not take a step: a client pushes again then. */
+  /** Undefined if the registry did not accept a step; a client pushes again then. */
   image(to: { repository: string; reference?: string }, blobs: readonly Buffer[]): Promise<Pushed | undefined>
   index(to: { repository: string; reference: string }, images: readonly Pushed[]): Promise<Pushed | undefined>
   delete(repository: string, reference: string): Promise<number>
-  /** What is missing of an image and all that it needs; empty where it is whole. */
+  /** The missing parts of an image, with all that it needs. Empty if it is whole. */
   missing(repository: string, reference: string): Promise<readonly string[]>
 }
 

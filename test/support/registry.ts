@@ -25,18 +25,20 @@ import {
 } from '../../src/registry/token-issuer.ts'
 import type { AuthenticateRegistryUser, RegistryTokenIssuer } from '../../src/registry/token-issuer.ts'
 
-/** A real docker-registry on a free port of the loopback, with token authentication by our own issuer. */
+/**
+ * A real docker-registry on a free port of the loopback, with token authentication by Roost's own issuer.
+ */
 export interface TestRegistry {
   /** `127.0.0.1:<port>` */
   readonly host: string
   readonly url: string
-  /** Where clients get tokens. */
+  /** The URL at which clients get tokens. */
   readonly tokenUrl: string
   readonly storageDirectory: string
   readonly issuer: RegistryTokenIssuer
-  /** What the registry trusts. */
+  /** The key that the registry trusts. */
   readonly key: RegistrySigningKey
-  /** With the platform's own tokens: reads and writes everything. */
+  /** A client with the platform's own tokens, which may read and write everything. */
   readonly http: RegistryHttp
   readonly client: RegistryClient
   readonly upload: RegistryUpload
@@ -55,7 +57,7 @@ export const testUsers: readonly TestRegistryUser[] = [
 
 const startTimeoutMs = 10_000
 
-/** `bounded`: users' tokens push by an owner before it alone. */
+/** Starts a registry. If `bounded`, users' tokens may push only through an owner before it. */
 export async function startTestRegistry({ bounded = false } = {}): Promise<TestRegistry> {
   const directory = await mkdtemp(join(tmpdir(), 'roost-registry-'))
   const storageDirectory = join(directory, 'storage')
@@ -148,7 +150,10 @@ async function listening(server: ReturnType<typeof createTcpServer>): Promise<nu
   return address.port
 }
 
-/** Until it refuses for want of a token, which is how a registry with token authentication is well. */
+/**
+ * Waits until the registry refuses a call without a token. That shows that a registry with token
+ * authentication is ready.
+ */
 async function answering(url: string): Promise<void> {
   const deadline = Date.now() + startTimeoutMs
   while (Date.now() < deadline) {

@@ -3,11 +3,11 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 /**
- * A way to a server that can be cut: then connections break and new ones are refused, as when the server is
+ * A relay to a server. While it is cut, connections break and new ones are refused, as if the server were
  * gone.
  */
 export interface Relay {
-  /** On 127.0.0.1. */
+  /** The relay's port on 127.0.0.1. */
   readonly port: number
   cut(): void
   mend(): void

@@ -10,7 +10,10 @@ const run = promisify(execFile)
 const program = path.resolve(import.meta.dirname, '../../src/bin/roost.ts')
 const limitMs = 60_000
 
-/** What `npx roost <args>` prints for the administrator of a stack; rejects where its exit code is not 0. */
+/**
+ * Runs `npx roost <args>` for the administrator of a stack and returns its output. Rejects if the exit code
+ * is not 0.
+ */
 export async function roost(
   stack: Stack,
   ...args: readonly string[]
@@ -21,7 +24,7 @@ export async function roost(
   })
 }
 
-/** Makes a further user of the stack and is that user. */
+/** Makes a further user of the stack and returns a client with that user's token. */
 export async function asNewUser(stack: Stack, name: string): Promise<ApiClient> {
   await roost(stack, 'user', 'create', name)
   const { stdout } = await roost(stack, 'token', 'create', name)

@@ -2,8 +2,8 @@ import { CompiledQuery } from 'kysely'
 import type { Database } from '../../src/db/database.ts'
 
 /**
- * Rows of a statement in plain SQL, under the names that it gives them: tests look at the tables by
- * themselves, and not by the queries that they test. Placeholders are `$1`, `$2`.
+ * Rows of a statement in plain SQL, with the column names of the statement. So tests read the tables without
+ * the queries that they test. Placeholders are `$1`, `$2`.
  */
 export async function readRows<Row>(
   database: Pick<Database, 'db'>,

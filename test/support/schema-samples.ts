@@ -7,8 +7,8 @@ import fc from 'fast-check'
 export type Json = Readonly<Record<string, any>> // oxlint-disable-line typescript/no-explicit-any
 
 /**
- * Makes and checks values by nothing but schemas of the document, as a tool that has never seen this
- * repository would.
+ * Makes and checks values by the schemas of the document alone, like a tool that does not know this
+ * repository.
  */
 export interface SchemaSamples {
   /** Values that fit the schema. */
@@ -30,8 +30,8 @@ export function schemaSamples(document: Json): SchemaSamples {
   const of = (schema: Json): fc.Arbitrary<unknown> => sampled(schema).filter((value) => fits(schema, value))
 
   /**
-   * The same schema as a list of schemas without `$ref` and rules of their own: what fits it fits one of
-   * these.
+   * The same schema as a list of schemas without `$ref` and combining rules: a value that fits the schema
+   * fits one of these.
    */
   function alternatives(schema: Json): readonly Json[] {
     if ('$ref' in schema)
@@ -106,7 +106,8 @@ function isPossible({ type }: Json): boolean {
 }
 
 /**
- * What fits both, as far as the document has such pairs: an object or a value of it, and a rule about that.
+ * A schema for values that fit both. It handles the pairs that the document has: the schema of an object or
+ * value, and a rule about it.
  */
 function merged(one: Json, other: Json): Json {
   const isRule = (schema: Json) => ['$ref', 'allOf', 'anyOf', 'oneOf'].some((keyword) => keyword in schema)

@@ -17,14 +17,14 @@ import { until } from './until.ts'
 import { readRows } from './rows.ts'
 
 const metroDomain = 'metro.test'
-/** Nothing but a hang takes as long. */
+/** The longest wait for a blocked session. Only a hang takes as long. */
 const blockedWithinMs = 30_000
 
 interface Owner {
   readonly uuid: string
 }
 
-/** Services written and looked at without the API, in a database of the describe block that calls this. */
+/** Writes and reads services without the API, in a database for the describe block that calls this. */
 export function serviceRecords() {
   let own: TestDatabase
   let database: Database
@@ -77,8 +77,8 @@ export function serviceRecords() {
     return outcome.instances
   }
   /**
-   * What `start` begins while `hold` keeps its locks, which it gives back unchanged once `sessions` wait for
-   * locks.
+   * Holds the locks that `hold` takes, and runs the calls of `start` meanwhile. Once `sessions` wait for
+   * locks, the locks are released without a change. Returns the results of the calls.
    */
   const whileHeld = async <A, B>(
     hold: (db: Db) => Promise<unknown>,

@@ -2,13 +2,13 @@ import type { Database } from '../../src/db/database.ts'
 import { until } from './until.ts'
 import { readRows } from './rows.ts'
 
-/** Nothing but a hang takes as long. */
+/** The longest wait. Only a hang takes as long. */
 const limitMs = 30_000
 
 /**
- * What is read once no transaction is under way any more that began before: after its revision nothing is
- * told again that is in it. Transactions of all databases of a server count, so that others who test with the
- * same one would make a feed repeat itself.
+ * Reads the feed once all transactions have ended that began before. So a read from its revision repeats
+ * nothing. Transactions of all databases of a server count, so other tests on the same server would make a
+ * feed repeat rows.
  */
 export async function settledFeed<Read extends { readonly revision: string }>(
   database: Database,

@@ -3,8 +3,8 @@ import { startStack } from './stack.ts'
 import type { Stack } from './stack.ts'
 
 /**
- * One stack for all test files of a process: a start takes seconds. Instances made in it have names of their
- * own.
+ * One stack for all test files of a process, because a start takes seconds. Tests give their instances names
+ * of their own.
  */
 const maxShown = 6_000
 let starting: Promise<Stack> | undefined
@@ -21,7 +21,7 @@ after(async () => {
   await stack?.remove()
 })
 
-/** What the stack said since the end of the test before. */
+/** The length of the stack's output at the end of the test before. */
 let saidBefore = 0
 afterEach(() => {
   saidBefore = started?.output().length ?? 0

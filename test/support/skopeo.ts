@@ -7,11 +7,11 @@ const skopeoTimeoutMs = 60_000
 
 export interface Copied {
   readonly ok: boolean
-  /** What skopeo printed when it failed. */
+  /** The text that skopeo printed when it failed. */
   readonly complaint: string
 }
 
-/** Copies an image as a user; what a person would see where that fails. */
+/** Copies an image as a user. Throws with the text that a person would see if that fails. */
 export async function skopeoCopy(
   { from, to, user }: { readonly from: string; readonly to: string; readonly user: string },
   ...options: readonly string[]

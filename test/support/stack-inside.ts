@@ -8,13 +8,13 @@ import { createSecretBox, parseSecretKey } from '../../src/db/secret-box.ts'
 import type { Stack } from './stack.ts'
 import { readRows } from './rows.ts'
 
-/** What no user of a stack sees: its database and its workflows. */
+/** The parts of a stack that no user sees: its database and its workflows. */
 export interface StackInside {
   readonly database: Database
   readonly workflows: Client['workflow']
-  /** The private keys of certificates that are there now, PEM. */
+  /** The private keys of the present certificates, PEM. */
   privateKeys(): Promise<readonly string[]>
-  /** Every byte that Temporal keeps of every workflow's history, one after the other. */
+  /** All bytes of the histories that Temporal keeps of all workflows. */
   histories(): Promise<{ readonly count: number; readonly bytes: Buffer }>
   close(): Promise<void>
 }
@@ -61,7 +61,7 @@ export async function openStackInside(stack: Stack): Promise<StackInside> {
 
 const separator = Buffer.from('\n')
 
-/** Texts and bytes of a decoded message, however deep. */
+/** Collects the texts and bytes of a decoded message, at any depth. */
 function collect(value: unknown, found: Buffer[]): void {
   if (typeof value === 'string') found.push(Buffer.from(value), separator)
   else if (value instanceof Uint8Array) found.push(Buffer.from(value), separator)

@@ -19,24 +19,24 @@ export interface Stack {
   readonly dataDir: string
   readonly apiUrl: string
   readonly temporalUiUrl: string
-  /** As the user `admin`. */
+  /** The API as the user `admin`. */
   readonly api: ApiClient
   readonly token: string
   /** `host:port` of the image registry, as OCI clients write it. */
   readonly registry: string
-  /** What the stack printed so far, all starts. */
+  /** The output of the stack so far, over all its starts. */
   output(): string
   pidOf(part: string): number
-  /** Ends a part at once and resolves when the supervisor has started it again. */
+  /** Kills a part, and resolves when the supervisor has started it again. */
   killPart(part: string): Promise<void>
-  /** As Ctrl-C does; resolves with how long it took. The data stay. */
+  /** Ends the stack like Ctrl-C, and resolves with how long that took. The data stay. */
   interrupt(): Promise<number>
   readonly supervisorPid: number
   /** Resolves when the supervisor is gone, for a test that killed it. */
   ended(): Promise<void>
-  /** After `interrupt` or `ended`, on the same data directory and ports. */
+  /** Starts the stack again after `interrupt` or `ended`, on the same data directory and ports. */
   startAgain(): Promise<void>
-  /** Ends it if it runs and removes its data. Throws if a process of it is left. */
+  /** Ends the stack if it runs, and removes its data. Throws if a process of the stack is left. */
   remove(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export async function startStack(env: Readonly<Record<string, string>> = {}): Pr
         ROOST_DATA_DIR: dataDir,
         ROOST_API_PORT: String(ports.api),
         ROOST_TEMPORAL_UI_PORT: String(ports.ui),
-        // Tests do the same to a few instances over and over.
+        // The limits are high, because tests change a few instances over and over.
         ROOST_SLEEPS_PER_MINUTE: '100000',
         ROOST_CHANGES_PER_MINUTE: '100000',
         ...env,

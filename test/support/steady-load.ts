@@ -5,28 +5,31 @@ import type { PublicNames } from './public-names.ts'
 /** A client of `official/busy` or another application that names itself in the first word of its answers. */
 export interface LoadClient {
   readonly path: string
-  /** A connection of its own for each request, with a handshake, instead of one that is kept. */
+  /** If set, each request has a connection and a handshake of its own. */
   readonly fresh?: boolean
-  /** Between an answer and the next request. */
+  /** The pause between an answer and the next request. */
   readonly pauseMs: number
 }
 
-/** Clients that ask one after the other, each on its own, until they are told to end. */
+/** Clients that each send one request after the other, until `end` is called. */
 export interface SteadyLoad {
-  /** Answers by who gave them, since `forget`. */
+  /** The number of answers of each instance since `forget`. */
   readonly answers: ReadonlyMap<string, number>
   forget(): void
-  /** Resolves when what is in flight is answered; throws where one request was not answered with 200. */
+  /**
+   * Ends the clients. Resolves when the requests in flight are answered. Throws if a request was not
+   * answered with 200.
+   */
   end(): Promise<void>
 }
 
-/** A lost request shows as one that is not answered by then. */
+/** The time limit of a request. A request without an answer by then counts as lost. */
 const answerLimitMs = 60_000
-/** Of thousands of failures, whose comparison would take all memory, the first ones say as much. */
+/** How many failures are kept. The first ones are enough, and to compare thousands would take all memory. */
 const failuresKept = 20
 /**
- * A host that is away is told of at once: whoever asks again without a pause asks thousands of times a
- * second.
+ * The pause after a failure. The failure for a host that is away comes at once, so a client without a pause
+ * would send thousands of requests a second.
  */
 const refusedPauseMs = 100
 
@@ -39,7 +42,7 @@ export function beginLoad(names: PublicNames, host: string, clients: readonly Lo
     if (failures.length < failuresKept) failures.push(text)
   }
   const ending = new AbortController()
-  /** Whether it was answered. */
+  /** Sends one request. Returns whether it was answered. */
   const ask = async ({ path, fresh }: LoadClient): Promise<boolean> => {
     const at = new Date().toISOString()
     try {

@@ -22,7 +22,7 @@ const workflowsPath = path.resolve(import.meta.dirname, '../../workflows/index.t
 
 const startAttempts = 5
 const patienceMs = 30_000
-/** A watch hears with a heartbeat that it is called off. */
+/** The longest time between heartbeats. A watch learns with a heartbeat that it is called off. */
 const heartbeatsApart = '200ms'
 
 Runtime.install({
@@ -39,20 +39,20 @@ export function currentBundle(): Promise<WorkflowBundleWithSourceMap> {
   return bundle
 }
 
-/** A server that skips time: hours pass as fast as the workflow asks for them. */
+/** Starts a server that skips time: waits of hours end at once. */
 export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
   const path = programOf('testServer', 'ROOST_TEMPORAL_TEST_SERVER')
   const env = await inTime(() =>
     TestWorkflowEnvironment.createTimeSkipping({ server: { executable: { type: 'existing-path', path } } }),
   )
   await registerAttributes(env)
-  // What a server of this kind does may take longer than Roost waits for one, where the machine is busy.
+  // On a busy machine, calls to this kind of server may take longer than Roost waits for Temporal.
   const client = env.client.withDeadline.bind(env.client)
   env.client.withDeadline = (_deadline, call) => client(Date.now() + patienceMs, call)
   return env
 }
 
-/** The dev server with the configuration of `temporal-config/`, in memory, on a port of its own. */
+/** Starts the dev server with the configuration of `temporal-config/`, in memory, on a port of its own. */
 export async function startDevServer(): Promise<TestWorkflowEnvironment> {
   const path = programOf('temporalCli', 'ROOST_TEMPORAL_CLI')
   const extraArgs = readDynamicConfig().flatMap(({ key, json }) => [
@@ -68,7 +68,10 @@ export async function startDevServer(): Promise<TestWorkflowEnvironment> {
   return env
 }
 
-/** The SDK gives a server 5 s to begin, which a busy machine may not have; it ends one that took longer. */
+/**
+ * Tries a start again if it came too late. The SDK gives a server 5 s to start and ends it after that; a
+ * busy machine may need longer.
+ */
 async function inTime<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -101,8 +104,8 @@ export interface RunningWorkers {
 }
 
 /**
- * Workers of the queues `control` and `autoscale`, and of each host's queue, that have activities: those that
- * the test needs.
+ * Runs workers for the queues `control` and `autoscale` and for each host's queue, as far as the test has
+ * activities for them.
  */
 export async function runWorkers(
   env: TestWorkflowEnvironment,

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const pollMs = 50
 
 /**
- * For what can only be looked at, such as another process's files: resolves with the first result that is
- * neither false nor undefined. Where an event can be awaited, await that.
+ * Polls `look`, and resolves with the first result that is neither false nor undefined. It is for facts that
+ * give no event, such as files of another process. If there is an event, await it instead.
  */
 export async function until<T>(
   what: string,

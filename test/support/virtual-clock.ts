@@ -7,8 +7,8 @@ interface Timer {
 }
 
 /**
- * Turns of the event loop that everything gets which a timer sets off; promises that wait for each other need
- * a few.
+ * How many turns of the event loop follow each timer, for everything that the timer starts. Promises that
+ * wait for each other need a few.
  */
 const turns = 3
 
@@ -32,7 +32,7 @@ export class VirtualClock {
     for (let turn = 0; turn < turns; turn += 1) await settled()
   }
 
-  /** Every timer of that time fires in its turn, with the clock at its moment. */
+  /** Lets time pass. Every timer of that time fires in its order, with the clock at the timer's time. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms
     await this.settle()

@@ -21,11 +21,11 @@ interface Owner {
 
 export const testMount: VolumeMount = { at: '/data', readonly: false }
 
-/** Volumes written and looked at without the API, in a database of the describe block that calls this. */
+/** Writes and reads volumes without the API, in a database for the describe block that calls this. */
 export function volumeRecords() {
   const { database, newUser, wanted: wantedService, createInstance, instances, whileHeld } = serviceRecords()
   let revision = 0
-  // One before may have silenced it.
+  // An earlier test may have made the host silent.
   beforeEach(() => keepLive(database(), 'local'))
 
   const create = (
@@ -49,7 +49,7 @@ export function volumeRecords() {
       { uuid: volume.uuid, revision: ++revision },
       { phase, made: phase !== VolumePhase.Initializing, ...(failure !== undefined && { failure }) },
     )
-  /** A volume that can be attached. */
+  /** Creates a volume that can be attached. */
   const available = async (...wanted: Parameters<typeof create>): Promise<VolumeRow> => {
     const volume = await created(...wanted)
     await tell(volume, VolumePhase.Ready)
@@ -83,7 +83,7 @@ export function volumeRecords() {
   const remove = (user: Owner, volume: Owner) => markVolumeDeleted(database(), user.uuid, volume.uuid)
   const find = async (user: Owner, volume: { readonly uuid: string | null } | undefined) =>
     (await findVolumes(database(), user.uuid, [{ uuid: volume?.uuid ?? '' }]))[0]
-  /** The one that the instance has. */
+  /** The volume that the instance has. */
   const volumeOf = async (user: Owner, row: Pick<InstanceRow, 'volumeUuid'>): Promise<VolumeRow> => {
     const volume = await find(user, { uuid: row.volumeUuid })
     assert.ok(volume, 'the instance has a volume')
@@ -111,7 +111,7 @@ export function volumeRecords() {
   }
 }
 
-/** What was refused, or what was done where a refusal was expected. */
+/** The refusal of an outcome, or the whole outcome if it was not refused. */
 export function refusalOf(outcome: { readonly ok: boolean; readonly refusal?: unknown }): unknown {
   return outcome.ok ? outcome : outcome.refusal
 }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import type { Stack } from './stack.ts'
 
-/** What Temporal's Web UI shows of a workflow, asked of its server as its pages do. */
+/** What Temporal's Web UI shows of a workflow, read from its server in the way of its pages. */
 interface Payload {
   readonly data: string
 }
 
 export interface WorkflowDescription {
   readonly status: string
-  /** The values of its search attributes. */
+  /** The values of the workflow's search attributes. */
   readonly attributes: readonly unknown[]
 }
 
-/** Of an instance. */
+/** The description of an instance's workflow. */
 export async function describeWorkflow(stack: Stack, uuid: string): Promise<WorkflowDescription> {
   const answer = await fetch(workflowUrl(stack, instanceWorkflow(uuid)))
   const text = await answer.text()
@@ -34,7 +34,7 @@ export function currentDetailsOf(stack: Stack, uuid: string): Promise<string> {
   return detailsOfWorkflow(stack, instanceWorkflow(uuid))
 }
 
-/** The text on top of its page. */
+/** The text on top of a workflow's page. */
 export async function detailsOfWorkflow(stack: Stack, workflowId: string): Promise<string> {
   const first = await fetch(`${stack.temporalUiUrl}/api/v1/settings`)
   const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? ''

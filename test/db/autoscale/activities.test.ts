@@ -12,7 +12,7 @@ import { findUnstarted } from '../../../src/db/instance/records.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { autoscaleRows, testCooldownMs } from '../../support/autoscale-rows.ts'
 
-describe('what an autoscale workflow has done', () => {
+describe('the activities of an autoscale workflow', () => {
   const rows = autoscaleRows()
   const { newUser, scaled, configure, unconfigure, clones, grown, tell } = rows
   const database = () => rows.database()
@@ -41,7 +41,7 @@ describe('what an autoscale workflow has done', () => {
         },
       },
     })
-  /** What is thrown is told by the assertions. */
+  /** Logs errors only: the assertions show what is thrown. */
   const env = () => new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') })
   const align = (service: { readonly uuid: string }, target: number): Promise<AlignResult> =>
     env().run(activities().alignService, {
@@ -82,7 +82,7 @@ describe('what an autoscale workflow has done', () => {
     )
   })
 
-  it('leaves to the sweep whom it can not tell, and tells the others', async () => {
+  it('leaves a clone that it can not tell to the sweep, and tells the others', async () => {
     const service = await scaled(await newUser())
     let calls = 0
     failure = () => (calls++ === 0 ? new ControlUnavailable('nobody answers') : undefined)
@@ -103,7 +103,7 @@ describe('what an autoscale workflow has done', () => {
     assert.deepEqual(await align(service, 3), nothing)
   })
 
-  it('closes what is deleted: clones retired, master started, row gone; and says so when asked again', async () => {
+  it('closes a deleted configuration: clones retired, master started, row gone; and says so when called again', async () => {
     const service = await scaled(await newUser())
     const [clone] = await grown(service, 1)
     await tell(service.master, InstanceState.Stopped)
@@ -117,7 +117,7 @@ describe('what an autoscale workflow has done', () => {
     assert.equal(told.length, 2)
   })
 
-  it('keeps the row while the master can not be told, and starts it under the same id then', async () => {
+  it('keeps the row while the master can not be told, and later starts the master under the same id', async () => {
     const user = await newUser()
     const service = await scaled(user)
     await tell(service.master, InstanceState.Stopped)
@@ -132,7 +132,7 @@ describe('what an autoscale workflow has done', () => {
     assert.equal((await readQuotas(database(), user.uuid))?.used.liveInstances, 1)
   })
 
-  it('closes without a master that is gone, or that the quotas keep stopped', async () => {
+  it('closes if the master is gone, or the quotas keep it stopped', async () => {
     const busy = await newUser({ liveInstances: 1 })
     const [gone, kept] = [await scaled(await newUser()), await scaled(busy)]
     for (const service of [gone, kept]) {
@@ -148,7 +148,7 @@ describe('what an autoscale workflow has done', () => {
     assert.deepEqual(told, [])
   })
 
-  it('waits with the row for clones that have what the master needs to be started', async () => {
+  it('keeps the row while clones hold what the start of the master needs', async () => {
     const user = await newUser({ liveInstances: 2 })
     const service = await scaled(user)
     await grown(service, 1)
@@ -169,7 +169,7 @@ describe('what an autoscale workflow has done', () => {
     assert.match(String(told[0]), /^start /)
   })
 
-  it('does not close what is configured again, nor start its master', async () => {
+  it('neither closes a service that is configured again, nor starts its master', async () => {
     const service = await scaled(await newUser())
     await tell(service.master, InstanceState.Stopped)
     await unconfigure(service)
@@ -178,7 +178,7 @@ describe('what an autoscale workflow has done', () => {
     assert.deepEqual(told, [])
   })
 
-  it('fails without the words of the database', async () => {
+  it('keeps the text of a database error out of its failure', async () => {
     const service = await scaled(await newUser(), {}, { env: { TOKEN: 'xyzzy' } })
     const broken = createAlignmentActivities({
       ...rows.deps({

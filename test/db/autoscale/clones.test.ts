@@ -14,11 +14,11 @@ import { RestartPolicy } from '../../../src/domain/instance/restart-policy.ts'
 import { addNode, hearNode, testSecretBox } from '../../support/accounts.ts'
 import { autoscaleRows, resize, testCooldownMs } from '../../support/autoscale-rows.ts'
 
-/** On every host, beside what is there. */
+/** Leaves this much free memory on every host. */
 const leaveRoom = (roomMb: number) =>
   sql`update nodes set memory_mb = ${roomMb} + (select sum(greatest(memory_mb, 96) + 64) from instances
     where state <> 'stopped' and state <> 'standby' and (state <> 'starting' or failure is null))`
-/** Enough for any race between them to show. */
+/** How many calls run at once: enough for a race between them to show. */
 const atOnce = 6
 
 describe('the clones of an autoscaled service', () => {
@@ -136,7 +136,7 @@ describe('the clones of an autoscaled service', () => {
       assert.equal(await target(service), 2)
     })
 
-    it('are as many as there were where no size was decided on', async () => {
+    it('stay as many as there are if no size was decided', async () => {
       const service = await scaled(await newUser(), { minSize: 2 })
       assert.equal(done(await align(service, undefined)).after, 2)
       await align(service, 4)
@@ -150,7 +150,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual([before, after, added.length], [0, 1, 1])
     })
 
-    it('are not added where that is not allowed, and what is too much goes all the same', async () => {
+    it('are not added where that is not allowed, and surplus clones are given back all the same', async () => {
       const service = await scaled(await newUser())
       const { after, added, refusal } = done(await align(service, 3, { mayAdd: false }))
       assert.deepEqual([after, added, refusal], [1, [], undefined])
@@ -236,7 +236,7 @@ describe('the clones of an autoscaled service', () => {
     })
   })
 
-  it('take the place of all whose host is gone, its master included, and are too many when that is back', async () => {
+  it('replace all instances of a host that is gone, the master included, and are surplus when the host is back', async () => {
     const service = await scaled(await newUser())
     await grown(service, 2)
     await hearAll(ago(65_000))
@@ -263,7 +263,7 @@ describe('the clones of an autoscaled service', () => {
   })
 
   describe('that are given back', () => {
-    it('are the surplus: who starts first, then who sleeps, then the youngest, and never the master', async () => {
+    it('are the surplus: starting ones first, then sleeping ones, then the youngest, and never the master', async () => {
       const service = await scaled(await newUser())
       const [oldest, asleep, young, starting, youngest] = await grown(service, 5)
       await tell(asleep!, InstanceState.Standby)
@@ -312,7 +312,7 @@ describe('the clones of an autoscaled service', () => {
       assert.ok((await clones(service)).some(({ uuid }) => uuid === well!.uuid))
     })
 
-    it('drain on for as long as their user gave them, and others take their place at once', async () => {
+    it('go on with a drain that their user asked for, and others take their place at once', async () => {
       const service = await scaled(await newUser())
       const [draining] = await grown(service, 1)
       await tell(draining!, InstanceState.Draining)
@@ -320,7 +320,7 @@ describe('the clones of an autoscaled service', () => {
       assert.deepEqual([before, after, added.length, retired[0]?.drainMs], [1, 2, 1, maxDrainMs])
     })
 
-    it('are not those that were found failed and run by now', async () => {
+    it('are not those that were found failed but run again by now', async () => {
       const service = await scaled(await newUser())
       const [recovered, slow] = await grown(service, 2)
       await tell(slow!, InstanceState.Starting)
@@ -336,7 +336,7 @@ describe('the clones of an autoscaled service', () => {
       )
     })
 
-    it('are never the master, also where it is named as failed', async () => {
+    it('are never the master, even if it is named as failed', async () => {
       const service = await scaled(await newUser())
       const { uuid, name } = service.master
       await tell(service.master, InstanceState.Starting, { restartAttempt: 5 })
@@ -345,7 +345,7 @@ describe('the clones of an autoscaled service', () => {
     })
   })
 
-  it('of others are left alone, and so is who only shares the service', async () => {
+  it('of others are left alone, and so are other instances of the service', async () => {
     const [user, other] = [await newUser(), await newUser()]
     const [mine, second, foreign] = [await scaled(user), await scaled(user), await scaled(other)]
     await grown(second, 2)

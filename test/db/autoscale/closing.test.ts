@@ -12,7 +12,7 @@ import { ago, fromNow, now } from '../../../src/db/sql/time.ts'
 import { InstanceState } from '../../../src/domain/instance/state.ts'
 import { autoscaleRows, testCooldownMs } from '../../support/autoscale-rows.ts'
 
-// Moments in rows are rounded to milliseconds, so the last one may be still to come.
+// Times in rows are rounded to milliseconds, so the latest may lie in the future.
 const all = { olderThanMs: -1_000, limit: 1_000 }
 
 describe('autoscale configurations that are deleted', () => {
@@ -26,7 +26,7 @@ describe('autoscale configurations that are deleted', () => {
     return closed
   }
 
-  it('give all clones back within the cooldown, and leave the master and guests', async () => {
+  it('give all clones back within the cooldown, and leave the master and other instances of the service', async () => {
     const user = await newUser()
     const [service, other] = [await scaled(user), await scaled(user)]
     const given = await grown(service, 3)
@@ -42,7 +42,7 @@ describe('autoscale configurations that are deleted', () => {
     const staying = (await marks(service)).filter(({ isRetired }) => !isRetired).map(({ uuid }) => uuid)
     assert.deepEqual(staying, [service.master.uuid, guest!.uuid])
     assert.equal((await clones(other)).length, 1)
-    // Until they are gone they are told again.
+    // The clones are told again until they are gone.
     assert.equal((await closing(service)).retired.length, 3)
     const [decision, ...before] = await lastDecisions(database(), service.uuid)
     assert.ok(decision)
@@ -57,11 +57,11 @@ describe('autoscale configurations that are deleted', () => {
     )
   })
 
-  it('have the master started that is stopped, under one id, and no other', async () => {
+  it('start a stopped master, under one id, and start no other master', async () => {
     const user = await newUser()
     for (const [state, more, starts] of [
       [InstanceState.Stopped, {}, true],
-      // A start is remembered until the stop is over.
+      // The workflow remembers a start until the stop is over.
       [InstanceState.Stopping, {}, true],
       [InstanceState.Draining, {}, true],
       [InstanceState.Stopped, { restartNextAtMs: Date.now() + 60_000 }, false],
@@ -77,7 +77,7 @@ describe('autoscale configurations that are deleted', () => {
     }
   })
 
-  it('have the master started also where a place is kept already, by one who died before the start', async () => {
+  it('start the master also if a process reserved its place and died before the start', async () => {
     const service = await scaled(await newUser())
     await tell(service.master, InstanceState.Stopped)
     await unconfigure(service)
@@ -116,7 +116,7 @@ describe('autoscale configurations that are deleted', () => {
     assert.deepEqual(await align(service, 3), { closing: true })
   })
 
-  it('stay what they are where the service is configured again meanwhile', async () => {
+  it('do nothing if the service is configured again meanwhile', async () => {
     const service = await scaled(await newUser())
     await grown(service, 2)
     await unconfigure(service)
@@ -125,7 +125,7 @@ describe('autoscale configurations that are deleted', () => {
     assert.deepEqual(await close(service), { kind: 'kept' })
     assert.equal(await removeAutoscaleRow(database(), service.uuid), false)
     assert.equal(await target(service), null)
-    // The clones of the one before are on their way out; new ones take their place.
+    // The clones of the earlier configuration are being given back; new ones take their place.
     const aligned = await align(service, 3)
     assert.ok(aligned.closing === undefined)
     assert.deepEqual([aligned.before, aligned.after, aligned.retired], [1, 3, []])
@@ -212,7 +212,7 @@ describe('a look at autoscaled services', () => {
     assert.ok(!('startedAtMs' in found.members[2]!))
   })
 
-  it('tells whose host has been silent for as long as a host that gets no new instances', async () => {
+  it('tells which instances are on a host that is silent for so long that it gets no new instances', async () => {
     const service = await scaled(await newUser())
     const lost = async (silentMs: number) => {
       await hearLast(silentMs)
@@ -225,7 +225,7 @@ describe('a look at autoscaled services', () => {
     }
   })
 
-  it('tells whose host is gone: silent for over a minute in which another was heard all the while', async () => {
+  it('tells which instances are on a host that is gone: silent for over a minute in which another host was heard', async () => {
     const service = await scaled(await newUser())
     const gone = async (
       silentS: number,
@@ -246,18 +246,18 @@ describe('a look at autoscaled services', () => {
       assert.equal(await gone(65, { silentS: 2, heardForS: 70 }), true)
       assert.equal(await gone(3_600, { silentS: 30, heardForS: 4_000 }), true)
       assert.equal(await gone(59, { silentS: 0, heardForS: 70 }), false)
-      // The other one has not been heard for long enough itself: nobody listened before.
+      // The other host has not been heard for long enough: before that, nobody listened.
       assert.equal(await gone(3_600, { silentS: 2, heardForS: 55 }), false)
-      // Both went silent at about the same moment.
+      // Both hosts went silent at about the same time.
       assert.equal(await gone(3_600, { silentS: 3_570, heardForS: 4_000 }), false)
-      // There is no other, so nobody who could take its place.
+      // There is no other host that could take over its instances.
       assert.equal(await gone(3_600), false)
     } finally {
       assert.equal(await gone(0), false)
     }
   })
 
-  it('leaves out who is given back, deleted, a guest, and services that are not configured', async () => {
+  it('leaves out instances that are given back, deleted or no members, and services without a configuration', async () => {
     const user = await newUser()
     const [service, unconfigured, headless] = [await scaled(user), await scaled(user), await scaled(user)]
     const [kept, gone] = await grown(service, 3)

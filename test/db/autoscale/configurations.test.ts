@@ -28,7 +28,10 @@ describe('an autoscale configuration', () => {
   const { database, newUser, instances, available, attach, wantedService } = volumeRecords()
 
   type User = Awaited<ReturnType<typeof newUser>>
-  /** A user with a service that has one instance, which goes with it until it is configured. */
+  /**
+   * A user with a service and the instance that it was made with. Until it is configured, the service is
+   * deleted with the instance.
+   */
   const scene = async () => {
     const user = await newUser()
     const [master] = await instances(user, { name: 'web', service: { made: wantedService([443]) } })
@@ -85,7 +88,7 @@ describe('an autoscale configuration', () => {
     assert.equal(await isPersistent(service), true)
   })
 
-  it('has sizes that are nearest to the defaults within the limits of the account', async () => {
+  it('has the sizes nearest to the defaults that the limits of the account allow', async () => {
     for (const [minAutoscaleSize, maxAutoscaleSize, sizes] of [
       [1, 32, [1, 4]],
       [1, 2, [1, 2]],
@@ -100,7 +103,7 @@ describe('an autoscale configuration', () => {
     }
   })
 
-  it('keeps to the limits of the account, and is not there for one without autoscale', async () => {
+  it('keeps to the limits of the account, and is refused for an account without autoscale', async () => {
     const { user, master } = await scene()
     await limit(user, { minAutoscaleSize: 2, maxAutoscaleSize: 5 })
     const refused = async (sizes: Partial<NewAutoscale>) => refusalOf(await configure(user, master, sizes))
@@ -122,7 +125,7 @@ describe('an autoscale configuration', () => {
     assert.deepEqual(await refused({}), { kind: 'autoscale-disabled' })
   })
 
-  it('is refused for what can not be cloned', async () => {
+  it('is refused for an instance that can not be cloned', async () => {
     const { user, master, service } = await scene()
     const [other] = await instances(user, { name: 'apart', service: { made: wantedService([443]) } })
     const refused = async (named: NewAutoscale['master']) =>
@@ -156,7 +159,7 @@ describe('an autoscale configuration', () => {
     assert.equal((await read(user, service))?.master.uuid, master.uuid)
   })
 
-  it('is won by one of those who ask for it at once', async () => {
+  it('is written once if several ask for it at once', async () => {
     const { user, master, service } = await scene()
     const outcomes = await Promise.all([2, 3, 4, 5].map((maxSize) => configure(user, master, { maxSize })))
     const won = outcomes.filter((outcome) => outcome.ok)
@@ -183,7 +186,7 @@ describe('an autoscale configuration', () => {
   })
 
   describe('that is deleted', () => {
-    it('is none any more, and gives all clones back in the same moment', async () => {
+    it('is not found any more, and gives all clones back in the same moment', async () => {
       const { user, master, service } = await configured()
       const clones = [await addClone(database(), master), await addClone(database(), master)]
       const deleted = await deleteAutoscale(database(), user.uuid, service)
@@ -256,7 +259,7 @@ describe('an autoscale configuration', () => {
           [gone.configurations.map((one) => one.serviceUuid), gone.clones.map((one) => one.instanceUuid)],
           [[service], [clone.uuid]],
         )
-        // The service was made with the master, and stays all the same.
+        // The service was made with the master, but stays when the master is deleted.
         assert.equal(await deleteService(database(), user.uuid, service), 'deleted')
       })
     }
@@ -275,13 +278,13 @@ describe('an autoscale configuration', () => {
       assert.ok((await configure(user, second!)).ok)
     })
 
-    it('is found only of masters', async () => {
+    it('is found for masters only', async () => {
       const user = await newUser()
       const [alone] = await instances(user)
       assert.deepEqual(await findGoneWithMaster(database(), alone!), { configurations: [], clones: [] })
     })
 
-    it('is not configured beside that, whichever is faster', async () => {
+    it('is not written beside a delete of its master, whichever is faster', async () => {
       for (let round = 0; round < 20; round++) {
         const { user, master, service } = await scene()
         const [made] = await Promise.all([
@@ -293,7 +296,7 @@ describe('an autoscale configuration', () => {
       }
     })
 
-    it('leaves no clone that was made while the delete waited', async () => {
+    it('leaves no clone that was made while the delete waited for a lock', async () => {
       const { user, master, service } = await configured()
       const [late] = await instances(user, { service: { existing: { uuid: service } } })
       const { deleting } = await database()
@@ -321,7 +324,7 @@ describe('an autoscale configuration', () => {
   })
 
   describe('and volumes', () => {
-    it('that a master or a clone is to have are refused', async () => {
+    it('are refused for masters and clones', async () => {
       const { user, master, service } = await configured()
       const clone = await addClone(database(), master)
       const volume = await available(user)
@@ -338,7 +341,7 @@ describe('an autoscale configuration', () => {
       assert.ok((await attach(user, volume, master)).ok)
     })
 
-    it('come before it or not at all', async () => {
+    it('are attached before the configuration is written or not at all', async () => {
       for (let round = 0; round < 10; round++) {
         const { user, master } = await scene()
         const volume = await available(user)

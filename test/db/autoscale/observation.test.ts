@@ -111,7 +111,7 @@ describe('the observation of services with PostgreSQL and an agent', () => {
     assert.partialDeepStrictEqual(result, { kind: 'resize', target: 3, decision: { policy: 'busy' } })
   })
 
-  it('sees what gateways tell of it', async () => {
+  it('sees the load that gateways report', async () => {
     const service = await serviceOf()
     const seen = watch(service.uuid)
     const { uuid: instance } = service.master

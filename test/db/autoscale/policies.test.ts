@@ -37,7 +37,7 @@ describe('policies of a service', () => {
     return { user, uuid, add, remove, read }
   }
 
-  it('are added behind those that there are, in the order of the request', async () => {
+  it('are added behind the present ones, in the order of the request', async () => {
     const { add, read } = await scene([policy('z')])
     assert.deepEqual(await add([policy('b'), policy('a')]), {
       ok: true,
@@ -67,7 +67,7 @@ describe('policies of a service', () => {
     assert.equal((await read())?.length, maxPoliciesPerService)
   })
 
-  it('that are added beside each other are all kept, or refused in their own right', async () => {
+  it('that are added at the same time are each kept or refused', async () => {
     const { add, remove, read } = await scene([policy('old')])
     await Promise.all([
       ...names(6).map((name) => add([policy(name)])),

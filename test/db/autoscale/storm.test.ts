@@ -16,7 +16,7 @@ import { testMount as mount } from '../../support/volume-records.ts'
 
 const clients = 10
 const callsEach = 60
-/** Some seconds on two idle cores. */
+/** The storm takes some seconds on two idle cores. */
 const stormLimitMs = 120_000
 
 interface Scene {
@@ -25,7 +25,7 @@ interface Scene {
   service: ScaledService
 }
 
-describe('all that is done to autoscaled services', () => {
+describe('all calls on autoscaled services', () => {
   const { database, db, newUser, scaled, align, clones, marks } = autoscaleRows()
 
   const policy = (index: number) =>
@@ -37,7 +37,7 @@ describe('all that is done to autoscaled services', () => {
     }) as const
   const owned = ({ userUuid, service }: Scene) => ({ userUuid, uuid: service.uuid, name: 'it' })
 
-  /** One thing that somebody does; `pick` is what it depends on. Answers whether anything came of it. */
+  /** The calls of the storm. `pick` decides what a call does. Each returns whether it changed anything. */
   const calls = {
     async configure({ userUuid, service }, pick) {
       const wanted = { userUuid, serviceUuid: service.uuid, master: { uuid: service.master.uuid } }
@@ -75,7 +75,7 @@ describe('all that is done to autoscaled services', () => {
       const [any] = await marks(service)
       return any !== undefined && (await reserveLive(database(), userUuid, any.uuid)).ok
     },
-    /** Then another one takes its place, so that the storm goes on. */
+    /** A new service takes the place of the old one then, so that the storm goes on. */
     async deleteMaster(scene, pick) {
       const { userUuid, service } = scene
       if (pick(3) !== 0) return false
@@ -87,7 +87,7 @@ describe('all that is done to autoscaled services', () => {
     async deleteService({ userUuid, service }) {
       return (await deleteService(database(), userUuid, service.uuid)) !== 'not-found'
     },
-    /** For a moment: a master with a volume is none. */
+    /** The volume is attached for a moment only: an instance with a volume can not be a master. */
     async attach({ userUuid, volumeUuid, service }) {
       const instanceUuid = service.master.uuid
       await attachVolume(database(), { userUuid, volumeUuid, instanceUuid, mount })
@@ -116,7 +116,7 @@ describe('all that is done to autoscaled services', () => {
   const script = fc.array(step, { minLength: callsEach, maxLength: callsEach })
   const storm = fc.array(script, { minLength: clients, maxLength: clients })
 
-  it('at once ends without a deadlock, and leaves what belongs together', async () => {
+  it('run at once without a deadlock, and leave consistent rows', async () => {
     const scenes: Scene[] = []
     for (let index = 0; index < 2; index++) {
       const user = await newUser()
@@ -137,13 +137,13 @@ describe('all that is done to autoscaled services', () => {
         await Promise.all(scripts.map(play))
         await checkRows()
       }),
-      // What happens depends on who is faster: a smaller case would be another one.
+      // The outcome depends on which call is faster, so a smaller case would be a different one.
       { numRuns: 1, endOnFailure: true },
     )
     assert.deepEqual([...done].toSorted(), callNames.toSorted(), 'each was done at least once')
   }).timeout(stormLimitMs)
 
-  /** What no reader may ever see. */
+  /** Fails if rows are in a state that no reader may ever see. */
   async function checkRows(): Promise<void> {
     const none = async (what: string, query: RawBuilder<unknown>) =>
       assert.deepEqual((await query.execute(db())).rows, [], what)

@@ -14,14 +14,14 @@ import type { TestDatabase } from '../../support/postgres.ts'
 const directory = 'https://acme.example/directory'
 const accountUrl = 'https://acme.example/account/1'
 
-/** Over the real store, and over the one that tests of issuers use. */
+/** The tests that both stores have to pass: the real one, and the one that tests of issuers use. */
 function conform(name: string, make: () => AuthorityStore): void {
   describe(name, () => {
     it('knows nothing of an authority that was never asked', async () => {
       assert.equal(await make().find(directory), undefined)
     })
 
-    it('keeps the first record, and answers it to whoever comes later', async () => {
+    it('keeps the first record, and returns it to later calls', async () => {
       const store = make()
       assert.deepEqual(await store.keep(directory, { key: 'first' }), { key: 'first' })
       assert.deepEqual(await store.keep(directory, { key: 'second' }), { key: 'first' })

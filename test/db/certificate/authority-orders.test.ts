@@ -14,7 +14,7 @@ import type { TestDatabase } from '../../support/postgres.ts'
 
 const hourMs = 3_600_000
 const directory = 'https://authority.test/directory'
-/** Two of a user, six new ones in all. */
+/** Two orders of a user, and six new ones in all. */
 const pace: OrderPace = { orders: 8, windowMs: 3 * hourMs, nameOrders: 5 }
 
 describe('orders that are counted', () => {
@@ -66,14 +66,14 @@ describe('orders that are counted', () => {
   const takeNew = async (userUuid: string, of?: object) => take(await certificate(userUuid, of))
   const isMade = (permit: OrderPermit) => permit !== 'gone' && 'number' in permit
 
-  it('hold one user back, and not the others', async () => {
+  it('hold back the user who made many, and no other user', async () => {
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
     const putOff = await takeNew(ann)
     assert.partialDeepStrictEqual(putOff, { retryAtMs: nowMs + 3 * hourMs })
     assert.ok(isMade(await takeNew(bob)))
   })
 
-  it('of one user are more where there are fewer users', async () => {
+  it('of one user may be more if there are fewer users', async () => {
     const { db } = databases[0]
     await db.deleteFrom('users').where('name', 'in', ['dan', 'eve']).execute()
     for (let count = 0; count < 4; count++) assert.ok(isMade(await takeNew(ann)))
@@ -101,7 +101,7 @@ describe('orders that are counted', () => {
     assert.equal(permits.filter(isMade).length, 2)
   })
 
-  it('leave renewals of what is in use a share, and treat what nobody uses like a new one', async () => {
+  it('leave a share to renewals of certificates in use, and treat unused certificates like new ones', async () => {
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
     assert.ok(!isMade(await takeNew(ann, { issued: true })))
     assert.ok(isMade(await takeNew(ann, { issued: true, used: true })))
@@ -117,7 +117,7 @@ describe('orders that are counted', () => {
       await db.updateTable('certificates').set({ nextAt }).where('uuid', '=', uuid).execute()
       await addAttempt(databases[0], uuid)
     }
-    // Three are ahead of two places: the last one comes with the second of the next two.
+    // Three orders wait for two places, so the last one gets a place with the second of the next two.
     assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 6 * hourMs })
     for (const uuid of waiting) await endAttempt(databases[0], { uuid, number: 1 })
     assert.partialDeepStrictEqual(await take(last), { retryAtMs: nowMs + 3 * hourMs })
@@ -132,14 +132,14 @@ describe('orders that are counted', () => {
     assert.ok(!isMade(await takeNew(ann)))
   })
 
-  it('with another authority are no matter', async () => {
+  it('with another authority do not count', async () => {
     for (let count = 0; count < 2; count++) assert.ok(isMade(await takeNew(ann)))
     const uuid = await certificate(ann)
     const elsewhere = await takeOrder(databases[0], { uuid, directory: 'https://other.test', pace, nowMs })
     assert.ok(isMade(elsewhere))
   })
 
-  it('are none of a certificate that is gone', async () => {
+  it('are not made for a certificate that is gone', async () => {
     assert.equal(await take(randomUUID()), 'gone')
   })
 })

@@ -78,7 +78,7 @@ describe('uploaded certificates in the database', () => {
     })
   })
 
-  it('of one name are made once, however many ask at once', async () => {
+  it('of one name are written once, however many calls run at once', async () => {
     const user = await newUser()
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => upload(user, { name: 'same' })))
     assert.equal(outcomes.filter(({ ok }) => ok).length, 1)
@@ -129,7 +129,7 @@ describe('uploaded certificates in the database', () => {
     }
   })
 
-  it('are found by one of two who delete them', async () => {
+  it('are found by one of two deletes at once', async () => {
     const user = await newUser()
     const { uuid } = await uploaded(user)
     const outcomes = await Promise.all([1, 2].map(() => deleteCertificate(database(), user.uuid, uuid)))

@@ -20,12 +20,12 @@ const facts = {
   notAfter: new Date('2100-01-01T00:00:00Z'),
 }
 
-describe('what gateways hear of certificates', () => {
+describe('the feed of certificates for gateways', () => {
   const { database, newUser, addCertificate } = serviceRecords()
   const deps = () => ({ database: database(), secretBox: testSecretBox })
   let revision: string | undefined
 
-  /** What was not told before. */
+  /** Reads the changes since the last read. */
   const news = async () => {
     const read = await settledFeed(database(), () => readFeed(database(), routesQuery, revision))
     revision = read.revision
@@ -37,7 +37,7 @@ describe('what gateways hear of certificates', () => {
   }
   before(news)
 
-  it('is an uploaded one with its key, and that it is gone', async () => {
+  it('tells an uploaded certificate with its key, and its deletion', async () => {
     const user = await newUser()
     const outcome = await uploadCertificate(deps(), {
       userUuid: user.uuid,
@@ -54,7 +54,7 @@ describe('what gateways hear of certificates', () => {
     assert.deepEqual(await news(), [{ kind: 'gone', what: 'certificate', id: uuid }])
   })
 
-  it('is a requested one once it is valid, and its renewal as one change', async () => {
+  it('tells a requested certificate once it is valid, and its renewal as one change', async () => {
     const uuid = await addCertificate(await newUser(), 'c', 'req.example', 'pending')
     const told = (more: object) => {
       return [{ kind: 'certificate', certificate: { uuid, commonName: 'req.example', ...more } }]
@@ -71,7 +71,7 @@ describe('what gateways hear of certificates', () => {
     assert.deepEqual(await news(), told({ state, chain: 'two', key: 'second' }))
   })
 
-  it('are challenges for as long as they are to be shown', async () => {
+  it('tells challenges as long as they are to be shown', async () => {
     const uuid = await addCertificate(await newUser(), 'c', 'shown.example', 'pending')
     await news()
     const plain = {
@@ -108,7 +108,7 @@ describe('what gateways hear of certificates', () => {
     assert.deepEqual(await news(), [{ kind: 'gone', what: 'challenge', id: 'plain' }])
   })
 
-  it('is that challenges are gone with the certificate', async () => {
+  it('tells that challenges are gone with the certificate', async () => {
     const user = await newUser()
     const uuid = await addCertificate(user, 'c', 'deleted.example', 'pending')
     const challenge = { kind: ChallengeKind.Http01, fqdn: 'deleted.example', keyAuthorization: 'x' }

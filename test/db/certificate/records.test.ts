@@ -38,7 +38,7 @@ const facts = {
   notAfter: new Date('2100-01-01T00:00:00Z'),
 }
 const directory = 'https://authority.example/dir'
-/** The tables with rows of a certificate. */
+/** The tables whose rows belong to a certificate. */
 const ownTables = ['certificateOrders', 'acmeChallenges', 'certificateAttempts'] as const
 
 describe('what the workflow of a certificate reads and writes', () => {
@@ -84,7 +84,7 @@ describe('what the workflow of a certificate reads and writes', () => {
   let made = 0
   const makeKeyPem = () => `key ${made++}`
 
-  it('finds requested ones that nobody started, once they are old enough, with what is known', async () => {
+  it('finds requested certificates whose workflow was not started, once they are old enough, with their life', async () => {
     const { uuid, user } = await requested()
     const uploaded = await brought()
     const find = async (olderThanMs: number) =>
@@ -201,14 +201,14 @@ describe('what the workflow of a certificate reads and writes', () => {
     assert.ok(next !== undefined && next.keyPem !== keyPem && next.orderUrl === undefined)
   })
 
-  it('keeps the key that was written between the look for one and the write', async () => {
+  it('keeps a key that was written between the read and the write', async () => {
     const { uuid } = await requested()
     let rival: Awaited<ReturnType<typeof ensureOrderKey>>
     const overtaken = {
       ...database(),
       db: database().db.withPlugin({
         transformQuery: ({ node }) => node,
-        // The first answer is that of the look.
+        // The first query is the read. A rival writes its key right after it.
         async transformResult({ result }) {
           rival ??= await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
           return result
@@ -223,7 +223,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     assert.deepEqual(late, rival)
   })
 
-  it('begins anew where the order is another authority’s, or its key can not be opened', async () => {
+  it('begins a new order if the present one is another authority’s, or its key can not be opened', async () => {
     const { uuid } = await requested()
     const first = await ensureOrderKey(deps(), { uuid, directory, makeKeyPem })
     await setOrderUrl(database(), { uuid, directory, orderUrl: 'one' })
@@ -288,7 +288,7 @@ describe('what the workflow of a certificate reads and writes', () => {
     }
   })
 
-  it('goes on with an attempt that has not ended, also where two ask at once, and merges what was seen', async () => {
+  it('goes on with an attempt that has not ended, also if two calls run at once, and merges the reports', async () => {
     const { uuid } = await requested()
     const numbers = await Promise.all([1, 2, 3].map(() => addAttempt(database(), uuid, { first: true })))
     assert.deepEqual(numbers, [1, 1, 1])

@@ -47,7 +47,7 @@ describe('certificates of services', () => {
     assert.deepEqual(chosen, ['pending', 'wild', 'exact'])
   })
 
-  it('that failed, and those of others, fit nothing', async () => {
+  it('that failed, and those of other users, fit no domain', async () => {
     const [user, other] = [await newUser(), await newUser()]
     await addCertificate(user, 'failed', 'www.new.example', 'error')
     await addCertificate(other, 'theirs', 'www.new.example')

@@ -28,7 +28,7 @@ const policies: readonly AutoscalePolicy[] = [
   },
   { name: 'all', metric: 'in_flight', adjustmentType: 'exact', steps: [{ lowerBound: 90, adjustment: 8 }] },
 ]
-/** For as long as any test takes. */
+/** A time of a view that stays recent for as long as any test takes. */
 const fresh = Date.now() + 3_600_000
 const watching = { phase: AutoscalePhase.Watching, failures: 0, target: 3 } as const
 
@@ -163,7 +163,7 @@ describe('the roost command that explains how a service is scaled', () => {
     )
   })
 
-  it('tells what is under way and does not get on', async () => {
+  it('tells what is under way and keeps failing', async () => {
     const service = await named()
     const cause = { kind: 'align', target: 4, size: 1 } as const
     seen = {
@@ -218,7 +218,7 @@ describe('the roost command that explains how a service is scaled', () => {
     assert.match(out, /\nsize 2, 2 wanted, from 1 to 8;/)
   })
 
-  it('says of a service that it is not configured, and of one that is closed what is left', async () => {
+  it('says that a service is not configured, and what is left of one that is being closed', async () => {
     const plain = await named()
     await rows.db().deleteFrom('autoscaleConfigurations').where('serviceUuid', '=', plain.uuid).execute()
     const { out } = await roost(plain.name)
@@ -233,7 +233,7 @@ describe('the roost command that explains how a service is scaled', () => {
     assert.doesNotMatch(text, /wanted/)
   })
 
-  it('refuses a service that is not there, and asks whose it is', async () => {
+  it('refuses a service that does not exist, and asks for the user if several have it', async () => {
     const nobody = await roost('no-such-service')
     assert.deepEqual([nobody.code, nobody.notes], [1, "roost: there is no service 'no-such-service'\n"])
     const [one, other] = [await named({}, 'twin'), await named({}, 'twin')]

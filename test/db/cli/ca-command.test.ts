@@ -52,7 +52,7 @@ describe('the roost command of authorities', () => {
     })
   })
 
-  it('says where there is none, and why', async () => {
+  it('says that there is no root, and why', async () => {
     const missing = await roost('ca')
     assert.deepEqual([missing.code, missing.out], [1, ''])
     assert.match(missing.notes, /npm start/)
@@ -72,7 +72,7 @@ describe('the roost command of authorities', () => {
     assert.match((await roost('ca', '--custom-domains', '--path')).notes, /in the database/)
   })
 
-  it('says whose root it is where custom domains have their certificates from elsewhere', async () => {
+  it('says so if custom domains have their certificates from another authority', async () => {
     customDomains = { directory: 'https://acme.example/directory' }
     const { code, out, notes } = await roost('ca', '--custom-domains')
     assert.deepEqual([code, out], [1, ''])

@@ -151,7 +151,7 @@ describe('the roost command of certificates', () => {
     }
   })
 
-  it('explains one that was uploaded, and one that is valid, and one that was given up', async () => {
+  it('explains an uploaded, a valid and a given-up certificate', async () => {
     const notAfter = new Date('2020-01-01')
     await newCertificate('old.example.test', { origin: 'uploaded', state: 'valid', notAfter })
     assert.match(
@@ -171,7 +171,7 @@ describe('the roost command of certificates', () => {
     )
   })
 
-  it('has one tried again at once, with what its row says', async () => {
+  it('makes a certificate be tried again at once, with the settings of its row', async () => {
     const uuid = await newCertificate('shop.example.test', {
       state: 'error',
       attempt: 8,
@@ -186,7 +186,7 @@ describe('the roost command of certificates', () => {
     )
   })
 
-  it('does not try again what is valid or was uploaded, and says so', async () => {
+  it('does not try a valid or an uploaded certificate again, and says so', async () => {
     await newCertificate('good.example.test', { state: 'valid' })
     await newCertificate('up.example.test', { state: 'valid', origin: 'uploaded' })
     assert.match((await roost('cert', 'retry', 'good.example.test')).notes, /there is nothing to try again/)
@@ -194,7 +194,7 @@ describe('the roost command of certificates', () => {
     assert.deepEqual(retried, [])
   })
 
-  it('asks which one is meant, and says where there is none or nobody answers', async () => {
+  it('asks which certificate is meant, and says if there is none or Temporal does not answer', async () => {
     await newCertificate('two.example.test', { name: 'same' })
     await newCertificate('two.example.test', { name: 'same', userUuid: bob, state: 'error' })
     assert.match((await roost('cert', 'retry', 'same')).notes, /same of ann, same of bob/)

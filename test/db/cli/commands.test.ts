@@ -262,7 +262,7 @@ describe('the roost command', () => {
     })
   })
 
-  it('tells what works, and fails where something needed is missing', async () => {
+  it('tells what works, and fails if something needed is missing', async () => {
     const { code, out } = await roost('doctor')
     assert.equal(code, 0)
     assert.match(out, /warning +KVM: emulation is used\n +enable virtualisation\n/)
@@ -304,7 +304,7 @@ describe('the roost command', () => {
       assert.match(notes, /host local does not answer; this is what is recorded/)
     })
 
-    it('says since when the host is silent for which an instance waits', async () => {
+    it('says since when the host of a waiting instance is silent', async () => {
       hostLease = 'host local does not answer'
       const set = (text: string, values: readonly string[]): Promise<void> =>
         withDatabase(own.url, async (database) => void (await readRows(database, { text, values })))
@@ -324,7 +324,7 @@ describe('the roost command', () => {
       await become('stopped')
     })
 
-    it('fails where there is none, or where several could be meant', async () => {
+    it('fails if there is no such object, or if several could be meant', async () => {
       for (const [args, message] of [
         ['nothing', /there is no instance 'nothing'/],
         ['shop --user nobody', /there is no instance 'shop' of nobody/],

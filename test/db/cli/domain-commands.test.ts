@@ -16,7 +16,7 @@ describe('the roost command of domains', () => {
   let database: Database
   let text: string
   let isAsked = false
-  /** What DNS says; of other names it says nothing. */
+  /** The TXT records in DNS. Other names have none. */
   const texts = new Map<string, readonly string[]>()
   before(async () => {
     own = await createTestDatabase()
@@ -72,7 +72,7 @@ describe('the roost command of domains', () => {
     assert.match(out, /ROOST_DOMAIN_PROOF=txt/)
   })
 
-  it('refuses what is no custom domain, and a user who is not there', async () => {
+  it('refuses a name that is no custom domain, and a user who does not exist', async () => {
     assert.equal((await roost('domain', 'proof', 'shop.example.com')).code, 2)
     const nobody = await roost('domain', 'proof', 'shop.example.com', '--user', 'nobody')
     assert.match(nobody.notes, /there is no user 'nobody'/)

@@ -66,7 +66,7 @@ describe('the roost command of volumes', () => {
     assert.doesNotMatch(own.out, /\ngoing /)
   })
 
-  it('asks for the repair of one by name or UUID', async () => {
+  it('asks for the repair of a volume by name or UUID', async () => {
     const user = await records.newUser()
     const volume = await records.available(user, { name: 'mend-me' })
     for (const wanted of ['mend-me', 'Mend-Me', volume.uuid]) {
@@ -77,7 +77,7 @@ describe('the roost command of volumes', () => {
     assert.equal(repaired[0]?.recorded?.phase, VolumePhase.Ready)
   })
 
-  it('refuses a repair of what an instance uses, of what is being deleted, and of what is not there', async () => {
+  it('refuses to repair a volume that an instance uses, that is being deleted or that does not exist', async () => {
     const user = await records.newUser()
     const used = await records.available(user, { name: 'used' })
     const instance = await records.instance(user)
@@ -99,7 +99,7 @@ describe('the roost command of volumes', () => {
     assert.deepEqual(repaired, [])
   })
 
-  it('says where the control plane does not answer, or the volume is gone meanwhile', async () => {
+  it('says if the control plane does not answer, or the volume is gone meanwhile', async () => {
     const user = await records.newUser()
     const { uuid } = await records.available(user)
     repairFails = new ControlUnavailable('nobody answers')

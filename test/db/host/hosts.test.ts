@@ -62,7 +62,7 @@ describe('hosts', () => {
 
   it('each get a network of their own and keep it', async () => {
     const ids = ['a', 'b', 'c', 'd']
-    // With connections that stand already, the hosts really arrive at once.
+    // The connections are opened before, so that the hosts really join at once.
     await Promise.all(ids.map(() => database.check()))
     await Promise.all(ids.map((id) => addNode(database, { id })))
     const subnets = (await listNodes(deps())).map((node) => node.subnet)
@@ -144,14 +144,14 @@ describe('hosts', () => {
     assert.deepEqual([node?.agentUrl, node?.agentSecret], [`http://${winner}`, winner])
   })
 
-  it('whose secret was sealed with a key that is lost are nobody’s', async () => {
+  it('whose secret was sealed with a lost key accept no agent', async () => {
     await beat('a', 'kept')
     const other = { database, secretBox: createSecretBox(randomBytes(secretKeyBytes)) }
     assert.equal(await isNodeSecret(other, 'a', 'kept'), false)
     assert.equal(await isNodeSecret(deps(), 'a', 'kept'), true)
   })
 
-  it('that are released go, with instances and network, to the next that joins, and to no one else after that', async () => {
+  it('that are released belong, with instances and network, to the next agent that joins, and to no other after that', async () => {
     await addNode(database, { id: 'a' })
     await create()
     const [{ subnet } = { subnet: '' }] = await listNodes(deps())
@@ -205,7 +205,7 @@ describe('hosts', () => {
     assert.ok(second.every((row) => row.privateIp.startsWith(row.nodeId === 'a' ? '10.64.' : '10.65.')))
   })
 
-  it('get what a start needs, and only of their own instances that are not deleted', async () => {
+  it('get the launch spec of their own instances that are not deleted, and of no others', async () => {
     await addNode(database, { id: 'a' })
     await setQuotas(database, 'ann', { hard: { imageMb: 5_000 }, limits: {} })
     const asked = { name: 'web', env: { KEY: 'value' }, args: ['serve'], memoryMb: 256, scaleToZero: sleepy }
@@ -229,7 +229,7 @@ describe('hosts', () => {
     assert.equal(await loadLaunchSpec(deps(), { nodeId: 'a', uuid: row!.uuid }), undefined)
   })
 
-  it('keep what they have of an instance, and its image, until its row is removed', async () => {
+  it('keep an instance, and its image, until its row is removed', async () => {
     await addNode(database, { id: 'a' })
     const [row] = await create()
     await markDeleted(database, user.uuid, row!.uuid)
@@ -242,12 +242,12 @@ describe('hosts', () => {
     assert.deepEqual(await imagesInUse(database, 'a'), [])
   })
 
-  it('leave to the sweep what nobody started and what is deleted but still there', async () => {
+  it('leave instances to the sweep whose workflow was not started or that are deleted but still there', async () => {
     await addNode(database, { id: 'a' })
     const rows = await create({ replicas: 2, autostart: true, deleteOnStop: true, scaleToZero: sleepy })
     const [first, second, third] = rows.map((row) => row.uuid)
     await markWorkflowStarted(database, [first!])
-    // A row's time is rounded, so it may seem to lie ahead.
+    // A row's time is rounded, so it may lie in the future.
     const all = { olderThanMs: -1_000, limit: 10 }
     const unstarted = await findUnstarted(database, all)
     assert.deepEqual(unstarted.map((one) => one.instanceUuid).toSorted(), [second!, third!].toSorted())

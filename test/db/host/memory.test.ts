@@ -43,7 +43,7 @@ describe('the memory of hosts, by rows', () => {
   })
   const write = async (text: string) => await database.orm.em.fork().execute(text)
 
-  it('goes to a host on which the start fits, and where none has the room nothing is made', async () => {
+  it('decides for a host on which the start fits, and if none has room nothing is created', async () => {
     await addNode(database, { id: 'large', memoryMb: 2_500 })
     await addNode(database, { id: 'small', memoryMb: 999 })
     const rows = await created({ replicas: 1 })
@@ -55,14 +55,14 @@ describe('the memory of hosts, by rows', () => {
     assert.equal((await created({ memoryMb: 16 }))[0]?.nodeId, 'small')
   })
 
-  it('is taken to the last MiB, by all of a request or none', async () => {
+  it('can be used to the last MiB, by all instances of a request or none', async () => {
     await addNode(database, { memoryMb: 2_000 })
     assert.deepEqual(refusalOf(await create({ replicas: 2 })), full(3, 2_000))
     await created({ replicas: 1 })
     assert.deepEqual(refusalOf(await create({})), full(1, 0))
   })
 
-  it('is not needed by what does not start, nor held by what sleeps, stopped, or waits for its next try', async () => {
+  it('is neither needed by instances that do not start, nor held by those that sleep, stopped or wait for their next try', async () => {
     await addNode(database, { memoryMb: 1_000 })
     await created({ autostart: false, replicas: 3 })
     await created()
@@ -83,7 +83,7 @@ describe('the memory of hosts, by rows', () => {
     }
   })
 
-  it('is not held by what was deleted before it had a VM, and by what runs until it is gone', async () => {
+  it('is not held by instances that were deleted before they had a VM, but held by running ones until they are gone', async () => {
     await addNode(database, { memoryMb: 1_000 })
     await created()
     await write('update instances set deleted_at = now()')
@@ -92,7 +92,7 @@ describe('the memory of hosts, by rows', () => {
     assert.deepEqual(refusalOf(await create({})), full(1, 0))
   })
 
-  it('is asked for by the start of what has no VM, and not by that of what runs', async () => {
+  it('is needed for the start of an instance without a VM, and not for that of a running one', async () => {
     await addNode(database, { memoryMb: 1_500 })
     const [stopped] = await created({ autostart: false })
     const [running] = await created()
@@ -105,7 +105,7 @@ describe('the memory of hosts, by rows', () => {
     assert.deepEqual(await start(running?.uuid), { ok: true })
   })
 
-  it('shows in the list of hosts as used, of what may be', async () => {
+  it('shows in the list of hosts, used and total', async () => {
     await addNode(database, { memoryMb: 5_000 })
     await created({ replicas: 1 })
     await created({ memoryMb: 16 })

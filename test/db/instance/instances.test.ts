@@ -77,7 +77,7 @@ describe('instances', () => {
     assert.ok(Math.abs(row.createdAt.getTime() - Date.now()) < 60_000)
   })
 
-  it('are starting from the first answer on when they start by themselves', async () => {
+  it('are in state starting from the first answer on if they start by themselves', async () => {
     const [row] = await created(wantedInstance(await newUser(), { autostart: true }))
     assert.equal(row?.state, InstanceState.Starting)
   })
@@ -103,7 +103,7 @@ describe('instances', () => {
     assert.equal(row?.name, 'hello-bbbbb')
   })
 
-  it('refuse rather than try for ever when every suffix is taken', async () => {
+  it('are refused, not tried for ever, if every suffix is taken', async () => {
     const user = await newUser()
     await created(wantedInstance(user, { name: 'hello-aaaaa' }))
     const outcome = await create(wantedInstance(user), () => 'aaaaa')
@@ -180,12 +180,12 @@ describe('instances', () => {
     }
     const one = wantedInstance(user, { autostart: true, scaleToZero: keeps })
     const [first, second] = await created({ ...one, replicas: 1 })
-    // None of these keeps a memory.
+    // None of these instances keeps its memory.
     await created({ ...one, scaleToZero: { ...keeps, stateful: false } })
     await created({ ...one, scaleToZero: { ...keeps, policy: ScaleToZeroPolicy.Off } })
     assert.equal(await used(), 256)
     assert.deepEqual(await create(one), refused)
-    // Asleep from its creation on, it may run and sleep again at any moment.
+    // An instance that sleeps from its creation on may run and sleep again at any moment.
     assert.deepEqual(await create({ ...one, autostart: false }), refused)
     const stop = `update instances set state = 'stopped' where uuid = $1`
     await readRows(database, { text: stop, values: [second!.uuid] })
@@ -283,7 +283,7 @@ describe('instances', () => {
     )
   })
 
-  it('are deleted once, answer what they were, and give their quota back at once', async () => {
+  it('are deleted once, are returned as they were, and give their quota back at once', async () => {
     const user = await newUser({ instances: 1 })
     const [row] = await created(wantedInstance(user, { name: 'web', autostart: true }))
     const answers = await Promise.all(
@@ -298,7 +298,7 @@ describe('instances', () => {
     await removeInstanceRow(database, row!.uuid)
   })
 
-  it('are not made and deleted faster than hosts are done with them', async () => {
+  it('can not be created and deleted faster than hosts remove them', async () => {
     const user = await newUser({ instances: 2 })
     const made: string[] = []
     const makeAndDelete = async () => {

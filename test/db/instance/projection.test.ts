@@ -70,7 +70,7 @@ describe('the projection of an instance', () => {
   const read = async (uuid: string) => (await findByUuids(database, [uuid]))[0]
   const used = async () => (await readQuotas(database, user.uuid))?.used.liveInstances
 
-  it('knows since when an instance is in its state, whatever else is told of it', async () => {
+  it('knows since when an instance is in its state, also after records of the same state', async () => {
     const [row] = await addInstances()
     const { uuid } = row!
     let revision = 0
@@ -140,7 +140,7 @@ describe('the projection of an instance', () => {
     assert.equal(await recordInstance(database, { uuid: row!.uuid, revision: 1 }, running), false)
   })
 
-  it('is not admitted to start where that would pass a live quota, however many starts come at once', async () => {
+  it('no start is admitted that would pass a live quota, however many starts come at once', async () => {
     const rows = await addInstances(5)
     const outcomes = await Promise.all(rows.map((row) => reserveLive(database, user.uuid, row.uuid)))
     assert.equal(outcomes.filter((outcome) => outcome.ok).length, 2)
@@ -154,7 +154,7 @@ describe('the projection of an instance', () => {
     )
   })
 
-  it('keeps its place from the admission until it stops', async () => {
+  it('a place is kept from the admission until the stop', async () => {
     const [row, other] = await addInstances(2)
     await reserveLive(database, user.uuid, row!.uuid)
     await recordInstance(database, { uuid: row!.uuid, revision: 1 }, stopped)
@@ -168,7 +168,7 @@ describe('the projection of an instance', () => {
     assert.equal(await used(), 0)
   })
 
-  it('that waits for a restart keeps its place in the live quotas', async () => {
+  it('an instance that waits for a restart keeps its place in the live quotas', async () => {
     const [row] = await addInstances()
     await recordInstance(
       database,
@@ -178,14 +178,14 @@ describe('the projection of an instance', () => {
     assert.equal(await used(), 1)
   })
 
-  it('is admitted again without another place when it is live already', async () => {
+  it('the start of a live instance is admitted again without another place', async () => {
     const rows = await addInstances(1)
     for (const row of rows) await recordInstance(database, { uuid: row.uuid, revision: 1 }, running)
     assert.deepEqual(await reserveLive(database, user.uuid, rows[0]!.uuid), { ok: true })
     assert.equal(await used(), 2)
   })
 
-  it("is not admitted for another user's start", async () => {
+  it('no start by another user is admitted', async () => {
     const [row] = await addInstances()
     const other = await addUser(database, { name: `user${users++}` })
     const outcome = await reserveLive(database, other.uuid, row!.uuid)

@@ -59,7 +59,7 @@ describe('waiting for instances', () => {
   const allRun = (instances: Instances) =>
     [...instances.values()].every((row) => row.state === InstanceState.Running)
 
-  /** Resolves when the predicate has been asked once, which is when the waiter has read and waits. */
+  /** Begins a wait. Resolves when the predicate was called once: then the wait has read once and goes on. */
   function startWaiting(uuids: readonly string[], isSatisfied: (instances: Instances) => boolean) {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const outcome = waitFor(
@@ -79,7 +79,7 @@ describe('waiting for instances', () => {
       text: `select pg_terminate_backend(pid) as cut from pg_stat_activity where application_name = 'watch-test watch'`,
     })
 
-  it('ends at once where there is nothing to wait for', async () => {
+  it('ends at once if there is nothing to wait for', async () => {
     const uuids = await addInstances(1)
     await record(uuids[0]!, 1, InstanceState.Running)
     assert.equal((await waitFor(uuids, allRun, { timeoutMs: 0 })).satisfied, true)
@@ -127,7 +127,7 @@ describe('waiting for instances', () => {
     assert.equal(later.satisfied, false)
   })
 
-  it('reads again after its connection was lost, so that what was said meanwhile is not missed', async () => {
+  it('reads again after its connection was lost, so that no change of that time is missed', async () => {
     const [uuid] = await addInstances(1)
     const { asked, outcome } = startWaiting([uuid!], allRun)
     await asked
@@ -136,7 +136,7 @@ describe('waiting for instances', () => {
     assert.equal((await outcome).satisfied, true)
   })
 
-  it('goes on hearing of changes after a lost connection', async () => {
+  it('is woken by changes again after a lost connection', async () => {
     const [first, second] = await addInstances(2)
     const lost = startWaiting([first!], allRun)
     await lost.asked

@@ -19,7 +19,7 @@ describe('services and their instances', () => {
     certificates,
   } = serviceRecords()
 
-  it('that are made with one go with it, and release their domains', async () => {
+  it('that are made with one are deleted with it, and release their domains', async () => {
     const user = await newUser()
     for (const [round, remove] of [
       (uuid: string) => markDeleted(database(), user.uuid, uuid),
@@ -33,13 +33,13 @@ describe('services and their instances', () => {
       assert.equal(await find(user, row?.serviceUuid), undefined)
       assert.equal(await count('domains where fqdn', 'with-one.metro.test'), 0)
       assert.equal((await certificates(user)).length, round + 1)
-      // A repeat finds nothing to do, and the row itself is still to be removed.
+      // A repeat finds nothing to do. The row itself still has to be removed.
       await remove(row!.uuid)
       await removeInstanceRow(database(), row!.uuid)
     }
   })
 
-  it('stay when the instance is only stopped or its row says so', async () => {
+  it('stay while the instance is stopped', async () => {
     const user = await newUser()
     const [row] = await instances(user, { service: { made: wanted([443]) } })
     assert.deepEqual(await findByUuids(database(), [row!.uuid]), [row])
@@ -70,7 +70,7 @@ describe('services and their instances', () => {
     )
   })
 
-  it('that are persistent stay without any', async () => {
+  it('that are persistent stay without any instance', async () => {
     const user = await newUser()
     const service = await created(user, wanted([443]))
     const [row] = await instances(user, { service: { existing: { name: service.name } } })

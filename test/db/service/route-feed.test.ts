@@ -53,7 +53,7 @@ describe('the route feed', () => {
     const { rows, ...frame } = await settledFeed(database, () => readFeed(database, namesQuery(node), since))
     return { ...frame, lines: rows.map(nameLine) }
   }
-  /** A revision after which nothing has happened. */
+  /** A revision after which nothing has changed. */
   const now = async () => (await settledFeed(database, () => routes())).revision
   const sql = (text: string, ...values: readonly unknown[]) =>
     readRows<Record<string, string>>(database, { text, values })
@@ -99,7 +99,7 @@ describe('the route feed', () => {
     return `${line.kind} ${id}`
   }
 
-  it('tells everything to who knows nothing: hosts, services with their domains, and what is attached to them', async () => {
+  it('tells everything to a new reader: hosts, services with their domains, and attached instances', async () => {
     const service = await addService(['b.example', '*.a.example'])
     const instance = await addInstance(service)
     const loose = await addInstance()
@@ -180,7 +180,7 @@ describe('the route feed', () => {
     assert.ok((await routes(between.revision)).lines.map(idOf).includes(`gone service ${service}`))
   })
 
-  it('repeats a row that it can not be sure of, with the same mark, so that repeats can be left out', async () => {
+  it('repeats a row that may have been missed, with the same mark, so that repeats can be left out', async () => {
     const instance = await addInstance(await addService())
     const before = await now()
     const slow = await transaction()
@@ -192,7 +192,7 @@ describe('the route feed', () => {
     await slow.query('rollback')
   })
 
-  it('tells of what is deleted, marked as deleted, detached or released', async () => {
+  it('tells of objects that are deleted, marked deleted, detached or released', async () => {
     const service = await addService(['gone.example'])
     const [deleted, marked, detached] = [
       await addInstance(service),
@@ -215,7 +215,7 @@ describe('the route feed', () => {
     assert.ok(!(await routes()).lines.map(idOf).includes(`service ${service}`))
   })
 
-  it('tells of a host that left and came back that it is there', async () => {
+  it('tells a host that was removed and joined again as present', async () => {
     await addNode(database, { id: 'fourth' })
     const since = await now()
     await sql(`delete from nodes where id = 'fourth'`)
@@ -285,7 +285,7 @@ describe('the route feed', () => {
     assert.deepEqual(told.get(foreign), { uuid: foreign, commonName, state: 'error' })
   })
 
-  it('does not count what it does not show: heartbeats, records without a new state, states of what is not attached', async () => {
+  it('does not count what it does not show: heartbeats, records without a new state, states of instances without a service', async () => {
     const [attached, loose] = [await addInstance(await addService()), await addInstance()]
     await record(attached, 1, InstanceState.Running)
     const since = await now()
@@ -295,7 +295,7 @@ describe('the route feed', () => {
     assert.deepEqual((await routes(since)).lines, [])
   })
 
-  it('tells everything where the revision is of another server, from its future, or nonsense', async () => {
+  it('tells everything if the revision is of another server, from its future, or nonsense', async () => {
     const { revision } = await routes()
     const [server, xid] = revision.split('.') as [string, string]
     for (const since of [
@@ -311,7 +311,7 @@ describe('the route feed', () => {
     assert.equal((await routes(revision)).snapshot, false)
   })
 
-  it('forgets deletions after a while, and tells everything to who has been away for longer', async () => {
+  it('forgets deletions after a while, and tells everything to a reader that was away for longer', async () => {
     const [service, other] = [await addService(), await addService()]
     const long = await now()
     await sql('delete from services where uuid = $1', service)
@@ -357,7 +357,7 @@ describe('the route feed', () => {
     })
   })
 
-  it('notifies readers of what concerns them, and of nothing where nothing changed', async () => {
+  it('notifies readers of changes that concern them, and of nothing else', async () => {
     const listener = new pg.Client({ connectionString: own.url, application_name: 'feed-test listener' })
     clients.push(listener)
     await listener.connect()

@@ -156,7 +156,7 @@ describe('services in the database', () => {
       await instances(user)
     })
 
-    it('are not passed by creates at once', async () => {
+    it('can not be exceeded by creates at once', async () => {
       const user = await newUser({ serviceGroups: 5, services: 4 })
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, (_, index) =>

@@ -114,7 +114,7 @@ describe('a volume that is attached', () => {
     })
   })
 
-  it('neither comes nor goes unless its instance is stopped and stays so', async () => {
+  it('is neither attached nor detached unless its instance is stopped and not about to start', async () => {
     const user = await newUser()
     const [holder, free] = [await instance(user, { name: 'web' }), await available(user, { name: 'free' })]
     const other = await instance(user, { name: 'other' })
@@ -144,7 +144,7 @@ describe('a volume that is attached', () => {
     await refusedIn(InstanceState.Stopped)
   })
 
-  it('is detached also where it is broken or being mended', async () => {
+  it('is detached also while it is broken or being repaired', async () => {
     const user = await newUser()
     for (const phase of [VolumePhase.Error, VolumePhase.Busy]) {
       const [volume, holder] = [await available(user), await instance(user)]
@@ -168,7 +168,7 @@ describe('a volume that is attached', () => {
     assert.ok((await detach(user, volume, { uuid: holder.uuid.toUpperCase() })).ok)
   })
 
-  it('by none is detached from all without a change', async () => {
+  it('stays as it is if it is detached while no instance has it', async () => {
     const user = await newUser()
     const volume = await available(user)
     const before = await find(user, volume)
@@ -176,7 +176,7 @@ describe('a volume that is attached', () => {
     assert.deepEqual(await find(user, volume), before)
   })
 
-  it('exists, and so does the instance', async () => {
+  it('must exist, and so must the instance', async () => {
     const user = await newUser()
     const [volume, holder] = [await available(user), await instance(user)]
     for (const uuid of [nowhere, 'no uuid']) {
@@ -197,7 +197,7 @@ describe('a volume that is attached', () => {
     assert.deepEqual(refusalOf(await attach({ uuid: nowhere }, volume, other)), { kind: 'no-user' })
   })
 
-  it('is on the host of its instance', async () => {
+  it('must be on the host of its instance', async () => {
     const user = await newUser()
     const volume = await available(user, { name: 'data' })
     await addNode(database(), { id: 'larger', memoryMb: 1_000_000, volumeMb: 0 })
@@ -228,7 +228,7 @@ describe('a volume that is attached', () => {
     assert.ok((await remove(user, volume)).ok)
   })
 
-  it('is no news for gateways', async () => {
+  it('changes nothing in the feed for gateways', async () => {
     const user = await newUser()
     const [volume, holder] = [await available(user), await instance(user)]
     const told = () =>
@@ -253,7 +253,7 @@ describe('a volume that is attached', () => {
     }
   })
 
-  it('is one of several that are given to one instance at once', async () => {
+  it('is the only one if several are attached to one instance at once', async () => {
     const user = await newUser()
     const holder = await instance(user)
     const volumes = []
@@ -264,7 +264,7 @@ describe('a volume that is attached', () => {
     assert.equal((await reread(holder))?.volumeUuid, winner?.uuid)
   })
 
-  it('comes before a start or not at all', async () => {
+  it('is attached before a start or not at all', async () => {
     for (const startsFirst of [true, false]) {
       const user = await newUser()
       const [volume, holder] = [await available(user), await instance(user)]
@@ -287,14 +287,14 @@ describe('a volume that is attached', () => {
     }
   })
 
-  it('never comes with a start, whichever is faster', async () => {
+  it('is never attached during a start, whichever is faster', async () => {
     for (let round = 0; round < 20; round++) {
       const user = await newUser()
       const [volume, holder] = [await available(user), await instance(user)]
       const [given, reserved] = await Promise.all([
         attach(user, volume, holder),
         reserveLive(database(), user.uuid, holder.uuid).then(async (outcome) => {
-          // What the host would be told that starts it now.
+          // The launch spec that a host would get if it started the instance now.
           return { outcome, volumeUuid: (await reread(holder))?.volumeUuid }
         }),
       ])
@@ -303,10 +303,10 @@ describe('a volume that is attached', () => {
     }
   })
 
-  it('is seen as its workflow says after the wait', async () => {
+  it('is judged by what its workflow wrote during the wait', async () => {
     const user = await newUser()
     const [volume, holder] = [await available(user), await instance(user)]
-    // The start waits behind the attach: once both do, the workflow has told.
+    // The start waits behind the attach. Once both wait, the workflow records the state.
     const [given] = await whileHeld(
       (db) => lockUser(db, user.uuid),
       (blocked) => [

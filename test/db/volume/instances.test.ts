@@ -36,7 +36,7 @@ describe('an instance that is created with a volume', () => {
     (uuid: string) => markEphemeralDeleted(database(), uuid),
   ]
 
-  it('has a new one of its own that is not persistent', async () => {
+  it('has a new volume of its own that is not persistent', async () => {
     const user = await newUser()
     const readonly = { at: '/srv/data', readonly: true }
     const row = await instance(user, { volume: { made: { sizeMb: 20 }, mount: readonly } })
@@ -54,7 +54,7 @@ describe('an instance that is created with a volume', () => {
     })
   })
 
-  it('has one that exists, named either way, which stays persistent', async () => {
+  it('has an existing volume, given by UUID or name, which stays persistent', async () => {
     const user = await newUser()
     const volume = await available(user, { name: 'data' })
     const row = await instance(user, { volume: { existing: { name: 'data' }, mount } })
@@ -90,7 +90,7 @@ describe('an instance that is created with a volume', () => {
     assert.deepEqual(await listInstances(database(), user.uuid), [])
   })
 
-  it('finds the one that exists available', async () => {
+  it('is refused unless the existing volume is available', async () => {
     const user = await newUser()
     const volume = await created(user, { name: 'data' })
     const choice = { volume: { existing: { name: 'data' }, mount } }
@@ -108,7 +108,7 @@ describe('an instance that is created with a volume', () => {
     }
   })
 
-  it('counts what is made in the quotas and keeps its limits, or nothing is made', async () => {
+  it('counts new volumes in the quotas and keeps their limits, or nothing is created', async () => {
     const user = await newUser({ volumes: 2, totalVolumeMb: 40 })
     for (const [more, refused] of [
       [
@@ -132,7 +132,7 @@ describe('an instance that is created with a volume', () => {
     assert.deepEqual([volumes, totalVolumeMb], [2, 40])
   })
 
-  it('passes no quota together with volumes that are made at once', async () => {
+  it('exceeds no quota together with volumes that are created at the same time', async () => {
     const user = await newUser({ totalVolumeMb: 50 })
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -152,12 +152,12 @@ describe('an instance that is created with a volume', () => {
       assert.equal(await find(user, volume), undefined)
       assert.partialDeepStrictEqual(await findDeletedVolume(database(), volume.uuid), { attachedTo: null })
       assert.equal((await readQuotas(database(), user.uuid))!.used.volumes, 0)
-      // A repeat finds nothing to do.
+      // A repeat of the removal finds nothing to do.
       await end(row.uuid)
     }
   })
 
-  it('leaves it, once it was detached and is attached again', async () => {
+  it('leaves a volume that was detached once and is attached again', async () => {
     const user = await newUser()
     for (const end of ends(user)) {
       const row = await instance(user, { volume: made() })
@@ -240,7 +240,7 @@ describe('an instance that is created with a volume', () => {
     }
   })
 
-  it('gets one of several instances that are created with the same one at once', async () => {
+  it('is the only one of several that are created with the same volume at once', async () => {
     const user = await newUser()
     const { uuid } = await available(user)
     const outcomes = await Promise.all(

@@ -148,14 +148,14 @@ describe('volumes and hosts', () => {
     }
   })
 
-  it('take all replicas with their volumes or none', async () => {
+  it('get all replicas with their volumes or none', async () => {
     await addHosts({ a: [10_000, 35], b: [2_000, 20] })
     assert.deepEqual(refusalOf(await createWith({ replicas: 5, ...made(10) })), noRoom(10, 6, 35))
     assert.deepEqual(await listVolumes(database, user.uuid), [])
     assert.deepEqual(await listInstances(database, user.uuid), [])
   })
 
-  it('get an instance with a volume that exists where that is', async () => {
+  it('get an instance whose existing volume they have', async () => {
     await addHosts({ a: [100, 100], b: [100_000, 50] })
     const { uuid, name } = await created(60)
     await recordVolume(database, { uuid, revision: 1 }, { phase: VolumePhase.Ready, made: true })

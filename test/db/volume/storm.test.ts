@@ -14,9 +14,9 @@ import { testMount as mount, volumeRecords } from '../../support/volume-records.
 const hosts = { local: 400, second: 300, third: 200 }
 const clients = 12
 const callsEach = 40
-/** Ten seconds on two idle cores. */
+/** The storm takes ten seconds on two idle cores. */
 const stormLimitMs = 120_000
-/** Of each user: few, so that calls meet. */
+/** How many objects of each user are used: few, so that calls meet. */
 const objectsSeen = 6
 
 interface Tenant {
@@ -25,7 +25,7 @@ interface Tenant {
   readonly volumes: { readonly uuid: string }[]
 }
 
-describe('all that is done to volumes', () => {
+describe('all calls on volumes', () => {
   const {
     database,
     newUser,
@@ -46,7 +46,7 @@ describe('all that is done to volumes', () => {
     list.splice(0, Math.max(0, list.length - objectsSeen))
   }
 
-  /** One thing that somebody asks for; `pick` is what it depends on. Answers whether anything came of it. */
+  /** The calls of the storm. `pick` decides what a call does. Each returns whether it changed anything. */
   const calls = {
     async createVolume({ user, volumes }, pick) {
       const outcome = await create(user, { sizeMb: 8 + pick(40) })
@@ -138,7 +138,7 @@ describe('all that is done to volumes', () => {
   const script = fc.array(step, { minLength: callsEach, maxLength: callsEach })
   const storm = fc.array(script, { minLength: clients, maxLength: clients })
 
-  it('at once ends without a deadlock, and leaves what belongs together', async () => {
+  it('run at once without a deadlock, and leave consistent rows', async () => {
     for (const [id, volumeMb] of Object.entries(hosts)) await addNode(database(), { id, volumeMb })
     const users = [
       await newUser({ volumes: 8, totalVolumeMb: 200, instances: 12 }),
@@ -158,7 +158,7 @@ describe('all that is done to volumes', () => {
         if (await calls[name](tenants[tenant]!, pick)) done.add(name)
       }
     }
-    // What happens depends on who is faster: a smaller case would be another one.
+    // The outcome depends on which call is faster, so a smaller case would be a different one.
     const settings = { numRuns: 1, endOnFailure: true }
     await fc.assert(
       fc.asyncProperty(storm, async (scripts) => {
@@ -170,7 +170,7 @@ describe('all that is done to volumes', () => {
     assert.deepEqual([...done].toSorted(), callNames.toSorted(), 'each was done at least once')
   }).timeout(stormLimitMs)
 
-  /** What no reader may ever see. */
+  /** Fails if rows are in a state that no reader may ever see. */
   async function checkRows(): Promise<void> {
     const { db } = database()
     const none = async (what: string, query: RawBuilder<unknown>) =>

@@ -25,7 +25,7 @@ describe('volumes of other users', () => {
     volumeOf,
   } = volumeRecords()
 
-  /** What belongs to Ann, with whom Bob shares the host and every name. */
+  /** The objects of Ann. Bob has objects of the same names on the same host. */
   async function twoTenants() {
     const [ann, bob] = [await newUser(), await newUser()]
     const volume = await available(ann, { name: 'data' })
@@ -109,7 +109,7 @@ describe('volumes of other users', () => {
           assert.ok((await detach(bob, volume)).ok)
           assert.ok((await remove(bob, volume)).ok)
         })
-        // What waits behind Ann's lock shows that all of it was done while that was held.
+        // The call that waits behind Ann's lock shows that all of the others ran while the lock was held.
         return [create(ann), own.then(() => create(ann))]
       },
       2,

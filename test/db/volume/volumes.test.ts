@@ -30,7 +30,7 @@ describe('volumes', () => {
   } = volumeRecords()
   const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name)
 
-  it('hold what was asked for, and are answered as they are read later', async () => {
+  it('hold the wanted settings, and are returned as they are read later', async () => {
     const user = await newUser()
     const volume = await created(user, { name: 'data', sizeMb: 100 })
     const { uuid, position, createdAt, ...rest } = volume
@@ -55,7 +55,7 @@ describe('volumes', () => {
     assert.deepEqual(await find(user, { uuid }), volume)
   })
 
-  it('are not made and deleted faster than hosts are done with them', async () => {
+  it('can not be created and deleted faster than hosts remove them', async () => {
     const user = await newUser({ volumes: 1 })
     for (let times = 0; times < 2; times++) await remove(user, await created(user))
     assert.deepEqual(refusalOf(await create(user)), {
@@ -165,7 +165,7 @@ describe('volumes', () => {
     )
   })
 
-  it('are in the state that the domain makes of their phase and their instance', async () => {
+  it('are in the state that the domain computes from their phase and their instance', async () => {
     const user = await newUser()
     const holders = { none: undefined, resting: InstanceState.Stopped, live: InstanceState.Running }
     for (const use of Object.values(VolumeUse)) {
@@ -187,7 +187,7 @@ describe('volumes', () => {
     }
   })
 
-  it('are mounted also where their instance only waits for its next start', async () => {
+  it('are mounted also while their instance waits for its next start', async () => {
     const user = await newUser()
     const volume = await available(user)
     const holder = await instance(user)
@@ -201,7 +201,7 @@ describe('volumes', () => {
     assert.equal(await state(), 'mounted')
   })
 
-  it('are listed where they pass any of the filters, each with all that it says', async () => {
+  it('are listed if they pass all conditions of any of the filters', async () => {
     const user = await newUser()
     await available(user, { name: 'ready' })
     await created(user, { name: 'new' })
@@ -228,7 +228,7 @@ describe('volumes', () => {
     assert.partialDeepStrictEqual(await find(user, volume), { state: 'available', failure: null })
   })
 
-  it('that are deleted are answered as they were, seen by no reader, and found by their cleaner alone', async () => {
+  it('that are deleted are returned as they were, and found only by the search for deleted volumes', async () => {
     const user = await newUser()
     const volume = await available(user, { name: 'data' })
     const before = await find(user, volume)
