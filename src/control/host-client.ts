@@ -38,7 +38,7 @@ export interface PlacedInstance {
 }
 
 export interface LogRequest {
-  /** The begin of the window. Negative: counted from the end. */
+  /** Where the window begins. Negative: counted from the end. */
   readonly offset: number
   readonly limit: number
 }

@@ -202,7 +202,7 @@ function membersOf(eb: ExpressionBuilder<Tables, 'autoscaleConfigurations'>) {
     )
 }
 
-/** In the order of `MemberColumns`. */
+/** The columns of one member, in the order of `MemberColumns`. */
 function memberColumns(eb: ExpressionBuilder<Tables, 'instances' | 'nodes'>) {
   const ms = (column: 'stateSince' | 'createdAt' | 'startedAt' | 'restartNextAt') => {
     const seconds = eb.fn<number>('date_part', [eb.val('epoch'), `instances.${column}`])

@@ -14,9 +14,9 @@ export interface NodeOverview {
   /** The memory that all VMs of the host may take together. */
   readonly memoryMb: number
   readonly subnet: string
-  /** Those included that are being deleted. */
+  /** The number of instances, including those that are being deleted. */
   readonly instances: number
-  /** Those included that are being deleted. */
+  /** The number of volumes, including those that are being deleted. */
   readonly volumes: number
   /** The size of all volumes of the host together. */
   readonly promisedMb: number

@@ -16,7 +16,7 @@ import { maxNameAttempts } from '../random-suffix.ts'
 import { Refused } from '../refused.ts'
 import type { SecretBox } from '../secret-box.ts'
 
-// What creates of instances and autoscale both need to write rows of instances.
+// This file has what both a create of instances and autoscale need to write rows of instances.
 
 /**
  * A request for an instance and its replicas, with defaults resolved, the name parsed and the image pinned.
@@ -36,7 +36,7 @@ export interface NewInstances {
   readonly autostart: boolean
   /** The number of instances in addition to the first. */
   readonly replicas: number
-  /** Absent: off. */
+  /** The standby settings. Absent: the instances never sleep. */
   readonly scaleToZero?: ScaleToZero
   /** The service that all replicas share. Absent: they are attached to none. */
   readonly service?: ServiceChoice
