@@ -8,6 +8,7 @@ import type {
 } from '../../domain/certificate/order-pace.ts'
 import { CertificateOrigin } from '../../domain/service/handler.ts'
 import type { Database } from '../database.ts'
+import { takeLock } from '../locks.ts'
 import type { Db } from '../schema/tables.ts'
 
 export type OrderPermit = { readonly number: number } | OrderPutOff | 'gone'
@@ -31,7 +32,7 @@ const paceLock = 7_070_003
  */
 export async function takeOrder(database: Database, wanted: Wanted): Promise<OrderPermit> {
   return database.db.transaction().execute(async (db) => {
-    await db.selectNoFrom((eb) => eb.fn('pg_advisory_xact_lock', [eb.val(paceLock)]).as('locked')).execute()
+    await takeLock(db, paceLock)
     const { uuid, directory, pace, nowMs } = wanted
     const found = await wantedOrder(db, uuid)
     if (found === undefined) return 'gone'
