@@ -4,7 +4,7 @@ export interface DoublingDelay {
   readonly longestMs: number
 }
 
-/** `repeats` counts those before: 0 gives the first delay. */
+/** Returns one delay. `repeats` is the number of delays before it: 0 gives the first delay. */
 export function doublingDelayMs({ firstMs, longestMs }: DoublingDelay, repeats: number): number {
   return Math.min(longestMs, firstMs * 2 ** repeats)
 }

@@ -47,9 +47,9 @@ export const defaultHardQuotas: QuotaAmounts = {
   volumes: 253,
   totalVolumeMb: 20_480,
   registryMb: 10_240,
-  // As much as `liveMemoryMb`: all instances that may live may also sleep.
+  // The same as `liveMemoryMb`, so that all live instances can sleep with their memory at the same time.
   snapshotMb: 32_768,
-  // Room for the largest image while it is made.
+  // Enough for the largest image while a host makes it from its layers.
   imageMb: 16_384,
 }
 
@@ -69,7 +69,8 @@ export const defaultQuotaLimits: QuotaLimits = {
 }
 
 /**
- * The range of each of these numbers: none may be 0, and the columns of the database hold no more than `max`.
+ * The range of every quota and every limit above: none may be 0, and the columns of the database hold no
+ * more than `max`.
  */
 export const quotaRange = { min: 1, max: 2_147_483_647 } as const
 
@@ -108,7 +109,8 @@ export function findQuotaExcess(
     const more = added[quota] ?? 0
     const value = quotas.used[quota] + more
     const bound = quotas.hard[quota]
-    // A bound may have been lowered below what is in use. What adds nothing to that quota is still allowed.
+    // An operator may have lowered the bound below what is in use. A demand that adds nothing to that quota
+    // is still allowed.
     if (more > 0 && value > bound) return { quota, value, bound }
   }
   return undefined
@@ -163,7 +165,10 @@ export function findVolumeLimitBreach(
   return sizeMb < min || sizeMb > max ? { parameter: 'size_mb', value: sizeMb, min, max } : undefined
 }
 
-/** Whether an account may have no more than the one instance that exists without autoscale. */
+/**
+ * Whether the account may not use autoscale: its limits allow only a size of one, and one instance exists
+ * without autoscale, too.
+ */
 export function isAutoscaleDisabled(
   limits: Pick<QuotaLimits, 'minAutoscaleSize' | 'maxAutoscaleSize'>,
 ): boolean {

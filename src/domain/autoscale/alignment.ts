@@ -7,7 +7,7 @@ import { InstanceState } from '../instance/state.ts'
 export type StandingMember = AutoscaleMember & { readonly standing: Standing }
 
 export interface Alignment {
-  /** How many of the members that stay count for the size. */
+  /** The number of members that are kept and count for the size. */
   readonly size: number
   /** The members that are given back; never the master. */
   readonly retire: readonly RetiringMember[]
@@ -17,9 +17,9 @@ export interface Alignment {
 
 /** The result of an alignment. */
 export interface AlignedSize {
-  /** How many instances count for the size afterwards. */
+  /** How many instances count for the size after the alignment. */
   readonly size: number
-  /** The size that is wanted from then on. */
+  /** The size that autoscale aims at after the alignment. */
   readonly target: number
   readonly refusal?: string
   readonly closing?: true
@@ -32,8 +32,8 @@ export interface RetiringMember {
 }
 
 /**
- * Every clone that is given back drains at least this long. So a request that was on its way when the
- * gateways heard of it is still answered.
+ * The shortest drain of a clone that is given back. So a request that was already on its way when the
+ * gateways learned of the drain is still answered.
  */
 export const leastDrainMs = 500
 
@@ -48,11 +48,11 @@ export const Drain = {
 export type Drain = (typeof Drain)[keyof typeof Drain]
 
 /**
- * Plans how to reach `target` from the given members. A clone that is down or failed always goes. So does a
- * clone that the cause names as failed and that has not recovered since. If there are too many, the members
- * that serve nobody go first: those that start, then those that sleep, then the youngest. But no surplus goes
- * while failed members are replaced, because nobody has checked whether the others serve. `members` are in
- * the order in which they were made.
+ * Plans how to reach `target` from the given members. A clone that is down or failed is always given back.
+ * So is a clone that the cause names as failed and that has not recovered since. If there are too many
+ * members, those that serve nobody are given back first: those that start, then those that sleep, then the
+ * youngest. But no surplus is given back while failed members are replaced, because nobody has checked
+ * whether the others serve. `members` are in the order in which they were made.
  */
 export function planAlignment(
   members: readonly StandingMember[],
@@ -93,7 +93,7 @@ export function targetAfter(
   return cause === 'resize' && refusal !== undefined ? Math.min(target, Math.max(size, minSize)) : target
 }
 
-/** Whether a clone goes, by its standing and by whether it was found failed a moment ago. */
+/** Whether a clone is given back: by its standing, and by whether it was found failed a moment ago. */
 const isGoing = {
   [Standing.Counted]: () => false,
   [Standing.Asleep]: () => false,

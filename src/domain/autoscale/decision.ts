@@ -13,7 +13,7 @@ import type { HeldSize, NotedProposal } from './shrinking.ts'
 import { InstanceState } from '../instance/state.ts'
 import { problemFreeMs } from '../instance/restart-schedule.ts'
 
-/** What one look at a service keeps for the next; plain JSON. */
+/** What one look at a service hands on to the next look; plain JSON. */
 export interface AutoscaleMemory {
   readonly looks: readonly Look[]
   /** The proposals of the last looks without a break, the newest last. */
@@ -22,11 +22,11 @@ export interface AutoscaleMemory {
 
 export interface AutoscaleVerdict {
   readonly memory: AutoscaleMemory
-  /** Absent if there is nothing to do; `rest` says why. */
+  /** What has to be done now. If it is absent, nothing has to be done, and `rest` says why. */
   readonly outcome?: AutoscaleOutcome
   readonly rest?: RestReason
   readonly size: number
-  /** Absent until there are enough looks. */
+  /** The means over the last looks. They are absent until there are enough looks. */
   readonly metrics?: MetricValues
 }
 
@@ -59,7 +59,10 @@ interface View extends AutoscaleMemory {
   readonly judgement?: Judgement
   /** The proposed size within the bounds, or the target if there is no proposal. */
   readonly wanted: number
-  /** If fewer are wanted: the smallest size from which the policies would not want more again. */
+  /**
+   * The smallest size at which the policies would not want more again. It is set only if fewer instances
+   * are wanted.
+   */
   readonly held?: HeldSize
   readonly isBlocked: boolean
 }

@@ -39,7 +39,7 @@ export function explainDecision({ cause, before, after, added, givenBack, refusa
   return `${done}: ${because}.${missing}`
 }
 
-/** Such as `640 millicores per instance`. */
+/** Writes a value with its unit, such as `640 millicores per instance`. */
 export function amountOf(metric: AutoscaleMetric, value: number): string {
   const { unit, decimals } = unitOf[metric]
   const rounded = Number(value.toFixed(decimals))
@@ -54,7 +54,7 @@ const unitOf = {
   [AutoscaleMetric.RequestsPerSecond]: { unit: 'requests per second', decimals: 1 },
 } satisfies Record<AutoscaleMetric, { readonly unit: string; readonly decimals: number }>
 
-/** Such as `lower bound 500 inclusive, upper bound 800 exclusive`. */
+/** Writes the bounds of a step, such as `lower bound 500 inclusive, upper bound 800 exclusive`. */
 export function boundsOf({ lowerBound, upperBound }: AutoscaleStep): string {
   return [
     ...(lowerBound === undefined ? [] : [`lower bound ${lowerBound} inclusive`]),
@@ -85,7 +85,7 @@ function reasonOf(decision: SizeDecision): string {
   return `${judged(decision)}${otherSize(decision)}`
 }
 
-/** Says why the size is not the proposed one; empty if it is. */
+/** Says why the decided size differs from the proposed one. Returns an empty text if they are equal. */
 function otherSize({ from, to, proposed }: SizeDecision): string {
   if (to === proposed) return ''
   if (to > from) return `; max_size allows ${to}`

@@ -36,7 +36,10 @@ export interface AutoscaleLife {
   /** Failures since the last success. */
   readonly failures: number
   readonly failedAtMs?: number
-  /** Nothing is added before this time. While aligning, absent if the time is over. */
+  /**
+   * The end of the back-off: no instance is added before this time. While aligning, the field is absent if
+   * this time has passed.
+   */
   readonly blockedUntilMs?: number
   /** For people: what failed, or why the last alignment did not reach its target. */
   readonly trouble?: string
@@ -63,7 +66,7 @@ export const failuresForgottenMs = 2 * longestBlockMs
 export type AutoscaleLifeEvent =
   | { readonly kind: 'watched'; readonly outcome: WatchResult }
   | { readonly kind: 'aligned'; readonly result: AlignedSize }
-  /** `closed` is false if the service was configured again meanwhile. */
+  /** The work of closing has ended. `closed` is false if the service was configured again meanwhile. */
   | { readonly kind: 'closed'; readonly closed: boolean }
   | { readonly kind: 'configured' }
   | { readonly kind: 'delete' }

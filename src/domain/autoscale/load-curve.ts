@@ -22,7 +22,10 @@ export interface CurveOptions {
   readonly low: number
   readonly high: number
   readonly periodMs: number
-  /** In each second, a random share of the load up to this one is added or taken away. */
+  /**
+   * The largest share of the load that is randomly added or taken away. The random share changes every
+   * second.
+   */
   readonly noise?: number
   readonly seed: number
 }
@@ -38,8 +41,8 @@ export function loadCurve(shape: CurveShape, options: CurveOptions): LoadCurve {
 }
 
 /**
- * A recorded load. Between two points it is that of the earlier one. `points` are in the order of time, and
- * there is at least one.
+ * Plays back a recorded load. Between two points, the load is that of the earlier point. `points` are in
+ * the order of time, and there is at least one.
  */
 export function recordedLoad(points: readonly { readonly atMs: number; readonly load: number }[]): LoadCurve {
   return (atMs) => {

@@ -13,13 +13,13 @@ export const longestLookGapMs = 3 * observationIntervalMs
 /** What one look saw of the instances that count. */
 export interface Look {
   readonly atMs: number
-  /** Their UUIDs, sorted. */
+  /** The UUIDs of the counted instances, sorted. */
   readonly counted: readonly string[]
-  /** The means per instance. */
+  /** The mean of each metric over the counted instances. */
   readonly metrics: MetricValues
   /**
-   * The load of some instance that counts is unknown. The metrics take it as 0, or leave the instance out if
-   * its host is lost.
+   * Whether the load of some counted instance is unknown. The metrics take an unknown load as 0, or leave
+   * the instance out if its host is lost.
    */
   readonly incomplete: boolean
 }
@@ -42,7 +42,7 @@ export function addLook(looks: readonly Look[], { nowMs, members }: AutoscaleObs
   return follows ? [...looks, look].slice(-observationsPerMetric) : [look]
 }
 
-/** Returns undefined until there are enough looks. */
+/** Returns the mean of each metric over the looks, or undefined until there are enough looks. */
 export function metricsOf(looks: readonly Look[]): MetricValues | undefined {
   return looks.length < observationsPerMetric ? undefined : means(looks.map(({ metrics }) => metrics))
 }

@@ -24,13 +24,13 @@ export interface AutoscaleMember {
   /** Why its last start or wake failed; absent once one has succeeded. */
   readonly failure?: string
   /**
-   * The host has been silent for so long that it gets no new instances. Whether this instance still serves is
-   * unknown.
+   * Present if the host has been silent for so long that it gets no new instances. Whether this instance
+   * still serves is unknown then.
    */
   readonly isHostLost?: true
   /**
-   * The host has been silent for `hostGoneAfterMs` while another host was heard. The instance is not relied
-   * on until its host is back.
+   * Present if the host has been silent for `hostGoneAfterMs` while another host was heard. The instance is
+   * not relied on until its host is back.
    */
   readonly isHostGone?: true
 }

@@ -34,7 +34,7 @@ export interface AutoscalePolicy {
   readonly name: string
   readonly metric: AutoscaleMetric
   readonly adjustmentType: AdjustmentType
-  /** Ascending, without gap or overlap. */
+  /** The steps in ascending order, without a gap or an overlap. */
   readonly steps: readonly AutoscaleStep[]
 }
 

@@ -6,7 +6,7 @@ export type MetricValues = Readonly<Record<AutoscaleMetric, number>>
 
 /** The size that a policy wants for the measured values. */
 export interface SizeProposal {
-  /** Not bounded by the configuration; never below 0. */
+  /** The wanted number of instances. The configuration does not bound it; it is never below 0. */
   readonly size: number
   readonly policy: string
   readonly metric: AutoscaleMetric
@@ -35,7 +35,7 @@ export function proposeSize(
   return largest
 }
 
-/** A lower bound belongs to its step, an upper bound to the next one. */
+/** Returns the step for a value. A value that equals a bound belongs to the step that begins there. */
 export function stepFor(steps: readonly AutoscaleStep[], value: number): AutoscaleStep | undefined {
   return steps.find(
     ({ lowerBound = -Infinity, upperBound = Infinity }) => lowerBound <= value && value < upperBound,
@@ -53,8 +53,8 @@ const adjusted = {
 } satisfies Record<AdjustmentType, (base: number, adjustment: number) => number>
 
 /**
- * A percentage never does nothing. Growth is rounded up. Shrinking is rounded so that fewer instances go, but
- * at least one goes.
+ * How many instances a percentage adds or removes. Growth is rounded up. Shrinking is rounded so that fewer
+ * instances are removed, but at least one is. So the result is 0 only if an argument is 0.
  */
 function shareOf(base: number, percent: number): number {
   const share = (base * percent) / 100

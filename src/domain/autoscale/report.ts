@@ -10,7 +10,7 @@ export interface DecisionReport {
   /** The names of the clones that were added and given back. */
   readonly added: readonly string[]
   readonly givenBack: readonly string[]
-  /** Why not all were added; never a secret. */
+  /** Why not all wanted clones were added. The text never contains a secret. */
   readonly refusal?: string
 }
 

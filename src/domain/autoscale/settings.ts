@@ -4,7 +4,10 @@ export interface AutoscaleSettings {
   /** The user's name for the service, for people who look at the workflow. */
   readonly serviceName: string
   readonly userUuid: string
-  /** The size in the row, if a workflow wrote one. A workflow that was terminated continues from there. */
+  /**
+   * The size that the row records, if an earlier workflow wrote one. If that workflow was terminated, the
+   * new one continues from this size.
+   */
   readonly target?: number
 }
 

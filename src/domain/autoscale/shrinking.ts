@@ -24,7 +24,7 @@ export interface NotedProposal {
 export interface HeldSize {
   /** At this size, no policy would want more. */
   readonly size: number
-  /** Absent if some instances can be given back. */
+  /** Why no instance can be given back. If it is absent, some instances can be given back. */
   readonly wantedBack?: WantedBack
 }
 

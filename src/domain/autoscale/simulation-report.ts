@@ -12,7 +12,7 @@ export interface SimulationReport {
   readonly missingInstanceSeconds: number
   /** The share of the whole demand that was not served. */
   readonly unservedShare: number
-  /** Periods with fewer warmed-up instances than needed. */
+  /** How many times there were fewer warmed-up instances than needed. */
   readonly shortages: number
   readonly longestShortageMs: number
   readonly meanShortageMs: number

@@ -10,7 +10,7 @@ export interface AutoscaleSituation {
   readonly configured: 'no' | 'yes' | 'closing'
   /** The names of clones that are being given back and still exist. */
   readonly leaving: readonly string[]
-  /** Absent if no workflow runs. */
+  /** What the workflow of the configuration reports. It is absent if no workflow runs. */
   readonly seen?: {
     readonly life: AutoscaleLife
     readonly view?: AutoscaleView

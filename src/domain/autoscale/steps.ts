@@ -49,7 +49,10 @@ export type PolicyProblem =
     }
   /** The step begins below the one that is written before it. */
   | { readonly kind: 'unsorted'; readonly step: number; readonly previous: number }
-  /** An absent `from` or `to` means open on that side. */
+  /**
+   * Two steps overlap between `from` and `to`. If one of these is absent, the range has no bound on that
+   * side.
+   */
   | {
       readonly kind: 'overlap'
       readonly step: number
@@ -77,7 +80,7 @@ export function findPolicyProblems(policy: WrittenPolicy): PolicyProblem[] {
   return [...nameProblems(policy.name), ...wordProblems(policy), ...stepsProblems(policy)]
 }
 
-/** Fills in the defaults. Only for a policy without problems. */
+/** Fills in the defaults of a policy. The policy must have no problems. */
 export function resolvePolicy({ name, metric, adjustmentType, steps }: WrittenPolicy): AutoscalePolicy {
   return {
     name: parseObjectName(name) ?? name,

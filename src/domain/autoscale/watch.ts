@@ -21,14 +21,14 @@ export interface AutoscaleView {
   readonly atMs?: number
   readonly size?: number
   readonly target?: number
-  /** The means on which decisions rest; absent until there are enough looks. */
+  /** The means on which decisions rest. They are absent until there are enough looks. */
   readonly metrics?: Readonly<Record<AutoscaleMetric, number>>
   readonly rest?: RestReason
   /** The known loads of running instances by name, at most `viewedLoads` of them. */
   readonly loads?: Readonly<Record<string, MemberLoad>>
-  /** Why no look has succeeded since; never a secret. */
+  /** Why no look has succeeded since `atMs`. The text never contains a secret. */
   readonly trouble?: string
 }
 
-/** The most loads in a view. A view is sent every few seconds, so it stays small. */
+/** The largest number of loads in a view. A view is sent every few seconds, so it has to stay small. */
 export const viewedLoads = 16

@@ -12,7 +12,10 @@ export interface AttemptReport {
   readonly name?: string
   /** The authority's name, for people. */
   readonly authority?: string
-  /** If CAA records exist, they have to name one of these. Empty if the authority does not say its names. */
+  /**
+   * The names by which CAA records may allow the authority. If CAA records exist, they have to name one of
+   * these. The list is empty if the authority does not say its names.
+   */
   readonly caaIdentities?: readonly string[]
   readonly dns?: DnsSeen
   readonly caa?: CaaSeen
@@ -50,7 +53,10 @@ export interface DnsSeen {
   readonly cname: readonly string[]
 }
 
-/** If nothing was found and there is no failure, the name exists and has no such record. */
+/**
+ * The result of one DNS lookup. If `found` is empty and there is no failure, the name exists and has no
+ * such record.
+ */
 export interface LookupSeen {
   readonly found: readonly string[]
   readonly failure?: LookupFailure
@@ -58,7 +64,7 @@ export interface LookupSeen {
 
 export const LookupFailure = {
   NoSuchName: 'no-such-name',
-  /** Often because the name's DNSSEC is broken. */
+  /** The DNS server reported that it failed, often because the name's DNSSEC is broken. */
   ServerFailed: 'server-failed',
   NoAnswer: 'no-answer',
   Other: 'other',
@@ -66,8 +72,8 @@ export const LookupFailure = {
 export type LookupFailure = (typeof LookupFailure)[keyof typeof LookupFailure]
 
 /**
- * The CAA records that are closest to the name on the way to the root (RFC 8659); if there are none, `at` is
- * absent.
+ * The CAA records that apply to the name: the closest ones on the way from the name to the root (RFC 8659).
+ * If there are none, `at` is absent.
  */
 export interface CaaSeen {
   readonly at?: string
@@ -93,7 +99,7 @@ export type AddressScope = (typeof AddressScope)[keyof typeof AddressScope]
 export const PortState = {
   Open: 'open',
   Refused: 'refused',
-  /** Also if a firewall drops packets silently. */
+  /** Nothing was answered in time. A firewall that drops packets silently causes this, too. */
   Timeout: 'timeout',
   Unreachable: 'unreachable',
   NotAsked: 'not-asked',

@@ -341,7 +341,9 @@ function advise(life: CertificateLife, { event, moment }: Told<'renewal-advised'
   return { ...rest, ...advised, askAtMs: askAgainAtMs(advice, moment.nowMs) }
 }
 
-/** What is deleted has no row, and so no readers. */
+/**
+ * Whether readers see no difference between two lives. A deleted certificate has no row, and so no readers.
+ */
 function sameForReaders(one: CertificateLife, other: CertificateLife): boolean {
   if (other.deleted === true) return true
   return (

@@ -20,8 +20,9 @@ export const defaultOrderPace: OrderPace = { orders: 300, windowMs: 10_800_000, 
 /** New certificates leave a quarter of all orders (1 / `renewalShare`) to renewals. */
 const renewalShare = 4
 /**
- * One user gets at most a quarter of the orders for new certificates, and as much for renewals. If there are
- * fewer users than this, each gets an equal part.
+ * The largest number of equal parts into which all orders are divided among users. With this many users or
+ * more, each user gets a quarter of the orders for new certificates, and another quarter for renewals. With
+ * fewer users, all orders are divided by the number of users.
  */
 const mostShares = 4
 const hourMs = 3_600_000
@@ -61,7 +62,7 @@ export interface KnownOrders {
   readonly nowMs: number
 }
 
-/** Returns undefined if the order may be made now. */
+/** Returns why and until when the order has to wait, or undefined if it may be made now. */
 export function putOffOrder(
   pace: OrderPace,
   wanted: WantedOrder,

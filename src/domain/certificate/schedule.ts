@@ -109,7 +109,10 @@ export function advisedAtMs(
   return Math.max(Math.min(wantedMs, latestMs), nowMs + leastRestMs)
 }
 
-/** The authority is asked about daily: if it has to revoke many certificates, it says so by their windows. */
+/**
+ * The shortest and the longest time between two questions about a renewal. The longest is a day, because an
+ * authority that has to revoke many certificates announces it by the renewal windows in its answers.
+ */
 const soonestQuestionMs = hourMs
 const latestQuestionMs = dayMs
 

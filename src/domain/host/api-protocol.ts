@@ -59,7 +59,10 @@ export interface LaunchSpec {
   readonly uuid: string
   readonly name: string
   readonly userUuid: string
-  /** `<repository>@sha256:<hex>`; official images have the repository `official/<app>`. */
+  /**
+   * The image in the form `<repository>@sha256:<hex>`; official images have the repository
+   * `official/<app>`.
+   */
   readonly image: string
   /** The user's quota `image_mb`. Absent in a spec that an earlier version stored. */
   readonly imageQuotaMb?: number
@@ -78,8 +81,8 @@ export interface LaunchVolume extends VolumeMount {
   readonly uuid: string
   readonly sizeMb: number
   /**
-   * Whether its workflow has recorded the volume as complete. If so, a host that does not find it has lost
-   * it; else a start may make it.
+   * Whether the volume's workflow has recorded the volume as complete. If so, a host that does not find the
+   * volume has lost it. If not, a start may make it.
    */
   readonly made: boolean
 }
@@ -119,7 +122,10 @@ export interface LoadCounters {
   readonly handledPerSecond: number
 }
 
-/** This bound keeps a heartbeat below the largest request that the API reads. */
+/**
+ * The largest number of users in `imageBytes`. It keeps a heartbeat below the largest request body that the
+ * API reads.
+ */
 export const maxImageOwnersTold = 10_000
 
 export const heartbeatIntervalMs = 5_000

@@ -1,6 +1,9 @@
 const mebibyte = 1024 * 1024
 const mostBytes = 2_048 * mebibyte
-/** The share of a small disk. With the full reserve, nothing could be stored on it. */
+/**
+ * The largest share of a disk that is reserved. It applies to small disks, on which the full reserve would
+ * leave no room to store anything.
+ */
 const share = 1 / 8
 
 /** The size of a file system. */

@@ -4,7 +4,10 @@
  * host would accept.
  */
 
-/** The platform's kernel does not boot with less. An instance with less silently gets this much. */
+/**
+ * The least memory of a guest, because the platform's kernel does not boot with less. An instance that asks
+ * for less silently gets this much.
+ */
 export const minGuestMemoryMb = 96
 
 /**

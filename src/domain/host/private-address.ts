@@ -8,7 +8,7 @@ export const lastInstanceIndex = 65_534
 export const addressesPerSubnet = lastInstanceIndex - firstInstanceIndex + 1
 
 const subnetPattern = /^(\d{1,3})\.(\d{1,3})\.0\.0\/16$/
-/** The private networks of hosts lie in 10.64.0.0/10. */
+/** The second octet of the lowest host network: the private networks of hosts are in 10.64.0.0/10. */
 const firstSubnetOctet = 64
 const subnetCount = 64
 

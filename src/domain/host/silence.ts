@@ -15,26 +15,29 @@ export interface HostSigns {
   readonly heardMs: number
   /** The time of the last refused connection that came without such a gap. */
   readonly refusedMs: number
-  /** When the machine last answered anything at all. */
+  /** The time of the last refused connection, provided that no such gap was before it. */
   readonly reachedMs: number
-  /** Whether an attempt to connect has found nobody since then. */
+  /** Whether an attempt to connect got no answer since `reachedMs`. */
   readonly missed: boolean
 }
 
 export const HostSilence = {
-  /** Leases stand, and new traffic waits for the line. */
+  /** Leases are valid, and new traffic waits until the host's line is back. */
   None: 'none',
-  /** There has been no agent for long. Leases stand, and new traffic should not wait. */
+  /** No agent has listened for a long time. Leases are still valid, but new traffic should not wait. */
   Down: 'down',
-  /** Leases no longer stand. New traffic waits for a moment. */
+  /** Leases are no longer valid. New traffic waits for a moment. */
   Silent: 'silent',
-  /** Leases no longer stand. New traffic should not wait. */
+  /** Leases are no longer valid. New traffic should not wait. */
   Away: 'away',
-  /** The machine is not there either: what is in flight leads nowhere. */
+  /** The machine does not answer either: requests and connections in flight are lost. */
   Unreachable: 'unreachable',
 } as const
 export type HostSilence = (typeof HostSilence)[keyof typeof HostSilence]
-/** What listeners are told. From its next message on, a host is well again. */
+/**
+ * The kinds of silence that are reported to listeners. `None` is not among them: the host's next message
+ * ends every trouble.
+ */
 export type HostTrouble = Exclude<HostSilence, typeof HostSilence.None>
 
 /**
@@ -43,8 +46,8 @@ export type HostTrouble = Exclude<HostSilence, typeof HostSilence.None>
  */
 export const silentHostAwayMs = leaseValidMs + 2_000
 /**
- * A machine that answers no attempt for this long has lost its connections too, or the network to it has
- * failed.
+ * How long a machine may answer no attempt to connect before it counts as unreachable. By then it has lost
+ * its connections too, or the network to it has failed.
  */
 export const unreachableAfterMs = 10_000
 /**
@@ -93,9 +96,9 @@ function rankOf(silence: HostSilence): number {
 }
 
 /**
- * Returns what to tell listeners next who were told `told` so far; undefined if nothing. It goes one step at
- * a time: a gateway that was itself held up then reads, between two looks, the messages that have come
- * meanwhile.
+ * Returns the next trouble to report to listeners, if the last one they heard of was `told`; undefined if
+ * there is nothing to report. Trouble is reported one step at a time. So a gateway that was itself held up
+ * can read, between two looks, the messages that arrived meanwhile.
  */
 export function nextTrouble(told: HostSilence, now: HostSilence): HostTrouble | undefined {
   if (now === HostSilence.Down) return told === HostSilence.None ? now : undefined

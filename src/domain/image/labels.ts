@@ -26,7 +26,10 @@ export const kernelArgsLabel = 'roost.kernel_args'
 
 const prefix = 'roost.'
 const known = new Set([memoryLabel, vcpusLabel, restartPolicyLabel, kernelArgsLabel])
-/** These bounds are beyond any machine. The user's quotas decide what is really allowed. */
+/**
+ * The largest memory and number of processors that a label may name. No machine has that much; the user's
+ * quotas decide what is really allowed.
+ */
 const maxMemoryMb = 1_048_576
 const maxVcpus = 256
 

@@ -135,7 +135,7 @@ export function startedByPermit(life: Lifecycle, event: EventOf<typeof EventKind
     : move.noteReport(life, event)
 }
 
-/** The host also answers with `started` when it has let traffic in again. */
+/** The host sent `started` for a running instance. It also sends this when it has let traffic in again. */
 export function startedRunning(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   return startedByPermit(event.report.boot === life.boot ? reopened(life) : life, event)
 }
@@ -229,8 +229,8 @@ function withLostOrder(
 }
 
 /**
- * Either a repeat of what is known, or the first answer for an instance that never ran or whose workflow was
- * lost.
+ * The host answered `slept` for an instance in standby. The answer is a repeat, or it is the first answer
+ * for an instance that never ran or whose workflow was lost.
  */
 export function sleptOn(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   if (!isOrdered(life, event)) return sleptAgain(life, event)
@@ -245,8 +245,8 @@ function sleptAgain(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Li
 }
 
 /**
- * What followed the sleep is already under way. Only the end of the boot that slept is recorded here, if it
- * is still open.
+ * The host answered `slept`, but what followed the sleep is already under way. Only the end of the boot
+ * that slept is recorded here, if it is still open.
  */
 export function sleptBefore(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   const { boot, exit } = event

@@ -30,7 +30,7 @@ export interface Lifecycle {
 
   readonly state: InstanceState
   readonly deletion?: Deletion
-  /** It drains, stops and is then deleted; no start takes that back. */
+  /** Present if the instance is retired: it drains, stops and is then deleted. No start takes that back. */
   readonly retired?: true
   /** Grows by one with every decision that changes what readers see. */
   readonly revision: number
@@ -40,17 +40,19 @@ export interface Lifecycle {
   readonly startOrigin: StartOrigin
   /** How many boots the present start has asked for. */
   readonly startTries: number
-  /** While starting: the last try failed, and the next is due at this time. */
+  /** When the next try of the start is due. It is set while starting, after a try has failed. */
   readonly retryAtMs?: number
-  /** A start came while the instance was stopping: it starts again afterwards. */
+  /**
+   * Whether a start came while the instance was stopping. The instance then starts again after the stop.
+   */
   readonly startAgain?: boolean
 
   /** The stop under way. */
   readonly asked?: AskedStop
   readonly drainUntilMs?: number
   /**
-   * A drain was taken back, and the host has to let traffic in again. The host may have finished the drain
-   * already.
+   * Present if a drain was taken back, so the host has to let traffic in again. The host may already have
+   * finished the drain.
    */
   readonly reopen?: true
 
@@ -60,8 +62,8 @@ export interface Lifecycle {
   readonly restartAttempt: number
   readonly restartAtMs?: number
   /**
-   * While stopped: the boot with which the last start gave up. An attempt of that boot that was cut off may
-   * still come up, so its host has to stop it.
+   * The boot with which the last start gave up; set while the instance is stopped. An attempt of that boot
+   * that was cut off may still come up, so the host has to stop it.
    */
   readonly givenUp?: number
 

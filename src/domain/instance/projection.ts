@@ -14,7 +14,10 @@ export interface InstanceProjection {
   readonly restartCount: number
   /** Restarts in the current sequence. */
   readonly restartAttempt: number
-  /** While a restart waits for its back-off. The instance then keeps its share of the live quotas. */
+  /**
+   * When the next restart is due, while one waits for its back-off. The instance then keeps its share of
+   * the live quotas.
+   */
   readonly restartNextAtMs?: number
   readonly startedAtMs?: number
   readonly stoppedAtMs?: number

@@ -18,8 +18,8 @@ export interface InstanceSettings {
   /** If absent, scale-to-zero is off, as in workflows that began before standby existed. */
   readonly scaleToZero?: ScaleToZero
   /**
-   * The life in the row, if a workflow wrote one. It counts only if the instance's workflow was terminated
-   * and a new one is started, which continues from there.
+   * The life that the row records, if an earlier workflow wrote one. It counts only if that workflow was
+   * terminated: the new workflow continues from it.
    */
   readonly recorded?: RecordedLife
 }

@@ -45,13 +45,13 @@ export interface RouteService {
   readonly hardLimit: number
 }
 
-/** Only instances that are attached to a service, and not deleted. */
+/** An instance that is attached to a service and not deleted. The feed has no others. */
 export interface RouteInstance {
   readonly uuid: string
   readonly name: string
   readonly serviceUuid: string
   readonly nodeId: string
-  /** The state as last recorded; the host knows better. */
+  /** The state that the row last recorded. The host may know a newer one. */
   readonly state: InstanceState
 }
 
@@ -65,7 +65,7 @@ export interface RouteCertificate {
   readonly uuid: string
   readonly commonName: string
   readonly state: CertificateState
-  /** Both are PEM, and present with state `valid`. */
+  /** `chain` and `key` are PEM. Both are present if the state is `valid`. */
   readonly chain?: string
   readonly key?: string
 }
@@ -83,7 +83,8 @@ export interface RouteChallenge {
   readonly fqdn: string
   readonly keyAuthorization: string
   /**
-   * Both are PEM, and present with `tls-alpn-01`: the certificate that a handshake with `acme-tls/1` gets.
+   * `chain` and `key` are PEM: the certificate that a handshake with `acme-tls/1` gets. Both are present if
+   * the kind is `tls-alpn-01`.
    */
   readonly chain?: string
   readonly key?: string

@@ -51,7 +51,7 @@ export function knownRefusal(state: GatewayLeaseState, nowMs: number): LeaseRefu
   return refusal !== undefined && refusal.untilMs > nowMs ? refusal : undefined
 }
 
-/** The lease as it stands in `hello`. */
+/** The lease in the form in which `hello` lists it. */
 export function heldLease(
   state: GatewayLeaseState,
 ): { readonly boot: number; readonly epoch: number } | undefined {

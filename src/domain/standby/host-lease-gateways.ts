@@ -12,18 +12,18 @@ export type Moves<K extends HostLeaseEvent['kind']> = {
 }
 
 /**
- * The most gateways. Further ones are refused, because each costs the host memory for every instance that it
- * asks for.
+ * The largest number of gateways that a host serves. Further ones are refused, because each costs the host
+ * memory for every instance that it asks for.
  */
 export const maxGateways = 256
 
-/** Phases in which a lease of the present boot stands. */
+/** The phases in which a lease of the present boot is valid. */
 const standing: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.Running,
   LeasePhase.Draining,
   LeasePhase.Stopping,
 ])
-/** Phases in which an `open` waits for nothing but its answer. */
+/** The phases in which the host can answer an `open` at once. */
 const answering: ReadonlySet<LeasePhase> = new Set([
   LeasePhase.None,
   LeasePhase.Running,

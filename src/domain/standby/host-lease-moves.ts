@@ -9,7 +9,7 @@ import { StandByRefusal } from '../instance/host-work.ts'
 import type { HostFailure } from '../instance/host-work.ts'
 import { StartKind } from '../instance/start-report.ts'
 
-/** An application that does not listen does not count as quiet for this long after its start. */
+/** How long after its start an application counts as busy if it does not listen yet. */
 export const firstQuietMs = 10_000
 /**
  * How long an instance that a peer's packet woke stays up at least. The packet itself is lost, so the

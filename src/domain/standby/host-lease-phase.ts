@@ -5,7 +5,7 @@ export const LeasePhase = {
   /** Its workflow brings it up. */
   Starting: 'starting',
   Running: 'running',
-  /** Runs for the existing connections; nothing new gets there. */
+  /** Runs for the existing connections only; no new traffic is admitted. */
   Draining: 'draining',
   /** An order to stand by is carried out; traffic waits. */
   StandingBy: 'standing-by',

@@ -7,8 +7,8 @@ import type { OpenRefusal } from './lease-protocol.ts'
 /** An idle period is reported again after this time if no order has followed. */
 export const idleRepeatMs = 15_000
 /**
- * The bounds of the time after the last traffic at which gateways give a lease back. Between them it is half
- * of the cooldown.
+ * The shortest and the longest time for which a lease carries nothing before its gateway returns it.
+ * Between these bounds the time is half of the cooldown.
  */
 export const shortestSettleMs = 20
 export const longestSettleMs = 1_000

@@ -45,14 +45,14 @@ export interface HostLeaseState {
   readonly settings: ScaleToZero
   readonly leases: readonly Lease[]
   readonly disabled: boolean
-  /** No time before this counts as quiet. */
+  /** The earliest time at which quiet may begin; what was before it does not count as quiet. */
   readonly quietFromMs: number
   /**
    * Whether there was traffic, or a report of it, since the boot came up. If so, it no longer matters when it
    * first listened.
    */
   readonly touched: boolean
-  /** Until this time it is not known what gateways hold. */
+  /** Until this time the host does not know which leases gateways hold. */
   readonly unsureUntilMs: number
   /** The present idle period. */
   readonly idle?: IdlePeriod
@@ -65,7 +65,7 @@ export interface HostLeaseState {
   readonly hurried: boolean
   /** The order that was carried out last. A repeat of it gets the same answer. */
   readonly slept?: Pick<StandByOrder, 'boot' | 'permit'>
-  /** Present in `asleep` and `waking`. */
+  /** The boot that the host may start by itself. It is present in `asleep` and `waking`. */
   readonly permit?: number
   readonly wakeFailure?: WakeFailure
   /** From `standing-by` to the end of `waking`: a peer sent something, and no wake has begun for it yet. */

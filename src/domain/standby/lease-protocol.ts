@@ -32,14 +32,18 @@ export const leaseValidMs = 5_000
  * busy machine. Traffic waits less for a host that is silent: `../host/silence.ts`.
  */
 export const hostAwayAfterMs = 20_000
-/** More than `leaseValidMs`, to allow for clocks that run unevenly and messages under way. */
+/**
+ * How long a host keeps the leases of a gateway that sends nothing. It is more than `leaseValidMs`, to
+ * allow for clocks that run unevenly and for messages under way.
+ */
 export const leaseKeptMs = 8_000
 /** A line of either side has at most this many bytes; a longer one ends the connection. */
 export const maxTrafficLineBytes = 1 << 20
 
 export type GatewayMessage =
   /**
-   * The first line: what the gateway believes to hold. The host answers `gone` for each lease that is not so.
+   * The first line: the leases that the gateway believes to hold. The host answers `gone` for each lease
+   * that it does not know.
    */
   | {
       readonly kind: 'hello'
@@ -92,7 +96,10 @@ export interface InstanceLoad extends InstanceCounts {
    * one moment says little.
    */
   readonly inFlight: number
-  /** How many more were finished since the last report, but were already sent in `counts`; absent if none. */
+  /**
+   * How many more were finished since the last report, but were already sent in `counts`. It is absent if
+   * there are none.
+   */
   readonly handledTold?: number
 }
 
@@ -129,7 +136,10 @@ export interface OpenLease {
    * Where each requested port is reached from the host itself. A port that can not be reached is left out.
    */
   readonly reach: Readonly<Record<number, { readonly host: string; readonly port: number }>>
-  /** If absent, the lease is kept until it is void. */
+  /**
+   * How long nothing may be in flight before the gateway returns the lease. If it is absent, the lease is
+   * kept until it is void.
+   */
   readonly returnAfterMs?: number
   /** Whether connections without a byte for that time do not keep the lease. */
   readonly quietConnectionsSleep: boolean
@@ -146,7 +156,7 @@ export interface OpenRefusal {
   /** With `failed`: why the instance could not be woken. `message` is for people, and never has a secret. */
   readonly failure?: HostFailure
   readonly message: string
-  /** When the next try makes sense. */
+  /** After this time another try makes sense. */
   readonly retryAfterMs: number
 }
 
@@ -165,7 +175,7 @@ export interface HostLeaseView {
   readonly queued: number
   /** The instance's own count of reasons against standby is above zero. */
   readonly disabled: boolean
-  /** Nothing has happened since this time; absent while something does. */
+  /** The time since which nothing has happened. It is absent while something happens. */
   readonly idleSinceMs?: number
   /**
    * Whether the instance could sleep now, but has to wait because its user's instances fell asleep as often
@@ -177,10 +187,10 @@ export interface HostLeaseView {
   /** Why the last wake failed and when the next try is permitted. */
   readonly wakeFailure?: { readonly message: string; readonly retryAtMs: number }
   /**
-   * Since this time the VM stands still, because the host's disk has no room for what it writes. It goes on
-   * by itself.
+   * The time since which the VM stands still, because the host's disk has no room for what it writes. The
+   * VM continues by itself once there is room.
    */
   readonly stalledSinceMs?: number
-  /** Present if the host's disk had no room for the memory when the instance was last to stand by. */
+  /** The last attempt to stand by, if it failed because the host's disk had no room for the memory. */
   readonly noRoom?: { readonly atMs: number; readonly neededMb: number; readonly leftMb: number }
 }

@@ -27,7 +27,10 @@ export interface VolumeLife {
   readonly phase: VolumePhase
   /** Whether its file system was once complete. */
   readonly made: boolean
-  /** For the owner: why the phase is `error`. While `busy`: what is to be repaired, if that is known. */
+  /**
+   * A text for the owner. In `error` it says why; in `busy` it says what is to be repaired, if that is
+   * known.
+   */
   readonly failure?: string
   readonly deleting: boolean
   /** Present when its host keeps nothing of the volume any more. */
@@ -67,7 +70,7 @@ export const newVolumeLife: VolumeLife = {
   revision: 0,
 }
 
-/** Pure. Repeating an event is harmless. */
+/** Returns the life after an event. Pure. Repeating an event is harmless. */
 export function decideVolume(life: VolumeLife, event: VolumeLifeEvent): VolumeLife {
   const next = moves[life.phase][event.kind](life, event)
   return sameForReaders(life, next) ? next : { ...next, revision: life.revision + 1 }

@@ -5,7 +5,7 @@ export const maxComponentBytes = 255
 
 export type MountPathOutcome =
   | { readonly ok: true; readonly at: string }
-  /** `must` completes a sentence that ends with "must". */
+  /** `must` says what the path must be or have: it completes a sentence that ends with "must". */
   | { readonly ok: false; readonly must: string }
 
 /**

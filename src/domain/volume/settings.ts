@@ -8,6 +8,9 @@ export interface VolumeSettings {
   readonly userUuid: string
   readonly nodeId: string
   readonly sizeMb: number
-  /** The life in the row, if a workflow wrote one. A workflow that was terminated continues from there. */
+  /**
+   * The life that the row records, if an earlier workflow wrote one. If that workflow was terminated, the
+   * new one continues from this life.
+   */
   readonly recorded?: VolumeLife
 }

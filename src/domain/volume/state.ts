@@ -101,7 +101,7 @@ export function volumeRefusal(
 
 /** How an instance mounts its volume. */
 export interface VolumeMount {
-  /** As `parseMountPath` returns it. */
+  /** The path in the instance, as `parseMountPath` returns it. */
   readonly at: string
   readonly readonly: boolean
 }
