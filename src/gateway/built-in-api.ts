@@ -12,7 +12,10 @@ export interface BuiltInApi {
 const httpPort = 80
 const httpsPort = 443
 const apiUuid = 'built-in/api'
-/** The API bounds its own connections and requests. */
+/**
+ * The limits of the API's service, so high that they bound nothing: the API bounds its own connections and
+ * requests.
+ */
 const unlimited = 65_535
 
 /**

@@ -5,8 +5,8 @@ import type { LineStreamChange } from '../primitives/line-stream.ts'
 import type { RouteSink } from './routes.ts'
 
 /**
- * The gateway's connection to the API, from which its routes come. It never gives up; while it is broken,
- * the last routes stand.
+ * The gateway's connection to the API, from which its routes come. It reconnects without end; while it is
+ * broken, the last routes stay in use.
  */
 export interface FeedClient {
   readonly connected: boolean
@@ -22,7 +22,7 @@ export interface FeedClientOptions {
   readonly onChange?: (change: LineStreamChange) => void
 }
 
-/** Beats that are missing before the connection counts as dead. */
+/** How many beats in a row may be missing before the connection counts as dead. */
 const missedBeats = 3
 
 /** Connects, and reconnects whenever the connection is lost. `sink.revision` says from where to go on. */

@@ -31,12 +31,13 @@ export interface GatewayOptions {
   /** The routes, including the API's service if `api` is given. */
   readonly routes: Routes
   /**
-   * The time since the source of the routes last said anything. Absent: the routes are fixed and do not age.
+   * Returns the time since the source of the routes last sent anything. If it is absent, the routes are
+   * fixed and do not age.
    */
   readonly routesAgeMs?: () => number
   readonly metroCertificate: MetroCertificate
   readonly portOffset: number
-  /** The address to listen on. Absent: every address. */
+  /** The address to listen on. If it is absent, the gateway listens on every address. */
   readonly host?: string | undefined
   /** Ports of this machine that no service gets, such as those of the platform's other parts. */
   readonly withheldPorts?: ReadonlySet<number>
@@ -68,8 +69,8 @@ export interface Gateway {
 export function createGateway(options: GatewayOptions): Gateway {
   const { routes, log, api } = options
   const registry = options.registry ?? new Registry()
-  // The parts tell the metrics what happens, and the metrics read the parts, but only when they are asked
-  // for.
+  // The parts report events to the metrics, and the metrics read the parts. So each needs the other; the
+  // metrics read the parts only later, when somebody asks for them.
   const late: { http?: HttpFront; metrics?: GatewayMetrics } = {}
   const balancer = new Balancer({
     routes,
@@ -203,7 +204,7 @@ function stateOf(parts: {
   }
 }
 
-/** Logs a port that stays taken only once. */
+/** Returns the function that logs the results of binding. A port that stays taken is logged only once. */
 function bindsTold(
   { log, portOffset }: GatewayOptions,
   failed: () => void,

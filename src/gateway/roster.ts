@@ -1,10 +1,10 @@
 /**
- * A list of what is under way at the moment, in the order of coming. It is used where members come and go
- * with every request, because a `Set` is not made for that. When the table of a `Set` is full of holes, the
- * `Set` takes a new table, and the old one, which still names all former members, points to the new one. As
- * soon as one of these tables has grown old, all that follow are kept until the next full collection, and
- * with them nearly every request: each minor collection then copied tens of megabytes, and all requests stood
- * still for 25 ms.
+ * A list of what is under way at the moment, in the order of coming. It is used where members are added and
+ * removed with every request, because a `Set` is not made for that. When the table of a `Set` is full of
+ * holes, the `Set` makes a new table, and the old table, which still refers to all former members, points
+ * to the new one. Once one of these tables has become old for the garbage collector, all that follow are
+ * kept until the next full collection, and with them nearly every request. In a measurement, each minor
+ * collection then copied tens of megabytes, and all requests were held up for 25 ms.
  */
 export class Roster<Member extends object> {
   #first: Entry<Member> | undefined
@@ -29,7 +29,7 @@ export class Roster<Member extends object> {
     return entry
   }
 
-  /** Idempotent. */
+  /** Removes a member. Idempotent. */
   remove(entry: Entry<Member>): void {
     if (entry.member === undefined) return
     const { previous, next } = entry

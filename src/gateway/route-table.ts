@@ -11,8 +11,8 @@ import type {
 import type { RouteChange, Routes, RouteSink } from './routes.ts'
 
 /**
- * The most entries of one block, which is more than a stack ever has. A block without an end must not fill
- * the memory.
+ * The largest number of entries in one block. It is more than a stack ever has: without it, a block without
+ * an end would fill the memory.
  */
 export const maxBlockLines = 1_000_000
 
@@ -46,7 +46,10 @@ export class RouteTable implements Routes, RouteSink {
   /** UUIDs of services by domain; wildcards keep their `*.`. */
   readonly #hosts = new Map<string, string>()
   readonly #members = new Map<string, Map<string, RouteInstance>>()
-  /** The same as arrays. An array is replaced and never changed, because readers may be going through it. */
+  /**
+   * The instances of each service, as arrays. An array is replaced and never changed, because readers may
+   * be iterating over it.
+   */
   readonly #attached = new Map<string, readonly RouteInstance[]>()
   /** Services whose array is out of date; filled only within `#end`. */
   readonly #regrouped = new Set<string>()
@@ -115,7 +118,7 @@ export class RouteTable implements Routes, RouteSink {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Throws `FeedOrderError`. */
+  /** Applies one line. Throws `FeedOrderError`. */
   apply(line: RouteLine): void {
     if (line.kind === 'begin') this.#block = { snapshot: line.snapshot, lines: [] }
     else if (line.kind === 'end') this.#end(line.revision)
@@ -207,7 +210,7 @@ export class RouteTable implements Routes, RouteSink {
     changed.instances.add(instance.uuid)
   }
 
-  /** Drops what a snapshot left out, which is gone. */
+  /** Drops the entries that a snapshot did not contain: they no longer exist. */
   #dropUntold(told: readonly EntryLine[], changed: Changed): void {
     const kept: Record<RouteKind, Set<string>> = {
       service: new Set(this.#builtIn),
@@ -278,7 +281,8 @@ export class RouteTable implements Routes, RouteSink {
   }
 
   /**
-   * Looks for the longest wildcard first: `*.b.example` before `*.example`. A name has at most 127 labels.
+   * Returns the service of the longest wildcard that fits: `*.b.example` is tried before `*.example`. A
+   * name has at most 127 labels.
    */
   #wildcardOf(host: string): string | undefined {
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {

@@ -40,6 +40,6 @@ export interface RouteChange {
 /** What applies lines to a table. Lines between `begin` and `end` take effect together, with `end`. */
 export interface RouteSink {
   apply(line: RouteLine): void
-  /** The revision of the last `end`; absent before the first. */
+  /** The revision of the last `end`. It is absent before the first one. */
   readonly revision: string | undefined
 }

@@ -35,12 +35,13 @@ const fileName = 'routes.jsonl'
 const header = { kind: 'roost-routes', version: 2 } as const
 
 /**
- * The least time between two writes. The file of a large table has megabytes, and what it misses after a
- * crash is told again by the API.
+ * The least time between two writes. The file of a large table has megabytes. What it lacks after a crash
+ * is sent again by the API.
  */
 const defaultMinIntervalMs = 2_000
 /**
- * Lines that are made in one go, which takes about a millisecond: requests must not wait for a whole table.
+ * The largest number of lines that are made without a break, which takes about a millisecond: requests must
+ * not wait for a whole table.
  */
 const linesAtOnce = 500
 

@@ -25,9 +25,10 @@ export interface Ask {
 }
 
 /**
- * `close`: the instance shuts down or was deleted. Long-lived connections are to be ended politely; what is
- * in flight may finish. `gone`: the boot is over. `lost`: the host's machine does not answer any more. After
- * `gone` and `lost`, what is in flight leads nowhere.
+ * Why an instance ends for its listeners. `close`: the instance shuts down or was deleted. Long-lived
+ * connections have to be ended politely; what is in flight may finish. `gone`: the boot is over. `lost`:
+ * the host's machine does not answer any more. After `gone` and `lost`, requests in flight get no answer
+ * any more.
  */
 export type EndReason = 'close' | 'gone' | 'lost'
 
@@ -39,7 +40,10 @@ export interface Admission {
   readonly boot: number
   readonly host: string
   readonly port: number
-  /** The instance had just been started: a refused connection means that it does not listen yet. */
+  /**
+   * Whether the instance had just been started. If so, a refused connection means that it does not listen
+   * yet.
+   */
   readonly fresh: boolean
   /** For the `Server-Timing` header and the histograms. */
   readonly timing: AdmissionTiming
@@ -55,9 +59,8 @@ export interface Admission {
   touch(): void
   /**
    * Only for a connection, before bytes of the client are passed on. Returns undefined if the instance is
-   * awake. If it sleeps through this connection, resolves when it can take the bytes; false if the
-   * connection does not stand any more, or the instance did not come up. A silent host is waited for as by a
-   * new connection.
+   * awake. If it sleeps, resolves when it can take the bytes: true, or false if the connection is no longer
+   * valid or the instance did not come up. A silent host is waited for as long as by a new connection.
    */
   awaken(): Promise<boolean> | undefined
 }

@@ -1,25 +1,29 @@
 import { loadReportIntervalMs } from '../../domain/standby/lease-protocol.ts'
 
 export interface BalanceLimits {
-  /** Requests and connections that wait for one service. */
+  /** The largest number of requests and connections that wait for one service. */
   readonly maxQueuedPerService: number
   /**
-   * The same over all services. Each holds a client's connection and some kilobytes. One user may have a
-   * part of them (`QueueShares`).
+   * The largest number that wait for all services together. Each holds a client's connection and some
+   * kilobytes. One user may take only a part of them (`QueueShares`).
    */
   readonly maxQueued: number
   /**
-   * A slow boot under emulation takes some seconds; clients and browsers rarely wait longer than a minute.
+   * How long a request or connection waits for an instance. A slow boot under emulation takes some seconds;
+   * clients and browsers rarely wait longer than a minute.
    */
   readonly maxWaitMs: number
-  /** For this long after a boot is first heard of, its port may not listen yet. */
+  /**
+   * How long a boot counts as fresh after the gateway first hears of it. The port of a fresh boot may not
+   * listen yet.
+   */
   readonly freshMs: number
-  /** When a client that met a hard limit or a full queue may as well ask again. */
+  /** After how long a client that met a hard limit or a full queue is told to ask again. */
   readonly retryAfterMs: number
   readonly loadReportMs: number
   /**
-   * The routes may tell of an instance before its host has heard of it, just after its creation or start.
-   * For this long, and this often, the host is asked again before its refusal counts.
+   * How long, and at which interval, a host that refuses is asked again before its refusal counts. Just
+   * after an instance is created or started, the routes may know of it before its host does.
    */
   readonly unsettledMs: number
   readonly unsettledPollMs: number

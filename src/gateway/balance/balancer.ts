@@ -36,7 +36,7 @@ interface Host {
   readonly link: HostLink
   readonly leased: Map<string, LeasedInstance>
   state: HostConnection
-  /** The host knows nothing of the loads yet, so the next report tells all of them. */
+  /** Whether the next report has to contain all loads, because the host knows none of them yet. */
   reportAll: boolean
 }
 
@@ -55,7 +55,10 @@ const candidateStates: readonly InstanceState[] = [
   InstanceState.Starting,
   InstanceState.Standby,
 ]
-/** With this many loads a line stays far below the longest that the protocol permits. */
+/**
+ * The largest number of loads in one line. It keeps the line far below the longest that the protocol
+ * permits.
+ */
 const maxLoadsPerLine = 1_000
 
 /** Spreads the traffic of all services. It knows services, instances and hosts as the routes tell them. */
@@ -99,7 +102,7 @@ export class Balancer implements Traffic {
     return { known: all.length, connected: all.filter(({ link }) => link.connected).length }
   }
 
-  /** How many instances are in which phase. */
+  /** Returns how many instances are in each phase. */
   phases(): ReadonlyMap<GatewayLeasePhase, number> {
     const counts = new Map<GatewayLeasePhase, number>()
     for (const { phase } of this.#leased.values()) counts.set(phase, (counts.get(phase) ?? 0) + 1)
@@ -115,8 +118,8 @@ export class Balancer implements Traffic {
   }
 
   /**
-   * Asks again for a moment if routes and host disagree on whether there is something to wake: one of the
-   * two is about to learn what the other knows.
+   * Asks the host again for a while if routes and host disagree on whether there is an instance to wake:
+   * one of the two is about to learn what the other knows.
    */
   #settled(
     ask: Ask,

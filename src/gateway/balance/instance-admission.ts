@@ -6,15 +6,19 @@ export interface AdmittedTo {
   readonly uuid: string
   /** The admissions that want to know when the boot ends. */
   readonly listening: Roster<InstanceAdmission>
-  /** The reason that a listener would have been told already if it had listened from the start. */
+  /**
+   * Returns why the instance ends, or undefined if it does not: the reason that an earlier listener would
+   * already have heard.
+   */
   endOf(admission: InstanceAdmission): 'close' | 'gone' | undefined
-  /** Ends an admission, which then counts no more. */
+  /** Ends an admission, which is no longer counted then. */
   release(admission: InstanceAdmission): void
-  /** Called when an admission carried something. */
+  /** Called when an admission carried bytes. */
   touch(): void
   /**
-   * For a connection that the instance may have slept through. Returns undefined if the instance is awake;
-   * otherwise resolves once it is, with whether the connection still stands.
+   * Called for a connection during which the instance may have fallen asleep. Returns undefined if the
+   * instance is awake. Otherwise resolves once it is awake: true if the connection is still valid, else
+   * false.
    */
   awaken(admission: InstanceAdmission): Promise<boolean> | undefined
 }
@@ -32,7 +36,7 @@ export class InstanceAdmission implements Admission {
   readonly #instance: AdmittedTo
   #listed: Entry<InstanceAdmission> | undefined
   #listener: ((why: EndReason) => void) | undefined
-  /** The listener was told of the shutdown. */
+  /** Whether the listener was told of the shutdown. */
   #saidClose = false
   #over = false
 

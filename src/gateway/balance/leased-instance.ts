@@ -27,7 +27,7 @@ export interface LeaseOwner {
   /** The application's ports that the service publishes. */
   ports(): readonly number[]
   send(message: GatewayMessage): void
-  /** Called when the instance opened, has room again, or did not open: what waits is looked at again. */
+  /** Called when the instance opened, did not open, or has room again: the queue is then looked at. */
   moved(change: { readonly all: boolean }): void
   /** Called when idle connections to that boot are of no use any more. */
   forget(boot: number): void
@@ -60,7 +60,7 @@ export class LeasedInstance implements AdmittedTo {
   #state: GatewayLeaseState
   #open: Opened | undefined
   #askedPorts: readonly number[] = []
-  /** In its present run the instance may sleep. It is used when the others are at their soft limits. */
+  /** Whether the instance may sleep in this run. It is used when the others are at their soft limits. */
   #maySleep = false
   #owner: LeaseOwner
   #timer: NodeJS.Timeout | undefined
@@ -68,11 +68,11 @@ export class LeasedInstance implements AdmittedTo {
   #freshBoot = 0
   #freshUntilMs = 0
   #handledMore = 0
-  /** What finished since the last report and was told by `counts` already. */
+  /** How many were finished since the last report and were already sent in `counts`. */
   #handledTold = 0
   #reported = ''
   #reportedHandled = false
-  /** The counts that the host was told between two reports; undefined if there are none. */
+  /** The counts last sent to the host between two reports; undefined if none were sent. */
   #counted: string | undefined
   /** The integral of `inFlight` over time, from `#reportMs` to `#integralMs`. */
   #inFlightMs = 0
@@ -112,12 +112,12 @@ export class LeasedInstance implements AdmittedTo {
     return isAsking(this.#state)
   }
 
-  /** The instance drains or shuts down: nothing new gets there, and asking would be in vain. */
+  /** Whether the instance drains or shuts down. It gets nothing new, so asking for it is in vain. */
   get isEnding(): boolean {
     return this.#state.phase === GatewayLeasePhase.Ending
   }
 
-  /** Nobody asked for it yet. The instance may run all the same, and then takes its part of the traffic. */
+  /** Whether nobody asked for the instance yet. It may run all the same, and then gets its share. */
   get isUnused(): boolean {
     return this.#state.phase === GatewayLeasePhase.Closed && !this.#state.asked && !this.#maySleep
   }
@@ -143,12 +143,12 @@ export class LeasedInstance implements AdmittedTo {
     return this.#open?.reach[port] !== undefined
   }
 
-  /** The host was asked for this port already, so asking again would not help. */
+  /** Whether the host was already asked for this port, so that asking again would not help. */
   asksFor(port: number): boolean {
     return this.#askedPorts.includes(port)
   }
 
-  /** An answer is under way that may reach the port. */
+  /** Whether an answer of the host that may reach the port is under way. */
   awaits(port: number): boolean {
     return this.isAsking || (this.isOpen && this.#state.asked && !this.reaches(port) && this.asksFor(port))
   }
@@ -269,7 +269,7 @@ export class LeasedInstance implements AdmittedTo {
     else this.tell(message)
   }
 
-  /** The load for the metrics; undefined if nothing is new. `all`: the host knows nothing of it yet. */
+  /** Returns the load to report; undefined if it is unchanged. `all`: the host knows none of it yet. */
   load(all: boolean): InstanceLoad | undefined {
     const { requests, connections, queued } = this
     const inFlight = this.#meanInFlight()
@@ -288,7 +288,7 @@ export class LeasedInstance implements AdmittedTo {
     return { instance: this.uuid, connections, requests, queued, inFlight, handledMore, ...told }
   }
 
-  /** The counts between two reports; undefined if the host knows them. */
+  /** Returns the counts to send between two reports; undefined if the host knows them. */
   counts(): InstanceCounts | undefined {
     const { requests, connections, queued } = this
     const now = `${requests} ${connections} ${queued}`

@@ -1,7 +1,8 @@
 /**
- * Counts what waits for an instance, over all services. A user may have no more waiting than there is room
- * left for others: alone half of all, beside a user who has taken that half a quarter, and so on. So a user
- * who comes now finds room, whatever the others have waiting.
+ * Counts the requests and connections that wait for an instance, over all services. A user may have at most
+ * as many waiting as there are free places left. So a user alone gets half of all places, a second user
+ * beside that one a quarter, and so on. A user who comes now thus finds room, whatever the others have
+ * waiting.
  */
 export class QueueShares {
   readonly #max: number

@@ -88,9 +88,9 @@ export class ServiceBalance {
   }
 
   /**
-   * Looks again at what waits, in the order of arrival. `all`: what some wait for has changed. Without `all`
-   * there is only more room, and the look ends with the first that goes on waiting, so that a long queue
-   * costs nothing.
+   * Looks again at the waiting requests, in the order of arrival. With `all`, what some of them wait for
+   * has changed. Without `all` there is only more room: the look then ends at the first request that has to
+   * go on waiting, so that a long queue costs nothing.
    */
   pump({ all }: { readonly all: boolean }): void {
     if (this.#pumping || this.#waiters.length === 0) return

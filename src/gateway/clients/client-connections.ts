@@ -102,7 +102,7 @@ export class ClientConnections {
     this.#count(network, 1)
   }
 
-  /** Idempotent. */
+  /** Stops counting a connection. Idempotent. */
   #leave(connection: OpenConnection): void {
     const { network, entry } = connection
     if (network === undefined || entry === undefined) return
@@ -172,7 +172,7 @@ export class ClientConnections {
         const networks = source.path.map((each) => each.source).toReversed()
         for (const connection of source.connections) {
           const { heldBytes: bytes } = connection
-          // Nearly all connections hold nothing at nearly all times.
+          // Nearly all connections hold no bytes at nearly all times, so few get into the list.
           if (bytes > 0) holders.push({ connection, networks, bytes })
         }
       }

@@ -1,23 +1,30 @@
 /** What clients may have of a gateway, one source and all of them together. */
 export interface ClientLimits {
   /**
-   * A source is an address of IPv4 or a /64 of IPv6. Wider networks of IPv6 may have a multiple
-   * (`source.ts`).
+   * The largest number of connections of one source: an address of IPv4 or a /64 of IPv6. Wider networks of
+   * IPv6 may have a multiple (`source.ts`).
    */
   readonly connectionsPerSource: number
-  /** Each takes a file descriptor, often a second one towards its instance, and with TLS about 50 KB. */
+  /**
+   * The largest number of connections of all clients. Each takes a file descriptor, often a second one
+   * towards its instance, and with TLS about 50 KB.
+   */
   readonly connections: number
   /**
-   * Bytes of bodies that no instance takes and of answers that no client takes. Wider networks may have a
-   * multiple here, too. The bytes are counted once a second.
+   * The most bytes held for one source, and in the next line for all: bodies that no instance takes, and
+   * answers that no client takes. Wider networks may have a multiple here, too. The bytes are counted once
+   * a second.
    */
   readonly heldBytesPerSource: number
   readonly heldBytes: number
   /** A lasting connection that moved within this time counts as busy, like one with a request. */
   readonly activeMs: number
-  /** Connections that are looked at to find the one to close: a newcomer costs no more than that. */
+  /**
+   * The largest number of connections that are looked at to find one to close. It bounds what a newcomer
+   * costs.
+   */
   readonly lookedAt: number
-  /** How long a connection that was told to end may take to do so by itself. */
+  /** How long a connection that was told to end may take before it is closed. */
   readonly endMs: number
 }
 
@@ -31,12 +38,15 @@ export const defaultClientLimits: ClientLimits = {
   endMs: 1_000,
 }
 
-/** Even a process that may open next to no files can serve this many. */
+/** The least number of client connections, even if the process may open next to no files. */
 const fewestConnections = 64
-/** Of the files that may be open, those for public ports, hosts and what Node itself needs. */
+/** How many open files are kept for public ports, hosts and what Node itself needs. */
 const reservedFiles = 1_024
 
-/** Half of the remaining files are for clients; the other half is for the connections to instances. */
+/**
+ * Returns the largest number of client connections. Clients get half of the files that are left; the other
+ * half is for the connections to instances.
+ */
 export function connectionsFor(openFiles: number): number {
   const reserved = Math.min(reservedFiles, openFiles / 4)
   const half = Math.floor((openFiles - reserved) / 2)
@@ -44,8 +54,8 @@ export function connectionsFor(openFiles: number): number {
 }
 
 /**
- * A quarter of the memory of the machine, or of the group of processes. Beside it there are the heap and
- * other processes.
+ * Returns how many bytes may be held for all clients: a quarter of the memory of the machine, or of the
+ * group of processes. The heap and other processes need the rest.
  */
 export function heldBytesFor(memoryBytes: number): number {
   return Math.floor(memoryBytes / 4)

@@ -42,7 +42,7 @@ export class OpenConnection {
   /** The narrowest network of the client; undefined once the connection has closed or was told to close. */
   network: ClientNetwork | undefined
   entry: Entry<OpenConnection> | undefined
-  /** Absent during the handshake. */
+  /** What the connection is used for. It is absent during the handshake. */
   use: ConnectionUse | undefined
   readonly #socket: ClientSocket
   readonly #takenAtMs = performance.now()

@@ -2,9 +2,9 @@
 export const Standing = {
   /** Nothing is under way over the connection. */
   Idle: 0,
-  /** The connection stands for as long as both sides want, like a WebSocket; it may be silent for hours. */
+  /** The connection lasts as long as both sides want, like a WebSocket; it may be silent for hours. */
   Lasting: 1,
-  /** A request, or a connection that was not silent just now. */
+  /** A request is under way, or the connection carried bytes a moment ago. */
   Busy: 2,
 } as const
 export type Standing = (typeof Standing)[keyof typeof Standing]

@@ -14,9 +14,9 @@ export interface HeldBudgets {
 }
 
 /**
- * Returns the holders that have to go so that no network holds more than its budget, and all together no
- * more than theirs. Of each network as few as possible go: those that hold most. For the budget of all,
- * holders are taken from the network that holds most at that moment.
+ * Returns the holders that have to be closed so that no network holds more than its budget, and all
+ * together no more than theirs. Of each network as few as possible are closed: those that hold most. For
+ * the budget of all, the next holder is always taken from the network that holds most at that moment.
  */
 export function holdersOverBudget<H extends Holder>(holders: readonly H[], budgets: HeldBudgets): H[] {
   const over = new Set<H>()

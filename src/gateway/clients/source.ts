@@ -6,8 +6,8 @@ const bitsPerGroup = 16
 
 /**
  * The networks of IPv6 that are bounded, widest first. A /64 is what one link has, a /56 what one household
- * is given. A /48 is what one company is given, and what anybody can have for nothing. `times` is the bound
- * of a network as a multiple of that of one source.
+ * is given. A /48 is what one company is given, and what anybody can get for nothing. `times` is the bound
+ * of such a network as a multiple of the bound of one source.
  */
 const blocks = [
   { bits: 48, times: 16 },
@@ -17,7 +17,7 @@ const blocks = [
 
 export interface SourceNetwork {
   readonly name: string
-  /** What the network may have, as a multiple of what one source may have. */
+  /** How much the network may use, as a multiple of what one source may use. */
   readonly times: number
 }
 
@@ -42,7 +42,7 @@ function groupsOf(address: string): readonly string[] {
   return [...first, ...zeros, ...last]
 }
 
-/** If the network ends within a group, that group is cut. */
+/** Writes the first `bits` of an address. If the network ends within a group, that group is cut. */
 function prefixOf(parts: readonly string[], bits: number): string {
   const whole = Math.floor(bits / bitsPerGroup)
   const cut = bits % bitsPerGroup

@@ -49,18 +49,18 @@ export interface HostLinkOptions {
 }
 
 /**
- * The waits before the next attempts. Time gone by after each: 0.05 s, 0.15 s, 0.35 s, 0.85 s, then every
- * second. They are short because traffic misses a host at once.
+ * The waits before the next attempts to connect. The time since the loss after each: 0.05 s, 0.15 s, 0.35
+ * s, 0.85 s, then every second. The waits are short because traffic misses a host at once.
  */
 const delaysMs = [50, 100, 200, 500] as const
 const longestDelayMs = 1_000
 const connectMs = 3_000
-/** What a host may leave unread. A host that reads nothing any more is cut off. */
+/** The most bytes that a host may leave unread. A host that reads nothing any more is disconnected. */
 const unreadMaxBytes = 8 << 20
 
 /**
- * The connection to one host's agent, which is made again whenever it is lost. Messages are dropped while
- * there is no connection.
+ * The connection to one host's agent, which is made again whenever it is lost. Messages that are sent while
+ * there is no connection are dropped.
  */
 export class HostLink {
   readonly node: RouteNode
@@ -70,7 +70,7 @@ export class HostLink {
   #socket: Duplex | undefined
   #retry: NodeJS.Timeout | undefined
   #welcomed = false
-  /** The silence that `events` was told of last. */
+  /** The last silence that was reported to `events`. */
   #silence: HostSilence = HostSilence.None
   #failures = 0
   #toldWhy: string | undefined
@@ -192,7 +192,10 @@ export class HostLink {
     this.#options.events.back()
   }
 
-  /** Ends the silence of a host whose connection stood all the time. Its leases are asked for again. */
+  /**
+   * Ends the silence of a host to which the connection was never lost. The host is asked for its leases
+   * again.
+   */
   #soundAgain(): void {
     if (this.#silence === HostSilence.None || !this.#welcomed) return
     this.#silence = HostSilence.None
@@ -207,7 +210,7 @@ export class HostLink {
       this.#silence = step
       this.#options.events.fellSilent(step)
     }
-    // By then the host has given up on this gateway, too.
+    // By then the host has also dropped the leases of this gateway.
     if (nowMs - this.#signs.heardMs >= leaseKeptMs) this.#socket?.destroy(new Error('the host is silent'))
   }
 

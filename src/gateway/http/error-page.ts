@@ -40,7 +40,10 @@ export function renderErrorPage(page: ErrorPage): RenderedPage {
   return { fields, body }
 }
 
-/** Browsers name text/html; a client that names JSON and not HTML is a program. */
+/**
+ * Whether the client prefers JSON. Browsers name text/html; a client that names JSON and not HTML is a
+ * program.
+ */
 function prefersJson(accept: string): boolean {
   return /\bapplication\/(?:[\w.-]+\+)?json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)
 }

@@ -19,12 +19,12 @@ import { trailerFields } from './upstream-fields.ts'
 
 /** A request under way to an instance, as the exchange sees it. */
 export interface Forwarding {
-  /** Nothing of the answer has come, and sending the request twice does the same as sending it once. */
+  /** Whether the request may be sent again: that is harmless, and nothing of the answer has come. */
   readonly repeatable?: boolean
   abort(reason: Error): void
   pause(): void
   resume(): void
-  /** The instance shuts down: a connection that would last is to be ended politely. */
+  /** Called when the instance shuts down: a connection that would last has to be ended politely. */
   goAway?(): void
 }
 
@@ -281,7 +281,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     }
   }
 
-  /** Only if the instance or its host ended: a request that ends an application would end the next too. */
+  /** Only if the instance or its host ended: a request that ends one application would end the next too. */
   #mayAskAgain(fault: UpstreamFault): boolean {
     if (this.#ends === undefined || this.#askedAgain || !endsWithInstance(fault)) return false
     return this.#forwarding === undefined ? this.#forwardedAtMs === 0 : this.#forwarding.repeatable === true

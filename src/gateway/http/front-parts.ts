@@ -5,7 +5,7 @@ import type { RequestObserver } from './request-observer.ts'
 import type { Sweep } from './sweep.ts'
 import type { UpstreamPools } from './upstream-pool.ts'
 
-/** What every request needs of the front it came through. */
+/** The parts of a front that each of its requests needs. */
 export interface FrontParts {
   readonly routes: Routes
   readonly traffic: Traffic

@@ -24,7 +24,10 @@ export interface HttpFrontDeps {
   readonly portOffset: number
   /** Whether answers carry `Server-Timing` with the parts of their latency. */
   readonly serverTiming?: boolean
-  /** Whether `Forwarded` and `X-Forwarded-*` of this peer are believed and added to. Default: of nobody. */
+  /**
+   * Whether `Forwarded` and `X-Forwarded-*` of this peer are believed and extended. If it is absent, no
+   * peer is trusted.
+   */
   readonly trustsPeer?: (address: string) => boolean
   readonly limits?: Partial<HttpLimits>
   /** Called for the log on a fault of the gateway itself; the client is answered 500. */
@@ -37,7 +40,7 @@ export interface HttpFrontDeps {
  */
 export interface HttpFront {
   serveHttp1(socket: Socket | TLSSocket, on: Arrival): ConnectionUse
-  /** For connections that agreed on `h2` by ALPN. */
+  /** Serves a connection that agreed on `h2` by ALPN. */
   serveHttp2(socket: TLSSocket, on: Arrival): ConnectionUse
   /**
    * Closes the idle upstream connections of that boot at once, and those in use when they are released: the

@@ -1,57 +1,64 @@
 /** Bounds on what clients and instances may cost the gateway. Tests give other values. */
 export interface HttpLimits {
-  /** The size of a request's head as a whole: more is answered with 431. */
+  /** The largest size of a request's head as a whole. A larger one is answered with 431. */
   readonly maxHeaderBytes: number
   readonly maxHeaderCount: number
   readonly maxTargetBytes: number
   /**
-   * The time for the complete head, counted from the accepted connection or from the first byte of a later
-   * request.
+   * How long a client may take to send the complete head. The time counts from the accepted connection, or
+   * from the first byte of a later request.
    */
   readonly headerMs: number
-  /** The time without a byte of a request's body while the gateway could take some. */
+  /** How long a request's body may send no byte while the gateway could take some. */
   readonly requestBodyIdleMs: number
-  /** How long a client may take nothing of what is ready for it. */
+  /** How long a client may accept none of the bytes that are ready for it. */
   readonly clientStallMs: number
-  /** The time between two requests of a connection. */
+  /** The longest time between two requests of a connection. */
   readonly keepAliveMs: number
   readonly maxRequestsPerConnection: number
-  /** Requests of HTTP/1.1 that were sent before the answers to earlier ones; browsers send none. */
+  /**
+   * The largest number of HTTP/1.1 requests that are sent before the answers to earlier ones; browsers send
+   * none.
+   */
   readonly maxPipelined: number
   readonly maxConcurrentStreams: number
   /**
-   * Streams that a client reset before their answer, within `resetWindowMs`. With more, the connection is
-   * ended.
+   * The largest number of streams that a client may reset before their answer, within `resetWindowMs`. With
+   * more, the connection is ended.
    */
   readonly maxResets: number
   readonly resetWindowMs: number
   /**
-   * How much is held of a body that nobody takes. All streams of a connection may hold as much at once: Node
-   * gives the window of the connection back as bytes arrive, and that of the stream as they are taken.
+   * The most bytes of a body that are held while nobody takes them. Each stream of a connection may hold
+   * this much at the same time: Node reopens the connection's window as bytes arrive, and the stream's as
+   * they are taken.
    */
   readonly streamWindowBytes: number
-  /** The window for bytes on their way; it bounds nothing that is held. */
+  /** The most bytes on their way over one connection; it bounds nothing that is held. */
   readonly connectionWindowBytes: number
-  /** The time until an instance answers with a head. It is long because long polling is legitimate. */
+  /** How long an instance may take to answer with a head. It is long because long polling is legitimate. */
   readonly responseHeaderMs: number
   /**
-   * The time between two bytes of an instance's answer. An event stream without a comment line in an hour is
-   * dead.
+   * The longest time between two bytes of an instance's answer. An event stream without a comment line in
+   * an hour is dead.
    */
   readonly responseIdleMs: number
   readonly maxResponseHeaderBytes: number
-  /** The number of 1xx answers before the final one. */
+  /** The largest number of 1xx answers before the final one. */
   readonly maxInformational: number
-  /** The time without a byte in either direction. */
+  /** How long a WebSocket may carry no byte in either direction. */
   readonly webSocketIdleMs: number
-  /** The time between the gateway's close frame and the end of a WebSocket's connection. */
+  /** The longest time between the gateway's close frame and the end of a WebSocket's connection. */
   readonly webSocketCloseMs: number
   readonly connectMs: number
-  /** The time for an instance that was just started, until its port accepts connections. */
+  /** How long an instance that was just started may take until its port accepts connections. */
   readonly freshConnectMs: number
   readonly maxConnectionsPerBoot: number
   readonly maxIdleConnectionsPerBoot: number
-  /** Shorter than the five seconds after which common servers close idle connections. */
+  /**
+   * How long an idle connection to an instance is kept. Common servers close idle connections after five
+   * seconds, so this is shorter.
+   */
   readonly upstreamIdleMs: number
   /**
    * How long a body that nobody wants is read on, so that the client sees the answer before the connection

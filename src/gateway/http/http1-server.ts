@@ -29,7 +29,7 @@ export class Http1Server {
     this.#server = createServer({
       maxHeaderSize: limits.maxHeaderBytes,
       headersTimeout: limits.headerMs,
-      // A body may take any time as long as it moves.
+      // There is no limit on the whole request: a body may take any time as long as it moves.
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(1_000, limits.headerMs / 4),
       keepAliveTimeout: limits.keepAliveMs,
@@ -47,8 +47,7 @@ export class Http1Server {
       this.#refuse(socket, 405, 'CONNECT is not offered here.'),
     )
     this.#server.on('clientError', (error, socket) => this.#clientError(error, socket))
-    // Node's watch over slow heads begins with this event, which does not come from a server that does not
-    // listen.
+    // Node begins to watch for slow heads at this event. A server that does not listen does not emit it.
     this.#server.emit('listening')
   }
 

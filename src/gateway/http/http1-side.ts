@@ -25,7 +25,7 @@ export class Http1Side implements UpgradableSide {
   readonly #request: IncomingMessage
   readonly #lingerMs: number
   headGiven = false
-  /** A chunk that was not yet handed to the response: perhaps the whole body. */
+  /** A chunk that was not yet written to the response. It may be the whole body. */
   #held: Buffer | undefined
   #flushed = false
 
@@ -124,7 +124,10 @@ export class Http1Side implements UpgradableSide {
     return socket
   }
 
-  /** A request without a body is complete, although its parser says so only after its head was handled. */
+  /**
+   * Whether the request's body has been read. A request without a body is complete, although its parser
+   * says so only after its head was handled.
+   */
   #bodyIsOut(): boolean {
     const { complete, headers } = this.#request
     if (complete || this.connection.failed) return true
@@ -132,9 +135,9 @@ export class Http1Side implements UpgradableSide {
   }
 
   /**
-   * Closing while the client still sends would reset the connection, perhaps before the client has read the
-   * answer. So the rest is read and thrown away for a while. Then the connection ends, because what follows
-   * can not be told from the body.
+   * Reads and drops the rest of the request for a while, then ends the connection. Closing while the client
+   * still sends would reset the connection, perhaps before the client has read the answer. The connection
+   * has to end, because a next request could not be told from the body.
    */
   #linger(): void {
     this.flush()

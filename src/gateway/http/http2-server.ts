@@ -124,7 +124,7 @@ function receivedHead({ headers, raw, ended }: ReceivedStream): ReceivedHead {
     target: headers[':path'] ?? '/',
     fields: withoutPseudoHeaders(raw),
     authority: headers[':authority'],
-    // What goes both ways in a WebSocket is no body.
+    // The bytes of a WebSocket, which pass both ways, are not a body.
     hasBody: !ended && !webSocket,
     webSocket,
   }

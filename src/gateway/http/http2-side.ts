@@ -60,7 +60,7 @@ export class Http2Side implements UpgradableSide {
     }
   }
 
-  /** Every write is sent at once. */
+  /** Does nothing, because every write is sent at once. */
   flush(): void {}
 
   write(chunk: Buffer): boolean {

@@ -36,7 +36,7 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
   watching: Watched['watching']
   #retried = false
   #retrying: NodeJS.Timeout | undefined
-  /** Something of the answer has come: the request is not sent again. */
+  /** Whether some of the answer has come. If so, the request is not sent again. */
   #answered = false
   #aborted: Error | undefined
 
@@ -158,8 +158,8 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
   }
 
   /**
-   * The instance may just have closed a connection that was used before. An instance that was just started
-   * may not be ready.
+   * Whether the request may be sent again. The instance may just have closed a connection that was used
+   * before, or an instance that was just started may not be ready.
    */
   #mayRetry(used: boolean): boolean {
     if (!this.repeatable) return false

@@ -39,7 +39,10 @@ const publicReasons: Readonly<Record<HostFailure, string>> = {
   [HostFailure.UnknownInstance]: 'it is gone',
 }
 
-/** A host may be newer than this gateway and have reasons that are unknown here. */
+/**
+ * The sentence that says why a start failed. A host may be newer than this gateway and report failures that
+ * are unknown here.
+ */
 function couldNotStart(failure: HostFailure | undefined): string {
   const reason: string | undefined = failure === undefined ? undefined : publicReasons[failure]
   return `The application could not be started${reason === undefined ? '' : `: ${reason}`}.`

@@ -4,15 +4,18 @@ import type { HttpLimits } from './http-limits.ts'
 /** The parts of a request's head that decide where the request goes, and how its body is delimited. */
 export interface RequestHead {
   readonly method: string
-  /** Origin form: a path with its query, or `*`. */
+  /** The target in origin form: a path with its query, or `*`. */
   readonly target: string
-  /** The only Host, as it was sent; with its port, if any. */
+  /** The value of the only Host field as it was sent, with its port if it has one. */
   readonly authority: string
   /** The authority as it is looked up: lower case, no port, no final dot. */
   readonly host: string
   /** The fields without pseudo headers; names as they were sent. */
   readonly fields: readonly string[]
-  /** Zero: there is no body. Undefined: the length is not known before the body ends. */
+  /**
+   * The length of the body. 0 means that there is none; undefined that the length is not known before its
+   * end.
+   */
   readonly bodyBytes: number | undefined
   readonly expectsContinue: boolean
   readonly webSocket: boolean
@@ -31,8 +34,8 @@ export interface ReceivedHead {
   /** The authority of HTTP/2; undefined in HTTP/1.1. */
   readonly authority: string | undefined
   /**
-   * In HTTP/2: the stream did not end with its head. Undefined in HTTP/1.1, where the fields say whether
-   * there is a body.
+   * In HTTP/2: whether the stream did not end with its head. It is undefined in HTTP/1.1, where the fields
+   * say whether there is a body.
    */
   readonly hasBody: boolean | undefined
   readonly webSocket: boolean
@@ -52,7 +55,7 @@ class FoundFields {
 
 const badRequest = (message: string): HttpFailure => new HttpFailure(400, message)
 
-/** Throws `HttpFailure`. */
+/** Checks a head and reads what the gateway needs of it. Throws `HttpFailure`. */
 export function readRequestHead(received: ReceivedHead, limits: HttpLimits): RequestHead {
   const { fields, method } = received
   if (received.target.length > limits.maxTargetBytes) {
@@ -93,7 +96,10 @@ function readFields(fields: readonly string[]): FoundFields {
   return found
 }
 
-/** The length is compared first, because it spares most names the look at their letters. */
+/**
+ * Notes a field if the gateway needs it. The length is compared first: most names are then known to be
+ * others without a look at their letters.
+ */
 function readField(found: FoundFields, name: string, value: string): void {
   switch (name.length) {
     case 4:
@@ -166,7 +172,7 @@ function expectsContinue(expect: string | undefined): boolean {
   return true
 }
 
-/** Does not include grpc-web, which is ordinary HTTP. */
+/** Whether the request is a gRPC call. It does not include grpc-web, which is ordinary HTTP. */
 function isGrpc(contentType: string): boolean {
   return contentType.startsWith('application/grpc') && /^application\/grpc(?:$|[+; ])/.test(contentType)
 }
@@ -175,8 +181,8 @@ const visible = /^[\x21\x22\x24-\x7e\x80-\xff]+$/
 const absolute = /^https?:\/\/([^/?#]*)(.*)$/i
 
 /**
- * The authority of an absolute target takes precedence over Host (RFC 9112). The instance gets only one of
- * them.
+ * Returns the target in origin form and the authority. The authority of an absolute target takes precedence
+ * over Host (RFC 9112), and the instance gets only one of them.
  */
 function splitTarget(received: string, host: string | undefined): { target: string; authority: string } {
   if (!visible.test(received)) throw badRequest('The address is not valid.')

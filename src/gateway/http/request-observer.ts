@@ -5,7 +5,7 @@ export type HttpProtocol = (typeof HttpProtocol)[keyof typeof HttpProtocol]
 
 /** What is reported of every request when it is over, for the metrics. */
 export interface RequestReport {
-  /** Absent if no service was found. */
+  /** The service of the request. It is absent if none was found. */
   readonly serviceUuid: string | undefined
   readonly instanceUuid: string | undefined
   readonly method: string
@@ -15,7 +15,7 @@ export interface RequestReport {
   readonly totalUs: number
   readonly queuedUs: number
   readonly wake: { readonly kind: StartKind; readonly wakeUs: number } | undefined
-  /** From passing the request on to the instance's head; absent if no head came. */
+  /** The time from passing the request on until the instance's head came. It is absent if no head came. */
   readonly upstreamUs: number | undefined
   /** An instance's fault, for which 502 or 504 was answered or an answer was broken off. */
   readonly fault: UpstreamFault | undefined

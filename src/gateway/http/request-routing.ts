@@ -10,11 +10,11 @@ export interface Destination {
   readonly service: RouteService
   /** The application's port. */
   readonly port: number
-  /** Where the client is to go instead. */
+  /** The address to which the client is redirected; undefined if it is not. */
   readonly location: string | undefined
 }
 
-/** Throws `HttpFailure`. */
+/** Finds the service and the port for a request. Throws `HttpFailure`. */
 export function findDestination(
   head: RequestHead,
   connection: ClientConnection,

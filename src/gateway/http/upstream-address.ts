@@ -9,8 +9,8 @@ export interface UpstreamAddress {
 
 export interface ConnectOptions {
   /**
-   * The instance had just been started. Its port may not listen yet and packets to it may be lost, so
-   * attempts are repeated.
+   * Whether the instance had just been started. Its port may not listen yet and packets to it may be lost,
+   * so attempts are repeated.
    */
   readonly fresh: boolean
   readonly limits: HttpLimits
@@ -21,21 +21,26 @@ export class ConnectTimeout extends Error {
 }
 
 /**
- * The pause between a refused connection and the next attempt is an eighth of the time that has gone by, so
- * that at most an eighth is lost. A guest that is starting has better things to do than to refuse.
+ * The pause between a refused connection and the next attempt is an eighth (1 / `refusedShare`) of the time
+ * since the first attempt, within the bounds below. So at most an eighth of the wait is lost. More attempts
+ * would only take time from a guest that is starting.
  */
 const refusedShare = 8
 const refusedPauseMinMs = 4
 const refusedPauseMaxMs = 100
 /**
- * The kernel repeats a lost SYN only after a second, so a second attempt is quicker. A lost SYN is rare, as
- * the VM has its device before the gateway hears that it runs. A guest that was just woken is slow, and each
- * attempt is work for it before its first answer.
+ * The pause before a further attempt while nothing is answered. The kernel repeats a lost SYN only after a
+ * second, so another attempt is quicker. A lost SYN is rare, as the VM has its device before the gateway
+ * hears that it runs. A guest that was just woken is slow, and each attempt is work for it before its first
+ * answer.
  */
 const silentPauseMs = 200
 const maxAttemptsUnderWay = 8
 
-/** Calls back exactly once. Returns a function that gives up; after it, there is no call. */
+/**
+ * Connects to an instance, and calls `done` exactly once. Returns a function that ends the attempts; after
+ * it, `done` is not called.
+ */
 export function connectUpstream(
   address: UpstreamAddress,
   options: ConnectOptions,

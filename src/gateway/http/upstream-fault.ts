@@ -26,12 +26,14 @@ export function faultOf(error: unknown): UpstreamFault {
   return message.startsWith('bad ') ? UpstreamFault.Malformed : UpstreamFault.Reset
 }
 
-/** Whether an instance that ends causes this fault on its connections, whatever its application is like. */
+/**
+ * Whether the end of an instance may cause this fault on its connections, whatever its application does.
+ */
 export function endsWithInstance(fault: UpstreamFault): boolean {
   return fault === UpstreamFault.Refused || fault === UpstreamFault.Reset
 }
 
-/** `ends`: what is known of the instance's end, if it ends. */
+/** Returns the answer to a fault. `ends` is the reason why the instance ends, if it does. */
 export function failureOfFault(fault: UpstreamFault, ends: EndReason | undefined): HttpFailure {
   const ended = ends !== undefined && endsWithInstance(fault)
   return new HttpFailure(
@@ -67,7 +69,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** If what the client sent can not be passed on, the client is to blame. */
+/** Returns the failure that blames the client, if what it sent can not be passed on; else undefined. */
 export function unspeakable(error: unknown): HttpFailure | undefined {
   const blamed = error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError
   return blamed ? new HttpFailure(400, 'A header of the request is not valid.') : undefined

@@ -8,7 +8,10 @@ import type { UpstreamAddress } from './upstream-address.ts'
 /** One HTTP/1.1 connection to an instance, for one request at a time. */
 export interface UpstreamConnection {
   readonly client: Client
-  /** The connection has carried a request before: the instance may be closing it at this moment. */
+  /**
+   * Whether the connection has carried a request before. If so, the instance may be closing it at this
+   * moment.
+   */
   used: boolean
 }
 
@@ -19,13 +22,13 @@ export interface UpstreamConnection {
 export class UpstreamPool {
   readonly address: UpstreamAddress
   readonly grpc: GrpcSessions
-  /** No request over this pool has been answered yet. */
+  /** Whether no request over this pool has been answered yet. */
   silent = true
   readonly #limits: HttpLimits
   readonly #idle: UpstreamConnection[] = []
   #open = 0
   #over = false
-  /** The instance has accepted a connection: from then on a refused one is an error. */
+  /** Whether the instance has accepted a connection. From then on a refused connection is an error. */
   #listens = false
 
   constructor(address: UpstreamAddress, limits: HttpLimits) {
@@ -51,7 +54,7 @@ export class UpstreamPool {
     else this.#drop(connection)
   }
 
-  /** For what can not share a connection: upgrades, and bodies whose length is not known. */
+  /** Makes a connection for what can not share one: upgrades, and bodies whose length is not known. */
   connect(fresh: boolean, done: Parameters<typeof connectUpstream>[2]): () => void {
     const options = { fresh: fresh && !this.#listens, limits: this.#limits }
     return connectUpstream(this.address, options, (result) => {
@@ -60,7 +63,7 @@ export class UpstreamPool {
     })
   }
 
-  /** Connections in use end when they are released. */
+  /** Closes the idle connections. Connections in use are closed when they are released. */
   close(): void {
     this.#over = true
     for (const connection of this.#idle.splice(0)) this.#drop(connection)

@@ -32,7 +32,7 @@ class WebSocketForward implements Forwarding {
   #request: ClientRequest | undefined
   #response: IncomingMessage | undefined
   #tunnel: WebSocketTunnel | undefined
-  /** The WebSocket was told to end while it was still being opened. */
+  /** Whether the WebSocket was told to end while it was still being opened. */
   #leaving = false
   #over = false
 
@@ -119,7 +119,7 @@ class WebSocketForward implements Forwarding {
     if (this.#leaving) this.#tunnel.goAway()
   }
 
-  /** The instance does not want a WebSocket, and says so in ordinary HTTP. */
+  /** Passes on the ordinary HTTP answer of an instance that refuses the WebSocket. */
   #answer(response: IncomingMessage): void {
     this.#response = response
     response.on('error', (error) => this.#fail(error))

@@ -7,7 +7,7 @@ const longestHeaderBytes = 14
  * frame may be inserted.
  */
 export class WebSocketFrames {
-  /** The sender has begun to close; nothing follows its close frame. */
+  /** Whether the sender has sent its close frame, after which nothing follows. */
   closing = false
   readonly #header = Buffer.alloc(longestHeaderBytes)
   #headerBytes = 0
@@ -56,5 +56,8 @@ export class WebSocketFrames {
   }
 }
 
-/** What a server that is going away sends; without a mask, as servers do. */
+/**
+ * The close frame with status 1001, as a server sends it when it goes away; without a mask, because servers
+ * use none.
+ */
 export const goingAwayFrame = Buffer.from([0x88, 0x02, 0x03, 0xe9])

@@ -20,7 +20,7 @@ export class WebSocketTunnel {
   readonly #fromInstance = new WebSocketFrames()
   readonly #fromClient = new WebSocketFrames()
   #goingAway = false
-  /** The gateway's close frame was sent: nothing of the instance follows. */
+  /** Whether the gateway's close frame was sent. After it, nothing from the instance is passed on. */
   #saidGoodbye = false
   #lastChance: NodeJS.Timeout | undefined
   #over = false
@@ -91,7 +91,10 @@ export class WebSocketTunnel {
     if (this.#fromClient.closing) this.#client.end()
   }
 
-  /** An instance that shuts down may close at once; the client still has to answer the gateway's frame. */
+  /**
+   * Called when the instance's side has ended. An instance that shuts down may close at once; the client
+   * still has to answer the gateway's frame.
+   */
   #instanceEnded(): void {
     if (this.#saidGoodbye && !this.#fromClient.closing) return
     this.#ended(this.#client)

@@ -8,14 +8,19 @@ export interface ClientHello {
 
 export type HelloReading =
   | { readonly kind: 'hello'; readonly hello: ClientHello }
-  /** At least this many bytes, from the first, are needed. */
+  /** More bytes have to come: at least `needsBytes` in total, counted from the first byte. */
   | { readonly kind: 'incomplete'; readonly needsBytes: number }
-  /** The bytes are something else, or larger than any client's hello. TLS itself is to say what is wrong. */
+  /** The bytes are no hello, or larger than any client's hello. TLS itself has to say what is wrong. */
   | { readonly kind: 'unreadable' }
 
-/** The largest hellos that are seen have about 2 KB, with keys that withstand quantum computers. */
+/**
+ * The largest hello that is read. The largest that occur have about 2 KB, with keys that withstand quantum
+ * computers.
+ */
 export const maxHelloBytes = 16_384
-/** A message may be spread over records; no client needs more than two or three. */
+/**
+ * The largest number of records over which a hello may be spread; no client needs more than two or three.
+ */
 const maxRecords = 16
 const recordHeaderBytes = 5
 const messageHeaderBytes = 4
@@ -26,8 +31,8 @@ const serverNameExtension = 0
 const hostName = 0
 const protocolsExtension = 16
 /**
- * The bound that OpenSSL has. A name is looked up label by label: a name that fills the message would keep
- * the gateway busy for long.
+ * The longest server name; OpenSSL has the same bound. A name is looked up label by label, so a name that
+ * fills the message would keep the gateway busy for long.
  */
 const maxNameBytes = 255
 
@@ -76,7 +81,10 @@ function messageIn(bytes: Buffer): Buffer | HelloReading {
   return message.subarray(messageHeaderBytes, wanted)
 }
 
-/** Throws `RangeError` if a length leads out of the message, or is one that TLS does not take. */
+/**
+ * Reads the body of a hello. Throws `RangeError` if a length leads out of the message, or is one that TLS
+ * does not accept.
+ */
 function helloOf(message: Buffer): ClientHello {
   let at = versionAndRandomBytes
   at += 1 + message.readUInt8(at)

@@ -11,7 +11,7 @@ export interface CertificatePem {
 export interface ContextOwner {
   readonly serviceUuid: string
   readonly fqdn: string
-  /** Absent: the certificate of the metro domain. */
+  /** The certificate of the context. If it is absent, this is the certificate of the metro domain. */
   readonly certificateUuid: string | undefined
 }
 
@@ -39,7 +39,8 @@ const ciphers = [
 ].join(':')
 const leastVersion = 'TLSv1.2'
 /**
- * Time for a page's next visit, not for the next day's: what was agreed on long ago is not to be relied on.
+ * How long a session may be resumed. It is long enough for the next visit to a page, but not for the next
+ * day's: keys that were agreed on long ago should not be relied on.
  */
 const sessionSeconds = 3_600
 const ticketKeyBytes = 48
@@ -51,16 +52,16 @@ const secretBytes = 32
 const secretLifeMs = 12 * 3_600_000
 
 export interface ContextCacheOptions {
-  /** Each context takes about 40 KB, and half a millisecond to make. */
+  /** The largest number of contexts. Each takes about 40 KB, and half a millisecond to make. */
   readonly maxContexts: number
   readonly now?: () => number
 }
 
 /**
- * TLS contexts, made when they are first asked for. When there are too many, the context goes that was not
- * asked for the longest. Sessions survive that, because the key of their tickets follows from the owner, the
- * certificate and a secret of this process. Sessions do not survive another certificate, another service of
- * the same name, or half a day.
+ * TLS contexts, made when they are first asked for. When there are too many, the context that was not asked
+ * for the longest is dropped. Sessions survive that, because the key of their tickets follows from the
+ * owner, the certificate and a secret of this process. Sessions do not survive another certificate, another
+ * service of the same name, or half a day.
  */
 export class ContextCache {
   readonly #maxContexts: number
@@ -80,7 +81,7 @@ export class ContextCache {
     return this.#held.size
   }
 
-  /** Throws what OpenSSL says if the chain and the key are of no use. */
+  /** Returns the context of an owner. Throws OpenSSL's error if the chain and the key can not be used. */
   get(owner: ContextOwner, pem: CertificatePem): SecureContext {
     this.#renewSecret()
     const id = idOf(owner)
@@ -99,14 +100,15 @@ export class ContextCache {
     return context
   }
 
-  /** Connections that use a dropped context keep it. */
+  /** Drops the contexts whose owner matches. Connections that use a dropped context keep it. */
   drop(is: (owner: ContextOwner) => boolean): void {
     for (const [id, { owner }] of this.#held) if (is(owner)) this.#held.delete(id)
   }
 
   /**
-   * The key does not depend on the metro certificate: a renewed one is still the same operator's, and its
-   * names are not other people's after it. So sessions stay.
+   * Returns the key of the tickets. It does not depend on the metro certificate: a renewed one still
+   * belongs to the same operator, and its names do not pass to other people. So sessions survive its
+   * renewal.
    */
   #ticketKeys(owner: ContextOwner, { chain }: CertificatePem): Buffer {
     const bound = owner.certificateUuid === undefined ? '' : chain

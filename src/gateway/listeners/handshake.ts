@@ -22,7 +22,7 @@ export type HandshakeOutcome = (typeof HandshakeOutcome)[keyof typeof HandshakeO
 
 export interface HandshakeOptions {
   readonly contexts: ServerContexts
-  /** The limit from the accepted connection to the end of the handshake, the first byte included. */
+  /** The longest time from the accepted connection to the end of the handshake, the first byte included. */
   readonly limitMs: number
   /** Whether HTTP is spoken on the port, so that ALPN chooses its version. */
   readonly http: boolean
@@ -83,7 +83,10 @@ export function shakeHands(raw: Socket, options: HandshakeOptions): void {
   })
 }
 
-/** The gateway reads the hello apart from OpenSSL, and both must have read the same name. */
+/**
+ * Whether the connection is for `name`. The gateway reads the hello apart from OpenSSL, and both must have
+ * read the same name.
+ */
 function isFor(socket: TLSSocket, name: string, contexts: ServerContexts): boolean {
   const read: unknown = 'servername' in socket ? socket.servername : undefined
   const theirs = typeof read === 'string' ? plainName(read) : ''
@@ -116,8 +119,8 @@ function answerTo(
 type ChooseProtocol = (offer: { readonly protocols: readonly string[] }) => string | undefined
 
 /**
- * Returns undefined if no protocol is to be agreed on; the handshake then goes on. A chooser that finds no
- * protocol ends the handshake.
+ * Returns the function that agrees on a protocol, or undefined if none is to be agreed on; the handshake
+ * then goes on. If that function finds no protocol, it ends the handshake.
  */
 function chooserFor(
   { protocols }: ClientHello,
@@ -134,8 +137,8 @@ const chooseChallenge: ChooseProtocol = ({ protocols }) =>
 const chooseHttp: ChooseProtocol = ({ protocols }) =>
   httpVersions.find((version) => protocols.includes(version))
 /**
- * Without HTTP the application speaks the protocol, and nobody asks it which. A client that offers just one
- * protocol speaks that one. A client that offers several would take the gateway's guess for the
+ * Agrees on the client's protocol if the client offers just one. Without HTTP the application speaks the
+ * protocol, and nobody asks it which. A client that offers several would take the gateway's guess for the
  * application's word.
  */
 const chooseOnly: ChooseProtocol = ({ protocols }) => {

@@ -1,5 +1,5 @@
 export interface ListenerLimits {
-  /** The limit from the accepted connection to the end of the handshake, the first byte included. */
+  /** The longest time from the accepted connection to the end of the handshake, the first byte included. */
   readonly handshakeMs: number
   /** The wait before a port that could not be bound is tried again. */
   readonly bindRetryMs: number

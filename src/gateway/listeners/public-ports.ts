@@ -120,7 +120,7 @@ export class PublicPorts {
       : http.serveHttp1(socket, { publicPort, secure: true })
   }
 
-  /** Only the name in the handshake tells which service the connection is for. */
+  /** Serves a connection without HTTP. Only the name in the handshake says which service it is for. */
   #serveTcp(socket: Socket | TLSSocket, publicPort: number): ConnectionUse | undefined {
     const { routes, tcp } = this.#options
     const name: unknown = 'servername' in socket ? socket.servername : undefined

@@ -19,8 +19,8 @@ export type Shown =
   | { readonly kind: 'unusable' }
 
 /**
- * A certificate that TLS can not use. Each is told once. `why` is OpenSSL's message, which names neither key
- * nor chain.
+ * A certificate that TLS can not use. Each one is reported once. `why` is OpenSSL's message, which contains
+ * neither key nor chain.
  */
 export interface UnusableCertificate {
   readonly certificateUuid: string | undefined
@@ -37,7 +37,8 @@ export interface ServerContextsOptions {
 }
 
 /**
- * Enough for most of the names that are asked for within an hour, on a gateway of the planned size; 40 MB.
+ * The largest number of contexts: enough for most of the names that are asked for within an hour, on a
+ * gateway of the planned size. They take 40 MB.
  */
 const defaultMaxContexts = 1_000
 const pending: Shown = { kind: 'pending' }
@@ -48,8 +49,8 @@ export class ServerContexts {
   readonly #options: ServerContextsOptions
   readonly #cache: ContextCache
   /**
-   * Chains that were tried in vain, by certificate or token. Trying is expensive, and telling it again helps
-   * nobody.
+   * The chains that OpenSSL refused, by certificate or token. Trying them again is expensive, and reporting
+   * them again helps nobody.
    */
   readonly #refused = new Map<string, string>()
   readonly #unsubscribe: () => void
@@ -70,7 +71,10 @@ export class ServerContexts {
     return this.#refused.size
   }
 
-  /** `name` is in lower case and without final dot; empty if the client names none. */
+  /**
+   * Returns what a handshake for `name` is answered with. `name` is in lower case and without final dot; it
+   * is empty if the client names none.
+   */
   of(name: string): Shown {
     const { routes, metro } = this.#options
     const service = name === '' ? undefined : routes.serviceOf(name)
@@ -87,7 +91,7 @@ export class ServerContexts {
     return chain === undefined || key === undefined ? pending : this.#shown(owner, { chain, key })
   }
 
-  /** Returns undefined if no authority looks for that name now, so that there is nothing for it to see. */
+  /** Returns the certificate of a challenge, or undefined if no authority checks that name now. */
   ofChallenge(name: string): SecureContext | undefined {
     for (const challenge of this.#options.routes.challenges()) {
       if (challenge.kind !== ChallengeKind.TlsAlpn01 || challenge.fqdn !== name) continue

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import type { Admission } from '../traffic.ts'
 
-/** How long the side that is left may take nothing of the last bytes, once the other side has closed. */
+/** How long the remaining side may take none of the last bytes, once the other side has closed. */
 const lastBytesMs = 60_000
 
 /**
- * What a side may leave unread before the other side is paused. A socket's own bound is the size of one
- * read, so reading would end and begin again with each.
+ * The most bytes that a side may leave unread before the other side is paused. A socket's own bound is the
+ * size of one read, so with it, reading would end and begin again with each read.
  */
 const maxUnreadBytes = 256 << 10
 
