@@ -149,7 +149,7 @@ export const failures = {
   unavailable: failure(ErrorCode.OperationFailed, 503, 'The service is temporarily unavailable', true),
   handlingTimeout: failure(ErrorCode.TimedOut, 503, 'The request could not be completed in time', true),
 
-  // Each failure from here on is only ever that of one object, in an answer with status 200.
+  // From here on, each failure is about one object only: it is an entry of an answer with status 200.
   notFound: failure(ErrorCode.NotFound, 200, "No {kind} with {by} '{value}'"),
   neitherObjectNorEndpoint: failure(
     ErrorCode.NotFound,
@@ -356,8 +356,8 @@ export function rangeProblem(values: {
 }
 
 /**
- * The request as a whole fails. It may be thrown anywhere below the envelope middleware. Of many problems
- * only the first `maxReportedErrors` are kept.
+ * Thrown if the request as a whole fails, from anywhere below the envelope middleware. If there are many
+ * problems, only the first `maxReportedErrors` are kept.
  */
 export class RequestError extends Error {
   override readonly name = 'RequestError'

@@ -37,8 +37,8 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
 export interface Failure {
   readonly code: ErrorCode
   /**
-   * The HTTP status if the whole request fails. It is 200 for a failure that is only ever that of one object,
-   * which is an entry of an answer with status 200.
+   * The HTTP status of the answer if the whole request fails. It is 200 for a failure that is only ever
+   * about one object: that failure is an entry of an answer with status 200.
    */
   readonly httpStatus: number
   /** Whether the same request may succeed later without any change. */

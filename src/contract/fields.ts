@@ -42,8 +42,8 @@ export const timestampField = Type.String({ format: 'date-time', description: 'A
 export const statusSuccess = Type.Literal('success')
 
 /**
- * The identifiers of an object, of which a request gives exactly one. An empty string counts as absent, so
- * neither is required here.
+ * The identifiers of an object. A request gives exactly one of them. An empty string counts as absent, so
+ * the schema requires neither.
  */
 export const identifierFields = {
   uuid: Type.Optional(uuidField),
@@ -56,8 +56,8 @@ export function identifier(options: TSchemaOptions & { 'x-place': string }) {
 }
 
 /**
- * A number whose range is the account's. The schema does not bound it, so that there is one sentence about
- * it: the one about the account's limits.
+ * A number that the account's limits bound. The schema sets no bound, so that only one sentence reports a
+ * wrong value: the one about the account's limits.
  */
 export function withinLimits(description: string, limits: string) {
   return Type.Integer({

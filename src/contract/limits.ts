@@ -23,17 +23,17 @@ export const receiveTimeoutMs = 30_000
 /** 503 with code 12. How long the server may work on a request that does not wait for a state. */
 export const handlingTimeoutMs = 30_000
 /**
- * How long the answer to a create of volumes waits for their file systems, because clients use a new volume
- * in their next request. A file system takes about a tenth of this time. If one takes longer, the answer
- * comes without it, and the volume's state says so.
+ * How long the answer to a create of volumes waits for their file systems. It waits because clients use a
+ * new volume in their next request. A file system takes about a tenth of this time. If one takes longer,
+ * the answer is sent without waiting further, and the volume's state says so.
  */
 export const makingVolumesMs = 3_000
 /**
- * The wait for -1 and for everything larger in `wait_timeout_ms` and `timeout_ms`. Clients in JavaScript give
- * up if the headers of an answer take 300 s.
+ * The longest wait: that of -1 and of everything larger in `wait_timeout_ms` and `timeout_ms`. It is below
+ * 300 s, after which clients in JavaScript give up if no headers of an answer have come.
  */
 export const maxWaitMs = 290_000
-/** The drain time for -1 in `drain_timeout_ms`, and its maximum. */
+/** The longest drain, which -1 in `drain_timeout_ms` asks for. */
 export const maxDrainMs = 3_600_000
 /** The most connections of the HTTP server; further ones are closed at once. */
 export const maxConnections = 2_048
@@ -44,18 +44,24 @@ export const maxConnections = 2_048
 export const maxRequestsUnderWay = 512
 /** How many requests may follow each other on one kept-alive connection before it is renewed. */
 export const maxRequestsPerConnection = 10_000
-/** An idle kept-alive connection is closed after this time. It is longer than the 60 s of common proxies. */
+/**
+ * How long a kept-alive connection may be idle before it is closed. It is longer than the 60 s of common
+ * proxies.
+ */
 export const keepAliveTimeoutMs = 65_000
 
 /**
- * The most bytes of log in one answer. The clients ask for pages of 16383 bytes, and take a shorter page for
- * the last one.
+ * The most bytes of log in one answer. Clients ask for pages of 16383 bytes. They would regard a page that
+ * was cut shorter as the last one.
  */
 export const maxLogBytes = 65_536
 export const defaultLogOffset = -4_096
 export const defaultLogBytes = 4_096
 
-/** Limits of instance parameters. They keep a launch within what a guest can be given. */
+/**
+ * Limits of instance parameters, down to the next comment. They keep a launch within what a guest can be
+ * given.
+ */
 export const maxArguments = 512
 export const maxArgumentLength = 65_536
 export const maxEnvVariables = 512
@@ -63,7 +69,10 @@ export const maxEnvNameLength = 256
 export const maxEnvValueLength = 65_536
 export const maxImageReferenceLength = 512
 
-/** 400. Limits of services: the ports and domains of one, and the values of `soft_limit` and `hard_limit`. */
+/**
+ * 400. Limits of services, in this and the next three lines: the ports and domains of one service, and the
+ * values of `soft_limit` and `hard_limit`.
+ */
 export const maxPort = 65_535
 export const maxConnectionLimit = 65_535
 export const maxPublishedPorts = 64
@@ -74,9 +83,15 @@ export const maxDomains = 16
  */
 export const maxChainLength = 65_536
 export const maxPrivateKeyLength = 16_384
-/** 400. A guest mounts one volume, and the API's document has no more either. */
+/**
+ * 400. The most volumes of one instance. A guest mounts only one, and the API's document allows no more
+ * either.
+ */
 export const maxVolumesPerInstance = 1
-/** 400. A day. An instance that should stay awake for longer can have the policy `off`. */
+/**
+ * 400. The longest cooldown: a day. An instance that should stay awake for longer can have the policy
+ * `off`.
+ */
 export const maxCooldownMs = 86_400_000
 
 /** 400. The longest warm-up and cooldown of autoscale: as long as a drain may take. */
@@ -84,16 +99,16 @@ export const maxAutoscaleTimeMs = 3_600_000
 
 /**
  * 429 with `Retry-After`. How many requests one token may make per second in the long run;
- * `ROOST_REQUESTS_PER_SECOND` changes it. Some clients poll without a pause and take anything but 200 for the
- * end; one such client alone stays below this.
+ * `ROOST_REQUESTS_PER_SECOND` changes it. Some clients poll without a pause, and stop at any status but 200
+ * as if they had seen the end; one such client alone stays below this limit.
  */
 export const defaultRequestsPerSecond = 1_000
-/** How many seconds' worth of requests may come at once after a pause. */
+/** How many seconds' worth of requests one token may make at once after a pause. */
 export const requestBurstSeconds = 5
 /**
- * 429 with `Retry-After`. How many objects one account may make or change per minute in the long run, for
- * each processor of the API's machine, and how many at once after a rest. At once is enough for all the
- * instances of a new account and a start of each. `ROOST_CHANGES_PER_MINUTE` changes the first.
+ * 429 with `Retry-After`. How many objects one account may make or change: per minute in the long run, for
+ * each processor of the API's machine (`ROOST_CHANGES_PER_MINUTE` changes this one), and at once after a
+ * rest. The number at once is enough to create and start all the instances of a new account.
  */
 export const defaultChangesPerMinute = 60
 export const changesAtOnce = 128

@@ -6,9 +6,12 @@ export const Scope = {
   Create: 'create',
   /** Objects that the request must name: by a body, by query lists, or by the path. */
   Objects: 'objects',
-  /** Like `Objects`, but a request that names none means all. */
+  /** Like `Objects`, but if a request names no object, all objects are meant. */
   ObjectsOrAll: 'objects-or-all',
-  /** A collection. The body holds one filter or an array of filters, of which any may match. */
+  /**
+   * A collection. The body holds one filter or an array of filters. An object is in the answer if it
+   * matches any of them.
+   */
   Collection: 'collection',
   /** The account of the token. */
   Account: 'account',
@@ -43,12 +46,18 @@ export interface Operation<
 > {
   readonly id: string
   readonly method: Method
-  /** `{owner}` in it names, by UUID or name, the object of which the operation's objects are parts. */
+  /**
+   * The path in global scope. If it contains `{owner}`, that part names, by UUID or name, the object to
+   * which the operation's objects belong.
+   */
   readonly path: string
   /** The path of the same operation on one object, which `{object}` names by its UUID or name. */
   readonly localPath?: string
   readonly scope: Scope
-  /** If absent, objects are named by UUID or name. Parts of an object may have no UUID. */
+  /**
+   * How objects may be named. If it is absent, they are named by UUID or name. Parts of an object may have
+   * no UUID.
+   */
   readonly identifiedBy?: readonly IdentifierKey[]
   /** The name of the parameters in messages, such as `instance creation arguments`. */
   readonly place: string
@@ -57,18 +66,18 @@ export interface Operation<
   readonly inQuery?: true
   /** The parameters of the whole request, which are only in the query. */
   readonly query: Q
-  /** `count` and `from` page through the result. */
+  /** Present if `count` and `from` select a page of the result. */
   readonly paged?: true
   /**
    * Another form of the body: `ids` names several objects, and the parameters beside it apply to all of them.
    */
   readonly idsForm?: TObject
-  /** The answer may take as long as the request asks to wait. */
+  /** Present if the answer may take as long as the request asks to wait. */
   readonly waits?: true
   readonly dataKey: DataKey
   /** One successful entry of the answer. */
   readonly entry: E
-  /** A form of the answer besides JSON, which `Accept: application/json` selects. */
+  /** The form of the answer that is sent unless `Accept: application/json` selects JSON. */
   readonly textForm?: 'prometheus'
   readonly summary: string
   readonly description: string

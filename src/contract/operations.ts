@@ -120,8 +120,8 @@ export const reservedObjectNames: ReadonlySet<string> = new Set(
 )
 
 /**
- * The paths before `reservedObjectNames`, such as `/v1/instances`. Any other word after such a path names an
- * object.
+ * The paths after which a word of `reservedObjectNames` is an endpoint, such as `/v1/instances`. Any other
+ * word after such a path names an object.
  */
 export const endpointParents: ReadonlySet<string> = new Set(
   Object.values(operations)

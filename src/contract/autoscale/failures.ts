@@ -3,8 +3,8 @@ import { ErrorCode, failure } from '../failure.ts'
 /** The ways in which requests about autoscale can fail; part of the table of all failures. */
 export const autoscaleFailures = {
   /**
-   * An object in the path does not exist, and the entries are parts of that object. None of the entries could
-   * say so, and clients could not read it there, so the whole request fails.
+   * The failure of the whole request if the object in its path does not exist. The entries are parts of
+   * that object, so no entry could report this in a place where clients read it.
    */
   notFoundInPath: failure(ErrorCode.NotFound, 404, "No {kind} with {by} '{value}'"),
 

@@ -21,9 +21,10 @@ import {
 import { maxAutoscaleTimeMs } from '../limits.ts'
 import { atLeastOne } from '../openapi/published-rules.ts'
 
-// The schemas of requests and answers about autoscale. `src/domain/autoscale/steps.ts` checks how the steps
-// of a policy lie, and the account's limits bound the sizes, so that there is one sentence about each. The
-// OpenAPI document says as much of these rules as JSON Schema can.
+// The schemas of requests and answers about autoscale. `src/domain/autoscale/steps.ts` checks whether the
+// steps of a policy follow each other, and the account's limits bound the sizes. So each of these rules has
+// only one sentence for the user. The OpenAPI document contains these rules as far as JSON Schema can
+// express them.
 
 const policyType = vocabulary(['step'], 'The one type of policy that there is.')
 const metricText = `What is looked at, as the mean per instance: \`${AutoscaleMetric.Cpu}\` in millicores, requests and connections in flight, or those finished per second`
@@ -110,7 +111,10 @@ const policyName = Type.String({
   description: `Name of the policy, at most ${maxPolicyNameLength} characters.`,
 })
 
-/** A step in an answer. A bound on an open side is left out, because clients do not accept null. */
+/**
+ * A step in an answer. A bound is left out if the step is open on that side, because clients do not accept
+ * null.
+ */
 const step = closed({
   lower_bound: Type.Optional(count('Least value of the step.')),
   upper_bound: Type.Optional(count('Where the next step begins.')),

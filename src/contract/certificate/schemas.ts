@@ -6,7 +6,7 @@ import { maxChainLength, maxPrivateKeyLength } from '../limits.ts'
 
 // The schemas of requests and answers about certificates. `src/x509` checks their PEM.
 
-/** The longest name, with the dots that clients append. */
+/** The longest name of a certificate, including dots that clients append. */
 const maxCommonNameLength = maxDomainLength + 2
 
 export const createCertificateBody = closed({

@@ -30,7 +30,10 @@ import { instanceVolume } from '../volume/requests.ts'
 
 const argument = Type.String({ maxLength: maxArgumentLength })
 
-/** Clients send any large number to wait long. A wait above the longest is cut to it and is no error. */
+/**
+ * The smallest wait. There is no largest one, because clients send any large number to wait long: such a
+ * wait is cut to the longest and is no error.
+ */
 const waitBounds = { minimum: -1 }
 const longestWait = `as long as possible (${maxWaitMs} ms), and so does everything larger`
 
@@ -53,7 +56,8 @@ const timeoutSeconds = {
 }
 
 /**
- * A wait needs `autostart`. `src/api/instance/create.ts` refuses a wait for an instance that is not started.
+ * The rule that only an instance with `autostart` can be waited for. `src/api/instance/create.ts` checks
+ * it.
  */
 const waitsOnlyForStart = {
   anyOf: [
@@ -137,7 +141,10 @@ export const startInstanceBody = closed({
   ...timeoutSeconds,
 })
 
-/** Deleted instances are gone when the answer comes, so a wait has no effect. */
+/**
+ * The parameters of a delete. Instances are already deleted when the answer comes, so `timeout_s` has no
+ * effect.
+ */
 export const deleteInstanceBody = closed(timeoutSeconds)
 
 const stopProperties = {
@@ -177,7 +184,7 @@ const timeout = {
 
 export const waitInstanceBody = closed({ ...awaited, ...timeout })
 
-/** The form of the body that names several objects and has one timeout. */
+/** The body that names several objects and has one timeout for all of them. */
 export const waitInstanceIdsBody = closed({
   ids: Type.Array(
     closed(

@@ -7,7 +7,7 @@ type Keywords = Readonly<Record<string, unknown>>
 
 const identifiers: ReadonlySet<string> = new Set(['uuid', 'name'])
 
-/** The schemas of properties that say nothing: null, or for an identifier an empty string. */
+/** The schemas of properties that count as not given: null, or for an identifier an empty string. */
 function unsaid(keys: readonly string[]): Keywords {
   return Object.fromEntries(keys.map((key) => [key, { enum: identifiers.has(key) ? ['', null] : [null] }]))
 }
@@ -16,7 +16,7 @@ function said(key: string): Keywords {
   return identifiers.has(key) ? { type: 'string', minLength: 1 } : { type: ['string', 'integer'] }
 }
 
-/** Exactly one of these properties says something; then `others` hold as well. */
+/** Exactly one of these properties is given. If so, the schemas in `others` apply too. */
 export function exactlyOne(
   keys: readonly string[],
   others: Keywords = {},
@@ -29,12 +29,12 @@ export function exactlyOne(
   }
 }
 
-/** At least one of these properties says something. */
+/** At least one of these properties is given. */
 export function atLeastOne(keys: readonly string[]): Keywords {
   return { anyOf: keys.map((key) => ({ required: [key], properties: { [key]: said(key) } })) }
 }
 
-/** No two of these properties say something. */
+/** At most one of these properties is given. */
 export function atMostOne(keys: readonly string[]): Keywords {
   return keys.length < 2
     ? {}
@@ -46,10 +46,7 @@ export function bothRules(one: Keywords, other: object = {}): Keywords {
   return rules.length > 1 ? { allOf: rules } : { ...rules[0] }
 }
 
-/**
- * Either exactly one of the identifiers says something, and then none of the others does, or no identifier
- * does.
- */
+/** Either exactly one identifier is given and none of the other properties, or no identifier is given. */
 export function identifierOr(others: {
   readonly lists: readonly string[]
   readonly values: readonly string[]

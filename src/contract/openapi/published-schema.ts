@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>
 const uuidPattern = `^${uuidForm}$`
 const namePattern = `^${objectNameForm}$`
 const textPattern = '^[^\\u0000]*$'
-/** In the query a comma separates the elements of a list. */
+/** The pattern of a list's element in the query, where a comma separates the elements. */
 const elementPattern = '^[^,\\u0000]*$'
 
 /** The schema of an answer. */
@@ -27,7 +27,8 @@ export function bodySchemaOf(schema: TSchema): Json {
 }
 
 /**
- * The schema of a parameter of the query. It is never empty. If it can be given per object, it can be a list.
+ * The schema of a parameter of the query. Its value is never empty. A parameter that can be given per
+ * object can be a list.
  */
 export function parameterSchemaOf(schema: TSchema, { isList }: { readonly isList: boolean }): Json {
   return rebuilt(plain(schema), (node) => {

@@ -11,7 +11,7 @@ interface Where {
   readonly prefix: string
 }
 
-/** The keywords of JSON Schema that count here. */
+/** The keywords of JSON Schema that matter here. */
 interface Node {
   readonly 'x-place'?: string
   readonly anyOf?: readonly Node[]
@@ -22,9 +22,9 @@ interface Node {
 }
 
 /**
- * Finds what a value has too many of, by counting alone. The validator looks at every element and collects
- * every error before anybody can cut its list, which takes a second for a hostile body of 1 MiB. So it only
- * gets values that passed here.
+ * Finds lists with too many elements and objects with too many keys, by counting alone. The validator would
+ * look at every element and collect every error before its list could be cut, which takes a second for a
+ * hostile body of 1 MiB. So the validator only gets values that passed here.
  */
 export function countProblems(value: unknown, schema: TSchema, where: Where): readonly Problem[] {
   return problemsAt(value, schema, { ...where, name: '', path: where.prefix })

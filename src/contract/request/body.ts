@@ -16,8 +16,8 @@ import { problemsOf, shortened } from './validation-problems.ts'
 import { strictValidator } from './validators.ts'
 
 /**
- * One object of a body: the target, if it names one, and its parameters, which fit the schema if there are no
- * problems.
+ * One object of a body: the target, if the object names one, and the parameters. The parameters fit the
+ * schema if no problems were found.
  */
 export interface BodyObject {
   readonly target?: Target

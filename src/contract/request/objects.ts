@@ -14,7 +14,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Takes the identifier off a body object. It is a problem if there are two or none. */
+/** Splits a body object into its identifier and the rest. Two identifiers, or none, are a problem. */
 export function takeIdentifier(
   object: JsonObject,
   place: string,
@@ -52,7 +52,7 @@ export function pathTarget(part: string): Target {
   return isUuid(part) ? { by: 'uuid', value: part } : { by: 'name', value: part }
 }
 
-/** Like `pathTarget`, for the objects of an operation, which may have no UUID. */
+/** Like `pathTarget`, but only by name if the objects of the operation have no UUID. */
 export function objectInPath(operation: Operation, part: string): Target {
   const target = identifiersOf(operation).includes('uuid') ? pathTarget(part) : nameTarget(part)
   const { path, localPath } = operation

@@ -2,12 +2,18 @@
 export interface Target {
   readonly by: 'uuid' | 'name'
   readonly value: string
-  /** Set if a path names the object by a word that could also be an endpoint: the path of that endpoint. */
+  /**
+   * The path of an endpoint. It is present if the request's path names the object by a word that could also
+   * be meant as that endpoint.
+   */
   readonly endpointPath?: string
 }
 
 export interface RequestObject<B> {
-  /** Absent if the request names no object: in a create, in a filter, and if it means all objects. */
+  /**
+   * The object that the request names. It is absent in a create, in a filter, and if the request means all
+   * objects.
+   */
   readonly target?: Target
   readonly parameters: B
 }
@@ -26,11 +32,13 @@ export interface Page {
 
 /** A request whose parameters are all well-formed. */
 export interface ParsedRequest<B = unknown, Q = unknown> {
-  /** The object of which the request's objects are parts; present if the operation's path has one. */
+  /**
+   * The object to which the request's objects belong. It is present if the operation's path has an owner.
+   */
   readonly owner?: Target
   /** Whether the path names the one object. */
   readonly local: boolean
-  /** In the order in which the request names them; the answer has one entry each, in the same order. */
+  /** The objects in the order of the request. The answer has one entry for each, in the same order. */
   readonly objects: readonly RequestObject<B>[]
   readonly query: Q
   readonly page: Page
@@ -44,6 +52,6 @@ export interface RawRequest {
   readonly object?: string
   /** The text after the question mark, unchanged. */
   readonly query: string
-  /** Absent if the request has no body or an empty one. */
+  /** The body. It is absent if the request has none or an empty one. */
   readonly body?: unknown
 }

@@ -154,7 +154,7 @@ function parameterCoercer(operation: Operation) {
   }
 }
 
-/** Drops repeats: a wrong value of the query is wrong for every object. */
+/** Drops repeated problems: a wrong value of the query is found once for every object. */
 function distinct(problems: readonly Problem[]): readonly Problem[] {
   return [...new Map(problems.map((each) => [each.message, each])).values()]
 }

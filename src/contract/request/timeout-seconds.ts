@@ -2,9 +2,9 @@ import type { Operation } from '../operation.ts'
 import type { JsonObject } from './objects.ts'
 
 /**
- * Turns `timeout_s` into milliseconds. Newer clients give it in place of the older parameter in milliseconds,
- * whose name differs by operation. After the parser there are milliseconds only. If both are given the
- * seconds count, as those clients document it.
+ * Turns `timeout_s` into milliseconds. Newer clients give it in place of the older parameter in
+ * milliseconds, whose name differs by operation. The code after the parser sees milliseconds only. If both
+ * are given, the seconds count, as those clients document it.
  */
 export function inMilliseconds(operation: Operation, parameters: JsonObject): JsonObject {
   const { timeout_s: seconds, ...rest } = parameters

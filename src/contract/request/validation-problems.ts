@@ -8,8 +8,8 @@ import { textKeyword } from './text-errors.ts'
 
 /**
  * Turns the validator's errors into sentences for the user, in terms of the request: `place` is the name of
- * its parameters, `prefix` stands before every path (`[2].` for the third object of an array). Returns at
- * most as many as an answer names: a body of 1 MiB can hold an error per two bytes.
+ * its parameters, and `prefix` is written before every path (`[2].` for the third object of an array).
+ * Returns at most `maxReportedErrors`: a body of 1 MiB can hold an error per two bytes.
  */
 export function problemsOf(
   errors: readonly ErrorObject[],
@@ -23,8 +23,9 @@ export function problemsOf(
 type Where = Parameters<typeof problemsOf>[1]
 
 /**
- * A value that fits no branch of an `anyOf` yields an error per branch. The reader needs one of two things:
- * what is wrong deeper in the branch that was meant, or that the type is none of the possible ones.
+ * Keeps the errors that help, if a value fits no branch of an `anyOf`. The validator then reports an error
+ * per branch. The reader needs one of two things: what is wrong deeper in the branch that was meant, or
+ * that the value has none of the possible types.
  */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = errors.filter((error) => error.keyword === 'anyOf')
@@ -89,8 +90,8 @@ function problemOf(error: ErrorObject, where: Where): Problem {
 const envNameRule = `1 to ${maxEnvNameLength} characters without '=', NUL and halves of surrogate pairs`
 
 /**
- * Says what is not plain text, and why. A value that may be a secret is not repeated; only a value that the
- * schema describes as open is.
+ * Says which character in a value is not plain text. A value that may be a secret is not repeated in the
+ * message; it is repeated only if the schema has it and does not mark it as `writeOnly`.
  */
 function textFlaw(error: ErrorObject, schema: TSchema): string {
   const key = error.params['key'] as string | undefined
@@ -194,7 +195,7 @@ function text(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : typeName(value)
 }
 
-/** A wrong value is repeated to its sender, but not a megabyte of it. */
+/** Cuts a wrong value to the length at which it is repeated in a message: never a megabyte of it. */
 export function shortened(value: string): string {
   return value.length <= longestQuoted ? value : `${value.slice(0, longestQuoted)}…`
 }

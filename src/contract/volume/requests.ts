@@ -18,7 +18,10 @@ const at = Type.String({
 })
 const readonly = Type.Boolean({ description: 'Nothing can be written; default false.' })
 
-/** Has exactly one of `uuid`, `name` and `size_mb`; `src/api/volume/choice.ts` checks that. */
+/**
+ * The volume of an instance. Exactly one of `uuid`, `name` and `size_mb` is given;
+ * `src/api/volume/choice.ts` checks that.
+ */
 export const instanceVolume = closed(
   {
     uuid: Type.Optional(identifierFields.uuid),
@@ -39,7 +42,8 @@ export const createVolumeBody = closed({
 const mount = { at: Type.Optional(at), readonly: Type.Optional(readonly) }
 
 /**
- * The rules that each of path and mode is in one of the two places; `src/api/volume/mount.ts` checks them.
+ * The rules that the path, and in the next constant the mode, is given in only one of the two places.
+ * `src/api/volume/mount.ts` checks them.
  */
 const pathInOnePlace = {
   anyOf: [
