@@ -1,7 +1,9 @@
 import { operations, plainEndpoints, reservedObjectNames } from '../contract/operations.ts'
 import type { Operation } from '../contract/operation.ts'
 
-/** The index of the word after `/v1/instances`, which names an object unless it is an endpoint. */
+/**
+ * The index of the path's part after `/v1/instances`. That part names an object unless it is an endpoint.
+ */
 const namedIndex = 2
 
 /** The methods of a path, from the table of operations; none if there is no such path. */

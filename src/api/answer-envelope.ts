@@ -4,8 +4,8 @@ import { ErrorCode } from '../contract/failure.ts'
 import type { DataKey } from '../contract/operation.ts'
 
 /**
- * The envelope around entries. It has a message as soon as one entry failed, because clients show it before
- * the entries' own.
+ * Puts the entries into the envelope. If an entry failed, the envelope has a message, because clients show
+ * that message before those of the entries.
  */
 export function answerEnvelope(
   dataKey: DataKey,

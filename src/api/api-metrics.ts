@@ -10,8 +10,8 @@ export interface ApiMetrics {
 }
 
 /**
- * The buckets reach from a read without I/O to a start on a slow host. Requests that wait take longer and
- * fall into the last bucket.
+ * The upper bounds of the buckets, from a read without I/O to a start on a slow host. Requests that wait
+ * may take longer: they count above the last bound.
  */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

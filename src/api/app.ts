@@ -103,7 +103,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(platformRouter(deps).routes())
   app.use(internalRouter(deps).routes())
   app.use(feedRouter(deps).routes())
-  // A client without a token learns nothing below /v1, not even which paths exist.
+  // A client without a valid token learns nothing about the paths below /v1, not even which of them exist.
   app.use(below('/v1', authenticate(deps.tokens)))
   app.use(
     below(
@@ -114,7 +114,7 @@ export function createApp(deps: ApiDeps): Koa<RequestState> {
   app.use(below('/v1', concurrencyLimit()))
   app.use(below('/v1', readBody()))
   app.use(operationRouter(deps).routes())
-  // Koa reports here what it could not send. The client is gone by then.
+  // Koa reports here that it could not send an answer. The client has closed the connection by then.
   app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'the answer could not be sent'))
   return app
 }

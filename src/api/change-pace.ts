@@ -22,8 +22,8 @@ export class ChangePace {
   }
 
   /**
-   * Admits a request as a whole, however much it asks for. If it was too much, the requests after it have to
-   * wait.
+   * Admits or refuses a request as a whole. An admitted request may go beyond what the account has left;
+   * the requests after it then have to wait.
    */
   admit(
     userUuid: string,

@@ -1,6 +1,9 @@
 import type { Database } from '../db/database.ts'
 
-/** A healthy database never needs this long, and a probe waits longer. */
+/**
+ * How long the database may take to answer. A healthy database never needs this long, and a probe waits
+ * longer.
+ */
 const checkTimeoutMs = 2_000
 
 /** Whether the database answers now. Never throws. */

@@ -30,7 +30,7 @@ export interface ApiDeps {
   readonly images: ImageResolver
   readonly imageListing: ImageListing
   readonly registry: RegistryTokens
-  /** If absent, custom domains are accepted without a proof. */
+  /** The check that custom domains belong to a user. If it is absent, they are accepted without a proof. */
   readonly domainProofs?: DomainProofs
   readonly metrics: ApiMetrics
   readonly log: Logger
@@ -42,13 +42,13 @@ export interface ApiDeps {
 
 export interface ApiSettings {
   readonly rate: BucketRate
-  /** The bound for one account; see `ChangePace`. */
+  /** How many objects one account may make or change per minute; see `ChangePace`. */
   readonly changesPerMinute: number
   /** The token with which hosts join. */
   readonly joinToken: string
   /** The token with which gateways ask for routes. */
   readonly gatewayToken: string
-  /** If absent, times that suit real readers. */
+  /** The intervals and limits of the feeds. If they are absent, those that suit real readers are used. */
   readonly feedTimes?: FeedTimes
   /** The network of the first host, such as `10.64.0.0/16`. */
   readonly firstSubnet: string
@@ -58,8 +58,8 @@ export interface ApiSettings {
   /** The domain whose subdomains are given to services; lower case, without a final dot. */
   readonly metroDomain: string
   /**
-   * Gateways listen on P + offset for public port P. A service can not have a port for which that is one of
-   * `withheld`.
+   * The ports of the gateways: for the public port P, they listen on P + `offset`. A service can not have a
+   * public port if that sum is one of `withheld`.
    */
   readonly publicPorts: { readonly offset: number; readonly withheld: ReadonlySet<number> }
 }

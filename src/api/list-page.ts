@@ -7,8 +7,8 @@ import type { Call } from './call.ts'
 import type { ApiDeps } from './deps.ts'
 
 /**
- * A page in the terms of the database. The entry after which it begins may be deleted by now, but the user
- * must have had it.
+ * Turns a page into the terms of the database. The entry after which the page begins may be deleted by now,
+ * but it must have belonged to the user.
  */
 export async function listPage(
   deps: Pick<ApiDeps, 'database'>,

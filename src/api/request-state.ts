@@ -2,14 +2,20 @@ import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import type { Identity } from '../db/account/tokens.ts'
 
-/** What the middlewares know of a request. Each field is set by the middleware of that name. */
+/**
+ * What the middlewares and endpoints know of a request. The middleware for the id sets `requestId` and
+ * `log`, the endpoint sets `route`, and the others set `identity` and `body`.
+ */
 export interface RequestState {
   requestId: string
   log: Logger
-  /** The operation or endpoint, for logs and metrics; unset if the path leads nowhere. */
+  /**
+   * The name of the operation or endpoint, for logs and metrics. It is unset if there is nothing at the
+   * path.
+   */
   route?: string
   identity?: Identity
-  /** The decoded body; absent if there is none. */
+  /** The decoded body. It is absent if the request has none. */
   body?: unknown
 }
 

@@ -13,7 +13,10 @@ import {
 } from '../contract/limits.ts'
 import { failureBody } from './middleware/error-envelope.ts'
 
-/** How long a client may take. A slow client would hold a connection for ever. */
+/**
+ * How long a client may take to send a request. Without these limits a slow client could hold a connection
+ * for ever.
+ */
 export interface PatienceMs {
   readonly headers: number
   readonly request: number
@@ -26,7 +29,10 @@ const defaultPatience: PatienceMs = {
   checkEvery: 1_000,
 }
 
-/** The HTTP server with its limits. Its refusals before a request exists have the API's envelope too. */
+/**
+ * Makes the HTTP server with its limits. It refuses some requests before the API sees them; these answers
+ * have the API's envelope, too.
+ */
 export function createApiServer(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
   patience: PatienceMs = defaultPatience,
@@ -72,8 +78,8 @@ function refuse(socket: Duplex, name: FailureName): void {
 }
 
 /**
- * How often idle connections are closed while the server closes. A client keeps a connection alive if its
- * last request was answered after the close began, until the server ends it.
+ * How often idle connections are closed while the server closes. If a client got its last answer after the
+ * close began, it would keep its connection open until the server ends it.
  */
 const closeIdleEveryMs = 20
 

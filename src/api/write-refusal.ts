@@ -99,8 +99,8 @@ function unavailableProblem(refusal: Refusal<'volume-not-available'>): Problem {
 }
 
 /**
- * Completes "which ..." or "the instance ...". A stopped instance that is refused all the same waits for its
- * start.
+ * Describes a state, to complete "which ..." or "the instance ...". If an instance is refused although it
+ * is stopped, it waits for its start.
  */
 function activity(state: InstanceState): string {
   return state === InstanceState.Stopped ? 'is about to start' : `is in state '${state}'`

@@ -6,7 +6,7 @@ import { missingEntry } from '../failed-entry.ts'
 import { presentQuotas } from './view.ts'
 
 /**
- * The quotas of the caller. In local scope no other user can be named: any other user is answered like one
+ * Returns the quotas of the caller. A path can not name another user: the answer is the same as for a user
  * that does not exist.
  */
 export function usersQuotas(deps: ApiDeps): Handler<typeof getQuotas> {

@@ -9,8 +9,8 @@ import { failedService, forEachService } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * Configures services one after the other. Autoscale begins to watch each when its workflow is told, which
- * happens now or at the next sweep.
+ * Configures services one after the other. Autoscale begins to watch a service when its workflow hears of
+ * the configuration, now or at the next sweep.
  */
 export function autoscaleCreate(deps: ApiDeps): Handler<typeof createAutoscale> {
   return async ({ objects }, call) => {

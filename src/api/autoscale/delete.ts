@@ -7,8 +7,8 @@ import { failedService, forEachService } from '../service/objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * Marks configurations as deleted. From then on the service is unconfigured. Its workflow, told now or at the
- * next sweep, gives the clones back.
+ * Marks configurations as deleted. From then on their services count as unconfigured. The workflow of each
+ * hears of that now or at the next sweep, and gives the clones back.
  */
 export function autoscaleDelete(deps: ApiDeps): Handler<typeof deleteAutoscale> {
   return async ({ objects }, call) => {

@@ -41,7 +41,10 @@ export function readAutoscale(
   }
 }
 
-/** The sizes are compared only if both are given, because a default depends on the account. */
+/**
+ * The problem if the smallest size is above the largest. The sizes are compared only if both are given,
+ * because a default depends on the account.
+ */
 function crossedSizes({ min_size: min, max_size: max }: Omit<Body, 'master'>): readonly Problem[] {
   return min !== undefined && max !== undefined && min > max ? [problem('sizesCrossed', { min, max })] : []
 }

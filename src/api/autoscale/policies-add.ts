@@ -9,8 +9,8 @@ import { changedPolicy, findOwner } from './policy-objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * Adds policies in the order of the request. The observer reads them at its next look, so nobody has to be
- * told.
+ * Adds policies in the order of the request. The watch reads them at its next look, so its workflow need
+ * not be told.
  */
 export function policiesAdd(deps: ApiDeps): Handler<typeof addAutoscalePolicies> {
   return async ({ owner, objects }, call) => {

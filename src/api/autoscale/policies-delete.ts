@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts'
 import { changedPolicy, findOwner } from './policy-objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
-/** Deletes policies of a service. The size to which they led stays. */
+/** Deletes policies of a service. The size that they led to stays. */
 export function policiesDelete(deps: ApiDeps): Handler<typeof deleteAutoscalePolicies> {
   return async ({ owner, objects }, call) => {
     const { uuid, name } = await findOwner(deps, call, owner)

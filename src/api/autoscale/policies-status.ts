@@ -27,7 +27,10 @@ export function policiesStatus(deps: ApiDeps): Handler<typeof getAutoscalePolici
   }
 }
 
-/** A service has few policies, so all are read. A page begins after the policy that `after` names. */
+/**
+ * Selects the policies of one page. A service has few policies, so all are read first. The page begins
+ * after the policy that `after` names.
+ */
 function pageOf(
   policies: readonly AutoscalePolicy[],
   { count, offset = 0, after }: Page,

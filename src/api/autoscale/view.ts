@@ -8,8 +8,8 @@ type Details = OperationEntry<typeof getAutoscale>
 type Policy = Omit<OperationEntry<typeof getAutoscalePolicies>, 'status'>
 
 /**
- * The view of a service's configuration. `row` is undefined if there is none; clients then expect only the
- * names.
+ * The view of a service's configuration. If there is none, `row` is undefined, and the view has only `uuid`
+ * and `name` beside its status, as clients expect.
  */
 export function presentAutoscale(
   { uuid, name }: Pick<ServiceRow, 'uuid' | 'name'>,

@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts'
 type Deps = Pick<ApiDeps, 'database' | 'autoscaleControl'>
 
 /**
- * Tells the workflow that its service is configured. If Temporal does not answer, the configuration stands
+ * Tells the workflow that its service is configured. If Temporal does not answer, the configuration remains
  * all the same, and the sweep starts the workflow.
  */
 export async function tellConfigured(
@@ -20,7 +20,7 @@ export async function tellConfigured(
 }
 
 /**
- * Starts the workflow again if somebody terminated it; else it already runs. It then goes on with the
+ * Makes sure that the workflow runs. If somebody terminated it, it is started again and continues with the
  * existing instances.
  */
 export async function keepWatched(
@@ -32,8 +32,8 @@ export async function keepWatched(
 }
 
 /**
- * Tells the workflow that the row of its configuration is marked deleted. If this does not reach it now, the
- * sweep repeats it.
+ * Tells the workflow that the row of its configuration is marked deleted. If this message does not reach
+ * the workflow now, the sweep repeats it.
  */
 export async function tellAutoscaleDeleted(
   { autoscaleControl }: Pick<Deps, 'autoscaleControl'>,

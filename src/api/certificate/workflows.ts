@@ -33,8 +33,8 @@ export async function startCertificateWorkflows(
 }
 
 /**
- * Tells the workflow of a certificate that the row is gone. If this does not reach the workflow, it finds out
- * by itself.
+ * Tells the workflow of a certificate that the row is deleted. If this message is lost, the workflow
+ * notices by itself that there is no row.
  */
 export async function tellCertificateDeleted(
   { certificateControl }: Pick<Deps, 'certificateControl'>,

@@ -30,7 +30,10 @@ export function imagesList(deps: ApiDeps): Handler<typeof listImages> {
   }
 }
 
-/** The list is sorted by digest, so a page may begin after an image that has been deleted since. */
+/**
+ * Selects the images of one page. The list is sorted by digest, so the page may begin after an image that
+ * has been deleted since.
+ */
 function pageOf(images: readonly ListedImage[], { count, offset = 0, after }: Page): readonly ListedImage[] {
   const last = after === undefined ? undefined : lastImage(after)
   const rest = last === undefined ? images.slice(offset) : images.filter(({ digest }) => digest > last)

@@ -20,8 +20,8 @@ type Log = Pick<Call, 'log'>
 type Placed = Pick<InstanceRow, 'uuid' | 'nodeId' | 'state' | 'boot'>
 
 /**
- * Returns the rows in their order, each as its host has the instance now. If a host does not answer, its rows
- * stay as they are.
+ * Returns the rows in their order, each in the state that its host reports. If a host does not answer, its
+ * rows stay as they are.
  */
 export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
   deps: Deps,
@@ -39,7 +39,7 @@ export async function asTheirHostsSay<Row extends InstanceRow | undefined>(
   })
 }
 
-/** Returns those of the instances that their hosts have awake. Makes one call per host. */
+/** Returns those of the instances that are awake according to their hosts. Makes one call per host. */
 async function awakeInstances(
   deps: Deps,
   call: Log,
@@ -51,7 +51,8 @@ async function awakeInstances(
       const awake = await askHost(deps, call, { nodeId, uuids: there.map(({ uuid }) => uuid) })
       return there.flatMap(({ uuid, boot }) => {
         const seen = awake[uuid]
-        // The workflow knows that a boot before the row's is over.
+        // An answer about a boot before the row's is out of date: the workflow knows that this boot is
+        // over.
         return seen === undefined || seen.boot < boot ? [] : [[uuid, seen] as const]
       })
     }),
@@ -59,7 +60,7 @@ async function awakeInstances(
   return new Map(answers.flat())
 }
 
-/** The states of the user's instances that hosts know and rows do not show yet. */
+/** Returns the states of the user's instances that hosts report and rows do not show yet. */
 export async function statesByHosts(
   deps: Pick<ApiDeps, 'nodes' | 'database'>,
   call: Call,
@@ -84,14 +85,14 @@ async function askHost(
 }
 
 /**
- * The state of an instance before a command. The workflow that answered may not know yet that the host woke
- * the instance.
+ * Returns the state that an instance had before a command. The workflow answered `told`, but it may not
+ * know yet that the host has woken the instance.
  */
 export function stateBefore(told: InstanceState, { state }: Pick<InstanceRow, 'state'>): InstanceState {
   return told === InstanceState.Standby ? state : told
 }
 
-/** The row as the workflow is about to write it. */
+/** The row in the form in which the workflow will write it after the wake. */
 function asAwake(row: InstanceRow, { boot, state, started }: AwakeInstance): InstanceRow {
   return {
     ...row,

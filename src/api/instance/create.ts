@@ -39,8 +39,8 @@ type Entry = OperationEntry<typeof createInstances> | FailedEntry
 const maxConcurrent = 10
 
 /**
- * Creates the instances of each object in turn, so that the first ones get what the quotas have left. Of the
- * instances of one object, all are created or none.
+ * Creates the instances of each object in turn, so that the first objects get what is left of the quotas.
+ * Either all instances of one object are created or none.
  */
 export function instancesCreate(deps: ApiDeps): Handler<typeof createInstances> {
   return async ({ objects }, call) => {
@@ -143,7 +143,8 @@ async function findImage(deps: ApiDeps, call: Call, reference: string) {
 }
 
 /**
- * Starts the workflows of volumes that were made with the instances. Volumes that existed before have theirs.
+ * Starts the workflows of volumes that were made with the instances. Volumes that existed before already
+ * have workflows.
  */
 async function startMadeVolumes(deps: ApiDeps, call: Call, rows: readonly InstanceRow[]): Promise<void> {
   const uuids = rows.flatMap(({ volumeUuid }) => (volumeUuid === null ? [] : [{ uuid: volumeUuid }]))

@@ -16,12 +16,12 @@ import { missingEntry } from '../failed-entry.ts'
 import { forEachInstance } from './objects.ts'
 import { tellVolumeDeleted } from '../volume/workflows.ts'
 
-/** How many clones' workflows the delete of one master tells at a time. */
+/** How many clones' workflows are told at the same time when a master is deleted. */
 const maxConcurrentClones = 10
 
 /**
- * Marks instances as deleted. From then on nobody sees them. The workflow of each, told now or at the next
- * sweep, cleans its host.
+ * Marks instances as deleted. From then on their users no longer see them. The workflow of each hears of
+ * that now or at the next sweep, and cleans the host.
  */
 export function instancesDelete(deps: ApiDeps): Handler<typeof deleteInstances> {
   return async ({ objects }, call) => {
@@ -48,14 +48,18 @@ function deleted({ uuid, name, state }: InstanceRow) {
   return { status: 'success' as const, uuid, name, previous_state: state }
 }
 
-/** Tells the workflow of the volume that was made with the instance and deleted with it. */
+/**
+ * Tells the workflow of a volume to delete it, if the volume was made with the instance and is deleted with
+ * it.
+ */
 async function tellVolume(deps: ApiDeps, call: Call, { volumeUuid }: InstanceRow): Promise<void> {
   const volume = volumeUuid === null ? undefined : await findDeletedVolume(deps.database, volumeUuid)
   if (volume !== undefined) await tellVolumeDeleted(deps, call, volume)
 }
 
 /**
- * Tells the workflows of the configurations of which the instance was the master, and of all their clones.
+ * Tells the workflows of all autoscale configurations that had the instance as their master, and the
+ * workflows of all their clones.
  */
 async function tellClones(
   deps: ApiDeps,

@@ -11,7 +11,7 @@ type Metrics = OperationEntry<typeof getInstanceMetrics>
 /** One instance with its resource use, for either form of the metrics. */
 export interface MeteredInstance {
   readonly row: InstanceRow
-  /** Absent if the host does not answer. */
+  /** The resource use. It is absent if the host does not answer. */
   readonly usage?: Usage
 }
 
@@ -50,7 +50,7 @@ interface TextMetric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly help: string
-  /** Returns undefined if the instance has no such value now. */
+  /** Returns the metric's value for an instance, or undefined if the instance has none now. */
   readonly value: (instance: MeteredInstance, view: TextView) => string | undefined
 }
 

@@ -71,11 +71,12 @@ export function newInstances(
 }
 
 /**
- * The arguments to run with; undefined for the image's own. Clients send the `args` from the image list, one
- * line, as the first element of an array, even if it is empty. Alone it means the image's own arguments;
- * before further ones it is replaced by its words. If the image has an entrypoint, the host does this. The
- * host runs the entrypoint before the arguments, or passes it as one of them to a kernel that the image
- * brings. Only the host knows which kind of image it is.
+ * Returns the arguments to run with, or undefined for the image's own. Clients send the `args` that the
+ * image list shows as one line: it is the first element of an array, even if it is empty. If this line is
+ * the only element, it means the image's own arguments; if others follow, its words replace it. If the
+ * image has an entrypoint, the host does this replacement. The host runs the entrypoint before the
+ * arguments, or passes it as one of them to a kernel that the image brings. Only the host knows which kind
+ * of image it is.
  */
 export function wantedArguments(
   args: InstanceBody['args'],
@@ -90,8 +91,9 @@ export function wantedArguments(
 }
 
 /**
- * The deprecated feature means the policy `on`. Clients send the policy `off` with every instance that
- * publishes no port, whatever their user asked for, so the feature counts although that policy is given.
+ * Reads when an instance may sleep. The deprecated feature means the policy `on`. Clients send the policy
+ * `off` with every instance that publishes no port, whatever their user asked for. So the feature counts
+ * even if that policy is given.
  */
 export function wantedScaleToZero({ scale_to_zero: wanted, features = [] }: ScaleToZeroBody): ScaleToZero {
   const policy = wanted?.policy ?? ScaleToZeroPolicy.Off

@@ -13,7 +13,8 @@ import { workflowSettings } from '../../db/instance/settings.ts'
 type Parameters = OperationBody<typeof stopInstances>
 
 /**
- * Asks the instances to stop. The answer does not wait for their end, but only until reads show what it says.
+ * Asks instances to stop. The answer does not wait until they have stopped, only until reads show the state
+ * that it reports.
  */
 export function instancesStop(deps: ApiDeps): Handler<typeof stopInstances> {
   return async ({ objects }, call) => {

@@ -6,8 +6,8 @@ import type { ApiDeps } from '../deps.ts'
 import { NodeUnavailable } from '../../control/host-client.ts'
 
 /**
- * The resource use of instances, with one call per host. An instance that its host does not know has used
- * nothing. Instances of a host that does not answer are left out.
+ * Returns the resource use of instances, with one call per host. An instance that its host does not know
+ * counts as having used nothing. Instances of a host that does not answer are left out.
  */
 export async function usageOf(
   deps: Pick<ApiDeps, 'nodes'>,

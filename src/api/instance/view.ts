@@ -20,13 +20,13 @@ export interface InstanceView {
   readonly env: Readonly<Record<string, string>>
   readonly developer: boolean
   readonly nowMs: number
-  /** Absent if the instance is attached to no service. */
+  /** The service to which the instance is attached. It is absent if there is none. */
   readonly service?: AttachedService
-  /** Absent if it has no volume. */
+  /** The volume of the instance. It is absent if there is none. */
   readonly volume?: Pick<VolumeRow, 'uuid' | 'name'>
-  /** Absent unless autoscale made the instance. */
+  /** The instance of which this one is a clone. It is absent unless autoscale made the instance. */
   readonly master?: { readonly uuid: string; readonly name: string }
-  /** Absent if it was not requested, or if the host does not answer. */
+  /** The resource use. It is absent if it was not requested, or if the host does not answer. */
   readonly usage?: Usage
 }
 
@@ -75,7 +75,7 @@ function presentImage(image: string): string {
   return reference === undefined ? image : publicImageReference(reference)
 }
 
-/** The uptime: that of the earlier runs and the time of the present one. */
+/** The uptime: the sum of the earlier runs, and the time of the present run so far. */
 export function presentUptimeMs(row: InstanceRow, nowMs: number): number {
   const current = isUp(row.state) && row.startedAt !== null ? Math.max(0, nowMs - row.startedAt.getTime()) : 0
   return row.uptimeMs + current
@@ -105,7 +105,7 @@ function presentStop(row: InstanceRow): Partial<Details> {
   }
 }
 
-/** `enabled` says what holds now: the instance itself may speak against standby for a while. */
+/** The view of scale-to-zero. `enabled` is false while the instance itself speaks against standby. */
 function presentScaleToZero(row: InstanceRow): NonNullable<Details['scale_to_zero']> {
   const { policy, cooldownMs, stateful } = scaleToZeroOf(row)
   const enabled = mayStandBy({ policy, cooldownMs, stateful }) && !row.standbyDisabled

@@ -8,8 +8,8 @@ import type { Call } from '../call.ts'
 import type { ApiDeps } from '../deps.ts'
 
 /**
- * How long an answer waits until the row says what the workflow said. So a lost notification costs no more
- * than this.
+ * How long an answer waits until the row shows what the workflow answered. A lost notification thus delays
+ * an answer by no more than this.
  */
 const readYourWritesMs = 1_000
 
@@ -34,7 +34,7 @@ interface Wanted {
 
 /**
  * Waits until `isReached` holds for the instance, the time is up or the instance is deleted. Throws if the
- * process is stopping, so that the client asks another one.
+ * process is stopping, so that the client tries again with another process.
  */
 export async function waitForInstance(
   deps: RowDeps & Pick<ApiDeps, 'nodes'>,
@@ -68,7 +68,7 @@ async function waitForRow(
   return { kind: satisfied ? 'reached' : 'timed-out', row }
 }
 
-/** Waits a moment until the state of this revision is recorded. Hosts do not write rows, so none is asked. */
+/** Waits a moment until the row has this revision. Hosts do not write rows, so they are not asked. */
 export async function waitForRevision(
   deps: RowDeps,
   call: Call,
@@ -84,8 +84,8 @@ export async function waitForRevision(
 }
 
 /**
- * Whether a start is over: the instance runs, or it is down without a restart ahead, because of something
- * after `revision`, at which the start was accepted.
+ * Whether a start is over: the instance runs, or it is down and no restart is due. `revision` is that of
+ * the accepted start; the instance must have gone down after it.
  */
 export function isStartOver(row: InstanceRow, revision: number): boolean {
   if (row.state === InstanceState.Running) return true

@@ -12,8 +12,9 @@ import type { FeedSource } from './feed-stream.ts'
 import { requireGatewayToken, requireNodeSecret } from './host-credentials.ts'
 
 /**
- * The most readers at one API process. There are a few gateways, and one reader of names per host. A reader
- * that was cut off without notice keeps its place until TCP gives it up.
+ * The largest number of readers of routes at one API process, and in the next line of readers of names for
+ * each host. There are a few gateways, and one reader of names per host. A reader that was cut off without
+ * notice keeps its place until TCP ends its connection.
  */
 const maxRouteReaders = 64
 const maxReadersPerNode = 8
@@ -53,7 +54,7 @@ function reader(deps: ApiDeps, query: FeedQuery): FeedSource['read'] {
   return (since) => readFeed(deps.database, query, since)
 }
 
-/** From the first line on the answer is written without Koa, piece by piece. */
+/** Sends the feed. From its first line on, the answer is written piece by piece, without Koa. */
 async function tell(deps: ApiDeps, ctx: Context, source: FeedSource): Promise<void> {
   const since = new URLSearchParams(ctx.querystring).get('since') ?? undefined
   try {

@@ -11,22 +11,22 @@ import { jsonLine } from '../../primitives/json-lines.ts'
 export interface FeedSource {
   read(since: string | undefined): Promise<FeedRead>
   line(row: FeedRow): object
-  /** Calls `wake` when a read may find something. Returns a function that ends this. */
+  /** Calls `wake` when a read may find changes. Returns a function that ends the calls. */
   onChange(wake: () => void): () => void
 }
 
 export interface FeedTimes {
   readonly beatMs: number
   /**
-   * A reader that takes longer than this to receive what was written is dropped, and begins again when it
-   * can.
+   * How long a reader may take to receive what was written. A slower reader is disconnected, and may
+   * connect again when it can.
    */
   readonly slowReaderMs: number
-  /** The time between two reads for one reader, so that many changes at once become one block. */
+  /** The least time between two reads for one reader. It lets many changes at once become one block. */
   readonly gapMs: number
   /**
-   * The feed is read after this time even without a notification. So the reader's revision stays recent, and
-   * nothing depends on a notification.
+   * The longest time between two reads, if no notification comes. So the reader's revision stays recent,
+   * and nothing depends on a notification.
    */
   readonly rereadMs: number
 }
@@ -80,7 +80,7 @@ export async function tellFeed(
   }
 }
 
-/** Thrown when the reader is gone, or does not take what is written. */
+/** Thrown when the reader has disconnected, or does not receive what is written. */
 class ReaderLost extends Error {
   override readonly name = 'ReaderLost'
 }
@@ -92,8 +92,8 @@ class FeedTeller {
   readonly #ended: AbortSignal
   #revision = ''
   /**
-   * The rows that the last read found. The next read may repeat them, because it can not know whether they
-   * are new.
+   * The rows that the last read found, as they were sent. The next read may find them again, because it can
+   * not know whether they are new; they are not sent twice.
    */
   #told: ReadonlyMap<string, string> = new Map()
   #readAtMs = 0

@@ -8,19 +8,21 @@ import type { RequestState } from '../request-state.ts'
 
 type HostMiddleware = RouterMiddleware<RequestState>
 
-/** The form of a node's id, which is part of queue names and log lines. */
+/** The form of a node's id. It is restricted because the id is part of queue names and log lines. */
 const nodeIdPattern = /^[\w.-]{1,64}$/
 
 export function isNodeId(text: string | undefined): text is string {
   return text !== undefined && nodeIdPattern.test(text)
 }
 
-/** Lets in agents that may join. The secret in the heartbeat decides to which agent an id belongs. */
+/**
+ * Admits agents with the join token. The secret in the heartbeat then decides to which agent an id belongs.
+ */
 export function requireJoinToken(joinToken: string): HostMiddleware {
   return requireSecret(joinToken)
 }
 
-/** Lets in gateways. They get the services of all users, and certificates with their keys. */
+/** Admits gateways. They get the services of all users, and certificates with their keys. */
 export function requireGatewayToken(gatewayToken: string): HostMiddleware {
   return requireSecret(gatewayToken)
 }
@@ -33,7 +35,7 @@ function requireSecret(secret: string): HostMiddleware {
   }
 }
 
-/** Lets in only the agent to which the id in the path belongs. */
+/** Admits only the agent to which the id in the path belongs. */
 export function requireNodeSecret(deps: NodesDeps): HostMiddleware {
   return async (ctx, next) => {
     const secret = bearerToken(ctx.get('Authorization'))

@@ -10,13 +10,13 @@ import type { NodeHeartbeat } from '../../domain/host/api-protocol.ts'
 /** The messages of hosts, as in `src/domain/host/api-protocol.ts`. */
 const heartbeatSchema = closed({
   agentUrl: Type.String({ minLength: 1, maxLength: 512, pattern: '^https?://' }),
-  /** The secret goes into a header unchanged. */
+  /** The agent's secret. Its characters are restricted because it is put into a header unchanged. */
   agentSecret: Type.String({ minLength: 16, maxLength: 512, pattern: '^[\\w.~+/=-]+$' }),
   accelerator: Type.Unsafe<NodeHeartbeat['accelerator']>({ type: 'string', enum: ['kvm', 'tcg', 'fake'] }),
   memoryMb: Type.Integer({ minimum: 0, maximum: 2_147_483_647 }),
-  /** If absent, the host takes no volumes. */
+  /** The host's room for volumes. If it is absent, the host takes no volumes. */
   volumeMb: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
-  /** Absent from agents of earlier versions. */
+  /** The bytes of each user's images. They are absent from agents of earlier versions. */
   imageBytes: Type.Optional(
     Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
       propertyNames: { format: 'uuid' },

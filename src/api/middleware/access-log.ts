@@ -1,8 +1,8 @@
 import type { ApiMiddleware } from '../request-state.ts'
 
 /**
- * Routes of probes, scrapes and heartbeats. They come every few seconds and say nothing, so they are logged
- * at debug level.
+ * Routes that are logged at debug level only: those of probes, scrapes and heartbeats. They are requested
+ * every few seconds and tell a reader nothing.
  */
 const quietRoutes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics', 'internal.heartbeat'])
 

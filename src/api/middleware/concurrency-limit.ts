@@ -3,12 +3,12 @@ import { maxRequestsUnderWay } from '../../contract/limits.ts'
 import { identityOf } from '../request-state.ts'
 import type { ApiMiddleware } from '../request-state.ts'
 
-/** When to try again. One of the account's own requests has to end first. */
+/** After how long the client is told to try again. One of the account's own requests has to end first. */
 const retryAfterSeconds = 1
 
 /**
- * Bounds the requests that one account has under way, over all its tokens: a wait holds a connection for
- * minutes.
+ * Bounds how many requests one account has under way, over all its tokens. It is needed because a request
+ * that waits holds a connection for minutes.
  */
 export function concurrencyLimit(): ApiMiddleware {
   const underWay = new Map<string, number>()

@@ -6,10 +6,7 @@ import { databaseAnswers } from '../database-check.ts'
 import { allowedMethods } from '../allowed-methods.ts'
 import type { ApiContext, ApiMiddleware } from '../request-state.ts'
 
-/**
- * Turns every failure of a request into an envelope. A path or a method that does not exist is such a failure
- * too.
- */
+/** Turns every failure of a request into an envelope, including a path or a method that does not exist. */
 export function errorEnvelope(database: Pick<Database, 'check'>): ApiMiddleware {
   return async (ctx, next) => {
     try {

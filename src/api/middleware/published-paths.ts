@@ -5,8 +5,8 @@ import type { ApiMiddleware } from '../request-state.ts'
 const unpublished = /^\/(internal|metrics)(\/|$)/
 
 /**
- * Refuses paths that are for other parts if they are requested by the public name, whatever secret the client
- * has. The gateway writes the requested name into `X-Forwarded-Host`, and does not pass on what a client
+ * Refuses the paths that are for other parts if a client requests them by the API's public name, whatever
+ * secret it has. The gateway writes the requested name into `X-Forwarded-Host`, and drops what a client
  * wrote there.
  */
 export function publishedPaths(publicName: string): ApiMiddleware {

@@ -6,8 +6,8 @@ import { TokenBuckets } from '../../domain/token-bucket.ts'
 import type { BucketRate } from '../../domain/token-bucket.ts'
 
 /**
- * The most buckets. The one that was unused for longest is forgotten; by then it is full again, so nothing is
- * lost.
+ * The largest number of buckets. With more, the one that was unused for longest is forgotten. It is full
+ * again by then, so nothing is lost.
  */
 const maxBuckets = 10_000
 

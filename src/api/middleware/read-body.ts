@@ -34,7 +34,10 @@ async function collect(request: IncomingMessage, announcedBytes: number): Promis
   return Buffer.concat(chunks)
 }
 
-/** The rest of the body is not read, so the connection can not be used again. */
+/**
+ * The failure for a body that is too large. The rest of the body is not read, so the connection can not be
+ * used again.
+ */
 function tooLarge() {
   return requestError('bodyTooLarge', { limit: maxBodyBytes }, { Connection: 'close' })
 }

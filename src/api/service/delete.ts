@@ -6,7 +6,7 @@ import type { ApiDeps } from '../deps.ts'
 import { missingEntry } from '../failed-entry.ts'
 import { failedService, forEachService, serviceKind } from './objects.ts'
 
-/** Deletes services that have no instances. Their domains are free when the answer comes. */
+/** Deletes services that have no instances. When the answer comes, their domains can be used again. */
 export function servicesDelete(deps: ApiDeps): Handler<typeof deleteServices> {
   return async ({ objects }, call) => {
     const entries = await forEachService(deps, call, objects, async ({ uuid, name }) => {

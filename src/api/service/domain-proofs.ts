@@ -11,25 +11,27 @@ import { TokenBuckets } from '../../domain/token-bucket.ts'
  */
 export interface DomainProofs {
   /**
-   * Says why this user can not take each of the domains; those that the user can take are left out. However
-   * many there are, it takes as long as one look-up.
+   * Returns the domains that this user can not take, each with the reason. Domains that the user can take
+   * are left out. The call takes as long as one look-up, however many domains there are.
    */
   missing(userUuid: string, fqdns: readonly string[]): Promise<ReadonlyMap<string, Problem>>
 }
 
 export interface DomainProofOptions {
   readonly tokens: ProofTokens
-  /** Returns the texts of a name, or undefined if DNS did not say. It ends within a bounded time. */
+  /** Returns the texts of a name, or undefined if DNS gave no answer. It ends within a bounded time. */
   readonly textsOf: (name: string) => Promise<readonly string[] | undefined>
   readonly nowMs: () => number
 }
 
 /**
- * How long a proof is remembered, so that a service that is created again right after its deletion does not
+ * How long a proof is remembered. So a service that is created again right after its deletion does not
  * depend on DNS a second time.
  */
 const rememberedMs = 600_000
-/** The most proofs to remember. The one that was seen longest ago is forgotten first. */
+/**
+ * The largest number of remembered proofs. With more, the one that was seen longest ago is forgotten first.
+ */
 const maxRemembered = 10_000
 const lookupRate = { perSecond: proofLookupsPerSecond, burst: proofLookupsAtOnce }
 const maxBuckets = 10_000

@@ -16,8 +16,8 @@ type VolumeBody = NonNullable<InstanceBody['volumes']>[number]
 const place = 'volume description'
 
 /**
- * The problems of the volume that an instance is to have, as far as they do not depend on the state of the
- * platform.
+ * Finds the problems of the volume that a body chooses for an instance. Only problems that do not depend on
+ * the state of the platform are found here.
  */
 export function volumeChoiceProblems(
   { volumes, replicas }: Pick<InstanceBody, 'volumes' | 'replicas'>,
@@ -32,7 +32,7 @@ export function volumeChoiceProblems(
   })
 }
 
-/** The volume that an instance is to have, from a body without such problems. */
+/** The volume that a body chooses for an instance. The body must have passed `volumeChoiceProblems`. */
 export function volumeChoice({ volumes }: Pick<InstanceBody, 'volumes'>): VolumeChoice | undefined {
   const [body] = volumes ?? []
   const read = body === undefined ? undefined : readVolumeChoice(body)
@@ -65,8 +65,8 @@ function readExisting({ uuid, name }: VolumeBody): Read<{ readonly existing: Ide
 }
 
 /**
- * A new volume gets a generated name. A name in the body always names an existing volume, so it can not be
- * given with a size.
+ * Reads a new volume, which gets a generated name. A name in the body always names an existing volume, so
+ * it can not be given together with a size.
  */
 function readMade(
   named: Pick<VolumeBody, 'uuid' | 'name'>,

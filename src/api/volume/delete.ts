@@ -7,8 +7,8 @@ import { tellVolumeDeleted } from './workflows.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 /**
- * Marks volumes as deleted. From then on nobody sees them. The workflow of each, told now or at the next
- * sweep, erases it on the host.
+ * Marks volumes as deleted. From then on their users no longer see them. The workflow of each hears of that
+ * now or at the next sweep, and erases the volume on the host.
  */
 export function volumesDelete(deps: ApiDeps): Handler<typeof deleteVolumes> {
   return async ({ objects }, call) => {

@@ -11,7 +11,10 @@ import { failedVolume, findNamedInstance, forEachVolume } from './objects.ts'
 import { writeRefusalProblem } from '../write-refusal.ts'
 
 interface Detachment {
-  /** If absent, the volume is detached from any instance that has it. */
+  /**
+   * The instance from which the volume is detached. If it is absent, this is any instance that has the
+   * volume.
+   */
   readonly from?: Identifier
 }
 

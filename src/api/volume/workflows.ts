@@ -30,8 +30,8 @@ export async function startVolumeWorkflows(
 }
 
 /**
- * Tells the workflow that the volume's row is marked deleted. If this does not reach it now, the sweep
- * repeats it.
+ * Tells the workflow that the volume's row is marked deleted. If this message does not reach the workflow
+ * now, the sweep repeats it.
  */
 export async function tellVolumeDeleted({ volumeControl }: Deps, call: Call, row: VolumeRow): Promise<void> {
   await wasTold(volumeControl.delete(volumeSettings(row)), call, row)
