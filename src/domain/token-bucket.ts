@@ -35,8 +35,8 @@ export function takePermit(
 const defaultMaxBuckets = 4_096
 
 /**
- * A bucket for each instance, user or token. If there are more than `maxBuckets`, the one that was unused for
- * longest is forgotten; it is full when it is used again.
+ * A bucket for each instance, user or token. If there are more than `maxBuckets`, the bucket that was
+ * unused for longest is forgotten; the next time it is used, it is full again.
  */
 export class TokenBuckets {
   readonly #rate: BucketRate

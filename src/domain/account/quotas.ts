@@ -78,7 +78,7 @@ export const quotaRange = { min: 1, max: 2_147_483_647 } as const
 export interface InstanceDemand {
   readonly memoryMb: number
   readonly vcpus: number
-  /** If absent, the instance never goes to standby. */
+  /** When the instance goes to standby. If it is absent, the instance never does. */
   readonly scaleToZero?: ScaleToZero
 }
 
@@ -116,16 +116,20 @@ export function findQuotaExcess(
   return undefined
 }
 
-/** The amounts that deleted instances and volumes still hold of an account until they are gone. */
+/**
+ * The amounts that an account's deleted instances and volumes still use until their hosts have removed
+ * them.
+ */
 export type DeletedQuotas = Pick<
   QuotaAmounts,
   'instances' | 'liveInstances' | 'liveVcpus' | 'liveMemoryMb' | 'snapshotMb' | 'volumes' | 'totalVolumeMb'
 >
 
 /**
- * A deleted object gives its quota back at once, so that it can be made again. But a user who deletes faster
- * than hosts clean up would hold more and more. So an account may have at most double each quota together
- * with its objects that are deleted and not gone yet.
+ * Returns the first amount that is above its bound; undefined if there is none. A deleted object gives its
+ * quota back at once, so that it can be made again. But a user who deletes faster than hosts clean up would
+ * use more and more. So an account may use at most double each quota, counting its objects and those that
+ * are deleted and not removed yet.
  */
 export function findDeletedExcess(
   { used, hard }: Pick<QuotaReport, 'used' | 'hard'>,

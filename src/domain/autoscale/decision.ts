@@ -121,9 +121,9 @@ function aligning({ observation, size, isBlocked }: View): AutoscaleOutcome | un
 }
 
 /**
- * The members that have to serve before the surplus is given back, such as a master that starts again while a
- * clone stands in for it. A surplus member that may be serving goes only when as many of the staying members
- * certainly serve as are wanted.
+ * Returns the members that have to serve before the surplus is given back, such as a master that starts
+ * again while a clone does its work. A surplus member that may be serving is given back only when as many
+ * of the staying members certainly serve as are wanted.
  */
 function awaited({ members, target, configuration }: AutoscaleObservation): readonly AutoscaleMember[] {
   const wanted = bounded(target, configuration)
@@ -155,8 +155,9 @@ function resizing({ observation, judgement }: View, to: number): AutoscaleOutcom
 }
 
 /**
- * Past failures are forgotten only after a clone that is younger than the last one has run without a problem
- * for `problemFreeMs`: a clone that has just warmed up may be about to crash like those before it.
+ * Returns the outcome that past failures are forgotten, if they may be. A clone that is younger than the
+ * last failure must have run without a problem for `problemFreeMs`: a clone that has just warmed up may be
+ * about to crash like those before it.
  */
 function recovering({ members, failedAtMs, nowMs }: AutoscaleObservation): AutoscaleOutcome | undefined {
   if (failedAtMs === undefined) return undefined

@@ -52,30 +52,33 @@ export const Standing = {
   Failed: 'failed',
   /** Stopped or stopping, or a master that fails: does not count. A clone in this standing is given back. */
   Down: 'down',
-  /** Its host is gone: does not count, and is left alone. It may be of use again when the host is back. */
+  /**
+   * Its host is gone: does not count, and is neither used nor given back. It may be of use again when the
+   * host is back.
+   */
   Away: 'away',
 } as const
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
 /**
- * The present load of one instance, per metric. Absent if its host does not report it, or has not reported
- * for long enough yet.
+ * The present load of one instance, per metric. There is none if its host does not report it, or has not
+ * reported it for long enough yet.
  */
 export type MemberLoad = Readonly<Record<AutoscaleMetric, number>>
 
 /**
- * A clone is replaced if it is not up this long after it was created, or if it fails to come up again for
- * this long.
+ * How long a clone may take to come up after it was created, or may fail to come up again, before it is
+ * replaced.
  */
 export const startLimitMs = 60_000
 /**
- * After this many restarts in a row an instance is not relied on. By the back-off of the restart policy that
- * is 15 s after the first crash.
+ * How many restarts in a row it takes until an instance is not relied on. By the back-off of the restart
+ * policy, that is 15 s after the first crash.
  */
 export const restartsToFailure = 3
 /**
- * After this time a silent host counts as gone. A machine that restarts may be back by then, and a service is
- * not short of an instance for minutes.
+ * How long a host may be silent before it counts as gone. A machine that restarts may be back by then, and
+ * a service does not lack an instance for minutes.
  */
 export const hostGoneAfterMs = 60_000
 
@@ -85,7 +88,8 @@ export function standingOf(
   nowMs: number,
 ): Standing {
   if (failureOf(member, nowMs) !== undefined) return Standing.Failed
-  // Only a master gets here with trouble. Another instance stands in for it until it runs without problems.
+  // A member with trouble that gets here is a master. Another instance does its work until it runs without
+  // problems.
   if (troubleOf(member, nowMs) !== undefined) return Standing.Down
   const standing = byState[member.state](member, warmupMs, nowMs)
   return member.isHostGone === true && isOfSize({ standing }) ? Standing.Away : standing
@@ -150,8 +154,8 @@ const byState = {
 } satisfies Record<InstanceState, (member: AutoscaleMember, warmupMs: number, nowMs: number) => Standing>
 
 /**
- * Only the first run warms up. An instance that wakes from standby counts at once; otherwise the load of an
- * instance that sleeps often would never be seen.
+ * The standing of a running member. Only the first run warms up. An instance that wakes from standby counts
+ * at once; otherwise the load of an instance that sleeps often would never be seen.
  */
 function whileRunning(
   { startCount, startedAtMs }: AutoscaleMember,

@@ -8,7 +8,7 @@ export interface AutoscaleObservation {
   readonly members: readonly (AutoscaleMember & { readonly standing: Standing; readonly load?: MemberLoad })[]
   /** The size that was last decided on. */
   readonly target: number
-  /** Nothing is added before this time, because the last try failed. */
+  /** No instance is added before this time, because the last try failed. */
   readonly blockedUntilMs?: number
   /**
    * The time of the last failure. The failures are over once a clone that is younger has run without a

@@ -4,14 +4,15 @@ import { proposeSize } from './proposal.ts'
 import type { MetricValues } from './proposal.ts'
 
 /**
- * A smaller size has to be right at every look for this long before instances are given back. This was
- * simulated with a load whose mean is on a bound. If it jumps by half of itself from second to second, it is
- * followed up and down up to 120 times an hour with 5 s here, and up to 20 times with 15 s. If it jumps by a
- * tenth, it is followed 8 times with 5 s, and never with 15 s.
+ * How long a smaller size has to be right at every look before instances are given back. This was simulated
+ * with a load whose mean is on a bound. If the load jumps by half of itself from second to second, the size
+ * follows it up and down up to 120 times an hour with 5 s here, and up to 20 times with 15 s. If the load
+ * jumps by a tenth, the size follows it 8 times with 5 s, and never with 15 s.
  */
 export const scaleInSettleMs = 15_000
 /**
- * Instances are given back only if the load could grow by this share without any of them being wanted again.
+ * The share by which the load must be able to grow, once instances are given back, before any of them is
+ * wanted again.
  */
 export const scaleInReserve = 0.1
 
@@ -38,8 +39,8 @@ export interface WantedBack {
 
 /**
  * Returns the smallest size from `wanted` up to below `target` that would last: if the same load and a
- * reserve are spread over that many instances, no policy proposes more. This ends flapping on a bound. By the
- * steps alone, the next look would take the change back.
+ * reserve are spread over that many instances, no policy proposes more. Otherwise the size would flap on a
+ * bound: by the steps alone, the next look would take the change back.
  */
 export function smallestHeldSize(shrinking: {
   readonly configuration: AutoscaleConfiguration

@@ -19,8 +19,8 @@ export interface AutoscaleSituation {
 }
 
 /**
- * A view that is older than this means that something is wrong. If thousands of services are watched, a
- * younger view may only be waiting for its turn to be sent.
+ * The age from which a view shows that something is wrong. If thousands of services are watched, a younger
+ * view may only be waiting for its turn to be sent.
  */
 export const staleAfterMs = 100_000
 

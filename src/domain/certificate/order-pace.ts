@@ -5,10 +5,13 @@
  * not take. All functions are pure.
  */
 export interface OrderPace {
-  /** How many orders the authority takes from its account in `windowMs`. */
+  /** The largest number of orders that the authority accepts from its account in `windowMs`. */
   readonly orders: number
   readonly windowMs: number
-  /** The most orders for one name in an hour. Authorities stop checking a name that fails again and again. */
+  /**
+   * The largest number of orders for one name in an hour. Authorities stop checking a name that fails again
+   * and again.
+   */
   readonly nameOrders: number
 }
 
@@ -116,7 +119,10 @@ interface Bound {
   readonly made: readonly MadeOrder[]
   readonly bound: number
   readonly windowMs: number
-  /** How many orders come first. Each takes a place that becomes free earlier. */
+  /**
+   * How many waiting orders are served before this one. Each of them uses a place that becomes free
+   * earlier.
+   */
   readonly ahead: number
 }
 

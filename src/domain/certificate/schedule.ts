@@ -32,8 +32,8 @@ const backOffMs = [
 ] as const
 
 /**
- * The most attempts while pending: a name that leads elsewhere for days does not mend itself. Attempts to
- * renew go on until the certificate ends.
+ * The largest number of attempts while the certificate is pending. A name that has led elsewhere for days
+ * is not corrected by more attempts. Attempts to renew are made until the certificate ends.
  */
 export const maxAttempts = 8
 
@@ -56,9 +56,9 @@ export function refusedAgainAtMs(nowMs: number): number {
  */
 const leastDelayMs = minuteMs
 /**
- * The longest time for which a step is put off, whatever `Retry-After` says: no authority means longer, a
- * date is often a mistake, and no certificate must be forgotten. If Roost asks too early, the authority puts
- * it off again.
+ * The longest time for which a step is put off, whatever `Retry-After` says. No authority means a longer
+ * time: such a date is often a mistake, and the certificate must not be forgotten. If Roost asks too early,
+ * the authority puts the step off again.
  */
 export const longestDelayMs = 30 * dayMs
 /** The delay if the authority names no time: 1, 2, 4, 8, 16, 32 min, then hourly. */
@@ -79,8 +79,8 @@ export function putOffUntilMs(
 }
 
 /**
- * A renewal is due at two thirds of the certificate's life, minus up to a twentieth of its life, so that not
- * all renewals come at once.
+ * The part of the certificate's life after which its renewal is due. Up to a twentieth of the life is
+ * subtracted, so that not all renewals come at once.
  */
 const renewalAt = 2 / 3
 const renewalSpread = 1 / 20

@@ -31,7 +31,7 @@ export interface NodeHeartbeat {
   readonly agentSecret: string
   readonly accelerator: 'kvm' | 'tcg' | 'fake'
   readonly memoryMb: number
-  /** Room for volumes in MiB, including the existing ones. No more than this is promised. */
+  /** Room for volumes in MiB, including the existing ones. The API promises no more than this. */
   readonly volumeMb: number
   /**
    * The bytes of each user's unpacked images by the user's UUID, for the `maxImageOwnersTold` users that have
@@ -68,7 +68,7 @@ export interface LaunchSpec {
   readonly imageQuotaMb?: number
   readonly memoryMb: number
   readonly vcpus: number
-  /** If absent, the image's own arguments are used. */
+  /** The arguments. If they are absent, the image's own arguments are used. */
   readonly args?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly privateIp: string
@@ -129,5 +129,5 @@ export interface LoadCounters {
 export const maxImageOwnersTold = 10_000
 
 export const heartbeatIntervalMs = 5_000
-/** A host that has been silent for this long gets no new instances. */
+/** How long a host may be silent before it gets no new instances. */
 export const nodeSilentAfterMs = 20_000

@@ -22,7 +22,7 @@ export interface HostMemory {
   readonly totalMb: number
   /** Kept for the machine itself and the parts of the platform on it. */
   readonly reserveMb: number
-  /** How many times the usable memory may be promised; 1 means no more than there is. */
+  /** How often the usable memory may be promised; 1 means that no more is promised than there is. */
   readonly overcommit: number
 }
 

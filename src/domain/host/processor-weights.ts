@@ -1,4 +1,4 @@
-/** A user who keeps less than this share of a processor busy counts as idle. */
+/** The share of one processor below which a user counts as idle. */
 const idleBelow = 0.02
 const least = 1 / 8
 /** The weight of the latest look in the mean; all earlier looks have the rest. */

@@ -2,20 +2,20 @@ import { hostAwayAfterMs, leaseValidMs } from '../standby/lease-protocol.ts'
 
 /**
  * How long a host has been silent, as a gateway sees it, and what follows. There are three signs: a message
- * on the host's line, a refused connection, and an attempt to connect that nobody answered.
+ * on the host's line, a refused connection, and an attempt to connect that got no answer.
  *
  * A refused connection means that the machine is there and no agent listens on it. Only an agent can send an
  * instance to standby or stop it. A new agent sends nothing to standby for `leaseKeptMs`, and first asks its
- * gateways what they hold. So leases stand for as long as the agent's port refuses, provided that there is no
- * gap of `leaseValidMs` without a message or a refusal: in a gap an agent may have run, heard nothing of this
- * gateway, and given up its leases.
+ * gateways which leases they hold. So leases stay valid for as long as the agent's port refuses, provided
+ * that there is no gap of `leaseValidMs` without a message or a refusal: in such a gap an agent may have run,
+ * heard nothing of this gateway, and dropped its leases.
  */
 export interface HostSigns {
   /** When its last message came, or when the gateway first looked for it. */
   readonly heardMs: number
-  /** The time of the last refused connection that came without such a gap. */
-  readonly refusedMs: number
   /** The time of the last refused connection, provided that no such gap was before it. */
+  readonly refusedMs: number
+  /** When the machine last answered anything at all. */
   readonly reachedMs: number
   /** Whether an attempt to connect got no answer since `reachedMs`. */
   readonly missed: boolean

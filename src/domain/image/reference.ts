@@ -5,16 +5,18 @@
 export interface ImageReference {
   /** The registry's name, such as `official/hello` or `ann/app`, in lower case. */
   readonly repository: string
-  /** Absent if a digest is given. */
+  /** The tag. It is absent if a digest is given. */
   readonly tag?: string
-  /** `sha256:<64 hex digits>` */
+  /** The digest in the form `sha256:<64 hex digits>`, if one is given. */
   readonly digest?: string
 }
 
 export const officialNamespace = 'official'
 export const defaultTag = 'latest'
 
-/** OCI registries limit a name to this length; it is also more than anyone types. */
+/**
+ * The longest name of a repository. OCI registries have the same limit; it is also more than anyone types.
+ */
 const maxRepositoryLength = 255
 
 const component = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*'
@@ -27,7 +29,7 @@ export const imageReferencePattern =
   `^(?:oci://)?${component}(?:/${component})*` +
   '(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$'
 
-/** Host names that may stand before the name and mean this platform's own registry. */
+/** Host names that may be written before an image's name. They mean this platform's own registry. */
 export const wellKnownRegistryHosts: readonly string[] = ['index.unikraft.io']
 
 /**

@@ -9,7 +9,7 @@ import type { StartReport } from './start-report.ts'
 export interface AwakeInstance {
   readonly boot: number
   readonly state: InstanceState
-  /** Absent while this boot is still coming up. */
+  /** The report of the start. It is absent while this boot is still coming up. */
   readonly started?: StartReport
 }
 
@@ -20,8 +20,8 @@ export interface AwakeInstance {
 export type AwakeInstances = Readonly<Record<string, AwakeInstance>>
 
 /**
- * The state by lease phase. It is undefined if the host has nothing to add: nothing is awake, or the workflow
- * itself is ending the instance.
+ * The state that follows from each lease phase. It is undefined if the host knows nothing beyond the row:
+ * nothing is awake, or the workflow itself is ending the instance.
  */
 const states = {
   [LeasePhase.None]: undefined,

@@ -72,7 +72,10 @@ function onSilentHost(instance: ExplainedInstance, recorded: Explanation): Expla
   }
 }
 
-/** What comes next for an instance that autoscale gives back, whatever else would come. */
+/**
+ * Says what comes next for an instance that autoscale gives back. It comes before everything else that is
+ * due.
+ */
 function goesFor(instance: ExplainedInstance): string {
   const end = instance.state === InstanceState.Draining ? endOfDrain(instance) : 'it is shut down'
   return `${end}; then it is deleted, because autoscale gives it back`
@@ -105,7 +108,7 @@ const byHost = {
   [LeasePhase.Stopping]: () => undefined,
 } satisfies Record<HostLeaseView['phase'], HostWord>
 
-/** Returns undefined unless the VM stands still. */
+/** Says why the VM stands still. Returns undefined if it does not. */
 function whyStalled(
   { nodeId }: ExplainedInstance,
   { stalledSinceMs }: HostLeaseView,
@@ -195,7 +198,10 @@ function keptOf({ snapshotUuid, failure }: ExplainedInstance): string {
   return failure === lostMemory ? lostMemory : 'it was shut down'
 }
 
-/** A host of another version may be in a phase that this version does not know. */
+/**
+ * Returns the words for a phase. A host of another version may report a phase that this version does not
+ * know; the result is undefined then.
+ */
 function wordOf(phase: LeasePhase): HostWord | undefined {
   return (byHost as Readonly<Partial<Record<string, HostWord>>>)[phase]
 }

@@ -43,18 +43,18 @@ export interface HostActivities {
     readonly graceMs: number
   }): Promise<StandByResult>
   /**
-   * Lets no new traffic to boot number `boot` and returns when nothing is connected to it any more. If it is
-   * cancelled, traffic is let in again, unless a stop came meanwhile. Heartbeats.
+   * Admits no new traffic to boot number `boot`, and returns when nothing is connected to it any more. If
+   * the call is cancelled, traffic is admitted again, unless a stop came meanwhile. Heartbeats.
    */
   drainInstance(input: { readonly instanceUuid: string; readonly boot: number }): Promise<void>
-  /** Kills what runs and deletes everything the host keeps of the instance. */
+  /** Kills a VM that runs, and deletes everything that the host keeps of the instance. */
   removeInstance(input: { readonly instanceUuid: string }): Promise<void>
 }
 
 /**
- * The work a host does for a volume's workflow, on the same task queue. All of it is idempotent: what is made
- * is named after the volume, so a repeat finds it. Fails with an ApplicationFailure whose type is a
- * `HostFailure`.
+ * The work a host does for a volume's workflow, on the same task queue. Every activity is idempotent: what
+ * it makes is named after the volume, so a repeat finds it. Fails with an ApplicationFailure whose type is
+ * a `HostFailure`.
  */
 export interface VolumeActivities {
   /** Makes the volume with an empty file system. A volume that is complete is left as it is. Heartbeats. */
@@ -76,7 +76,7 @@ export interface VolumeActivities {
  * harmless.
  */
 export type VolumeEvent =
-  /** The reason is for the owner. */
+  /** The host found the volume damaged. The reason is for the owner. */
   | { readonly kind: 'damaged'; readonly reason: string }
   /** A start of its instance made the volume, before its workflow did or after the workflow had given up. */
   | { readonly kind: 'made' }
@@ -102,14 +102,14 @@ export type StartResult = {
 export type StopResult = { readonly exit?: ExitReport }
 
 /**
- * If not `slept`, something has happened, or something speaks against standby. The host reports the next idle
- * period by itself.
+ * The answer to an order to stand by. Without `slept`, the boot stays awake, because something has happened
+ * since, or something speaks against standby. The host reports the next idle period by itself.
  */
 export type StandByResult =
   | {
       readonly slept: true
       readonly atMs: number
-      /** Absent with a snapshot, because the boot has not ended then. */
+      /** The end of the boot. It is absent with a snapshot, because the boot has not ended then. */
       readonly exit?: ExitReport
       readonly snapshotUuid?: string
     }
@@ -133,15 +133,15 @@ export type StandByRefusal = (typeof StandByRefusal)[keyof typeof StandByRefusal
 
 /**
  * The signal `hostEvent` of `instance/<uuid>`. It is sent at least once; repeats are dropped by boot.
- * `exited` is sent for every boot that ended. `started` completes the report of a start: it tells when the
- * first socket listened, or everything if the host started that boot by its permit.
+ * `exited` is sent for every boot that ended. `started` adds to the report of a start when the first socket
+ * listened. If the host started the boot by its permit, `started` is the whole report.
  */
 export type HostEvent =
   | { readonly kind: 'exited'; readonly exit: ExitReport }
   | { readonly kind: 'started'; readonly started: StartReport }
   /**
    * Nothing has happened since `sinceMs`. `epoch` is the host's number of that idle period. The event is
-   * repeated while no order follows.
+   * repeated until an order to stand by follows.
    */
   | { readonly kind: 'idle'; readonly boot: number; readonly epoch: number; readonly sinceMs: number }
   /** Traffic used the permit: the host is bringing this boot up. `started` or `wake-failed` follows. */
@@ -175,7 +175,7 @@ export const HostFailure = {
   HostFull: 'HostFull',
   /** The VM did not reach its application within the boot limit, or the VMM did not start. */
   BootFailed: 'BootFailed',
-  /** The instance's volume is gone or damaged, or can not be mounted at its path. */
+  /** The instance's volume is missing or damaged, or can not be mounted at its path. */
   VolumeUnusable: 'VolumeUnusable',
   /** Another VM still has the volume. */
   VolumeInUse: 'VolumeInUse',

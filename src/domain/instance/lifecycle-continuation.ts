@@ -15,8 +15,9 @@ export interface RecordedLife {
 }
 
 /**
- * How many revisions are skipped. The lost workflow may have decided more than its row shows, and one of its
- * writes may still be under way. Revisions mean nothing but their order, so skipping some costs nothing.
+ * How many revisions the new life skips. The lost workflow may have decided more than its row shows, and
+ * one of its writes may still be under way. Only the order of revisions has a meaning, so skipping some
+ * costs nothing.
  */
 export const revisionsLeftOut = 1_000
 /** A boot number that no instance has, because boots are numbered from 1. */
@@ -77,12 +78,15 @@ const continuedStates = {
   [InstanceState.Starting]: InstanceState.Starting,
   /** Until the host has confirmed that the boot still runs. */
   [InstanceState.Running]: InstanceState.Starting,
-  /** The stop was accepted, and what is still connected is not known. */
+  /** The stop was accepted. Nobody knows what is still connected, so the drain is not repeated. */
   [InstanceState.Draining]: InstanceState.Stopping,
   [InstanceState.Stopping]: InstanceState.Stopping,
 } satisfies Record<InstanceState, InstanceState>
 
-/** If the host is asked again, its report has to count as new. */
+/**
+ * The report to continue with. If the host is asked again, it is left out, so that the host's new report
+ * counts as new.
+ */
 function reportOf(projection: InstanceProjection, state: InstanceState): StartReport | undefined {
   const { startedAtMs } = projection
   if (startedAtMs === undefined) return undefined

@@ -43,9 +43,12 @@ export interface Effects {
   readonly hostWork?: HostWork
   /** When to send the event `tick`. */
   readonly wakeAtMs?: number
-  /** The instance deletes itself: readers no longer find it, although its host is not clean yet. */
+  /**
+   * Whether readers no longer find the row, because the instance deletes itself and its host is not clean
+   * yet.
+   */
   readonly hideRow: boolean
-  /** The host is clean. The row is the last thing to be deleted. */
+  /** Whether the row is to be deleted. It is deleted last, once the host is clean. */
   readonly deleteRow: boolean
 }
 
@@ -81,7 +84,10 @@ const orders = {
   [Phase.Deleted]: () => ({}),
 } satisfies Record<Phase, (life: Lifecycle) => Pick<Effects, 'hostWork' | 'wakeAtMs'>>
 
-/** A wake that the host began goes on by itself. The host is asked for it only if it takes too long. */
+/**
+ * The host work of a start. The host continues by itself a wake that it began, and is asked for it only if
+ * the wake takes too long.
+ */
 function startOf(life: Lifecycle): Pick<Effects, 'hostWork' | 'wakeAtMs'> {
   if (life.retryAtMs !== undefined) return { wakeAtMs: life.retryAtMs }
   if (life.wakingSinceMs !== undefined) return { wakeAtMs: life.wakingSinceMs + wakePatienceMs }

@@ -11,18 +11,20 @@ import { askedBits, stopOutcome } from './stop-reason.ts'
 import type { AskedStop } from './stop-reason.ts'
 
 /**
- * The moves of the diagram in `lifecycle.ts`. Each takes a life in a state that it fits, and returns the next
- * life.
+ * The moves of the diagram in `lifecycle.ts`. Each one gets a life in a state to which it applies, and
+ * returns the next life.
  */
 
 /**
- * How many boots one start asks for before it gives up. A start by the platform never gives up, because
- * somebody wants the instance to run.
+ * The largest number of boots that one start tries before it fails for good. A start by the platform is
+ * tried without end, because somebody wants the instance to run.
  */
 export const maxStartTries = 3
 /** The wait before the next try of a start. */
 const retryDelay = { firstMs: 1_000, longestMs: 30_000 }
-/** The longest failure text. It is shown in a status, where more than a line or two helps nobody. */
+/**
+ * The longest text of a failure. The text is shown in a status, where more than a line or two helps nobody.
+ */
 export const maxFailureLength = 300
 
 /** Clears all fields that belong to one start, one stop or one wait. */

@@ -20,15 +20,18 @@ import { StopOrigin, stopOutcome } from './stop-reason.ts'
  */
 
 /**
- * After this time without news of a wake, the host is asked for that boot like for any start. The request
- * joins the wake that is under way.
+ * How long a wake may be under way without news. After that the host is asked for its boot as for any
+ * start. The request joins the wake that is under way.
  */
 export const wakePatienceMs = 30_000
 /**
- * After this time an order for an instance that never ran is repeated, if the host could not carry it out.
+ * How long to wait before an order for an instance that never ran is repeated, if the host could not carry
+ * it out.
  */
 export const orderRetryMs = 5_000
-/** After a failed snapshot none is taken for this long, because each attempt holds traffic up. */
+/**
+ * How long to wait after a failed snapshot before the next attempt, because each attempt holds traffic up.
+ */
 export const snapshotRetryMs = 60_000
 /** Refusals with which the guest was ready for standby, but its host could not keep its memory. */
 const noSnapshot: ReadonlySet<StandByRefusal> = new Set([
@@ -44,7 +47,7 @@ export const lostMemory =
  */
 export const bootsLeftOut = 1_000
 
-/** When the host is to be ordered to stand by; undefined if something speaks against it. */
+/** Returns when the host has to be ordered to stand by; undefined if something speaks against it. */
 export function standbyDueAtMs(life: Lifecycle): number | undefined {
   const { idle, scaleToZero, awakeUntilMs = 0 } = life
   if (life.state !== InstanceState.Running || life.order !== undefined || scaleToZero === undefined)
@@ -155,7 +158,7 @@ export function exitedByPermit(life: Lifecycle, exit: ExitReport, nowMs: number)
   return move.endedByItself(woken(life, exit.boot, exit.atMs), exit, nowMs)
 }
 
-/** The instance sleeps on. */
+/** A wake of a sleeping instance failed, so the instance sleeps on. */
 export function wakeFailed(life: Lifecycle, event: EventOf<typeof EventKind.WakeFailed>): Lifecycle {
   return isWake(life, event.boot) ? { ...life, ...move.failureOf(event) } : life
 }
@@ -238,7 +241,7 @@ export function sleptOn(life: Lifecycle, event: EventOf<typeof EventKind.Slept>)
   return { ...life, order: undefined, retryAtMs: undefined, sleep }
 }
 
-/** The instance was woken before this answer was heard; the wake failed, and it sleeps on. */
+/** The instance was woken before this answer arrived, and the wake failed, so it sleeps again. */
 function sleptAgain(life: Lifecycle, event: EventOf<typeof EventKind.Slept>): Lifecycle {
   const told = sleptBefore(life, event)
   return told === life ? life : { ...told, stoppedAtMs: told.sleep?.sinceMs, outcome: told.sleep?.outcome }
@@ -282,7 +285,7 @@ export function standByRefused(
   )
 }
 
-/** The order is over, and it left the host no permit. A later order has its own answer. */
+/** The order has ended without a permit for the host. A later order has an answer of its own. */
 export function permitRefused(life: Lifecycle, boot: number): Lifecycle {
   const isOpen = life.order !== undefined || life.sleep !== undefined || life.state === InstanceState.Stopping
   return life.permit === boot + 1 && !isOpen ? { ...life, permit: undefined } : life
@@ -317,8 +320,8 @@ export function lostRunning(
 }
 
 /**
- * The host gets its permit again, so that traffic can wake the instance there. If a memory was kept, it is
- * gone, and the instance's failure says so.
+ * The host lost an instance that sleeps. It gets its permit again, so that traffic can wake the instance
+ * there. If a memory was kept, it is lost, and the instance's failure says so.
  */
 export function lostAsleep(life: Lifecycle, { boot }: EventOf<typeof EventKind.Lost>): Lifecycle {
   if (boot !== life.boot || life.order !== undefined || life.sleep === undefined) return life

@@ -78,13 +78,13 @@ export interface Lifecycle {
   /** The kind of that failure, if the host has a word for it. */
   readonly failureKind?: HostFailure
 
-  /** If absent, the instance never goes to standby. */
+  /** When the instance goes to standby. If it is absent, the instance never does. */
   readonly scaleToZero?: ScaleToZero
   /** The idle period that the host last reported, of this boot or of the permit's. */
   readonly idle?: { readonly boot: number; readonly epoch: number; readonly sinceMs: number }
   /** The boot that speaks against standby at present. */
   readonly disabledBoot?: number
-  /** The host is not ordered to stand by before this time. */
+  /** The earliest time at which the host may be ordered to stand by. */
   readonly awakeUntilMs?: number
   /**
    * The order to stand by that the host has to carry out. It is set again if its answer is needed once more.
@@ -96,8 +96,8 @@ export interface Lifecycle {
    */
   readonly permit?: number
   /**
-   * Set while the host has the instance asleep, or wakes it with the permit. A wake that fails leads back to
-   * it.
+   * The sleep of the instance. It is set while the instance sleeps, and while its host wakes it with the
+   * permit. A wake that fails leads back to it.
    */
   readonly sleep?: Sleep
   /** When the host began the wake that is under way. */
@@ -146,7 +146,10 @@ export const EventKind = {
   StandByRefused: 'stand-by-refused',
   /** The host has nothing left of a boot that it had. */
   Lost: 'lost',
-  /** Time has passed, and what is due happens. The event may come at any time, and more often than needed. */
+  /**
+   * Time has passed, so whatever is due is done now. The event may come at any time, and more often than
+   * needed.
+   */
   Tick: 'tick',
 } as const
 export type EventKind = (typeof EventKind)[keyof typeof EventKind]
@@ -165,7 +168,7 @@ export type LifecycleEvent =
   | {
       readonly kind: typeof EventKind.StartFailed
       readonly boot: number
-      /** Absent if the host failed in a way for which it has no word. */
+      /** The kind of failure. It is absent if the host has no word for it. */
       readonly failure?: HostFailure
       readonly message: string
     }

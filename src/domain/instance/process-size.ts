@@ -7,7 +7,10 @@ export const maxProcessStringBytes = 128 * 1024 - 1
 export const maxProcessBytes = 1024 * 1024
 
 export interface ProcessExcess {
-  /** An argument by its position or a variable by its name, never its content, which may be a secret. */
+  /**
+   * What is too large: an argument by its position or a variable by its name. The content is left out, as
+   * it may be a secret.
+   */
   readonly what: string
   readonly bytes: number
   readonly limit: number

@@ -1,4 +1,4 @@
-/** When an instance that stopped by itself is started again. */
+/** The policies that say when an instance that stopped by itself is started again. */
 export const RestartPolicy = {
   Never: 'never',
   Always: 'always',

@@ -15,7 +15,10 @@ export interface InstanceSettings {
   readonly autostart: boolean
   readonly deleteOnStop: boolean
   readonly restartPolicy: RestartPolicy
-  /** If absent, scale-to-zero is off, as in workflows that began before standby existed. */
+  /**
+   * When the instance goes to standby. If it is absent, scale-to-zero is off, as in workflows that began
+   * before standby existed.
+   */
   readonly scaleToZero?: ScaleToZero
   /**
    * The life that the row records, if an earlier workflow wrote one. It counts only if that workflow was

@@ -19,6 +19,6 @@ export interface StartReport {
   readonly vmmStartTimeUs: number
   readonly vmmLoadTimeUs: number
   readonly vmmReadyTimeUs: number
-  /** The time until the first socket listens; absent until one does. */
+  /** The time until the first socket listens. It is absent until one does. */
   readonly netTimeUs?: number
 }

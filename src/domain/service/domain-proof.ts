@@ -9,14 +9,14 @@ export type DomainProofKind = (typeof DomainProofKind)[keyof typeof DomainProofK
 
 const proofLabel = '_roost-proof'
 /**
- * How many zones above the name are asked. Each costs a DNS query, so these are the shortest: people have
- * their zones there.
+ * The largest number of zones above a name that are asked for a proof. Each costs a DNS query. The shortest
+ * zones are asked, because people have their zones there.
  */
 const maxZonesAbove = 4
 
 /**
- * Where a proof of the name may stand, the name itself first. A zone has at least two labels: no user owns
- * `com`.
+ * The zones at which a proof of the name may be, the name itself first. A zone has at least two labels: no
+ * user owns `com`.
  */
 export function proofZones(fqdn: string): readonly string[] {
   const name = withoutWildcard(fqdn)

@@ -35,7 +35,10 @@ export type RouteKind = 'service' | 'instance' | 'node' | 'certificate' | 'chall
 
 export interface RouteService {
   readonly uuid: string
-  /** The owner. Absent from an API of an earlier version, and for the platform's own services. */
+  /**
+   * The UUID of the owner. It is absent if the API has an earlier version, and for the platform's own
+   * services.
+   */
   readonly userUuid?: string
   readonly name: string
   /** Lower case, without a final dot; a wildcard begins with `*.`. */

@@ -233,7 +233,10 @@ function isLeftAnew({ phase, boot }: HostLeaseState, { epoch }: StandByOrder): b
   return epoch === 0 && phase === LeasePhase.None && boot === 0
 }
 
-/** Peers have no lease. Only the count of their packets tells whether they were there. */
+/**
+ * Returns the refusal if peers sent packets since the idle period began. Peers have no lease, so only the
+ * count of their packets shows whether they were there.
+ */
 function peersRefusal({ idle }: HostLeaseState, count: number | undefined): 'peers' | undefined {
   const before = idle?.peerPackets
   return before !== undefined && count !== undefined && count > before ? 'peers' : undefined
@@ -265,7 +268,7 @@ function wakeFailed(
   const count = (state.wakeFailure?.count ?? 0) + 1
   const wakeFailure = { ...why, count, retryAtMs: nowMs + wakeBackOffMs(count) }
   effects.push({ kind: 'tell-wake-failed', boot: state.permit ?? 0, ...wakeFailure })
-  // The packet that began this wake has had its try. A packet that came meanwhile has the next.
+  // The packet that began this wake has used its one try. A packet that came meanwhile gets the next.
   const { peersWoke: _tried, ...rest } = state
   return { ...rest, phase: LeasePhase.Asleep, wakeFailure }
 }

@@ -4,7 +4,7 @@ import { mayStandBy, sleepsThroughConnections } from './scale-to-zero.ts'
 import type { ScaleToZero } from './scale-to-zero.ts'
 import type { OpenRefusal } from './lease-protocol.ts'
 
-/** An idle period is reported again after this time if no order has followed. */
+/** How long the host waits for an order before it reports an idle period again. */
 export const idleRepeatMs = 15_000
 /**
  * The shortest and the longest time for which a lease carries nothing before its gateway returns it.
@@ -12,7 +12,7 @@ export const idleRepeatMs = 15_000
  */
 export const shortestSettleMs = 20
 export const longestSettleMs = 1_000
-/** When a refused gateway may ask again. */
+/** How long a refused gateway has to wait before it asks again. */
 export const refusalRetryMs = 1_000
 
 /** The context of one decision: the time, and the list for its effects. */
@@ -152,9 +152,9 @@ function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState
 }
 
 /**
- * An idle period is reported when it has lasted for the cooldown. A shorter one leads to nothing, and every
- * report costs the workflow a decision: an instance that is asked for again and again would cause one a
- * second.
+ * Reports an idle period once it has lasted for the cooldown. A shorter one would lead to nothing, and
+ * every report costs the workflow a decision: for an instance that is requested again and again, that would
+ * be one each second.
  */
 function settleIdle(state: HostLeaseState, context: Context): HostLeaseState {
   const { nowMs, effects } = context

@@ -68,8 +68,8 @@ export type GatewayMessage =
   | { readonly kind: 'drained'; readonly instance: string; readonly boot: number }
   /**
    * What is in flight now, and how many were finished since the last report. It is sent every
-   * `loadReportIntervalMs`, with the instances of which there is news. After a report with `handledMore`
-   * above 0 another one follows, even with 0, so that each report stands for its own interval only.
+   * `loadReportIntervalMs`, with the instances whose load changed. After a report with `handledMore` above
+   * 0 another one follows, even with 0, so that each report describes its own interval only.
    */
   | { readonly kind: 'load'; readonly loads: readonly InstanceLoad[] }
   /**
@@ -116,7 +116,7 @@ export type HostMessage =
    * The boot is being shut down: no new traffic, WebSockets get a close frame, requests in flight may finish.
    */
   | { readonly kind: 'close'; readonly instance: string; readonly boot: number }
-  /** The boot has ended: the lease is void, and what is connected to it leads nowhere. */
+  /** The boot has ended: the lease is void, and connections to the boot are lost. */
   | { readonly kind: 'gone'; readonly instance: string; readonly boot: number }
   /**
    * Somebody reads the counts now. A gateway that does not know this message does not answer, and is not

@@ -33,7 +33,7 @@ export interface VolumeLife {
    */
   readonly failure?: string
   readonly deleting: boolean
-  /** Present when its host keeps nothing of the volume any more. */
+  /** Present once the host keeps nothing of the volume any more. */
   readonly removed?: true
   /** Grows by one with every change that readers see. */
   readonly revision: number
@@ -49,8 +49,8 @@ export type VolumeLifeEvent =
   | { readonly kind: 'made' }
   | { readonly kind: 'make-failed'; readonly reason: string }
   /**
-   * The host found the volume unusable: the file is gone, or its file system can not be mended without a
-   * person.
+   * The host found the volume unusable: its file is missing, or its file system needs a person to be
+   * repaired.
    */
   | { readonly kind: 'damaged'; readonly reason: string }
   /** An operator asks for a thorough check, and for the repair of what it finds. */
