@@ -19,8 +19,8 @@ const apiUuid = 'built-in/api'
 const unlimited = 65_535
 
 /**
- * Returns undefined if the API itself speaks TLS: then it has a public name already, and this gateway would
- * only be in between.
+ * Makes the built-in service. Returns undefined if the API itself speaks TLS: it has a public name already
+ * then, and this gateway would only add a step.
  */
 export function builtInApi(options: {
   readonly apiUrl: string
@@ -45,7 +45,7 @@ export function builtInApi(options: {
   }
 }
 
-/** Admits what is for the API at once, without a lease; asks `traffic` about everything else. */
+/** Admits requests for the API at once, without a lease. All other requests are passed to `traffic`. */
 export function admittingApi(traffic: Traffic, api: BuiltInApi): Traffic {
   const admission: Admission = {
     admitted: true,

@@ -55,7 +55,7 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Begins to listen. A port that can not be bound is logged and tried again. */
   start(): void
-  /** Accepts nothing more, lets requests in flight go on for `graceMs`, then ends everything. */
+  /** Accepts nothing more, lets requests in flight continue for `graceMs`, then ends everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly registry: Registry
   readonly ports: { readonly wanted: number; readonly listening: number }

@@ -16,7 +16,7 @@ import type { RouteChange, Routes, RouteSink } from './routes.ts'
  */
 export const maxBlockLines = 1_000_000
 
-/** A line came out of the order that the feed promises. Its reader has to connect again. */
+/** Thrown if a line comes out of the order that the feed promises. Its reader has to connect again. */
 export class FeedOrderError extends Error {
   override readonly name = 'FeedOrderError'
 }
@@ -33,8 +33,8 @@ type Changed = { readonly [Kind in keyof RouteChange]: Set<string> }
 const noInstances: readonly RouteInstance[] = []
 
 /**
- * The gateway's routes in memory. Readers see what a block tells all at once, with its `end`. A block that a
- * lost connection cut short leaves no trace: the next connection begins a new block.
+ * The gateway's routes in memory. The changes of a block become visible all at once, with its `end`. A
+ * block that a lost connection cut short has no effect: the next connection begins a new block.
  */
 export class RouteTable implements Routes, RouteSink {
   readonly #services = new Map<string, RouteService>()
@@ -58,7 +58,7 @@ export class RouteTable implements Routes, RouteSink {
   #block: Block | undefined
   #revision: string | undefined
 
-  /** A built-in service is served whatever the feed tells, keeps its names, and is not among `lines`. */
+  /** A built-in service is served whatever the feed contains, keeps its names, and is not among `lines`. */
   constructor(options: { readonly builtIn?: readonly RouteService[] } = {}) {
     const { builtIn = [] } = options
     this.#builtIn = new Set(builtIn.map(({ uuid }) => uuid))
@@ -293,7 +293,7 @@ export class RouteTable implements Routes, RouteSink {
   }
 }
 
-/** Returns false if the entry was told again without a change. */
+/** Returns false if the entry was sent again without a change. */
 function replace<Entry>(table: Map<string, Entry>, id: string, entry: Entry): boolean {
   if (isDeepStrictEqual(table.get(id), entry)) return false
   table.set(id, entry)

@@ -9,17 +9,17 @@ import type { LineSeal } from './line-seal.ts'
 import { RouteTable } from './route-table.ts'
 
 /**
- * The last routes on disk. With them, a gateway that starts while the API is away serves what it served
- * before, and later asks only for what changed since. Lines with keys of certificates or secrets of hosts
- * are sealed, and only its owner can read the file. The file is replaced as a whole and ends with a
- * checksum. A file that is cut short or damaged counts as none: then the API tells everything.
+ * The last routes on disk. With them, a gateway that starts while the API can not be reached serves what it
+ * served before, and later asks only for what changed since. Lines with keys of certificates or secrets of
+ * hosts are sealed, and only the file's owner can read it. The file is replaced as a whole and ends with a
+ * checksum. A file that is cut short or damaged counts as none: the API then sends everything.
  */
 export interface TableFile {
-  /** Applies what the file holds to `table`. Returns false if there is no file, or none that is whole. */
+  /** Applies the lines of the file to `table`. Returns false if there is no file, or a damaged one. */
   load(table: RouteTable): Promise<boolean>
   /** Writes the table soon after each change, until it is closed. */
   keep(table: RouteTable): void
-  /** Writes what is not written yet. */
+  /** Writes the changes that are not on the disk yet, and ends the writing. */
   close(): Promise<void>
 }
 

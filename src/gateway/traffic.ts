@@ -8,9 +8,9 @@ import type { StartKind } from '../domain/instance/start-report.ts'
  */
 export interface Traffic {
   /**
-   * Answers at once if an instance is open and below its soft limit, which is the common case; otherwise
-   * when an instance was woken, or when none can be had. An aborted `signal` ends the asking, and an
-   * admission that comes too late is given back.
+   * Answers at once if an instance is open and below its soft limit, which is the common case. Otherwise
+   * answers when an instance was woken, or when none can be woken. If `signal` is aborted, the asking ends,
+   * and an admission that comes too late is given back.
    */
   admit(ask: Ask): Admission | Refusal | Promise<Admission | Refusal>
 }
@@ -19,7 +19,7 @@ export interface Ask {
   readonly service: RouteService
   /** The application's port. */
   readonly port: number
-  /** What is counted: every HTTP request, or the open connection. */
+  /** What is counted by the limits: every HTTP request, or the open connection. */
   readonly kind: 'request' | 'connection'
   readonly signal: AbortSignal
 }
@@ -50,9 +50,9 @@ export interface Admission {
   /** Ends the admission. Idempotent. */
   done(): void
   /**
-   * Listens for the end of the instance. Each reason is told at most once, and nothing after `gone` or
-   * `lost`. A reason that holds already is told before this returns. There is one listener: a new one takes
-   * the place of the old one, and is told everything again. Returns a function that ends the listening.
+   * Calls `listener` when the instance ends. Each reason is reported at most once, and none after `gone` or
+   * `lost`. A reason that is already true is reported before this returns. There is one listener: a new one
+   * replaces the old one, and all reasons are reported to it again. Returns a function that ends the calls.
    */
   onEnd(listener: (why: EndReason) => void): () => void
   /** Only for a connection: says that bytes passed. Cheap; called for every chunk. */
@@ -71,7 +71,7 @@ export interface AdmissionTiming {
 }
 
 export type Refusal =
-  /** Nothing of the service runs or may be woken: for a client there is no service. */
+  /** No instance of the service runs or may be woken: for a client there is no service. */
   | { readonly admitted: false; readonly reason: 'no-instance' }
   /** Every instance is at its hard limit. */
   | { readonly admitted: false; readonly reason: 'hard-limit'; readonly retryAfterMs: number }

@@ -7,8 +7,8 @@ import { hostAwayAfterMs, leaseValidMs } from '../standby/lease-protocol.ts'
  * A refused connection means that the machine is there and no agent listens on it. Only an agent can send an
  * instance to standby or stop it. A new agent sends nothing to standby for `leaseKeptMs`, and first asks its
  * gateways which leases they hold. So leases stay valid for as long as the agent's port refuses, provided
- * that there is no gap of `leaseValidMs` without a message or a refusal: in such a gap an agent may have run,
- * heard nothing of this gateway, and dropped its leases.
+ * that there is no gap of `leaseValidMs` without a message or a refusal: in such a gap an agent may have
+ * run, heard nothing of this gateway, and dropped its leases.
  */
 export interface HostSigns {
   /** When its last message came, or when the gateway first looked for it. */

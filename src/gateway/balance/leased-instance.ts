@@ -29,7 +29,7 @@ export interface LeaseOwner {
   send(message: GatewayMessage): void
   /** Called when the instance opened, did not open, or has room again: the queue is then looked at. */
   moved(change: { readonly all: boolean }): void
-  /** Called when idle connections to that boot are of no use any more. */
+  /** Called when idle connections to that boot can no longer be used. */
   forget(boot: number): void
   woken(woken: NonNullable<OpenLease['woken']>): void
 }

@@ -56,15 +56,15 @@ export class ServiceBalance {
   }
 
   /**
-   * A host says that there is nothing to wake, and the routes say that there is. One of the two is about to
-   * learn what the other knows.
+   * Whether host and routes disagree: a host says that there is nothing to wake, and the routes say that
+   * there is. One of the two is about to learn what the other knows.
    */
   get isDisputed(): boolean {
     const nowMs = this.#owner.nowMs()
     return this.#members.some((member) => denials.has(member.refusal(nowMs)?.reason))
   }
 
-  /** Forgets the refusals of the hosts, which may hold no longer. */
+  /** Forgets the refusals of the hosts, which may no longer be true. */
   doubtRefusals(): void {
     for (const member of this.#members) if (!member.isAsking) member.tell({ kind: 'news' })
   }
@@ -112,7 +112,7 @@ export class ServiceBalance {
     this.#watch()
   }
 
-  /** Called when the service is gone: refuses what waits. */
+  /** Called when the service no longer exists: refuses the waiting requests. */
   close(): void {
     this.#members = []
     this.pump({ all: true })
@@ -147,8 +147,8 @@ export class ServiceBalance {
   }
 
   /**
-   * Asks for the next instance that may be woken. If the asking is refused at once, it goes on with the one
-   * after.
+   * Asks for the next instance that may be woken. If the request for its lease is refused at once, asks for
+   * the instance after it, and so on.
    */
   #wakeNext(ask: Ask): LeasedInstance | undefined {
     const nowMs = this.#owner.nowMs()
@@ -262,7 +262,10 @@ export class ServiceBalance {
       : { queuedUs, wake: member.woken }
   }
 
-  /** The first in the queue waits the longest, so one timer is enough for all. */
+  /**
+   * Sets the timer that ends waits. The first request in the queue has waited the longest, so one timer is
+   * enough for all.
+   */
   #watch(): void {
     clearTimeout(this.#timer)
     const [first] = this.#waiters

@@ -11,7 +11,7 @@ import { networksOf } from './source.ts'
 export const ClosedFor = { Idle: 'idle', Silent: 'silent', Busy: 'busy', Memory: 'memory' } as const
 export type ClosedFor = (typeof ClosedFor)[keyof typeof ClosedFor]
 
-/** Which bound kept a connection out. */
+/** The bound that refused a connection. */
 export type ConnectionRefusal = 'connections' | 'connections-of-source'
 
 export interface ClientObserver {
@@ -44,7 +44,7 @@ export class ClientConnections {
   readonly #limits: ClientLimits
   readonly #observer: ClientObserver
   readonly #networks = new Map<string, ClientNetwork>()
-  /** The widest networks, by how many connections they have. */
+  /** The widest networks, grouped by their number of connections. */
   readonly #byCount: Set<ClientNetwork>[] = []
   readonly #look: NodeJS.Timeout
   #most = 0
@@ -65,7 +65,8 @@ export class ClientConnections {
   }
 
   /**
-   * Takes the connection in, or names the bound that keeps it out. The connection counts until it closes.
+   * Accepts the connection, or names the bound that refuses it. An accepted connection counts until it
+   * closes.
    */
   take(socket: ClientSocket): OpenConnection | ConnectionRefusal {
     const networks = networksOf(socket.remoteAddress ?? '')
@@ -153,7 +154,8 @@ export class ClientConnections {
       const { found } = search
       if (found !== undefined && found.standing !== Standing.Busy) return this.#end(found)
     }
-    // `search.busy` is of the network that was looked at first, which is the one that has most.
+    // `search.busy` belongs to the network that was looked at first, which is the one with most
+    // connections.
     return this.#most > own + 1 && search.busy !== undefined && this.#end(search.busy)
   }
 

@@ -10,8 +10,8 @@ export const Standing = {
 export type Standing = (typeof Standing)[keyof typeof Standing]
 
 /**
- * What an open connection of a client is used for, as the front that serves it tells. It is read only when
- * room is short.
+ * What an open connection of a client is used for, as reported by the front that serves it. It is read only
+ * when a connection has to be closed for another.
  */
 export interface ConnectionUse {
   readonly standing: Standing

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { Sweep, Watched } from './sweep.ts'
 
 /**
- * A request's body on its way to an instance. The relay stands between them because a reader that fails
- * destroys its body, and the client's own stream must live on for the answer.
+ * A request's body on its way to an instance. The relay is needed because a reader that fails destroys the
+ * stream it reads, and the client's own stream must remain usable for the answer.
  */
 export class BodyRelay extends Readable implements Watched {
   readonly limitMs: number
@@ -25,7 +25,8 @@ export class BodyRelay extends Readable implements Watched {
     source.on('data', this.#take)
     source.on('end', this.#finish)
     source.pause()
-    // The code that destroys the relay with an error tells the exchange, too.
+    // The error is reported elsewhere: the code that destroys the relay with an error tells the exchange,
+    // too.
     this.on('error', () => undefined)
   }
 
@@ -48,7 +49,8 @@ export class BodyRelay extends Readable implements Watched {
   readonly #take = (chunk: Buffer): void => {
     this.movedAtMs = performance.now()
     if (this.push(chunk)) return
-    // While the instance takes nothing, the client is not to blame and is not watched.
+    // While the instance accepts no bytes, the client is not to blame for the pause, so the sweep does not
+    // watch it.
     this.#sweep.unwatch(this)
     this.#source.pause()
   }

@@ -29,7 +29,10 @@ export function challengeAnswer(
     : undefined
 }
 
-/** Nothing on the way may keep the answer: an authority that asks again has to read what is true then. */
+/**
+ * The fields of the answer. They forbid caches to keep it: an authority that asks again has to get the
+ * present answer.
+ */
 export function challengeFields(keyAuthorization: string): readonly string[] {
   return [
     'Content-Type',

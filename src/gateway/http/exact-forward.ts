@@ -10,9 +10,10 @@ import { faultOf } from './upstream-fault.ts'
 import { trailerFields, upstreamFields } from './upstream-fields.ts'
 
 /**
- * Forwards what needs every turn of the protocol: `Expect`, bodies without a length, trailers, and `OPTIONS
- * *`. It sends the head before the body has begun. It takes a connection of its own: a request of this kind
- * could not be repeated, so it must not meet a connection that the instance is closing.
+ * Forwards the requests that need every step of the protocol: those with `Expect`, a body without a length
+ * or trailers, and `OPTIONS *`. It sends the head before the body has begun. It uses a connection of its
+ * own: a request of this kind could not be repeated, so it must not be sent over a connection that the
+ * instance is closing.
  */
 export function forwardExactly(exchange: Exchange, admission: Admission): Forwarding {
   return new ExactForward(exchange, admission)

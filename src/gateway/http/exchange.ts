@@ -246,7 +246,7 @@ export class Exchange implements Ask, Ongoing, Watched {
     this.#forwarding?.goAway?.()
   }
 
-  /** Called when the client takes nothing of what waits for it. */
+  /** Called when the client accepts none of the bytes that wait for it. */
   stuck(): void {
     if (this.#over) return
     this.client.breakOff()
@@ -311,7 +311,7 @@ export class Exchange implements Ask, Ongoing, Watched {
       if (why === 'close') this.goAway()
       else this.upstreamFailed(UpstreamFault.Reset, new Error(`the instance is ${why}`))
     })
-    // The instance was gone already, and the listener may have dealt with that.
+    // The instance had already ended. The listener may have handled that.
     if (this.#admission !== result) return unlisten()
     this.#unlisten = unlisten
     try {

@@ -98,7 +98,7 @@ class GrpcForward implements Forwarding {
     if (this.#over || stream.rstCode !== constants.NGHTTP2_NO_ERROR) return
     this.#over = true
     this.#exchange.end(this.#trailers)
-    // An answer may end before its request: the rest of the request is not wanted.
+    // An answer may end before its request. The rest of the request is not needed then.
     this.#body?.destroy()
     if (!stream.writableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
     this.#release()

@@ -6,13 +6,20 @@ import type { UpstreamAddress } from './upstream-address.ts'
 
 type SessionResult = ClientHttp2Session | Error
 
-/** The most streams over one connection, also before the instance has said how many it takes at once. */
+/**
+ * The largest number of streams over one connection. It also holds before the instance has said how many it
+ * accepts at once.
+ */
 const presumedStreams = 100
 /**
- * Passes on a field that the client says twice as it is. Node's types know this option for servers alone.
+ * Passes on a field that the client sent twice as two fields. Node's types know this option for servers
+ * alone.
  */
 const fieldsAsTheyCome: object = { strictSingleValueFields: false }
-/** The most connections to one port. A second one is made if the first does not take enough streams. */
+/**
+ * The largest number of connections to one port. A second one is made if the first does not accept enough
+ * streams.
+ */
 const maxSessions = 64
 
 /** HTTP/2 without TLS to one port of one boot, with prior knowledge: what gRPC servers listen for. */

@@ -48,7 +48,7 @@ export interface HttpFront {
    * connects again.
    */
   forget(instanceUuid: string, boot: number): void
-  /** Takes no more requests, lets those in flight go on for `graceMs`, then closes everything. */
+  /** Accepts no more requests, lets those in flight continue for `graceMs`, then closes everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly connectionCount: number
 }

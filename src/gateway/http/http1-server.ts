@@ -37,7 +37,8 @@ export class Http1Server {
       insecureHTTPParser: false,
       shouldUpgradeCallback: wantsWebSocket,
     })
-    // Node would leave out the fields beyond its limit; the gateway counts them, and refuses.
+    // 0 means no limit. Node would silently drop the fields beyond its limit; the gateway counts the
+    // fields, and refuses.
     this.#server.maxHeadersCount = 0
     this.#server.on('request', (request, response) => this.#request(request, response))
     this.#server.on('checkContinue', (request, response) => this.#request(request, response))
@@ -132,7 +133,7 @@ export class Http1Server {
       const exact = head.bodyBytes === undefined || head.expectsContinue || head.target === '*'
       exchange.run(head, webSocket ? webSocketForward(side) : exact ? forwardExactly : forwardPlain)
     } catch (error) {
-      // It is no longer certain where the next request begins.
+      // After this error it is not certain where the next request on the connection begins.
       connection.failed = true
       response.shouldKeepAlive = false
       exchange.failWith(error)
@@ -150,7 +151,8 @@ export class Http1Server {
     }
     const first = connection?.ongoing.first
     if (first === undefined) return this.#refuse(socket, status, message)
-    // What follows the broken request is cut off with it, and so is an answer that has begun.
+    // The broken request ends the connection: everything after it is lost, and so is the rest of an answer
+    // that has begun.
     if (!first.clientFailed(status, message)) socket.destroy()
     else socket.end()
   }
@@ -174,8 +176,8 @@ interface Received {
 }
 
 /**
- * Whether an upgrade is taken: only if its request can have no body, and only to WebSocket. Anything else is
- * ordinary HTTP.
+ * Whether an upgrade is accepted: only if its request can have no body, and only to WebSocket. Any other
+ * request is treated as ordinary HTTP.
  */
 function wantsWebSocket(request: IncomingMessage): boolean {
   const { headers } = request

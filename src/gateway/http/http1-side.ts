@@ -6,7 +6,7 @@ import type { ClientConnection } from './client-connection.ts'
 import type { UpgradableSide } from './websocket-forward.ts'
 
 /**
- * A body up to this size goes out in one string with its head, which is cheaper than two pieces. Each byte
+ * The largest body that is written in one string with its head, which is cheaper than two pieces. Each byte
  * becomes one character.
  */
 const maxMergedBytes = 4_096

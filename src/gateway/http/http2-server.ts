@@ -35,7 +35,8 @@ export class Http2Server {
       maxHeaderListPairs: limits.maxHeaderCount + pseudoHeaders,
       // Opening streams and resetting them at once costs a client nothing, and the gateway a request each.
       streamResetBurst: limits.maxResets,
-      // A repeated field is as good as in HTTP/1.1; the gateway checks the fields that matter.
+      // Node accepts a repeated field here as in HTTP/1.1. The gateway itself checks the fields that
+      // matter.
       strictSingleValueFields: false,
       streamResetRate: Math.ceil((limits.maxResets * 1_000) / limits.resetWindowMs),
       settings: {
@@ -56,7 +57,7 @@ export class Http2Server {
     session.setTimeout(limits.keepAliveMs, () => {
       if (connection.ongoing.size === 0) session.close()
     })
-    // A head that does not come, or never ends, makes no stream, so no limit of a stream would end it.
+    // A head that is not sent, or never ends, opens no stream, so no limit of a stream would end it.
     const first = setTimeout(() => {
       if (streams === 0) session.destroy()
     }, limits.headerMs)

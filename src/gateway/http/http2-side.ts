@@ -77,7 +77,8 @@ export class Http2Side implements UpgradableSide {
     const stream = this.#stream
     if (!stream.destroyed && !this.#bodyless) stream.end()
     if (stream.readableEnded) return
-    // The rest of the request is not wanted; without this the stream would wait for it.
+    // The rest of the request is not needed. If the stream were not closed here, it would wait for that
+    // rest.
     if (stream.writableFinished) stream.close(constants.NGHTTP2_NO_ERROR)
     else stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR))
   }

@@ -95,7 +95,8 @@ class PlainForward implements Forwarding, Dispatcher.DispatchHandler, Watched {
     const { body } = this.#options
     if (body instanceof BodyRelay) body.destroy()
     if (this.#controller !== undefined) this.#controller.abort(reason)
-    // The connection is still being made, and the dispatched request ends with it.
+    // No request has been sent: the connection is still being made, and the dispatched request ends with
+    // it.
     else this.#release(false)
   }
 

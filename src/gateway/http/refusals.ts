@@ -27,7 +27,7 @@ export function failureOfRefusal(refusal: Refusal): HttpFailure {
   }
 }
 
-/** What anybody may know about why an application could not be started. */
+/** The reasons why an application could not be started that any client may read. */
 const publicReasons: Readonly<Record<HostFailure, string>> = {
   [HostFailure.ImageUnavailable]: 'its image is not available',
   [HostFailure.ImageUnusable]: 'its image can not run',

@@ -1,6 +1,6 @@
 /**
- * Fields about one connection only: the gateway speaks for its connection with the client, and the
- * instance's fields are about its connection with the gateway.
+ * Fields that are about one connection only. Those of the instance describe its connection with the
+ * gateway; the gateway writes its own for its connection with the client.
  */
 const dropped: ReadonlySet<string> = new Set([
   'connection',
@@ -20,8 +20,8 @@ export interface AnswerOptions {
 }
 
 /**
- * The end-to-end fields of an instance's answer. A 204 has no length, and a Trailer field is allowed only
- * with a body without a length.
+ * Returns the end-to-end fields of an instance's answer. A 204 gets no length, and a Trailer field is kept
+ * only with a body without a length.
  */
 export function answerFields(raw: readonly string[], { status, lowerCase }: AnswerOptions): string[] {
   const fields: string[] = []

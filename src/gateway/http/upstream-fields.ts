@@ -23,8 +23,8 @@ const dropped: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Fields that say where the request came from. What a client says in them is replaced, unless the client is
- * a trusted proxy.
+ * Fields that say where the request came from. The values that a client sends are replaced, unless the
+ * client is a trusted proxy.
  */
 const origins: ReadonlySet<string> = new Set([
   'forwarded',
@@ -51,8 +51,8 @@ const lengths: ReadonlySet<number> = new Set(
 const saneId = /^[\w.~+/=:-]{1,128}$/
 
 /**
- * A prefix of this process and then a number of the request: as unique as a random id, for a fraction of its
- * cost.
+ * The first part of a request's id, the same for all requests of this process; a number of the request
+ * follows it. Such an id is as unique as a random one, for a fraction of its cost.
  */
 const idPrefix = randomBytes(9).toString('base64url')
 let idCount = 0
@@ -94,7 +94,10 @@ export function upstreamFields(head: RequestHead, connection: ClientConnection):
   return { fields, requestId }
 }
 
-/** Frameworks that turn `-` into `_` would take one name for the other. */
+/**
+ * Whether a name is one of `origins`. Frameworks that turn `-` into `_` would confuse the two forms of a
+ * name, so both count.
+ */
 function isOrigin(lower: string): boolean {
   return origins.has(lower) || (lower.includes('_') && origins.has(lower.replaceAll('_', '-')))
 }
@@ -111,7 +114,10 @@ const forbiddenTrailers: ReadonlySet<string> = new Set([
   'cache-control',
 ])
 
-/** A trailer may not contain what had to be known before the body. */
+/**
+ * The fields of a trailer that may be passed on. It may not contain fields that had to be known before the
+ * body.
+ */
 export function trailerFields(raw: readonly string[]): string[] {
   const fields: string[] = []
   for (let index = 0; index < raw.length; index += 2) {

@@ -73,7 +73,8 @@ export class UpstreamPool {
   #connect(fresh: boolean): UpstreamConnection {
     const limits = this.#limits
     const client = new Client(originOf(this.address), {
-      // After a lost connection undici may connect again, for a request of which nothing was written yet.
+      // undici may connect again after it lost a connection, if it has a request of which it wrote nothing
+      // yet.
       connect: (_options, callback) => {
         this.connect(fresh, (result) => {
           if (result instanceof Error) callback(result, null)

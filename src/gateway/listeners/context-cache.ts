@@ -46,8 +46,8 @@ const sessionSeconds = 3_600
 const ticketKeyBytes = 48
 const secretBytes = 32
 /**
- * How long a secret of tickets is used. An attacker who gets hold of it can read what was sent under it. A
- * new secret also ends sessions that are resumed again and again.
+ * How long a secret for tickets is used. An attacker who obtains it can read what was sent under it. A new
+ * secret also ends sessions that are resumed again and again.
  */
 const secretLifeMs = 12 * 3_600_000
 

@@ -66,7 +66,7 @@ export function shakeHands(raw: Socket, options: HandshakeOptions): void {
     const answer = answerTo(hello, options)
     if (answer.context === undefined) {
       end(answer.outcome)
-      // The client has to close the connection; the limit stands.
+      // The client now has to close the connection. The time limit still applies.
       raw.end(unrecognizedName)
       raw.resume()
       return
@@ -166,7 +166,8 @@ function secure(
   const socket = new TLSSocket(raw, options)
   const destroy = (): void => void socket.destroy()
   socket.on('error', destroy)
-  // Node tells its own servers by this event alone what is wrong with a record after the handshake.
+  // Node reports an invalid record after the handshake by this event alone, which it means for its own
+  // servers.
   socket.on('_tlsError', destroy)
   socket.once('secure', () => {
     // Node's own servers set this, and HTTP/2 waits for it.

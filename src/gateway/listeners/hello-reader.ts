@@ -2,13 +2,16 @@ import type { Socket } from 'node:net'
 import { readClientHello } from './client-hello.ts'
 import type { ClientHello } from './client-hello.ts'
 
-/** The most pieces that are kept apart, because a piece of one byte takes some hundred bytes of memory. */
+/**
+ * The largest number of pieces that are kept apart. Even a piece of one byte takes some hundred bytes of
+ * memory.
+ */
 const maxPieces = 64
 
 /**
- * Looks at the first message of a connection and puts it back, so that TLS reads all of it again. `done` is
+ * Reads the first message of a connection and puts it back, so that TLS reads all of it again. `done` is
  * called at most once, and not at all if the connection ends before. It gets undefined if no hello can be
- * read. The caller bounds how long that may take; how much is kept is bounded here.
+ * read. The caller has to bound how long that may take; how much is kept is bounded here.
  */
 export function peekHello(socket: Socket, done: (hello: ClientHello | undefined) => void): void {
   const chunks: Buffer[] = []

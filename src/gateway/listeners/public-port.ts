@@ -19,7 +19,7 @@ export interface PublicPortOptions {
   readonly contexts: ServerContexts
   readonly clients: ClientConnections
   readonly limits: ListenerLimits
-  /** Serves the connection and tells how it is used. Returns undefined if it was closed. */
+  /** Serves the connection and returns how it is used, or undefined if it was closed. */
   readonly onConnection: (socket: Socket | TLSSocket) => ConnectionUse | undefined
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void

@@ -31,8 +31,8 @@ export interface PublicPortsOptions {
 
 const highestPort = 65_535
 /**
- * Ports that are open whether or not a service publishes them: a page there says if none does, and
- * authorities look for challenges there.
+ * Ports that are open whether or not a service publishes them. If none does, a client gets a page that says
+ * so. Authorities look for challenges there.
  */
 const alwaysOpen: readonly PublishedPort[] = [
   { port: 80, destinationPort: 80, handlers: [Handler.Http] },

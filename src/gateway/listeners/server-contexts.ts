@@ -15,7 +15,7 @@ export type Shown =
   | { readonly kind: 'context'; readonly context: SecureContext }
   /** The name is served, but its certificate is not there yet, so no handshake can show it. */
   | { readonly kind: 'pending' }
-  /** The certificate that was uploaded or issued is of no use to TLS. */
+  /** The certificate that was uploaded or issued can not be used by TLS. */
   | { readonly kind: 'unusable' }
 
 /**
@@ -66,7 +66,7 @@ export class ServerContexts {
     return this.#cache.size
   }
 
-  /** The number of certificates that were asked for and are of no use. */
+  /** The number of certificates that were needed for a handshake and that TLS could not use. */
   get unusable(): number {
     return this.#refused.size
   }

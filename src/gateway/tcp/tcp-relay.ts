@@ -11,8 +11,8 @@ const lastBytesMs = 60_000
 const maxUnreadBytes = 256 << 10
 
 /**
- * Passes bytes both ways, each way at the pace of its reader, and passes on the end of each side by itself.
- * Bytes of the client do not reach an instance that sleeps: they wait until it is awake.
+ * Passes bytes both ways, each way as fast as its reader accepts them. The end of each side is passed on
+ * separately. The client's bytes do not reach an instance that sleeps: they wait until it is awake.
  */
 export class TcpRelay {
   readonly #client: Socket
@@ -77,8 +77,8 @@ export class TcpRelay {
   }
 
   /**
-   * Called when the boot is over. If the instance had ended its side, the client still gets all that was
-   * sent. Otherwise the client has to see that something is missing.
+   * Called when the boot has ended. If the instance had ended its side, the client still gets everything
+   * that was sent. If not, the connection is broken so that the client sees that something is missing.
    */
   #gone(): void {
     if (this.#upstream.readableEnded) this.#upstream.destroy()
