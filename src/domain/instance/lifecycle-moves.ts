@@ -59,7 +59,7 @@ export function begin(life: Lifecycle, startOrigin: StartOrigin): Lifecycle {
   }
 }
 
-/** A start by hand ends the restart sequence and its waiting. */
+/** Begins a start by hand. It ends the restart sequence, including a wait for the next restart. */
 export function beginByHand(life: Lifecycle): Lifecycle {
   return begin({ ...life, restartAttempt: 0 }, StartOrigin.User)
 }
@@ -79,7 +79,10 @@ export function endSequence(life: Lifecycle): Lifecycle {
   return life.restartAtMs === undefined ? ended : stayStopped(ended)
 }
 
-/** A host that was never asked for a boot, nor given a permit for one, has nothing to clean. */
+/**
+ * Begins the deletion. A host that was never asked for a boot and has no permit for one need not be
+ * cleaned, so only the row is left then.
+ */
 export function startDeletion(life: Lifecycle): Lifecycle {
   const unknown = life.boot === 0 && life.permit === undefined
   return { ...life, deletion: unknown ? Deletion.Done : Deletion.Wanted }
@@ -87,21 +90,25 @@ export function startDeletion(life: Lifecycle): Lifecycle {
 
 export function started(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   if (event.report.boot !== life.boot) return life
-  // An attempt that was cut off may come up after its start was said to have failed: no other is tried then.
+  // A try that was cut off may come up although its start was reported as failed. No other try follows
+  // then.
   const up = { ...life, ...permitOver(life), wakingSinceMs: undefined, retryAtMs: undefined, ...noFailure }
   return noteReport({ ...up, state: InstanceState.Running }, event)
 }
 
-/** After the permit's boot came up, ended or was stopped, the host can not start it any more. */
+/**
+ * Clears the permit and the sleep once the permit's boot came up, ended or was stopped: the host can not
+ * start that boot any more.
+ */
 export function permitOver(life: Lifecycle): Pick<Lifecycle, 'permit' | 'sleep'> {
   const over = life.permit !== undefined && life.permit <= life.boot
   return over ? { permit: undefined, sleep: undefined } : { permit: life.permit, sleep: life.sleep }
 }
 
 /**
- * The report of a start may come after the end of its boot, because the two travel apart. Then the state
- * stays, and the times are filled in. The time when the first socket listened may become known even later. A
- * repeat of an earlier report takes nothing back.
+ * Records the report of a start. It may come after the end of its boot, because the two are sent
+ * separately. The state then stays, and the times are filled in. The time when the first socket listened
+ * may be reported even later. A repeat of an earlier report removes nothing.
  */
 export function noteReport(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const { report } = event
@@ -134,20 +141,23 @@ export function startFailed(
   return restartOrStay({ ...stopped, givenUp: life.boot }, nowMs)
 }
 
-/** The host has nothing left of the boot that was given up. */
+/** Clears `givenUp`, because the host has nothing left of that boot. */
 export function givenUpOver(life: Lifecycle, boot: number): Lifecycle {
   return life.givenUp === boot ? { ...life, givenUp: undefined } : life
 }
 
 export function retryIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   if (life.retryAtMs === undefined || life.retryAtMs > nowMs) return life
-  // Of a sleeping instance, the host wakes the permit's boot and no other; with a new boot its memory would
-  // be lost.
+  // The host wakes a sleeping instance only with the permit's boot. With a new boot, its memory would be
+  // lost.
   const boot = life.sleep === undefined ? life.boot + 1 : life.boot
   return { ...life, retryAtMs: undefined, boot, startTries: life.startTries + 1 }
 }
 
-/** It is unknown whether the host got the first order before it was asked to start. A repeat does no harm. */
+/**
+ * Orders the host to stand by once more. It is unknown whether the host got the first order before it was
+ * asked to start. A repeat does no harm.
+ */
 function orderAgain(life: Lifecycle): Lifecycle {
   return { ...life, order: { boot: life.boot, epoch: 0, permit: life.boot + 1 } }
 }
@@ -161,7 +171,8 @@ export function failureOf(event: {
 }
 
 /**
- * The permit's boot did not come up, so it does not count as a boot. The next attempt has the same number.
+ * Returns to standby after a wake that failed. The permit's boot did not come up, so it does not count as a
+ * boot, and the next attempt has the same number.
  */
 export function backToSleep(life: Lifecycle, sleep: Sleep): Lifecycle {
   return {
@@ -179,7 +190,10 @@ export function restartIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return life.restartAtMs === undefined || life.restartAtMs > nowMs ? life : beginByPolicy(life)
 }
 
-/** When the present run will have been free of problems; undefined if there is no restart sequence to end. */
+/**
+ * When the present run has been free of problems for long enough to end the restart sequence; undefined if
+ * there is no such sequence.
+ */
 export function problemFreeAtMs(life: Lifecycle): number | undefined {
   if (life.state !== InstanceState.Running || life.restartAttempt === 0) return undefined
   return life.report?.boot === life.boot ? life.report.startedAtMs + problemFreeMs : undefined
@@ -191,8 +205,9 @@ export function endSequenceIfDue(life: Lifecycle, nowMs: number): Lifecycle {
 }
 
 /**
- * The boot that the host may start by itself is stopped too, and its number is used up. This is so also
- * between two tries of a start, because an attempt that was cut off may still come up.
+ * Begins to stop the instance. The boot that the host may start by itself is stopped too, so its number is
+ * used up. This also applies between two tries of a start, because a try that was cut off may still come
+ * up.
  */
 export function shutDown(life: Lifecycle, asked: AskedStop, nowMs: number): Lifecycle {
   const boot = Math.max(life.boot, life.permit ?? 0)
@@ -218,7 +233,7 @@ export function drain(life: Lifecycle, asked: AskedStop, drainUntilMs: number): 
   }
 }
 
-/** Takes a stop back by a start by hand, while nothing has been shut down yet. */
+/** Ends the drain of a stop, because a start by hand came before anything was shut down. */
 export function undrain(life: Lifecycle): Lifecycle {
   return { ...life, ...nothingUnderWay, state: InstanceState.Running, outcome: undefined, reopen: true }
 }
@@ -243,13 +258,16 @@ export function endedAsAsked(life: Lifecycle, exit: ExitReport | undefined, nowM
   return stayStopped(stop({ ...ran, outcome }, exit?.atMs ?? nowMs))
 }
 
-/** The stop was for the permit's boot, and this is the end of the boot before it. */
+/** Records the end of the boot before the one that is being stopped. The stop was for the permit's boot. */
 function endedBefore(life: Lifecycle, exit: ExitReport): Lifecycle {
   if (life.unended?.boot !== exit.boot) return life
   return { ...endRun(life, exit.boot, exit.atMs), outcome: stopOutcome(exit, life.asked) }
 }
 
-/** The present run is followed by the next state before its end is known, so its end stays open. */
+/**
+ * Notes the present run as one whose end is not known yet, because the next state comes before the report
+ * of its end.
+ */
 export function leaveRunOpen(life: Lifecycle, untilMs: number): Lifecycle {
   const { report } = life
   const runs = life.state === InstanceState.Running || life.state === InstanceState.Draining
@@ -266,7 +284,7 @@ export function endRun(life: Lifecycle, boot: number, atMs: number): Lifecycle {
   return { ...life, uptimeMs: life.uptimeMs + ranMs, unended: undefined }
 }
 
-/** Ends a run whose end was never reported: later reports are about later runs. */
+/** Ends a run whose end was never reported. Later reports are about later runs. */
 function endOverdue(life: Lifecycle): Lifecycle {
   return life.unended === undefined ? life : endRun(life, life.unended.boot, life.unended.untilMs)
 }
@@ -280,7 +298,10 @@ function stop(life: Lifecycle, stoppedAtMs: number): Lifecycle {
   return { ...life, ...nothingUnderWay, state: InstanceState.Stopped, stoppedAtMs }
 }
 
-/** The restart policy decides first, deletion second: an instance that restarts did not stop for good. */
+/**
+ * Restarts the instance if its policy says so; otherwise the instance stays stopped, and may be deleted.
+ * The policy comes first, because an instance that restarts did not stop for good.
+ */
 function restartOrStay(life: Lifecycle, nowMs: number): Lifecycle {
   if (life.outcome === undefined || !restartsAfter(life.restartPolicy, life.outcome)) {
     return stayStopped({ ...life, restartAttempt: 0 })
@@ -298,7 +319,7 @@ export function goesByItself({ deleteOnStop, retired }: Lifecycle): boolean {
   return deleteOnStop || retired === true
 }
 
-/** An instance that is already stopped is deleted at once, whatever it waits for. */
+/** Retires an instance that is already stopped: it is deleted at once, even if it waits for a restart. */
 export function retireStopped(life: Lifecycle): Lifecycle {
   return startDeletion({ ...endSequence(life), retired: true })
 }

@@ -103,7 +103,7 @@ export function noteDisabled(life: Lifecycle, event: EventOf<typeof EventKind.Di
   return { ...life, disabledBoot: event.disabled ? event.boot : undefined }
 }
 
-/** Whether this is the boot that the host may start by itself, and not the present one. */
+/** Whether `boot` is the permit's boot and not the present one, so that the host must have begun a wake. */
 function isWake(life: Lifecycle, boot: number): boolean {
   return boot === life.permit && boot !== life.boot
 }
@@ -149,7 +149,7 @@ export function reopened(life: Lifecycle): Lifecycle {
 
 export function startedStarting(life: Lifecycle, event: EventOf<typeof EventKind.Started>): Lifecycle {
   const up = isWake(life, event.report.boot) ? startedByPermit(life, event) : move.started(life, event)
-  // Its idle period may have been reported before its start.
+  // The idle period of this boot may have been reported before its start was.
   return standByIfDue(up, event.report.startedAtMs)
 }
 
@@ -164,8 +164,8 @@ export function wakeFailed(life: Lifecycle, event: EventOf<typeof EventKind.Wake
 }
 
 /**
- * Only a wake by traffic falls back to sleep here. A start by hand gets its failures itself, and decides
- * itself what follows.
+ * A wake failed while the instance is starting. Only a wake by traffic returns to sleep here. A start by
+ * hand gets a report of its own failure, and decides itself what follows.
  */
 export function wakeFailedStarting(life: Lifecycle, event: EventOf<typeof EventKind.WakeFailed>): Lifecycle {
   const { sleep } = life
@@ -186,7 +186,7 @@ function isOrdered({ order }: Lifecycle, event: { readonly boot: number; readonl
   return order?.boot === event.boot && order.permit === event.permit
 }
 
-/** The end of the present boot, or of the one that the host began by itself. */
+/** Records the end of the present boot, or of the boot that the host started by its permit. */
 export function ended(life: Lifecycle, exit: ExitReport, nowMs: number): Lifecycle {
   return exit.boot === life.boot ? move.endedByItself(life, exit, nowMs) : exitedByPermit(life, exit, nowMs)
 }
@@ -220,8 +220,9 @@ export function slept(before: Lifecycle, event: EventOf<typeof EventKind.Slept>)
 }
 
 /**
- * A workflow that was lost since had ordered the present boot to stand by, and the host acts by that permit.
- * The workflow after it may still be asking for the start of that boot, and learns of the standby only later.
+ * Adds the permit of an order that only an earlier, lost workflow knew; undefined if there was no such
+ * order. That workflow had ordered the present boot to stand by, and the host acts by its permit. The
+ * present workflow may still be asking for the start of that boot, and learns of the standby only later.
  */
 function withLostOrder(
   life: Lifecycle,
@@ -292,9 +293,9 @@ export function permitRefused(life: Lifecycle, boot: number): Lifecycle {
 }
 
 /**
- * The host does not have the instance asleep. An instance that never ran can be put to standby later. An
- * instance that a lost workflow had in standby has gone on meanwhile; only a start with a boot number that is
- * certainly new makes its state known again.
+ * The host refused the order to stand by for an instance in standby, so the instance does not sleep there.
+ * If it never ran, the order is repeated later. If a lost workflow had put it to standby, it has changed
+ * since; only a start with a boot number that is certainly new makes its state known again.
  */
 export function sleepRefused(
   life: Lifecycle,

@@ -109,7 +109,7 @@ export interface Lifecycle {
 }
 
 export interface Sleep {
-  /** The boot that sleeps; 0 if the instance never ran. */
+  /** The boot that sleeps. It is 0 if the instance never ran. */
   readonly boot: number
   readonly sinceMs?: number
   readonly outcome?: StopOutcome

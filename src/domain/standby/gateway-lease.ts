@@ -228,7 +228,7 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
   },
 }
 
-/** If the host can not be reached now, `link-back` asks it again. */
+/** Asks the host for a lease. If the host can not be reached now, `link-back` asks again. */
 function ask(state: GatewayLeaseState, { effects }: Context): GatewayLeaseState {
   const epoch = state.epoch + 1
   if (state.link === HostConnection.Up) effects.push({ kind: 'open', epoch })

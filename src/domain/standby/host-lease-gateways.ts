@@ -80,7 +80,7 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
   lost(state, { gateway, keptUntilMs }) {
     const lease = find(state, gateway)
     if (lease === undefined) return state
-    // There is nobody to answer. The gateway asks again later.
+    // The gateway that waits can not be answered. It asks again later.
     const status = lease.status === 'waiting' ? 'returned' : lease.status
     return put(state, { ...lease, status, keptUntilMs })
   },
@@ -93,8 +93,8 @@ export const gatewayMoves: Moves<'open' | 'withdraw' | 'returned' | 'hello' | 'l
 }
 
 /**
- * A gateway that holds nothing here, although the host may have thought so: its message about that was under
- * way when the connection was lost.
+ * Notes that a gateway holds no lease here, although the host may have a lease for it. The gateway had
+ * returned that lease, but its message was lost with the connection.
  */
 function rejoin(state: HostLeaseState, lease: Lease, context: Context): HostLeaseState {
   retell(state, lease.gateway, context)
@@ -134,8 +134,8 @@ export function tellAll(
 }
 
 /**
- * The memory has ended: leases are void, and connections to it lead nowhere. Gateways that wait go on
- * waiting.
+ * Ends all leases, because the memory has ended: connections to it are lost. Gateways that wait continue to
+ * wait.
  */
 export function voidLeases(state: HostLeaseState, { effects }: Context): HostLeaseState {
   const leases = state.leases.flatMap((lease): readonly Lease[] => {

@@ -94,8 +94,8 @@ function openWaiting(state: HostLeaseState, { nowMs, effects }: Context): HostLe
 }
 
 /**
- * Traffic came. From now on quiet begins after the last traffic, and no longer after the time that a fresh
- * boot has to begin listening.
+ * Notes that traffic came. From now on quiet begins after the last traffic, and no longer after the time
+ * that a fresh boot has to begin listening.
  */
 export function touched(state: HostLeaseState, { nowMs }: Pick<Context, 'nowMs'>): HostLeaseState {
   return { ...state, touched: true, quietFromMs: Math.min(state.quietFromMs, nowMs) }
@@ -140,7 +140,10 @@ function wake(state: HostLeaseState, { effects }: Context): HostLeaseState {
   return { ...rest, ...(peersWait === true ? { peersWoke: true } : {}), phase: LeasePhase.Waking }
 }
 
-/** Drops the leases of a gateway that has been lost for too long. When its traffic ended is not known. */
+/**
+ * Drops the leases of a gateway that has been lost for too long. The end of its traffic is not known, so
+ * quiet begins now.
+ */
 function expireLeases(state: HostLeaseState, { nowMs }: Context): HostLeaseState {
   const isOver = ({ keptUntilMs }: Lease): boolean => keptUntilMs !== undefined && keptUntilMs <= nowMs
   const over = state.leases.filter(isOver)
