@@ -57,7 +57,7 @@ export class TokenBuckets {
   /** Takes `count` permits and returns 0, or returns the time in ms until there is a permit. */
   waitFor(key: string, nowMs: number, count = 1): number {
     const { bucket, retryAfterMs } = takePermit(this.#rate, this.#buckets.get(key), nowMs, count)
-    // Deleted and set again: a map keeps the order of insertion.
+    // The key is deleted and set again so that it becomes the last one: a map keeps the order of insertion.
     this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
     if (this.#buckets.size > this.#maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value!)

@@ -107,8 +107,8 @@ export class DamagedTable extends Error {
 }
 
 /**
- * Returns all lines, or throws. They are applied to a table of their own first, so that a bad line leaves no
- * half of a table behind.
+ * Reads all lines of a file, or throws. It first applies them to a table of its own, so that a bad line
+ * leaves no half of a table behind.
  */
 function parseTable(text: string, seal: LineSeal): readonly RouteLine[] {
   const sumAt = text.lastIndexOf('\n', text.length - 2) + 1

@@ -16,7 +16,8 @@ import { writeRefusalProblem } from '../write-refusal.ts'
 type Entry = OperationEntry<typeof createServices> | FailedEntry
 
 /**
- * Creates the services of an array one after the other, so that the first ones get what the quotas have left.
+ * Creates the services of an array one after the other, so that the first ones get what is left of the
+ * quotas.
  */
 export function servicesCreate(deps: ApiDeps): Handler<typeof createServices> {
   return async ({ objects }, call) => {

@@ -92,8 +92,8 @@ async function missingFor(
 }
 
 /**
- * Sets a value and drops the one that was set longest ago, if there are too many. A map keeps the order of
- * insertion.
+ * Sets a value. If there are too many values then, drops the one that was set longest ago: a map keeps the
+ * order of insertion.
  */
 function keepNewest<Value>(
   map: Map<string, Value>,

@@ -18,7 +18,8 @@ import { writeRefusalProblem } from '../write-refusal.ts'
 type Body = OperationBody<typeof createVolumes>
 
 /**
- * Creates the volumes of an array one after the other, so that the first ones get what the quotas have left.
+ * Creates the volumes of an array one after the other, so that the first ones get what is left of the
+ * quotas.
  */
 export function volumesCreate(deps: ApiDeps): Handler<typeof createVolumes> {
   return async ({ objects }, call) => {

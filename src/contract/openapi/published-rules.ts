@@ -1,7 +1,7 @@
-// Rules about several properties of an object, as keywords of JSON Schema. They are for the OpenAPI document
-// only. Requests are checked by code, which has better words for what is wrong. For objects the branches
-// exclude each other. They are `anyOf` all the same, because a value of null, where it is allowed, would fit
-// every branch.
+// Rules about several properties of an object, as keywords of JSON Schema. They are for the OpenAPI
+// document only. Requests are checked by code, whose sentences say better what is wrong. No object fits two
+// branches of such a rule. The rules are `anyOf` and not `oneOf` all the same, because null fits every
+// branch where it is allowed.
 
 type Keywords = Readonly<Record<string, unknown>>
 

@@ -38,7 +38,9 @@ export const createVolumeBody = closed({
   size_mb: withinLimits('Size in MiB.', sizeLimits),
 })
 
-/** The mount. Clients give it beside `attach_to`; the API's document can also be read as having it inside. */
+/**
+ * The mount. Clients give it beside `attach_to`. The API's document can also be read so that it is inside.
+ */
 const mount = { at: Type.Optional(at), readonly: Type.Optional(readonly) }
 
 /**

@@ -67,8 +67,8 @@ const heights = {
 } satisfies Record<CurveShape, (place: number, roll: () => number) => number>
 
 /**
- * A random number from 0 up to 1 that depends on the arguments alone (it is the finaliser of murmur3 over
- * them).
+ * Returns a number from 0 to below 1 that looks random, but depends on the arguments alone. It is the
+ * finaliser of murmur3 over them.
  */
 export function diceAt(seed: number, moment: number, what: number): number {
   let mixed = Math.imul(seed, 0x9e3779b1) ^ Math.imul(moment, 0x85ebca6b) ^ Math.imul(what, 0xc2b2ae35)

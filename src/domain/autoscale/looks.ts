@@ -5,9 +5,12 @@ import type { MetricValues } from './proposal.ts'
 
 /** The time between two looks at a service. */
 export const observationIntervalMs = 1_000
-/** A metric is the mean over this many looks that follow each other and count the same instances. */
+/** How many looks a metric is the mean of. These looks follow each other and count the same instances. */
 export const observationsPerMetric = 3
-/** Looks that are further apart do not follow each other: the worker was away, or its clock was set. */
+/**
+ * The longest time between two looks that follow each other. If it is longer, the worker did not run, or
+ * its clock was set.
+ */
 export const longestLookGapMs = 3 * observationIntervalMs
 
 /** What one look saw of the instances that count. */

@@ -79,14 +79,19 @@ export function noteProposal(
   return all.slice(Math.max(0, enough))
 }
 
-/** Returns the largest size that was right lately, or undefined if the looks do not reach back far enough. */
+/**
+ * Returns the largest size that was right in the last `scaleInSettleMs`, or undefined if the looks do not
+ * reach back that far.
+ */
 export function settledSize(noted: readonly NotedProposal[], nowMs: number): number | undefined {
   const [first] = noted
   if (first === undefined || nowMs < first.atMs + scaleInSettleMs) return undefined
   return Math.max(...noted.map(({ size }) => size))
 }
 
-/** Returns when instances are given back, if fewer than `target` stay right from now on. */
+/**
+ * Returns when instances will be given back, provided that a size below `target` stays right until then.
+ */
 export function settlesAtMs(
   noted: readonly NotedProposal[],
   { target, nowMs }: { readonly target: number; readonly nowMs: number },

@@ -8,7 +8,7 @@ export interface SimulationReport {
   readonly instanceSeconds: number
   /** The instance seconds beyond the number at which the policies want no more. */
   readonly spareInstanceSeconds: number
-  /** The instance seconds that were missing to that number. */
+  /** The instance seconds that were missing to reach the number at which the policies want no more. */
   readonly missingInstanceSeconds: number
   /** The share of the whole demand that was not served. */
   readonly unservedShare: number
@@ -18,7 +18,10 @@ export interface SimulationReport {
   readonly meanShortageMs: number
   /** Whether the last shortage was not over at the end. */
   readonly endsShort: boolean
-  /** How many sizes were decided on, and how often one went in the other direction than the one before. */
+  /**
+   * How many sizes were decided on; the next line counts those that reversed the direction of the one
+   * before.
+   */
   readonly resizes: number
   readonly directionChanges: number
   readonly smallestSize: number

@@ -61,8 +61,8 @@ export const CertificateStep = {
 export type CertificateStep = (typeof CertificateStep)[keyof typeof CertificateStep]
 
 /**
- * `failed` means that another attempt may succeed, `later` that the authority is away or wants no requests
- * for a while, `refused` that it never issues this certificate.
+ * How a step failed. `failed` means that another attempt may succeed, `later` that the authority can not be
+ * reached or wants no requests for a while, `refused` that it never issues this certificate.
  */
 export type StepVerdict = 'failed' | 'later' | 'refused'
 
@@ -203,12 +203,18 @@ const nextStep = {
   [CertificateStep.Install]: undefined,
 } satisfies Record<CertificateStep, CertificateStep | undefined>
 
-/** An attempt from its first step. Each step finds again what an earlier attempt has already done. */
+/**
+ * Begins an attempt with its first step. Each step finds what an earlier attempt has already done, and does
+ * not repeat it.
+ */
 function attemptOf(life: CertificateLife, attempt: number): CertificateLife {
   return { ...waiting(life), step: CertificateStep.Order, attempt }
 }
 
-/** The life with nothing under way and nothing due. The caller adds what else holds. */
+/**
+ * Returns the life with nothing under way and nothing due. The caller adds the other fields of its new
+ * state.
+ */
 function waiting({ state, attempt, revision, failure, validity }: CertificateLife): CertificateLife {
   return {
     state,
@@ -219,7 +225,10 @@ function waiting({ state, attempt, revision, failure, validity }: CertificateLif
   }
 }
 
-/** The attempt that is under way, else a new one. A life from a row does not say at which step it was. */
+/**
+ * Returns the attempt that is under way, or else a new one. A life that was read from a row does not say at
+ * which step its attempt was.
+ */
 function underWay(life: CertificateLife): CertificateLife {
   return life.step === undefined ? attemptOf(life, Math.max(life.attempt, 1)) : life
 }
@@ -238,7 +247,7 @@ function whenDue(life: CertificateLife, { moment }: Told<'tick'>): CertificateLi
   return life.step === undefined ? nextAttempt(life) : resume(life)
 }
 
-/** Tries at once what waits: the step that was put off, or a new sequence of attempts. */
+/** Begins at once whatever waits: the step that was put off, or a new sequence of attempts. */
 function hurry(life: CertificateLife, _told: Told<'retry'>): CertificateLife {
   if (life.step === undefined) return attemptOf(life, 1)
   const { delays: _forgotten, ...resumed } = resume(life)
@@ -280,7 +289,10 @@ function failPending(life: CertificateLife, told: Told<'step-failed'>): Certific
   return { ...failed, nextAtMs: nextAttemptAtMs(life.attempt, moment.nowMs) }
 }
 
-/** The present certificate stays in use, whatever the authority says of the next. */
+/**
+ * Records that a renewal failed. The present certificate stays in use, whatever the authority says of the
+ * next.
+ */
 function failRenewal(life: CertificateLife, told: Told<'step-failed'>): CertificateLife {
   const { event, moment } = told
   if (!isAt(life, event.step)) return life
@@ -323,15 +335,18 @@ function tickValid(life: CertificateLife, told: Told<'tick'>): CertificateLife {
 }
 
 /**
- * If an attempt is under way, it becomes the first of the new sequence; a step that the authority put off
- * stays put off.
+ * Records that the certificate expired. If an attempt is under way, it becomes the first of the new
+ * sequence; a step that the authority put off stays put off.
  */
 function expire({ validity: _ended, ...life }: CertificateLife): CertificateLife {
   const pending = { ...life, state: CertificateState.Pending }
   return life.step === undefined ? attemptOf(pending, 1) : { ...pending, attempt: 1 }
 }
 
-/** The advice counts only while no attempt has begun: an attempt that has begun is not put off for it. */
+/**
+ * Records when the authority would like the renewal. This counts only while no attempt has begun: a begun
+ * attempt is not put off because of it.
+ */
 function advise(life: CertificateLife, { event, moment }: Told<'renewal-advised'>): CertificateLife {
   if (life.asking === undefined || life.validity === undefined) return life
   const { asking: _answered, ...rest } = life

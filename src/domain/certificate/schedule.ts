@@ -1,8 +1,8 @@
 import { doublingDelayMs } from '../doubling-delay.ts'
 
 /**
- * When a certificate's next attempt, its renewal or the next question about it is due. All functions are
- * pure: jitter comes from the certificate's own UUID.
+ * These functions say when a certificate's next attempt, its renewal or the next question about it is due.
+ * All are pure: jitter comes from the certificate's own UUID.
  */
 
 export interface Validity {
@@ -37,7 +37,7 @@ const backOffMs = [
  */
 export const maxAttempts = 8
 
-/** `attempt` is the number of the failed attempt, from 1. */
+/** Returns when the next attempt is due. `attempt` is the number of the failed attempt, from 1. */
 export function nextAttemptAtMs(attempt: number, nowMs: number): number {
   return nowMs + (backOffMs[attempt - 1] ?? dayMs)
 }
@@ -51,7 +51,7 @@ export function refusedAgainAtMs(nowMs: number): number {
 }
 
 /**
- * The shortest time for which a step is put off, so that Roost does not flood an authority that wants no
+ * The shortest time for which a step is put off. It keeps Roost from flooding an authority that wants no
  * requests.
  */
 const leastDelayMs = minuteMs
@@ -84,12 +84,15 @@ export function putOffUntilMs(
  */
 const renewalAt = 2 / 3
 const renewalSpread = 1 / 20
-/** The latest point in a certificate's life that an authority may wish for: attempts that fail need time. */
+/**
+ * The part of a certificate's life after which its renewal must be due, even if the authority advises a
+ * later time: attempts that fail need time.
+ */
 const latestRenewalAt = 9 / 10
 /** The least time from the installation of a certificate to its renewal, whatever its validity says. */
 const leastRestMs = minuteMs
 
-/** `spread` is the certificate's own, from `spreadOf`. */
+/** Returns when the renewal is due. `spread` is the certificate's own number, from `spreadOf`. */
 export function renewalAtMs(
   { notBeforeMs, notAfterMs }: Validity,
   { spread, nowMs }: { readonly spread: number; readonly nowMs: number },
@@ -98,7 +101,10 @@ export function renewalAtMs(
   return Math.max(notBeforeMs + Math.floor((notAfterMs - notBeforeMs) * share), nowMs + leastRestMs)
 }
 
-/** A time in the window that the authority named, or at once if that has begun long ago. */
+/**
+ * Returns when an advised renewal is due: at a time in the window that the authority named, or at once if
+ * that time has passed.
+ */
 export function advisedAtMs(
   { notBeforeMs, notAfterMs }: Validity,
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number },

@@ -98,7 +98,10 @@ export interface LogWindow {
 
 export type UsageByInstance = Readonly<Record<string, Usage>>
 
-/** What autoscale measures. The CPU load is the difference between two answers. */
+/**
+ * The loads of a host's instances, which autoscale measures. The CPU load is the difference between two
+ * answers.
+ */
 export interface HostLoads {
   /**
    * When the counters were read, by the machine's monotonic clock. That clock begins again when the machine

@@ -32,11 +32,11 @@ export interface ExitReport {
   readonly exitCode?: number
   /** The signal that ended the application, if one did. */
   readonly signal?: number
-  /** The guest's out-of-memory killer ended the application. */
+  /** Whether the guest's out-of-memory killer ended the application. */
   readonly outOfMemory?: boolean
-  /** The application had been entered before the end. */
+  /** Whether the application had been entered before the boot ended. */
   readonly applicationStarted: boolean
-  /** The guest had to kill the application because it outlived the shutdown grace. */
+  /** Whether the guest had to kill the application, because it outlived the shutdown grace. */
   readonly killedAtShutdown?: boolean
   /** When the boot ended, in milliseconds since the epoch. */
   readonly atMs: number

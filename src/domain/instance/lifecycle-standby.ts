@@ -335,7 +335,7 @@ export function orderAgainIfDue(life: Lifecycle, nowMs: number): Lifecycle {
   return life.retryAtMs === undefined || life.retryAtMs > nowMs ? life : { ...life, retryAtMs: undefined }
 }
 
-/** A start by hand while traffic wakes the instance: the wake goes on as a start by hand. */
+/** A start by hand came while traffic wakes the instance: the wake continues as a start by hand. */
 export function startWaking(life: Lifecycle): Lifecycle {
   if (life.wakingSinceMs === undefined) return { ...life, restartAttempt: 0 }
   return { ...life, restartAttempt: 0, startOrigin: StartOrigin.User, wakingSinceMs: undefined }

@@ -37,9 +37,9 @@ const applicationLevel = 127
 const shutdownBit = 1 << 15
 
 /**
- * The code of every successful shutdown, whoever began it and whatever the application's exit code was. It
- * says that the system was shutting down and that no phase of the shutdown (bits 14-8) was left. Clients read
- * 0 as no code at all, or as an unexpected error.
+ * The code of every successful shutdown. It is the same for a stop by anybody and for any exit code of the
+ * application. It says that the system was shutting down and that no phase of the shutdown (bits 14-8) was
+ * left. Clients read 0 as no code at all, or as an unexpected error.
  */
 export const cleanStopCode = shutdownBit | StopCodeReason.Ok
 
@@ -60,7 +60,10 @@ export function stopCodeReason(stopCode: number): number {
   return stopCode & 0xff
 }
 
-/** The code of an end that came from within: that of a clean stop, or the fault and where it happened. */
+/**
+ * Returns the code of an end that nobody asked for: that of a clean stop, or the fault and where it
+ * happened.
+ */
 export function crashCode(exit: ExitReport): number {
   const level = exit.applicationStarted ? applicationLevel : 0
   if (exit.cause === ExitCause.KernelPanic) return faultCode({ reason: StopCodeReason.Invalid, level })

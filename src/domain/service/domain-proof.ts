@@ -1,8 +1,8 @@
 import { withoutWildcard } from './domain-name.ts'
 
 /**
- * How a user proves that a custom domain is theirs: by a TXT record with a text that only they are told, at
- * the domain or at a zone above it. A record proves all names below its zone, and their wildcards.
+ * How users prove that a custom domain belongs to them: by a TXT record at the domain or at a zone above
+ * it. Its text is told only to that user. A record proves all names below its zone, and their wildcards.
  */
 export const DomainProofKind = { Off: 'off', Txt: 'txt' } as const
 export type DomainProofKind = (typeof DomainProofKind)[keyof typeof DomainProofKind]

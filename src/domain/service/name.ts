@@ -19,20 +19,23 @@ const things = (
   'reef ridge river robin shore spruce stone stream summit thicket tide trail valley willow'
 ).split(' ')
 
-/** `<word>-<word>-<suffix>`; `pick` chooses a whole number below its argument. */
+/** Returns `<word>-<word>-<suffix>`. `pick` chooses a whole number below its argument. */
 export function generatedServiceName(pick: (below: number) => number, suffix: string): string {
   return `${qualities[pick(qualities.length)]}-${things[pick(things.length)]}-${suffix}`
 }
 
-/** `<name>-<suffix>` as one label: dots of the name become hyphens, and a long one is cut. */
+/**
+ * Returns `<name>-<suffix>` as one label: dots of the name become hyphens, and a name that is too long is
+ * cut.
+ */
 export function derivedLabel(name: string, suffix: string): string {
   const flat = name.replaceAll('.', '-').slice(0, maxDomainLabelLength - suffix.length - 1)
   return `${flat.replace(/-+$/, '')}-${suffix}`
 }
 
 /**
- * `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains. The
- * wildcard part is left out, and so are digits and hyphens where a label may not have them.
+ * Returns `<domain>-<suffix>` within the rules of object names, which are narrower than those of domains.
+ * The wildcard part is left out, and so are digits and hyphens where a label may not have them.
  */
 export function generatedCertificateName(fqdn: string, suffix: string): string {
   const labels = fqdn

@@ -18,7 +18,10 @@ export const maxFeedLineBytes = 1 << 20
 
 export type FeedFrame =
   | { readonly kind: 'begin'; readonly snapshot: boolean }
-  /** The revision is opaque to its reader. */
+  /**
+   * The end of a block, with the revision up to which everything has been sent. Readers must not interpret
+   * the revision.
+   */
   | { readonly kind: 'end'; readonly revision: string }
   | { readonly kind: 'beat' }
 

@@ -101,8 +101,8 @@ const moves: { readonly [K in GatewayLeaseEvent['kind']]: Move<K> } = {
     const { lease } = state
     if (state.phase !== GatewayLeasePhase.Open || lease?.returnAfterMs === undefined) return state
     if (busy) return withoutDue({ ...state, phase: GatewayLeasePhase.Busy })
-    // The lease is kept while a second `open` is under way, because its answer would make a lease that nobody
-    // gives back. It is also kept while the host could not hear of its return, because the next request would
+    // The lease is kept while a second `open` is under way: the answer would make a lease that nobody gives
+    // back. It is also kept while the host could not hear of its return, because the next request would
     // have to wait for the host.
     const isKept = state.asked || state.link !== HostConnection.Up
     const dueAtMs = (isKept ? context.nowMs : lastMs) + lease.returnAfterMs

@@ -1,7 +1,7 @@
 /** When an instance goes to standby. */
 export const ScaleToZeroPolicy = {
   Off: 'off',
-  /** When there were no connections and requests for the cooldown time. */
+  /** Goes to standby when there were no connections and requests for the cooldown time. */
   On: 'on',
   /**
    * Like `on`, but connections without a byte for the cooldown time do not count, if the instance keeps its
@@ -34,8 +34,8 @@ export function mayStandBy({ policy }: ScaleToZero): boolean {
 }
 
 /**
- * Whether an instance may sleep although it has established connections that carry nothing. Only a memory
- * that is kept knows these connections afterwards.
+ * Whether an instance may sleep although it has open connections that carry nothing. After a sleep, only a
+ * memory that was kept still contains these connections.
  */
 export function sleepsThroughConnections({ policy, stateful }: ScaleToZero): boolean {
   return policy === ScaleToZeroPolicy.Idle && stateful

@@ -19,8 +19,9 @@ export type VolumeState = (typeof VolumeState)[keyof typeof VolumeState]
 export const volumeStates = Object.values(VolumeState)
 
 /**
- * What the volume's own workflow knows: how far its file system is. Attachments belong to instances. So a
- * volume's state is made from both whenever it is read, and can not disagree with either.
+ * What the volume's own workflow knows: the state of its file system. Attachments are recorded with
+ * instances. So the state that a user sees is computed from both whenever it is read, and can not
+ * contradict either.
  */
 export const VolumePhase = {
   Uninitialized: 'uninitialized',
@@ -32,8 +33,8 @@ export const VolumePhase = {
 export type VolumePhase = (typeof VolumePhase)[keyof typeof VolumePhase]
 
 /**
- * How a volume is used. `Resting` means that its instance is stopped and waits for nothing, `Live` that an
- * instance has it in any other way.
+ * How a volume is used. `Resting` means that its instance is stopped and no start is due, `Live` that it is
+ * attached to an instance in any other state.
  */
 export const VolumeUse = { None: 'none', Resting: 'resting', Live: 'live' } as const
 export type VolumeUse = (typeof VolumeUse)[keyof typeof VolumeUse]

@@ -69,7 +69,10 @@ export class ServiceBalance {
     for (const member of this.#members) if (!member.isAsking) member.tell({ kind: 'news' })
   }
 
-  /** The first `running` of the members run, as far as the routes know. */
+  /**
+   * Replaces the service and its members. The first `running` of the members run, as far as the routes
+   * know.
+   */
   update(service: RouteService, members: readonly LeasedInstance[], running: number): void {
     this.#service = service
     this.#members = members

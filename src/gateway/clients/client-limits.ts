@@ -1,4 +1,4 @@
-/** What clients may have of a gateway, one source and all of them together. */
+/** How much of a gateway clients may use: one source, and all of them together. */
 export interface ClientLimits {
   /**
    * The largest number of connections of one source: an address of IPv4 or a /64 of IPv6. Wider networks of

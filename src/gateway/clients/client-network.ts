@@ -47,7 +47,7 @@ export class OpenConnection {
   readonly #socket: ClientSocket
   readonly #takenAtMs = performance.now()
 
-  /** `socket` is the accepted one, below TLS. */
+  /** `socket` is the accepted socket, on which TLS is spoken if there is any. */
   constructor(socket: ClientSocket) {
     this.#socket = socket
   }

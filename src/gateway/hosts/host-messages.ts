@@ -1,6 +1,6 @@
 import type { HostMessage, OpenLease, OpenRefusal } from '../../domain/standby/lease-protocol.ts'
 
-/** A line that does not follow the protocol. Its sender is not to be trusted further. */
+/** Thrown on a line that does not follow the protocol. Its sender must not be trusted any further. */
 export class HostMessageError extends Error {
   override readonly name = 'HostMessageError'
 }

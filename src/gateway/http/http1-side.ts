@@ -17,7 +17,10 @@ function flushSide(side: Http1Side): void {
   side.flush()
 }
 
-/** A client of HTTP/1.1. What belongs in one packet is collected until the end of the turn. */
+/**
+ * One request of an HTTP/1.1 client. Writes that belong in one packet are collected until the end of the
+ * event loop's turn.
+ */
 export class Http1Side implements UpgradableSide {
   readonly connection: ClientConnection
   readonly upgradeStatus = 101

@@ -5,7 +5,7 @@ import type { ClientConnection } from './client-connection.ts'
 import { flatFields, groupedFields } from './server-fields.ts'
 import type { UpgradableSide } from './websocket-forward.ts'
 
-/** A client of HTTP/2: one of its streams. */
+/** One request of an HTTP/2 client: a stream of its connection. */
 export class Http2Side implements UpgradableSide {
   readonly connection: ClientConnection
   readonly upgradeStatus = 200
@@ -52,7 +52,8 @@ export class Http2Side implements UpgradableSide {
     this.headGiven = true
     if (!this.#usable()) return
     this.#sendsTrailers = this.#grpc || fields.includes('trailer')
-    // Node writes a list as it is. An object would have to be grouped here, and Node would copy it.
+    // The fields are given as a list, because Node writes a list as it is. An object would have to be
+    // grouped here, and Node would copy it.
     this.#stream.respond([':status', String(status), ...fields], { waitForTrailers: this.#sendsTrailers })
     this.#bodyless = this.#stream.writableEnded
     if (this.#sendsTrailers) {

@@ -4,7 +4,9 @@ import { UpstreamFault } from './request-observer.ts'
 import { ConnectTimeout } from './upstream-address.ts'
 import type { EndReason } from '../traffic.ts'
 
-/** How an instance failed, from what its connection threw. */
+/**
+ * Returns how an instance failed. It is found from the error that the connection to the instance reported.
+ */
 export function faultOf(error: unknown): UpstreamFault {
   if (
     error instanceof ConnectTimeout ||

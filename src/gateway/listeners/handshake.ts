@@ -14,7 +14,7 @@ export const HandshakeOutcome = {
   Challenge: 'challenge',
   /** The client gave up, spoke no TLS or none that the gateway speaks, or took too long. */
   Failed: 'failed',
-  /** The name's certificate is not there yet. */
+  /** The name is served, but its certificate has not been issued yet. */
   NoCertificate: 'no-certificate',
   UnusableCertificate: 'unusable-certificate',
 } as const

@@ -25,7 +25,7 @@ export interface PublicPortsOptions {
   readonly withheld: ReadonlySet<number>
   readonly onRefused: (reason: ConnectionRefusal) => void
   readonly onHandshake: (outcome: HandshakeOutcome) => void
-  /** `problem` is undefined if the port listens. */
+  /** Called with the result of binding a port. `problem` is undefined if the port listens. */
   readonly onBind: (port: number, problem: Error | undefined) => void
 }
 

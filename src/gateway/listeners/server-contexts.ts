@@ -10,7 +10,7 @@ export interface MetroCertificate {
   readonly current: CertificatePem
 }
 
-/** What a handshake is answered with, or why it is not. */
+/** The certificate with which a handshake is answered, or the reason why there is none. */
 export type Shown =
   | { readonly kind: 'context'; readonly context: SecureContext }
   /** The name is served, but its certificate is not there yet, so no handshake can show it. */
