@@ -24,7 +24,8 @@ function decodeLz4Legacy(image, start) {
   const blocks = []
   for (let at = start; at + 4 <= image.length;) {
     const length = image.readUInt32LE(at)
-    // The kernel's build appends the unpacked size, which is not a block.
+    // The kernel's build appends four bytes with the unpacked size. They are not the length of a block, so
+    // the loop ends here.
     if (length === 0 || length > maxBlockBytes || at + 4 + length > image.length) break
     const block = decodeLz4Block(image.subarray(at + 4, at + 4 + length))
     blocks.push(block)

@@ -17,7 +17,7 @@ static void mount_or_die(const char *type, const char *target, unsigned long fla
 void mount_kernel_file_systems(void) {
   mount_or_die("proc", "/proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   mount_or_die("sysfs", "/sys", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-  /* The kernel mounts no /dev over an initrd, so this is the first one. */
+  /* The kernel does not mount /dev when it boots from an initrd, so init mounts it here. */
   mount_or_die("devtmpfs", "/dev", MS_NOSUID, "mode=0755");
   mount_or_die("devpts", "/dev/pts", MS_NOSUID | MS_NOEXEC, "mode=0620,gid=5,ptmxmode=0666");
   mount_or_die("tmpfs", "/dev/shm", MS_NOSUID | MS_NODEV, "mode=1777");

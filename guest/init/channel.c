@@ -15,7 +15,10 @@
 
 #include "init.h"
 
-/* How long init waits for a port. Ports appear some milliseconds after their driver is loaded. */
+/*
+ * How long init waits for a port of the channel. Ports appear some milliseconds after their driver is
+ * loaded.
+ */
 #define PORT_WAIT_MS 5000
 #define PORT_POLL_US 500
 
@@ -73,7 +76,7 @@ static void drain_outbox(void) {
 
 void channel_send(const char *line) {
   size_t length = strlen(line);
-  /* The outbox has room for many times what init ever says, so it is never full. */
+  /* The outbox has room for many times what init can send, so it is never full. */
   if (outbox_length + length > sizeof outbox) die("control channel stuck");
   memcpy(outbox + outbox_length, line, length);
   outbox_length += length;

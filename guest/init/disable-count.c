@@ -1,5 +1,5 @@
 /*
- * The exact number of requests against standby, from 0 to 2^64 inclusive.
+ * The exact number of requests against standby that applications have made. It is from 0 to 2^64 inclusive.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool parse_amount(const char *digits, size_t length, unsigned __int128 *a
 int disable_count_write(const char *bytes, size_t length) {
   char text[MAX_DISABLE_TEXT + 1];
   unsigned __int128 amount = 1, wanted;
-  /* The kernel gives a longer write in parts, and a part of a number is not a number. */
+  /* The kernel splits a longer write into parts, and a part of a number must not be read as a number. */
   bool cut = length >= MAX_DISABLE_TEXT;
   if (cut) length = MAX_DISABLE_TEXT;
   memcpy(text, bytes, length);

@@ -19,7 +19,7 @@
 #include "init.h"
 
 #define FILE_MODE (S_IFREG | 0666)
-/* The most requests in one turn of init's loop. The rest waits for the next turn. */
+/* The most requests that init answers in one turn of its loop. The other requests wait for the next turn. */
 #define MAX_REQUESTS_AT_ONCE 32
 /* The size of the request buffer. The kernel wants at least 8192, room for a write and its headers. */
 #define REQUEST_BYTES 16384
@@ -126,7 +126,7 @@ static void take(const struct request *request, size_t body_length) {
 void disable_file_serve(void) {
   for (int served = 0; fuse_fd >= 0 && served < MAX_REQUESTS_AT_ONCE; served++) {
     ssize_t got = read(fuse_fd, buffer, sizeof buffer);
-    if (got < 0 && (errno == ENOENT || errno == EINTR)) continue; /* the process that asked is gone */
+    if (got < 0 && (errno == ENOENT || errno == EINTR)) continue; /* the process that asked has ended */
     if (got < 0 && errno == ENODEV) { /* somebody unmounted it */
       close(fuse_fd);
       fuse_fd = -1;

@@ -35,21 +35,21 @@
 #include <sys/types.h>
 
 /*
- * The longest configuration that the host may send. The host has the same number
+ * The most bytes of a configuration that init accepts. The host has the same number
  * (src/host/vmm/guest-config.ts).
  */
 #define MAX_CONFIG_BYTES (4u << 20)
 #define MAX_GROUPS 64
 #define MAX_ENTROPY_BYTES 256
 /*
- * The longest write to the disable file: the least that the kernel permits, and more than any valid number
- * needs.
+ * The most bytes of one write to the disable file. The kernel permits no smaller bound, and every valid
+ * number is shorter.
  */
 #define MAX_DISABLE_TEXT 4096
 /* How long init waits for the host to take its last lines before the machine goes off. */
 #define REPORT_WAIT_MS 2000
 #define DISABLE_FILE "/uk/libukp/scale_to_zero_disable"
-/* The environment variable that gives an application the name of that file. */
+/* The environment variable that tells an application the path of the disable file. */
 #define DISABLE_FILE_VARIABLE "ROOST_SCALE_TO_ZERO_FILE"
 
 struct config {
@@ -69,7 +69,10 @@ struct config {
   size_t entropy_bytes;
 };
 
-/* config.c: parses `key=value` records, each ended by NUL. The strings point into `records`, which stays. */
+/*
+ * config.c: parses `key=value` records, each ended by NUL. The strings point into `records`, so it must not
+ * be freed.
+ */
 bool config_parse(struct config *config, char *records, size_t length);
 /* Decodes in place. Returns the number of bytes. */
 size_t decode_hex(char *text);
@@ -86,7 +89,7 @@ int port_open(const char *name, int flags);
 void channel_send(const char *line);
 /* The next line without its newline, or NULL when none is complete. Never blocks. */
 char *channel_line(void);
-/* Blocks until a line is there. */
+/* Blocks until a complete line has arrived. */
 char *channel_wait_line(void);
 /* Blocks until `length` bytes are read into `buffer`. */
 void channel_read_exactly(char *buffer, size_t length);
@@ -123,7 +126,7 @@ int volume_hush_fd(void);
 /* Called when `volume_hush_fd` is readable. Returns false if the volume was thawed in the meantime. */
 bool volume_hush_ended(void);
 void volume_thaw(void);
-/* Ends every process except this one, and leaves the file system clean. */
+/* Ends every process except this one, and makes the volume's file system clean. */
 void volume_close(void);
 
 /* disable-count.c: carries out a write to the file `scale_to_zero_disable`. Returns 0, EINVAL or ERANGE. */
@@ -160,7 +163,7 @@ pid_t application_start(const struct config *config, int output_fd, int *exit_co
 void output_open(int from_pipe_fd);
 /* Starts the thread that carries the output. The thread inherits the mask of blocked signals. */
 void output_start(void);
-/* Carries what is left in the pipe. Gives up if nothing moves for too long. */
+/* Carries what is left in the pipe to the port. It stops early if the port accepts nothing for too long. */
 void output_drain(void);
 long long output_written(void);
 

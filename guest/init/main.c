@@ -61,7 +61,8 @@ int main(void) {
   volume_mount(&config);
 
   /*
-   * The boot is quiet. From here on the user should see the kernel's errors, such as that memory runs out.
+   * The boot prints nothing to the console. From here on the user should see the kernel's errors, for
+   * example that memory ran out.
    */
   klogctl(SYSLOG_CONSOLE_LEVEL, NULL, SHOW_ERRORS);
 
@@ -76,8 +77,8 @@ int main(void) {
   channel_send(line);
   close(output[1]);
   /*
-   * The reserve's forks would delay the application before. In these few milliseconds memory does not run
-   * out.
+   * Making the reserve's processes takes a few milliseconds. If that came before the application's start, it
+   * would delay the application. Memory does not run out in these few milliseconds.
    */
   reserve_keep();
   supervise(application);

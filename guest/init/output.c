@@ -18,12 +18,18 @@
 
 #include "init.h"
 
-/* The driver keeps a copy of each chunk under way, at most 128. With this size they take at most 512 KiB. */
+/*
+ * The bytes that are written to the port at once. The driver keeps a copy of at most 128 such chunks, so at
+ * most 512 KiB.
+ */
 #define CHUNK_BYTES 4096
 #define DRAIN_WAIT_MS 2000
 
 static int pipe_fd = -1, log_fd = -1;
-/* An eventfd that wakes the thread when the pipe is open and nothing comes. */
+/*
+ * An eventfd that wakes the thread while it waits for output: the pipe is still open, but nobody writes to
+ * it.
+ */
 static int wake_fd = -1;
 static _Atomic long long written;
 static atomic_bool draining, drained;

@@ -6,7 +6,9 @@
 
 #include "init.h"
 
-/* Keeps the kernel's "Power down", which it prints at the highest level, out of the application's output. */
+/*
+ * The kernel prints "Power down" at the highest level. This keeps that line out of the application's output.
+ */
 static void silence_console(void) {
   int fd = open("/sys/class/tty/ttyS0/console", O_WRONLY | O_CLOEXEC);
   if (fd >= 0 && write(fd, "N", 1) < 0) errno = 0;

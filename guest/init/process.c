@@ -116,8 +116,8 @@ pid_t application_start(const struct config *config, int output_fd, int *exit_co
   if (chdir(directory) < 0) say("can not enter '%s': %s", directory, strerror(errno));
 
   /*
-   * The write end closes by itself when the program is entered. If that fails, the errno comes through the
-   * pipe.
+   * `result` carries the errno of a start that failed. When the program starts, the kernel closes the write
+   * end by itself, and nothing was written.
    */
   int result[2];
   if (pipe2(result, O_CLOEXEC) < 0) die("no pipe: %s", strerror(errno));

@@ -17,7 +17,7 @@
 
 #define RESERVES 16
 #define RESERVE_BYTES (16u << 10)
-/* The score of processes that are killed last. With -1000 a process is never killed. */
+/* The oom_score_adj of processes that the kernel kills last. A process with -1000 is never killed. */
 #define LAST_TO_BE_KILLED "-999"
 
 static bool stand_last(void) {

@@ -59,7 +59,8 @@ void root_enter(void) {
   mkdir("/root", 0755);
   mount_image();
   /*
-   * What the application writes is kept in memory, in at most half of it, and is gone when the guest ends.
+   * What the application writes is kept in memory and is lost when the guest ends. It may use half of the
+   * memory at most.
    */
   if (mount("tmpfs", "/changes", "tmpfs", 0, "size=50%,mode=0755") < 0) die("no tmpfs: %s", strerror(errno));
   mkdir("/changes/upper", 0755);
@@ -77,7 +78,10 @@ void root_enter(void) {
 }
 
 static void write_file(const char *path, const char *text) {
-  /* The image may have a link here that points anywhere. It is replaced, never followed. */
+  /*
+   * The image may have a link at this path that points anywhere. The link is replaced by a file and never
+   * followed.
+   */
   unlink(path);
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 || write(fd, text, strlen(text)) < 0) say("can not write %s: %s", path, strerror(errno));

@@ -18,16 +18,16 @@
 #include "init.h"
 
 /*
- * The search for the first listening socket. The reported time is accurate to an eighth. After ten
- * minutes the search ends.
+ * The bounds of the search for the first listening socket. The reported time is accurate to an eighth. After
+ * ten minutes the search ends.
  */
 #define LISTEN_SHARE 8
 #define LISTEN_FIRST_WAIT_MS 4
 #define LISTEN_LONGEST_WAIT_MS 500
 #define LISTEN_WATCH_MS 600000
 /*
- * An application may change its mind about standby as often as it likes. The host hears of it at most ten
- * times a second, and always of the last change.
+ * The least time between two lines `disabled`. An application may change its mind about standby as often as
+ * it likes. The host hears of it at most ten times a second, and always of the last change.
  */
 #define DISABLED_PAUSE_MS 100
 /*
@@ -44,9 +44,12 @@ struct watch {
   long long kill_at_ms;
   long long started_at_ms, listen_at_ms;
   bool killed;
-  /* The guest said that standby suits it. A process that wants to speak against standby has to wait. */
+  /*
+   * True after init answered `sleep ready`. A process that wants to speak against standby has to wait from
+   * then on.
+   */
   bool rests;
-  /* The host asked whether standby suits the guest, and the volume is not frozen yet. */
+  /* True while init still owes the answer to `sleep?`, because the volume is not frozen yet. */
   bool hushes;
   bool disabled_told;
   long long disabled_at_ms; /* the next change is not told before this time */
@@ -110,14 +113,17 @@ static void wake(struct watch *watch) {
 }
 
 static void shut_down(struct watch *watch, long long grace_ms) {
-  be_awake(watch); /* writes to the disable file no longer count, but no process should wait in one */
+  be_awake(watch); /* ends the wait of processes in a write; what they write no longer counts */
   kill(watch->application, SIGTERM);
-  /* A repeated request may shorten the grace, never stretch it. */
+  /* A second `shutdown` may shorten the grace time, but never extend it. */
   long long at_ms = now_ms() + grace_ms;
   if (watch->kill_at_ms == NEVER || at_ms < watch->kill_at_ms) watch->kill_at_ms = at_ms;
 }
 
-/* Answers `sleep?`: once the volume is frozen, or at once if there is no volume or the answer is no. */
+/*
+ * Answers `sleep?`. If the answer is yes, it comes once the volume is frozen; otherwise, or without a
+ * volume, at once.
+ */
 static void answer_sleep(struct watch *watch) {
   disable_file_serve(); /* writes that came before the answer count */
   watch->hushes = false;
@@ -155,7 +161,10 @@ static void obey(struct watch *watch) {
   }
 }
 
-/* Waits while lines are still unsent, so that lines do not pile up while the host is away. */
+/*
+ * Does nothing while earlier lines are still unsent, so that lines do not pile up while the host does not
+ * read.
+ */
 static void tell_disabled(struct watch *watch) {
   bool disabled = disable_count_is_set();
   long long now = now_ms();

@@ -41,12 +41,12 @@
 #define RESOLVE_IN_ROOT 0x10
 struct way { uint64_t flags, mode, resolve; };
 
-/* The longest path of Linux, with its NUL. */
+/* The longest path that Linux permits, with its NUL. */
 #define MAX_PATH_BYTES 4096
 /* How long init waits for killed processes. They are gone within milliseconds, unless a device is stuck. */
 #define REAP_WAIT_MS 2000
 #define READONLY_WAIT_MS 2000
-/* The mode that a new file system's root has, with root as its owner. */
+/* The mode of the root directory of a file system that was just made. Its owner is root. */
 #define NEW_ROOT_MODE 0755
 
 static int volume_fd = -1; /* the volume's root; open while the volume is mounted and writable */
@@ -54,7 +54,7 @@ static int done_fd = -1;   /* readable when the hush is over */
 static pthread_t hushing;
 static atomic_bool wanted;
 static enum { AWAKE, HUSHING, STILL } state;
-static bool frozen; /* by us, not by the application */
+static bool frozen; /* frozen by init, not by the application */
 
 struct place {
   int fd;
@@ -75,7 +75,9 @@ static int open_below_root(int root_fd, const char *path) {
   return (int)syscall(SYS_OPENAT2, root_fd, path, &way, sizeof way);
 }
 
-/* Makes the last component of `path` in `parent_fd`, the directory to which the other components lead. */
+/*
+ * Makes the last component of `path`. `parent_fd` is the directory to which the components before it lead.
+ */
 static void make_directory(int parent_fd, const char *path) {
   if (mkdirat(parent_fd, strrchr(path, '/') + 1, 0755) == 0) return;
   /* The name exists but could not be opened, so it is a link that leads nowhere. */
@@ -110,7 +112,7 @@ static struct place find_place(const char *at) {
   return place;
 }
 
-/* Looks at the place to which the links of the path led in the end. */
+/* Looks at the directory to which the path led after all links were followed. */
 static bool is_reserved(const struct place *place) {
   char link[64], path[MAX_PATH_BYTES] = "";
   snprintf(link, sizeof link, "/proc/self/fd/%d", place->fd);
@@ -175,7 +177,10 @@ void volume_mount(const struct config *config) {
   close(place.fd);
 }
 
-/* Writes the data back first, because every writer waits while the file system freezes. */
+/*
+ * Writes the data back before it freezes the file system, because every writer has to wait during the
+ * freezing.
+ */
 static void *hush(void *unused) {
   if (syncfs(volume_fd) < 0) errno = 0;
   if (wanted) frozen = ioctl(volume_fd, FIFREEZE, 0) == 0;

@@ -3,7 +3,7 @@
 
 #include "init.h"
 
-/* The value of column `st` of /proc/net/tcp for a listening socket. */
+/* The value that column `st` of /proc/net/tcp has for a listening socket. */
 #define TCP_LISTEN 0x0a
 
 static bool table_listens(const char *path) {

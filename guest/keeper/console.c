@@ -11,7 +11,7 @@
 
 #include "keeper.h"
 
-/* src/host/console has the same numbers. */
+/* The size of a segment, and how many are kept. src/host/console has the same numbers. */
 #define SEGMENT_BYTES (1 << 20)
 #define MAX_SEGMENTS 4
 
@@ -68,7 +68,7 @@ static void next_segment(void) {
 }
 
 /*
- * Reads the segment's length again: while the VM stands still, the agent may have added a line of its own.
+ * Measures the segment's file again: while the VM stands still, the agent may have added a line of its own.
  */
 static void measure_segment(void) {
   struct stat status;

@@ -27,7 +27,10 @@ struct client {
 
 static int listener = -1;
 static struct client clients[MAX_CLIENTS];
-/* The agent that last asked the guest to sleep. When it goes away, the keeper has to wake the guest. */
+/*
+ * The agent that was the last to ask the guest to sleep. When its connection closes, the keeper has to wake
+ * the guest.
+ */
 static struct client *asker;
 
 static void drop(struct client *client) {
@@ -40,8 +43,8 @@ static void drop(struct client *client) {
 }
 
 /*
- * Sends text to a client. Everything that a keeper ever says fits into a socket's buffer. A client that does
- * not read is dropped, and may connect again.
+ * Sends text to an agent. Everything that a keeper sends in its life fits into the buffer of a socket. An
+ * agent that does not read is disconnected, and may connect again.
  */
 static void tell(struct client *client, const char *text, size_t length) {
   if (send(client->fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length) drop(client);

@@ -24,8 +24,8 @@
 #include "keeper.h"
 
 /*
- * The bound of the file. It is never reached, because a guest causes each line only once, and agents cause
- * few.
+ * The most bytes of the file. The bound is never reached, because a guest causes each line only once, and
+ * agents cause few lines.
  */
 #define MAX_EVENT_BYTES 8192
 
@@ -59,7 +59,7 @@ void event(const char *format, ...) {
   if (text_length + length > sizeof text) return;
   memcpy(text + text_length, line, length);
   text_length += length;
-  /* A full disk loses the record, not the VM. */
+  /* When the disk is full, the line is lost, but the VM goes on. */
   if (write(file, line, length) < 0) line[0] = '\0';
   pass_on(text + text_length - length, length);
 }

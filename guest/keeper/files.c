@@ -27,7 +27,7 @@ struct order {
 };
 
 static int console_directory = -1, instance_directory = -1;
-/* The socket to which orders go; -1: this process carries them out. */
+/* The socket over which orders are sent to that process; -1: this process carries them out itself. */
 static int orders_fd = -1;
 
 bool files_open(const char *console_path) {
@@ -54,8 +54,9 @@ static bool write_guest(int directory, const char *text, size_t length) {
 }
 
 /*
- * The rename decides. If the disk fails after it, the snapshot may be lost, but the VM does not go on from
- * the state before the snapshot.
+ * Writes the text that makes the snapshot valid, and renames the file to its final name. From the rename on
+ * the VM never goes on from the state before the snapshot, even if the disk then fails and the snapshot is
+ * lost.
  */
 static bool publish(const char *text, size_t length) {
   int directory = openat(instance_directory, NEW_DIRECTORY, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -104,8 +105,8 @@ static void answer(int to_fd, int error, int passed_fd) {
     memcpy(CMSG_DATA(&control.header), &passed_fd, sizeof passed_fd);
   }
   /*
-   * The answer fits, because there is one order at a time. A keeper that does not read must not block this
-   * process.
+   * The answer always fits into the socket, because there is only one order at a time. A keeper that does
+   * not read must not block this process.
    */
   if (sendmsg(to_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
 }

@@ -12,39 +12,42 @@
 
 #include "keeper.h"
 
-/* The time that the guest has after the grace to kill the application and go off by itself. */
+/* How long the guest may take, after the grace time, to kill the application and turn itself off. */
 #define SHUTDOWN_MARGIN_MS 5000
 /*
- * Further time to write the volume's data back, after the margin above and after the report of the exit.
- * src/host/vmm/vmm.ts has the same number.
+ * How long the guest may take, after the margin above or after the report of the exit, to write the volume's
+ * data back. src/host/vmm/vmm.ts has the same number.
  */
 #define WRITE_BACK_MS 15000
-/* The longest time from the report of the exit until the machine is off; usually it is 20 ms. */
+/* The most time from the report of the exit until the machine is off. Usually it takes 20 ms. */
 #define POWER_OFF_MS 5000
 /* How long the keeper waits for the first line of a guest that goes on from its snapshot. */
 #define AWAKE_LIMIT_MS 5000
 /*
- * The least time between two changes of `disabled` that agents hear of. guest/init/supervise.c tells them no
- * more often either.
+ * The least time between two changes of `disabled` that the keeper passes to agents. guest/init/supervise.c
+ * reports changes no more often than that.
  */
 #define TELL_EVERY_MS 100
 /*
- * Twice as many random bytes as the guest's pool needs to count as seeded. src/host/vmm/guest-config.ts
- * gives a new guest as many.
+ * The random bytes that the keeper sends: twice as many as the guest's pool needs to count as seeded.
+ * src/host/vmm/guest-config.ts gives a new guest as many.
  */
 #define ENTROPY_BYTES 64
 
 static int fd = -1;
 static enum guest_kind kind;
 static struct lines inbox;
-/* What the guest said last about standby, and what agents were told last; -1: nothing yet. */
+/* The guest's last report on standby, and the last report that agents got; -1: none yet. */
 static int disabled = -1, told_disabled = -1;
 static long long tell_disabled_at_ms;
 /* Whether an agent waits for the answer to `sleep?`. */
 static bool asked_to_sleep;
 static long long write_back_ms;
 static bool ready, entered, unusable, listening, exited, said_bye;
-/* The time until which the keeper waits for a guest that was greeted; -1: the guest is awake. */
+/*
+ * The time until which the keeper waits for the first line of a guest that goes on from its snapshot; -1: it
+ * does not wait.
+ */
 static long long awake_by_ms = -1;
 static long long expected_output = -1, received_output, received_words;
 static long long kill_at_ms = -1, grace_until_ms = -1;
@@ -179,7 +182,8 @@ void guest_shutdown(long long grace_ms) {
   }
   kill_at_ms = until_ms + SHUTDOWN_MARGIN_MS + write_back_ms;
   /*
-   * Before the application has started, nothing could take the signal. Then the guest is told once it has.
+   * If the application has not started, no process could receive the signal. Then the guest gets the order
+   * once it has started.
    */
   if (entered) send_shutdown();
 }

@@ -21,7 +21,7 @@
 
 #include "keeper.h"
 
-/* More files than a keeper ever has open. */
+/* A number larger than the count of files that a keeper ever has open. */
 #define MAX_KEEPER_FILES 256
 
 static void close_what_is_not_ours(const struct init_ends *ends) {
@@ -75,8 +75,8 @@ static _Noreturn void serve(pid_t vmm, const struct init_ends *ends) {
 
 void init_run(struct init_ends ends) {
   /*
-   * This process kills all processes that it sees. If it is not the first of a namespace of its own, those
-   * are the host's.
+   * This process kills all processes that it sees. If it is not the first process of its own namespace, it
+   * would see and kill the host's processes, so it ends here.
    */
   if (getpid() != 1) _exit(125);
   close(ends.keeper_status_fd);
@@ -85,7 +85,10 @@ void init_run(struct init_ends ends) {
   pid_t vmm = fork();
   if (vmm < 0) _exit(125);
   if (vmm == 0) {
-    /* The kernel adds the process id of this process, as the receiver sees it. */
+    /*
+     * The message is empty. The kernel adds the id of this process, in the form in which the receiver sees
+     * it.
+     */
     if (send(ends.status_fd, "", 1, MSG_NOSIGNAL) < 0) _exit(125);
     return;
   }

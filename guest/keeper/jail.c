@@ -199,7 +199,7 @@ bool jail_enter(void) {
   return moved && chdir("/") == 0;
 }
 
-/* Moves the keeper into the namespaces too, as far as possible. It already has open what it needs. */
+/* Moves the keeper into the namespaces too, as far as possible. The files that it needs are open already. */
 void jail_leave_host(void) {
   for (size_t i = 0; i < PARTS; i++) {
     if (has_part(&parts[i]) && setns(parts[i].fd, parts[i].type) < 0) return;

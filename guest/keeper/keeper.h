@@ -47,10 +47,12 @@ struct options {
   const char *directory;
   const char *console_directory;
   const char *tap;    /* the network device that the VMM is given; NULL: none */
-  long uid, gid, address_space_mb; /* of the VMM; uid -1: it keeps our user; address_space_mb 0: no limit */
+  /* The VMM's user, group and limit of memory. uid -1: the keeper's user; address_space_mb 0: no limit. */
+  long uid, gid, address_space_mb;
   long keeper_uid;                 /* the user that the keeper itself becomes; -1: it keeps its user */
   long incoming_fd;                /* the state from which the VM goes on; -1: none, the VM boots */
-  long volume_fd;                  /* only the VMM has it once it runs, because it is locked while a process has it; -1: none */
+  /* The volume's file. Only the running VMM keeps it open, because an open volume is locked; -1: none. */
+  long volume_fd;
   bool from_snapshot;              /* the state is the instance's own, with its memory; else a template's */
   /* What the last keeper knew about a guest that goes on from its snapshot; disabled -1: nothing. */
   long output, listening, disabled;
@@ -68,7 +70,7 @@ bool options_parse(struct options *options, char **arguments);
 /* lines.c: reads lines, for all channels. Each call reads once. A line that does not fit is dropped. */
 struct lines {
   size_t length;
-  size_t taken; /* by the last read */
+  size_t taken; /* the bytes that the last read took in */
   char bytes[8192];
 };
 enum lines_end { LINES_READ, LINES_PENDING, LINES_CLOSED, LINES_TOO_LONG };
@@ -81,9 +83,9 @@ long long now_ms(void);
 bool files_open(const char *console_path);
 int files_console_directory(void);
 bool files_is_ours(int fd);
-/* From now on another process does the work, and this socket carries the orders. */
+/* From now on another process carries the orders out. `fd` is the socket over which they are sent. */
 void files_order_from(int fd);
-/* Carries one order out. Returns false if nobody is left to give orders. */
+/* Carries one order out. Returns false once no process can send orders any more. */
 bool files_serve(int from_fd);
 bool files_order_end(void);
 int files_open_segment(long long start);
@@ -123,12 +125,12 @@ void events_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* outbox.c: lines that are to be sent over the control channel. */
 void outbox_open(int control_fd);
-/* Reads `<length>\n<records>`. Returns false if there is less than announced. */
+/* Reads `<length>\n<records>`. Returns false if fewer bytes come than the length says. */
 bool outbox_set_config(int from_fd);
 /* Called in a process that must not know the configuration. */
 void outbox_forget(void);
 void outbox_send(const char *line);
-/* Whether something is not sent yet. */
+/* Whether some bytes have not been sent yet. */
 bool outbox_waits(void);
 void outbox_write(void);
 
@@ -191,7 +193,7 @@ void machine_open(struct vm *vm, const struct options *options);
 void machine_note(enum machine_change change);
 void machine_kill(void);
 void machine_power_down(void);
-/* Sends a command of QMP. */
+/* Sends a QMP command to the VMM. */
 void machine_command(const char *text);
 void machine_command_with_fd(const char *text, int passed_fd);
 bool machine_runs(void);
@@ -199,12 +201,12 @@ bool machine_has_shut_down(void);
 bool machine_is_stuck(void);
 /* Whether the machine has shut down or is stuck. */
 bool machine_ended(void);
-/* Tells that traffic may come: once, and not before the CPUs run. */
+/* Tells agents that traffic may be sent: once, and not before the CPUs run. */
 void machine_tell_running(void);
 
 /* guest.c: the control channel, and the count of the application's output, on which the end depends. */
 void guest_open(int fd, const struct options *options);
-/* Returns false once the VMM has closed the channel, or its half of it. */
+/* Returns false once the VMM has closed the channel, or its sending half. */
 bool guest_read(void);
 /* The bytes that the guest has sent so far. */
 long long guest_words(void);
@@ -214,20 +216,20 @@ void guest_ask_to_sleep(void);
 void guest_awake(void);
 /* Whether the guest has neither ended nor been asked to end. */
 bool guest_may_suspend(void);
-/* Writes what the next keeper has to know, as one line. Returns its length. */
+/* Writes what the next keeper has to know about the guest, as one line. Returns the line's length. */
 int guest_describe(char *text, size_t size);
 /* Sends a guest that goes on from its snapshot the time, random bytes and the end of its rest. */
 void guest_greet(void);
 /*
- * Whether the guest's clock is right. A guest from a snapshot has said so, or had no time to within the
- * limit.
+ * Whether the guest's clock is right. A guest that goes on from a snapshot has confirmed it, or the time
+ * limit for that is over.
  */
 bool guest_is_awake(void);
 int guest_wake_wait_ms(void);
 void guest_wake_tick(void);
-/* Whether the guest speaks against standby; -1: it never said. */
+/* Whether the guest speaks against standby; -1: it has not said so far. */
 int guest_disabled(void);
-/* The time until agents are told the guest's last word on standby; -1: they know it. */
+/* How long until agents have to get the guest's last report on standby; -1: they have it already. */
 int guest_tell_wait_ms(void);
 void guest_tell_tick(void);
 /* The time of now_ms() at which the VM must be killed because the guest did not end it; -1: never. */
@@ -235,12 +237,12 @@ long long guest_deadline_ms(void);
 
 /* output.c */
 void output_open(const struct vm *vm);
-/* These two are -1 once the channel is closed. */
+/* These two functions return -1 once the channel is closed. */
 int output_console_fd(void);
 int output_log_fd(void);
 void output_take_console(void);
 void output_take_log(void);
-/* Takes what the VMM has sent of the guest's output, even if the guest is throttled. */
+/* Reads what the VMM has already sent of the guest's output, even if the guest is throttled. */
 void output_collect(void);
 /* The bytes of output so far. */
 long long output_received(void);
@@ -251,7 +253,7 @@ void suspend_settle(void);
 void suspend_cancel(const char *why);
 bool suspend_under_way(void);
 bool suspend_is_done(void);
-/* Takes a line of the monitor. */
+/* Handles a line of the monitor. */
 void suspend_take(const char *line);
 /* Called when the VM runs again. */
 void suspend_resumed(void);
@@ -265,11 +267,11 @@ void suspend_tick(void);
  */
 #define STALL_ROOM_BYTES (256ULL << 20)
 #define STALL_ROOM_SHARE 8
-/* Called before the volume is closed; -1: there is no volume. */
+/* Called before the keeper closes the volume. `volume_fd` -1: there is no volume. */
 void stall_open(long volume_fd);
 /* Whether agents have been told that the VM stands still. */
 bool stall_is_known(void);
-/* Takes a line of the monitor. */
+/* Handles a line of the monitor. */
 void stall_take(const char *line);
 /* Called when the VM runs again. */
 void stall_resumed(void);

@@ -45,7 +45,7 @@ bool machine_has_shut_down(void) { return shut_down; }
 bool machine_ended(void) { return shut_down || stuck; }
 
 void machine_command(const char *text) {
-  if (write(fd, text, strlen(text)) < 0) return; /* the VMM is gone; its end is noticed elsewhere */
+  if (write(fd, text, strlen(text)) < 0) return; /* the VMM has ended; that is noticed elsewhere */
 }
 
 void machine_command_with_fd(const char *text, int passed_fd) {

@@ -13,7 +13,7 @@
 #include "keeper.h"
 
 #define MAX_VMM_LOG_BYTES 65536
-/* How long the keeper waits before it looks again at a throttled guest. */
+/* How long the keeper waits before it checks again whether a throttled guest may send more. */
 #define THROTTLE_WAIT_MS 20
 
 static struct options options;
@@ -83,8 +83,8 @@ static void watch_vm(int end_fd) {
   for (;;) {
     bool allowed = meter_allows_output();
     /*
-     * A VM that is to become a snapshot is stopped. What it has said until then is read completely, because
-     * the next keeper does not get it.
+     * While the VM is being made into a snapshot, its CPUs are stopped. Everything that it sent before is
+     * read now, even above the limit, because the next keeper does not get it.
      */
     bool heard = meter_allows_words() || suspend_under_way();
     bool listens = !control_gone && (heard || outbox_waits());

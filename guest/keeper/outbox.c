@@ -10,7 +10,7 @@
 
 #include "keeper.h"
 
-/* The longest configuration. guest/init/init.h has the same number. */
+/* The most bytes of a configuration that the keeper accepts. guest/init/init.h has the same number. */
 #define MAX_CONFIG_BYTES (4u << 20)
 /* Room for the configuration and the short commands after it. */
 #define OUTBOX_BYTES (MAX_CONFIG_BYTES + 4096)
@@ -56,7 +56,10 @@ bool outbox_waits(void) { return length_sent < length_queued; }
 void outbox_write(void) {
   while (length_sent < length_queued) {
     ssize_t written = write(fd, bytes + length_sent, length_queued - length_sent);
-    /* If the other end is gone, nobody reads the rest. It is dropped, because it must not wait for ever. */
+    /*
+     * If the other end is closed, nobody reads the rest. It is dropped, so that the keeper does not try to
+     * send it for ever.
+     */
     bool gone = written < 0 && (errno == EPIPE || errno == ECONNRESET);
     if (written <= 0 && !gone) return;
     size_t done = gone ? length_queued - length_sent : (size_t)written;

@@ -24,9 +24,12 @@
 #define IFF_NO_PI 0x1000
 #define IFF_VNET_HDR 0x4000
 
-/* Descriptors are parked from this number on while they get their numbers. It is above all of those. */
+/*
+ * While descriptors get their final numbers, they are kept at numbers from this one on. No final number is
+ * as high.
+ */
 #define PARKING_FD 64
-/* The limit of open files. The sockets of user-mode networking count too. */
+/* The most files that the VMM may have open. The sockets of user-mode networking count too. */
 #define MAX_OPEN_FILES 1024
 
 static void limit(int resource, rlim_t value) {
@@ -49,7 +52,7 @@ void keeper_drop_privileges(const struct vm *vm, const struct options *options) 
   uid_t user = (uid_t)options->keeper_uid;
   jail_leave_host();
   drop_bounding_set();
-  /* The keeper must not go on as root. */
+  /* If the change of user fails, the process ends: the keeper must not go on as root. */
   if (setgroups(0, NULL) < 0 || setresgid(user, user, user) < 0 || setresuid(user, user, user) < 0) _exit(1);
   drop_capabilities(0);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -141,8 +144,8 @@ static bool pair(int *ours, int *theirs) {
 }
 
 /*
- * Prepares a process namespace. Its first process is the keeper's to end, and with it ends everything in the
- * namespace, in any case.
+ * Prepares a process namespace. The keeper can always end its first process, and then the kernel ends
+ * everything else in the namespace.
  */
 static bool start_apart(struct vm *vm, struct init_ends *ends) {
   int status[2] = {-1, -1}, orders[2] = {-1, -1}, on = 1;
@@ -213,7 +216,7 @@ bool vm_wait(struct vm *vm, int *status, long long *cpu_us) {
     *cpu_us = report.cpu_us;
     return true;
   }
-  /* The child was the VMM itself, or it ended before it could report. */
+  /* No report can be read: the child was the VMM itself, or it ended before it could report. */
   if (wait4(vm->child, status, 0, &usage) < 0) return false;
   *cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
   vm->child = -1;

@@ -32,7 +32,10 @@ static bool read_all(char *bytes, size_t length) {
   return true;
 }
 
-/* Reads byte by byte, because what follows the header is not for this process alone. */
+/*
+ * Reads byte by byte, so that it reads nothing after the header: the bytes that follow may be for the
+ * command.
+ */
 static bool read_header(char *header, size_t size) {
   for (size_t length = 0; length < size; length++) {
     if (!read_all(header + length, 1)) return false;
@@ -47,7 +50,7 @@ static bool open_file(const char *order, int number) {
   if ((order[0] != 'r' && order[0] != 'w') || order[1] != ' ') return false;
   int fd = open(order + 2, order[0] == 'w' ? O_RDWR : O_RDONLY);
   if (fd < 0 || fd == number) return fd == number;
-  /* An inherited descriptor has that number. */
+  /* An inherited descriptor has that number already. */
   bool moved = dup2(fd, number) == number;
   close(fd);
   return moved;

@@ -46,17 +46,23 @@ struct capability_set {
 };
 
 enum {
-  /* The kernel allows 1023 ports on a bridge. */
+  /* The most devices that are watched at once. The kernel allows 1023 ports on a bridge. */
   MAX_SLEEPERS = 1024,
   /*
    * The wait between two tries to take a device. A VM that ends holds its device some milliseconds longer.
    */
   RETRY_MS = 10,
-  /* The most frames of one device in a turn, so that a device under load does not hold up the others. */
+  /*
+   * The most frames that are read from one device in a turn, so that a device under load does not delay the
+   * others.
+   */
   FRAMES_PER_TURN = 32,
   EVENTS_PER_TURN = 64,
   MAX_LINE = 128,
-  /* With offloads that a VM left switched on, a frame may be as long as an IPv4 packet can be. */
+  /*
+   * The longest frame. With offloads that a VM left switched on, a frame may be as long as an IPv4 packet
+   * can be.
+   */
   MAX_FRAME = 65536 + 64,
 };
 
@@ -133,7 +139,7 @@ static void send_arp(const struct sleeper *sleeper, uint16_t operation, const ui
   reply.sender_address = sleeper->address;
   memcpy(reply.target_mac, to_mac, ETH_ALEN);
   reply.target_address = to_address;
-  /* If this is lost, the peer asks again. */
+  /* If the reply is lost, the peer asks again. */
   if (write(sleeper->fd, &reply, sizeof reply) < 0 && errno != EAGAIN)
     fprintf(stderr, "peer-watch: %s: %s\n", sleeper->tap, strerror(errno));
 }
