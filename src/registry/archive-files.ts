@@ -6,7 +6,7 @@ import { extract } from 'tar-stream'
 
 /** The files of an image that was saved to disk, as a directory or within one archive. */
 export interface ArchiveFiles {
-  /** Returns undefined if there is no such file. */
+  /** Returns the size of a file in bytes, or undefined if there is no such file. */
   size(name: string): Promise<number | undefined>
   stream(name: string): Readable
 }
@@ -41,7 +41,7 @@ async function tarFiles(path: string): Promise<ArchiveFiles> {
     size: async (name) => member(name)?.size,
     stream(name) {
       const { start, size } = member(name) ?? { start: 0, size: 0 }
-      // `end` is inclusive, so an empty member has its start behind its end.
+      // `end` is inclusive. For an empty member `end` is less than `start`, which Node refuses.
       return createReadStream(path, { start, end: start + size - 1 })
     },
   }
@@ -57,7 +57,7 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-/** The offset that the reader gives for a member is that of its header. */
+/** The size of a member's header. The reader gives the offset of the header; the content follows it. */
 const tarHeaderBytes = 512
 
 /**

@@ -8,7 +8,7 @@ import { digestOf } from './verified-stream.ts'
 
 /** Images that were saved to disk: an OCI layout (directory or archive) or what `docker save` writes. */
 export interface ImageArchive {
-  /** The names in the archive; empty strings for images without a name. */
+  /** The names of the images in the archive. An image without a name is an empty string. */
   readonly names: readonly string[]
   /** Reads one image, for linux/amd64. The name may be left out if there is only one image. */
   image(name?: string): Promise<ArchivedImage>
@@ -25,7 +25,7 @@ export interface ArchivedBlob {
   open(): Readable | Buffer
 }
 
-/** An archive does not hold what it should; the message names the part. */
+/** The archive lacks a part, or a part is malformed. The message names the part. */
 export class ImageArchiveError extends Error {
   override readonly name = 'ImageArchiveError'
 }

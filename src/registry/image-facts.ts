@@ -4,30 +4,34 @@ import { MalformedImageError } from './oci-manifest.ts'
 import type { RegistryClient, RegistryImage } from './registry-client.ts'
 
 /**
- * What the platform says of an image without unpacking it. It follows from the digest, so it never changes.
+ * What the platform reports about an image without unpacking it. It follows from the digest, so it never
+ * changes.
  */
 export interface ImageFacts {
   readonly sizeBytes: number
   readonly hasInitrd: boolean
-  /** Entrypoint and command as one line; absent if the image has neither. */
+  /** Entrypoint and command as one line. It is absent if the image has neither. */
   readonly args?: string
-  /** Whether some of `args` are the entrypoint's. */
+  /** Whether some of the words in `args` come from the image's entrypoint. */
   readonly hasEntrypoint: boolean
   readonly kernelArgs?: string
   readonly labels: Readonly<Record<string, string>>
 }
 
 export interface ImageFactsCache {
-  /** Throws RegistryError, or MalformedImageError if it is no image that could run. */
+  /** Throws RegistryError, or MalformedImageError if the content is not an image that could run. */
   of(repository: string, digest: string, signal?: AbortSignal): Promise<ImageFacts>
 }
 
 /**
- * The images of a busy installation. Beyond that number, the image that has been known longest is dropped,
- * and read again when it is asked for.
+ * The most images whose facts are cached: as many as a busy installation has. Beyond that number, the image
+ * that was cached first is dropped. It is read again when somebody asks for it.
  */
 const maxCached = 2_000
-/** Labels are kept in memory and go into answers, so their size is bounded. */
+/**
+ * The most characters of an image's labels, names and values together. Labels are kept in memory and are
+ * part of answers, so they are bounded.
+ */
 const maxLabelBytes = 65_536
 
 export function createImageFactsCache(client: RegistryClient): ImageFactsCache {
@@ -44,7 +48,7 @@ export function createImageFactsCache(client: RegistryClient): ImageFactsCache {
   }
 }
 
-/** How image builders mark the layer that holds the initial file system. */
+/** The annotation with which image builders mark the layer that holds the initial file system. */
 const initrdAnnotation = 'org.unikraft.kernel.initrd'
 const initrdMediaType = 'application/vnd.unikraft.initrd.v1'
 

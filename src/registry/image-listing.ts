@@ -13,26 +13,35 @@ import { MalformedImageError } from './oci-manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
-/** What is asked of the listing. All given fields must match; of several lookups, one must. */
+/**
+ * The filter of a listing. An image has to match all given fields. If there are several lookups, it has to
+ * match one of them.
+ */
 export interface ImageQuery {
   readonly userName: string
-  /** The user's own name, `official`, or either with `/<app>`. Absent: everything that the user may read. */
+  /**
+   * The user's own name, `official`, or either with `/<app>`. If it is absent, the list has everything that
+   * the user may read.
+   */
   readonly namespace?: string
   readonly tagged?: boolean
   readonly lookups?: readonly ImageLookup[]
 }
 
 export interface ImageLookup {
-  /** `hello@sha256:…`, or the digest alone. */
+  /** An image by its digest: `hello@sha256:…`, or the digest alone. */
   readonly digest?: string
-  /** `hello:latest` */
+  /** An image by its tag: `hello:latest`. */
   readonly tag?: string
 }
 
 export interface ListedImage extends ImageFacts {
-  /** `hello@sha256:…` */
+  /** The image's name and digest: `hello@sha256:…`. */
   readonly digest: string
-  /** `hello:latest`, sorted. Empty if no tag stands for the image any more. */
+  /**
+   * The tags of the image, sorted, such as `hello:latest`. The list is empty if no tag points to the image
+   * any more.
+   */
   readonly tags: readonly string[]
 }
 
@@ -52,11 +61,14 @@ export interface ImageListing {
  * finds them.
  */
 export const maxListedTags = 2_000
-/** Requests to the registry at a time, for one answer. */
+/** The most requests to the registry that one answer makes at the same time. */
 const concurrency = 12
-/** The most damaged images that are remembered as reported. Further ones are reported each time. */
+/**
+ * How many damaged images are remembered as reported. Each damaged image beyond that number is reported each
+ * time.
+ */
 const maxToldDamages = 1_000
-/** The registry's answer if what it has stored does not have its digest. */
+/** The status with which the registry answers if what it has stored does not match its digest. */
 const internalErrorStatus = 500
 
 interface Found {
@@ -163,7 +175,7 @@ async function repositoriesFor(
   return lists.flat()
 }
 
-/** The repositories that a lookup names; undefined if it names none. */
+/** The repositories that a lookup names, or undefined if it names none. */
 function lookedUpRepositories(lookup: ImageLookup): readonly string[] | undefined {
   const texts = [lookup.digest, lookup.tag].filter((text) => text !== undefined && !isImageDigest(text))
   if (texts.length === 0) return undefined
@@ -211,8 +223,8 @@ async function describe(
 type UnlessDamaged = <T>(image: string, read: () => Promise<T>) => Promise<T | undefined>
 
 /**
- * Returns what `read` finds, or undefined if the registry's copy is broken: one damaged image must not take
- * a whole list away.
+ * Calls `read`. Returns undefined if the registry's copy is broken, because one damaged image must not make
+ * the whole list fail.
  */
 function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamaged {
   const told = new Set<string>()
@@ -229,7 +241,8 @@ function leaveOutDamaged(onDamaged: ImageListingDeps['onDamaged']): UnlessDamage
 }
 
 /**
- * The damage was found here, or by the registry. A registry that is overloaded or down fails in another way.
+ * The damage was noticed by this code or by the registry. A registry that is overloaded or down fails in
+ * another way.
  */
 function isDamaged(error: unknown): error is RegistryError {
   if (!(error instanceof RegistryError)) return false

@@ -12,19 +12,21 @@ import type { RegistryClient } from './registry-client.ts'
 export type ResolvedImage =
   | {
       readonly kind: 'found'
-      /** For the host: `official/hello@sha256:…`. */
+      /** The image as the host needs it: `official/hello@sha256:…`. */
       readonly reference: string
-      /** For the API: `hello@sha256:…`. */
+      /** The image as the API shows it: `hello@sha256:…`. */
       readonly publicReference: string
       readonly facts: ImageFacts
     }
-  /** The image is not there, or not this user's: the two look the same. */
+  /** The image does not exist, or belongs to another user. The caller can not tell the two cases apart. */
   | { readonly kind: 'unknown' }
-  /** The image is there but can not run; `reason` is a sentence for the user. */
+  /** The image exists but can not run. `reason` is a sentence for the user. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 export interface ImageResolver {
-  /** Finds what a reference stands for now. Throws RegistryError if the registry does not answer. */
+  /**
+   * Finds the digest to which a reference points now. Throws RegistryError if the registry does not answer.
+   */
   resolve(userName: string, reference: string, signal?: AbortSignal): Promise<ResolvedImage>
 }
 

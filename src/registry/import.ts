@@ -7,21 +7,23 @@ import type { RegistryUpload } from './registry-upload.ts'
 import { userTokens } from './user-tokens.ts'
 
 export interface ImportImageInput {
-  /** An OCI layout, as directory or archive, or an archive of `docker save`. */
+  /** The image on disk: an OCI layout as directory or archive, or an archive of `docker save`. */
   readonly path: string
-  /** The name of the image in the archive, if the archive has several. */
+  /** The name of the image in the archive. It is needed if the archive has several. */
   readonly imageInArchive?: string
-  /** `<user>/<app>[:<tag>]`, or an official image if the user is an administrator. */
+  /**
+   * The name in the registry: `<user>/<app>[:<tag>]`, or an official image if the user is an administrator.
+   */
   readonly name: string
   readonly registryUrl: string
-  /** The API's `/registry/token`. */
+  /** The URL of the API's `/registry/token`. */
   readonly tokenUrl: string
-  /** The user's token, as the API takes it. */
+  /** The user's token, in the form that the API accepts. */
   readonly token: string
 }
 
 export interface ImportedImage {
-  /** `ann/app:latest`, as the registry has it. */
+  /** The image's name in the registry, such as `ann/app:latest`. */
   readonly reference: string
   readonly digest: string
 }
@@ -46,7 +48,7 @@ export async function importImage(input: ImportImageInput): Promise<ImportedImag
   return { reference: `${repository}:${tag}`, digest: image.manifest.digest }
 }
 
-/** Pushes the blobs first, so that the tag never stands for an incomplete image. */
+/** Pushes the blobs before the manifest, so that the tag never points to an incomplete image. */
 export async function pushArchivedImage(
   upload: RegistryUpload,
   image: ArchivedImage,

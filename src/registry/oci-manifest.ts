@@ -17,7 +17,7 @@ export const indexMediaTypes = [
  */
 export const acceptedMediaTypes = [...manifestMediaTypes, ...indexMediaTypes].join(', ')
 
-/** Container tools refuse more than 127 layers. */
+/** The most layers of an image. Container tools refuse more than 127. */
 export const maxLayers = 127
 const maxIndexEntries = 256
 
@@ -51,7 +51,7 @@ export interface ImageConfig {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** A document is not what it should be; the message names the part. */
+/** A document of an image is malformed. The message names the part. */
 export class MalformedImageError extends Error {
   override readonly name = 'MalformedImageError'
 }
@@ -104,7 +104,10 @@ export function parseImageConfig(bytes: Buffer): ImageConfig {
   }
 }
 
-/** Users' own kernels are published for the monitors for which they were made; all of these run here. */
+/**
+ * The operating systems whose images are accepted; an index is searched in this order. Users publish kernels
+ * of their own for certain monitors, and kernels for all of these run here.
+ */
 const acceptedSystems = ['linux', 'kraftcloud', 'qemu', 'fc', '']
 const acceptedArchitectures = new Set(['amd64', 'x86_64', ''])
 
@@ -113,8 +116,8 @@ export function runsHere(platform: { readonly os: string; readonly architecture:
 }
 
 /**
- * The entry of an index that this platform runs, linux/amd64 before anything else; undefined if there is
- * none.
+ * The entry of an index that this platform runs: linux/amd64 if the index has it. Undefined if there is no
+ * entry that it runs.
  */
 export function chooseEntry(index: ImageIndex): Descriptor | undefined {
   return index.entries

@@ -3,10 +3,14 @@ import { RegistryAction } from './registry-scope.ts'
 import { issuePlatformToken } from './token-issuer.ts'
 import type { RegistryTokenIssuer } from './token-issuer.ts'
 
-/** How long a token is handed out again. That is well below its lifetime, so that it lasts for a request. */
+/**
+ * How long a token is given to further callers. That is well below its lifetime, so that it stays valid for
+ * a whole request.
+ */
 const reusedMs = 120_000
 /**
- * Repositories whose tokens are remembered. Beyond that number tokens are signed again, which costs a
+ * The most repositories whose tokens are remembered. Beyond that number tokens are signed again, which takes
+ * a fraction of a millisecond.
  * fraction of a millisecond.
  */
 const maxRemembered = 1_000

@@ -19,29 +19,32 @@ import { digestOf, verified, verifyDigest } from './verified-stream.ts'
  * ends.
  */
 export interface RegistryClient {
-  /** The digest that a tag or digest stands for now; undefined if it is unknown. Never cached. */
+  /** Returns the digest to which a tag or digest points now, or undefined if it is unknown. Never cached. */
   digestOf(repository: string, tagOrDigest: string, signal?: AbortSignal): Promise<string | undefined>
   /**
    * The image of a digest for this platform. If the digest is that of an index, an image of the index is
    * chosen. Throws if there is none.
    */
   image(repository: string, digest: string, signal?: AbortSignal): Promise<RegistryImage>
-  /** A blob as a stream, which throws at its end unless the blob is what its descriptor says. */
+  /**
+   * Returns a blob as a stream. The stream throws at its end unless the size and the digest are those of the
+   * descriptor.
+   */
   blob(repository: string, descriptor: Descriptor, signal?: AbortSignal): AsyncIterable<Buffer>
-  /** At most `maxTags` tags; none if the repository is unknown. */
+  /** Returns at most `maxTags` tags, or none if the repository is unknown. */
   tags(repository: string, signal?: AbortSignal): Promise<readonly string[]>
-  /** The repositories below `<namespace>/`, at most `maxRepositories`. */
+  /** Returns the repositories below `<namespace>/`, at most `maxRepositories`. */
   repositories(namespace: string, signal?: AbortSignal): Promise<readonly string[]>
 }
 
 export interface RegistryImage {
-  /** The digest that was asked for, be it that of an index. */
+  /** The digest that the caller asked for. It may be the digest of an index. */
   readonly digest: string
   readonly manifest: ImageManifest
   readonly config: ImageConfig
 }
 
-/** Distribution itself refuses larger manifests. */
+/** The most bytes of a manifest. Distribution (the registry's program) itself refuses larger ones. */
 const maxManifestBytes = 4 * 1024 * 1024
 const maxConfigBytes = 4 * 1024 * 1024
 
@@ -129,7 +132,7 @@ async function expectFound(response: Awaited<ReturnType<RegistryHttp['send']>>, 
   throw new RegistryError(RegistryFailure.NotFound, `${what} is not in the registry`)
 }
 
-/** For registries that do not name the digest of their answer. */
+/** Computes the digest from the content, for registries that do not name the digest in their answer. */
 async function digestByContent(
   http: RegistryHttp,
   what: { repository: string; tag: string; signal: AbortSignal | undefined },

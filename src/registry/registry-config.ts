@@ -4,7 +4,7 @@ export const registryIssuer = 'roost'
 
 export interface RegistryConfigInput {
   readonly storageDirectory: string
-  /** `127.0.0.1:5000` */
+  /** The address at which the registry listens, such as `127.0.0.1:5000`. */
   readonly address: string
   /** Where clients get tokens: the API's `/registry/token`, as they reach it. */
   readonly realm: string

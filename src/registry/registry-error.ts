@@ -1,12 +1,14 @@
-/** Why the registry did not give what was asked for. */
+/** Why the registry did not give the requested content. */
 export const RegistryFailure = {
-  /** The thing is not there, or these credentials do not show it. */
+  /** The thing does not exist, or the token does not permit to see it. */
   NotFound: 'not-found',
   /** The registry refuses the token. */
   Denied: 'denied',
   /** The registry does not answer, or answers with an error of its own: another attempt may succeed. */
   Unavailable: 'unavailable',
-  /** What came does not have its digest, is malformed, or is over a limit: another attempt will not help. */
+  /**
+   * The content does not have its digest, is malformed, or is over a limit. Another attempt will not help.
+   */
   Corrupt: 'corrupt',
 } as const
 export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFailure]
@@ -14,7 +16,7 @@ export type RegistryFailure = (typeof RegistryFailure)[keyof typeof RegistryFail
 export class RegistryError extends Error {
   override readonly name = 'RegistryError'
   readonly failure: RegistryFailure
-  /** The status that the registry answered, if it answered. */
+  /** The HTTP status of the registry's answer. It is undefined if there was no answer. */
   readonly status: number | undefined
   constructor(
     failure: RegistryFailure,

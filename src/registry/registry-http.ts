@@ -3,7 +3,8 @@ import type { Dispatcher } from 'undici'
 import { RegistryError, RegistryFailure } from './registry-error.ts'
 
 /**
- * Gives a token for one repository (or `registryCatalog`): a new one each time, or one that is still valid.
+ * Returns a token for one repository (or `registryCatalog`): a new token each time, or one that is still
+ * valid.
  */
 export type RegistryTokenSource = (repository: string) => Promise<string>
 
@@ -31,12 +32,16 @@ export interface RegistryCall {
 }
 
 const connectTimeoutMs = 5_000
-/** The time to the first byte of an answer. A registry hashes what was uploaded before it answers. */
+/**
+ * The longest wait for the first byte of an answer. A registry hashes what was uploaded before it answers.
+ */
 const headersTimeoutMs = 60_000
-/** The time between two pieces of a body. */
+/** The longest pause between two pieces of a body. */
 const bodyTimeoutMs = 30_000
 const maxConnections = 16
-/** Registries may keep blobs elsewhere and redirect the client there, once. */
+/**
+ * The most redirects of one request. A registry may keep its blobs elsewhere and redirect the client there.
+ */
 const maxRedirects = 2
 
 export function createRegistryHttp(options: {
@@ -121,7 +126,7 @@ async function refuseFailures(
   return response
 }
 
-/** The most that is read of an unwanted body to save the connection. */
+/** The most bytes of an unwanted body that are read so that the connection can be used again. */
 const maxDiscardedBytes = 65_536
 
 export async function discard(response: Dispatcher.ResponseData): Promise<void> {
@@ -146,7 +151,9 @@ export async function readBody(
   return Buffer.concat(chunks, size)
 }
 
-/** The body piece by piece. A connection that breaks counts as an unavailable registry. */
+/**
+ * Returns the body piece by piece. If the connection breaks, it throws the error of an unavailable registry.
+ */
 export async function* readChunks(response: Dispatcher.ResponseData): AsyncGenerator<Buffer> {
   try {
     const chunks: AsyncIterable<Buffer> = response.body

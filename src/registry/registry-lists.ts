@@ -8,7 +8,7 @@ export const maxTags = 1_000
 /** The most repositories of one namespace; a longer list is cut. */
 export const maxRepositories = 500
 const listPageSize = 100
-/** Ends the reading of a registry that pages for ever. */
+/** The most pages of one list that are read. A registry that pages for ever would never end. */
 const maxListPages = 20
 
 export async function listTags(

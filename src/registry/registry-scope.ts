@@ -12,13 +12,16 @@ export interface RegistryScope {
   readonly actions: readonly string[]
 }
 
-/** The user who asks; absent if nobody logged in. */
+/** The user who asks for a token. It is absent if the client has no login. */
 export interface RegistryUser {
   readonly name: string
   readonly admin: boolean
 }
 
-/** A client asks for the repository it pushes to and those it mounts layers from; more is not sensible. */
+/**
+ * The most scopes of one request. A client asks for the repository to which it pushes and those from which
+ * it mounts layers.
+ */
 export const maxScopes = 16
 const maxScopeLength = 512
 

@@ -6,7 +6,7 @@ import type { RegistryHttp } from './registry-http.ts'
 /** Writes images to a registry: blobs first, then the manifest that names them. Calls may be repeated. */
 export interface RegistryUpload {
   hasBlob(repository: string, digest: string): Promise<boolean>
-  /** Sends a blob unless it is there. The registry verifies the digest. */
+  /** Sends a blob unless the registry has it. The registry verifies the digest. */
   blob(
     repository: string,
     blob: { readonly digest: string; readonly size: number },
@@ -20,7 +20,7 @@ export interface RegistryUpload {
   ): Promise<void>
 }
 
-/** The most that is read of the registry's complaint. */
+/** The most bytes of the registry's error message that are read. */
 const maxComplaintBytes = 16_384
 
 export function createRegistryUpload(http: RegistryHttp): RegistryUpload {

@@ -8,13 +8,13 @@ import type { KeyObject } from 'node:crypto'
  */
 export interface RegistrySigningKey {
   readonly key: KeyObject
-  /** The certificate, DER in base64, as in a JWT's `x5c`. */
+  /** The certificate: DER in base64, as `x5c` of a JWT has it. */
   readonly certificate: string
 }
 
 /**
- * The registry refuses tokens once the certificate has expired. A data directory is not expected to live
- * longer than this.
+ * How long the certificate is valid. The registry refuses tokens once it has expired. A data directory is
+ * not expected to be used for longer than this.
  */
 const certificateLifetimeDays = 7300
 const dayMs = 86_400_000
@@ -33,8 +33,8 @@ export async function generateRegistrySigningKey(
     {
       serialNumber: '01',
       name: 'CN=Roost registry tokens',
-      // It begins a day earlier, so that a clock that is set right after the first start does not invalidate
-      // it.
+      // The certificate is valid from one day earlier. If the clock is corrected right after the first
+      // start, the certificate stays valid.
       notBefore: new Date(nowMs - dayMs),
       notAfter: new Date(nowMs + certificateLifetimeDays * dayMs),
       signingAlgorithm: algorithm,

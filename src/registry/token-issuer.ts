@@ -6,15 +6,20 @@ import type { RegistryScope, RegistryUser } from './registry-scope.ts'
 import type { RegistrySigningKey } from './signing-key.ts'
 
 /**
- * A push of a large image asks for a new token when this one expires. If a user's token is revoked, registry
- * tokens made from it stay valid for up to this long.
+ * The lifetime of a registry token. A push of a large image asks for a new token when this one expires. If a
+ * user's token is revoked, registry tokens that were made from it stay valid for up to this long.
  */
 const tokenLifetimeSeconds = 300
-/** The registry and the API may be on machines whose clocks differ a little. */
+/**
+ * How long before its making a token is valid already, because the registry and the API may be on machines
+ * whose clocks differ a little.
+ */
 const clockToleranceSeconds = 30
 
 export interface RegistryTokenIssuer {
-  /** Makes a signed token for exactly these scopes: the caller has decided that they are granted. */
+  /**
+   * Makes a signed token for exactly these scopes. The caller has already checked that they may be granted.
+   */
   issue(subject: string, access: readonly RegistryScope[]): Promise<IssuedToken>
 }
 
@@ -63,7 +68,7 @@ export async function issuePlatformToken(
   return issued.token
 }
 
-/** Stands for the list of all repositories. No repository can have this name. */
+/** The name that means the list of all repositories. No repository can have this name. */
 export const registryCatalog = '*catalog*'
 
 /** The parts of a `GET /registry/token` request that matter. */

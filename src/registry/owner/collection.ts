@@ -10,9 +10,9 @@ import type { StorageLayout } from './storage-layout.ts'
 
 /** How old unneeded things have to be before they are deleted. */
 export interface CollectionAges {
-  /** Blobs without a manifest, and manifests without a tag: a push writes the tag last. */
+  /** The age for blobs without a manifest and for manifests without a tag. A push writes the tag last. */
   readonly unreachedMs: number
-  /** Uploads that were never finished. */
+  /** The age for uploads that were never finished. */
   readonly uploadMs: number
 }
 
@@ -31,7 +31,8 @@ export interface CollectionDeps {
 }
 
 /**
- * The registry looks for `link`. A revision with this file in its place is hidden and about to be deleted.
+ * The name that a revision's file `link` gets while the revision is hidden. The registry looks only for
+ * `link`. A hidden revision is about to be deleted.
  */
 const leavingName = 'leaving'
 
@@ -189,7 +190,10 @@ class RepositoryCollection {
     }
   }
 
-  /** Deletes the digests for which tags stood before. Tags remember them, but nobody asks for them. */
+  /**
+   * Deletes the records of digests to which tags pointed before. A tag keeps these records, but nobody reads
+   * them.
+   */
   async #forgetPastTags(): Promise<void> {
     for (const [tag, current] of this.#found.tags) {
       const directory = path.join(this.#deps.layout.tag(this.#found.name, tag), 'index', 'sha256')
@@ -215,7 +219,10 @@ class RepositoryCollection {
   }
 }
 
-/** Deletes blobs that no repository has. A push that brings one at this moment has named it in the guard. */
+/**
+ * Deletes blobs that no repository has. If a push brings such a blob at this moment, its digest is held in
+ * the guard, and the blob stays.
+ */
 async function collectBlobs(deps: CollectionDeps, linked: ReadonlySet<string>): Promise<number> {
   const { layout, guard } = deps
   let deleted = 0
@@ -230,7 +237,7 @@ async function collectBlobs(deps: CollectionDeps, linked: ReadonlySet<string>): 
   return deleted
 }
 
-/** When a file was last written or wanted; 0 if it does not exist. */
+/** When a file was last written or last needed; 0 if it does not exist. */
 async function changedMs(file: string): Promise<number> {
   return Math.floor((await unlessGone(stat(file)))?.mtimeMs ?? 0)
 }

@@ -1,7 +1,9 @@
 import { Transform } from 'node:stream'
 
 interface Admission {
-  /** The quick answer; false if `admit` has to look more closely. */
+  /**
+   * Counts the bytes and returns true if they surely fit. Returns false if `admit` has to look more closely.
+   */
   readonly fits: (bytes: number) => boolean
   readonly admit: (bytes: number) => Promise<void>
 }

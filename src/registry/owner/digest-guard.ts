@@ -6,11 +6,16 @@
 export class DigestGuard {
   /** How many writes under way need a digest. */
   readonly #held = new Map<string, number>()
-  /** The digests that were named since the collection began, even if their write has ended. */
+  /**
+   * The digests that writes have named since the collection began. A digest stays here even if its write has
+   * ended.
+   */
   #named = new Set<string>()
   readonly #deletions = new Map<string, Promise<void>>()
 
-  /** Returns a function that is called once, when the write has ended. */
+  /**
+   * Names the digests of a write. Returns a function that the caller calls once, when the write has ended.
+   */
   async hold(digests: readonly string[]): Promise<() => void> {
     for (const digest of digests) {
       this.#named.add(digest)
@@ -38,7 +43,7 @@ export class DigestGuard {
     return this.#named.has(digest)
   }
 
-  /** Does the work unless a write needs the digest. Returns whether the work was done. */
+  /** Does the work of a deletion unless a write needs the digest. Returns whether the work was done. */
   async delete(digest: string, work: () => Promise<void>): Promise<boolean> {
     if (this.#named.has(digest)) return false
     const deletion = work()

@@ -1,7 +1,7 @@
 import { diskReserveBytes } from '../../domain/host/disk-reserve.ts'
 import type { DiskSize } from '../../domain/host/disk-reserve.ts'
 
-/** How old a look at the disk may be. Bytes that pass after the look are counted. */
+/** How long one look at the disk's free room counts. Bytes that are written after the look are counted. */
 const looksEveryMs = 1_000
 
 /**

@@ -6,9 +6,9 @@ import { directoriesIn, readLink, unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
 /**
- * Deletes by tag, or by digest together with every tag that stands for it. Only tags are deleted here. What
- * they led to goes with the next collection, whatever its age, unless another image or an instance still
- * needs it.
+ * Deletes an image by its tag, or by its digest together with every tag that points to it. Only tags are
+ * deleted here. The next collection deletes the manifests and layers behind them, whatever their age, unless
+ * another image or an instance still needs them.
  */
 export class ImageDeletions {
   readonly #layout: StorageLayout
@@ -20,7 +20,7 @@ export class ImageDeletions {
   }
 
   /**
-   * The digest that a tag stands for now. Undefined if `reference` is a digest, or if there is no such tag.
+   * The digest to which a tag points now. Undefined if `reference` is a digest, or if there is no such tag.
    */
   async currentOf(repository: string, reference: string): Promise<string | undefined> {
     if (isImageDigest(reference)) return undefined

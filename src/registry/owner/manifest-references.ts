@@ -4,12 +4,12 @@ import { unlessGone } from './storage-inventory.ts'
 import type { StorageLayout } from './storage-layout.ts'
 
 const digests = /sha256:[0-9a-f]{64}/g
-/** Manifests whose references are remembered; a manifest never changes. */
+/** The most manifests whose references are remembered. They stay valid, because a manifest never changes. */
 const maxRemembered = 20_000
 
 /**
- * Every digest that appears anywhere in a manifest or an index. That may be more than the manifest needs,
- * but never less.
+ * Returns every digest that appears anywhere in a manifest or an index. The manifest may need fewer digests,
+ * but it never needs one that is not returned.
  */
 export function referencesIn(manifest: Buffer): readonly string[] {
   const text = manifest.toString('utf8')
@@ -34,7 +34,7 @@ export class ManifestReferences {
     this.#layout = layout
   }
 
-  /** Returns nothing for a manifest that does not exist any more. */
+  /** Returns the digests that a manifest needs: none if the manifest does not exist any more. */
   async of(digest: string): Promise<readonly string[]> {
     const known = this.#remembered.get(digest)
     if (known !== undefined) return known

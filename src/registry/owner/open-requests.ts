@@ -3,10 +3,14 @@ import type { Socket } from 'node:net'
 import { RegistryRefusal } from './registry-refusal.ts'
 
 /**
- * docker sends five layers side by side and skopeo six, so a user with five pushes at once stays below this.
+ * The most requests that a user may have under way. docker sends five layers side by side and skopeo six, so
+ * a user with five pushes at once stays below this.
  */
 export const maxRequestsPerUser = 32
-/** The most connections of clients. Each takes a descriptor here, and mostly one more to the registry. */
+/**
+ * The most connections of clients. Each needs a file descriptor here, and mostly a second one for the
+ * connection to the registry.
+ */
 const defaultMaxConnections = 2_048
 
 /**
@@ -20,7 +24,10 @@ const defaultMaxConnections = 2_048
 export class OpenRequests {
   readonly #maxConnections: number
   readonly #byUser = new Map<string, number>()
-  /** Connections without a user's request, in the order in which they came to be so. */
+  /**
+   * Connections without a user's request. The connection that has been in this state for longest comes
+   * first.
+   */
   readonly #spare = new Set<Socket>()
   /** How many requests of users each connection has under way. */
   readonly #used = new Map<Socket, number>()

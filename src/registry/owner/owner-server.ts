@@ -11,19 +11,19 @@ import { discardRest } from './unread-body.ts'
 export interface OwnerServerDeps extends PushHandlersDeps {
   /** Called on errors for which no client can be blamed. */
   readonly onError: (error: unknown) => void
-  /** The most connections of clients; absent: a number that suits real users. */
+  /** The most connections of clients. If it is absent, a number is used that suits real users. */
   readonly maxConnections?: number | undefined
 }
 
 const headersTimeoutMs = 10_000
 /**
- * The time between two pieces of a body. The registry may need minutes to read a large blob again before it
- * answers.
+ * The longest pause between two pieces of a body. The registry may need minutes to read a large blob again
+ * before it answers.
  */
 const idleTimeoutMs = 300_000
 /** How often the server looks for connections whose request has no complete head. */
 const headersCheckMs = 5_000
-/** How long a client that has too many requests under way is asked to wait. */
+/** The `Retry-After` of the refusal that a user with too many requests under way gets. */
 const retryAfterSeconds = '5'
 
 /**
@@ -37,7 +37,7 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answered = await answerTo(request, response)
-    // A client that has gone, or has got half of an answer, can not be told anything.
+    // If the client has disconnected, or has received half of an answer, no error can be sent to it.
     if (request.destroyed && 'text' in answered) return
     if (!request.complete && !request.destroyed) discardRest(request, response)
     response.writeHead(answered.status, answered.headers)
@@ -63,7 +63,7 @@ export function createOwnerServer(deps: OwnerServerDeps): Server {
     answer(request, response).catch(deps.onError)
   })
   server.on('connection', (socket) => open.connected(socket))
-  // A push of one layer may take hours; what matters is that it goes on.
+  // A request has no time limit: a push of one layer may take hours. Only a long pause ends it.
   server.requestTimeout = 0
   server.headersTimeout = headersTimeoutMs
   server.timeout = idleTimeoutMs

@@ -24,7 +24,7 @@ export interface PushHandlersDeps {
   readonly layout: StorageLayout
   readonly guard: DigestGuard
   readonly deletions: ImageDeletions
-  /** The clock. The age of something that is wanted again starts at its time. */
+  /** The clock. If something is needed again, its age is counted from this time. */
   readonly nowMs: () => number
 }
 
@@ -35,13 +35,14 @@ export type Answer =
 type Of<Kind extends RegistryRequest['kind']> = Extract<RegistryRequest, { kind: Kind }>
 type Write = Exclude<RegistryRequest, { kind: 'read' | 'other' }>
 
-/** Distribution itself refuses larger manifests. */
+/** The most bytes of a manifest. Distribution (the registry's program) itself refuses larger ones. */
 const maxManifestBytes = 4 * 1024 * 1024
 /**
- * What a new upload may create besides itself: the directories of its repository, and the link of its blob.
+ * The files and directories that a new upload may create besides its own: the directories of its repository,
+ * and the link of its blob.
  */
 const entriesOfNewRepository = 16
-/** The entries for the state of the digest, which a piece of an upload leaves behind. */
+/** The files and directories for the state of the digest, which remain after a piece of an upload. */
 const entriesOfPiece = 2
 const entryBytes = 4_096
 const discardTries = 5
@@ -63,7 +64,8 @@ export class PushHandlers {
       call.kind === 'cancel' || call.kind === 'delete-manifest' ? RegistryAction.Delete : RegistryAction.Push
     const { authorization } = request.headers
     const token = await this.#deps.permissions.permit(authorization, { repository: call.repository, action })
-    // The body is not read: the registry refuses the token, and says where a client gets a better one.
+    // The body is not read: the registry refuses the token, and its answer says where a client gets a valid
+    // one.
     if (token === undefined) return await this.#pass(request, {})
     return await this.#write(call, request, { authorization: `Bearer ${token}` })
   }
@@ -152,7 +154,9 @@ export class PushHandlers {
     }
   }
 
-  /** Counts a body as it passes. Bytes that were announced are counted already. */
+  /**
+   * Counts the bytes of a body while it passes. The bytes that the request announced are counted already.
+   */
   #counted(
     account: PushAccount,
     upload: string,
@@ -190,8 +194,8 @@ export class PushHandlers {
       const answer = await this.#pass(request, { ...headers, 'content-length': bytes.length }, bytes)
       if (answer.status !== 201) return answer
       account.storage.addBlob(digest, bytes.length)
-      // An instance may be made of the image before at this very moment, so its time without a tag begins
-      // now.
+      // At this very moment an instance may be created from the image that had the tag before. So the time
+      // for which that image counts as untagged begins now.
       if (before !== undefined && before !== digest)
         await this.#deps.deletions.setWanted(repository, before, this.#deps.nowMs())
       return answer
@@ -215,8 +219,8 @@ export class PushHandlers {
     // end.
     if (account.storage.sendersOf(upload) > 1) return
     const directory = this.#deps.layout.upload(repository, upload)
-    // The registry writes a last file when it notices that the push is over. The next inventory finds what
-    // is left.
+    // When the registry notices that the push is over, it writes one more file, so some files may be left.
+    // The next inventory finds them.
     await rm(directory, { recursive: true, force: true, maxRetries: discardTries }).catch(() => undefined)
     account.storage.dropUpload(upload)
   }
@@ -245,7 +249,7 @@ export class PushHandlers {
 async function readManifest(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  // Without this a refusal would close the connection, and nobody could read it.
+  // Without this option a refusal would close the connection, and the client could not read the refusal.
   const chunksOf = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   for await (const chunk of chunksOf) {
     size += chunk.length

@@ -5,7 +5,7 @@ import { StorageAccount } from './storage-account.ts'
 import type { Inventory } from './storage-inventory.ts'
 
 export interface PushLedgerDeps {
-  /** The quota `registry_mb` of a user; undefined if there is no such user. */
+  /** The quota `registry_mb` of a user, or undefined if there is no such user. */
   readonly quotaMb: (user: string) => Promise<number | undefined>
   /** Resolves after an inventory that began after this call. */
   readonly inventory: () => Promise<void>
@@ -15,14 +15,14 @@ export interface PushLedgerDeps {
 
 const bytesPerMb = 1_048_576
 const pressedShare = 0.8
-/** How long a quota that was read counts. */
+/** How long a quota that was read from the database is used before it is read again. */
 const quotaKeptMs = 2_000
 
 /** One user's pushes: what is held, and what may be held. */
 export interface PushAccount {
   readonly user: string
   readonly storage: StorageAccount
-  /** Infinite for the platform's own images. */
+  /** The most bytes that the user may hold. It is infinite for the platform's own images. */
   boundBytes: number
   readMs: number
 }
@@ -54,7 +54,10 @@ export class PushLedger {
     return account
   }
 
-  /** If `bytes` more of the user fit now, counts them by `add` and returns true. */
+  /**
+   * If `bytes` more fit now, into the quota of the user and onto the disk, calls `add`, which counts them,
+   * and returns true.
+   */
   fits(account: PushAccount, bytes: number, add: () => void): boolean {
     if (bytes > 0 && account.storage.usedBytes + bytes > account.boundBytes) return false
     if (!this.#deps.room.take(bytes)) return false
@@ -63,8 +66,8 @@ export class PushLedger {
   }
 
   /**
-   * Does the same, but looks at the storage before it refuses, because that may have shrunk. Throws
-   * `RegistryRefusal` if the bytes do not fit.
+   * Does the same as `fits`, but before it refuses, it takes a new inventory, because the storage may have
+   * shrunk. Throws `RegistryRefusal` if the bytes do not fit.
    */
   async admit(account: PushAccount, bytes: number, add: () => void): Promise<void> {
     if (this.fits(account, bytes, add)) return
@@ -85,12 +88,12 @@ export class PushLedger {
     for (const [user, { storage }] of this.#accounts) storage.endInventory(holdings.get(user))
   }
 
-  /** The bytes of every user who holds something, or did. */
+  /** The bytes of each user who holds something or held something before. */
   usage(): ReadonlyMap<string, number> {
     return new Map([...this.#accounts].map(([user, { storage }]) => [user, storage.usedBytes]))
   }
 
-  /** Whether a user is near the quota, or beyond it. */
+  /** Whether what a user holds is near the quota or above it. */
   isPressed(user: string): boolean {
     const account = this.#accounts.get(user)
     if (account === undefined || account.readMs === Number.NEGATIVE_INFINITY) return false

@@ -7,7 +7,8 @@ import type { RegistrySigningKey } from '../signing-key.ts'
 import type { RegistryTokenIssuer } from '../token-issuer.ts'
 
 /**
- * Knows the tokens of requests, and exchanges one for a token with which the registry itself may be written.
+ * Verifies the tokens of requests, and exchanges one for a token with which the registry itself may be
+ * written.
  */
 export interface PushPermissions {
   /**
@@ -26,11 +27,11 @@ export interface PushPermissions {
   ): Promise<string | undefined>
 }
 
-/** The same tolerance as the registry's own. */
+/** The difference of clocks that is tolerated in a token's times. The registry tolerates the same. */
 const clockToleranceSeconds = 60
-/** How long an exchanged token is used: well below its lifetime. */
+/** How long an exchanged token is used for further requests. That is well below the token's lifetime. */
 const reusedMs = 120_000
-/** Tokens whose signature was verified; a push sends the same one with every request. */
+/** The most tokens whose verified signature is remembered. A push sends the same token with each request. */
 const maxRemembered = 1_000
 const maxTokenLength = 16_384
 
@@ -64,7 +65,7 @@ export function createPushPermissions(
         requiredClaims: ['exp'],
       })
       const known: Known = {
-        // Only the platform signs tokens, so the claim is what the platform put there.
+        // Only the platform signs tokens, so the claim has the form that the platform gave it.
         access: ((payload['access'] ?? []) as readonly RegistryScope[]).map(unboundedScope),
         subject: payload.sub ?? '',
         expiresMs: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000,

@@ -19,7 +19,7 @@ export interface RegistryOwnerDeps {
   readonly registryUrl: string
   readonly storageDirectory: string
   readonly key: RegistrySigningKey
-  /** The quota `registry_mb` of a user; undefined if there is no such user. */
+  /** The quota `registry_mb` of a user, or undefined if there is no such user. */
   readonly quotaMb: (user: string) => Promise<number | undefined>
   /**
    * Called with what each user holds, in bytes, whenever that has changed. A user who is not named holds
@@ -30,9 +30,9 @@ export interface RegistryOwnerDeps {
   readonly disk: () => Promise<DiskSize>
   /** The images that instances run, as `<repository>@<digest>`. */
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
-  /** The times of the collection; absent: times that suit real users. */
+  /** The times of the collection. If they are absent, times are used that suit real users. */
   readonly times?: Partial<CollectionTimes>
-  /** The most connections of clients; absent: a number that suits real users. */
+  /** The most connections of clients. If it is absent, a number is used that suits real users. */
   readonly maxConnections?: number
   readonly nowMs: () => number
   readonly delay: (ms: number) => Promise<void>
@@ -40,9 +40,9 @@ export interface RegistryOwnerDeps {
 }
 
 export interface RegistryOwner {
-  /** The caller makes the server listen after `start`. */
+  /** The server for users' requests. The caller makes it listen after `start`. */
   readonly server: Server
-  /** Finds out what every user holds. */
+  /** Takes the first inventory, and so learns what every user holds. */
   start(): Promise<void>
   /** Deletes what nothing needs. Resolves when that is done for everything that existed at the call. */
   collect(): Promise<void>

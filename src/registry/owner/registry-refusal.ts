@@ -1,4 +1,6 @@
-/** Codes of the registry's own errors, which clients know, and the status each is answered with. */
+/**
+ * The codes of the registry protocol's errors, which clients know, each with the HTTP status of its answer.
+ */
 const statuses = {
   DENIED: 403,
   MANIFEST_INVALID: 400,

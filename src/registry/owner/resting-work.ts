@@ -6,7 +6,7 @@ export interface RestingWorkDeps {
 }
 
 /**
- * A rest lasts this many times as long as the work before it, so that a large storage is not read all day.
+ * A rest is this many times as long as the work before it, so that a large storage is not read all day.
  */
 const restFactor = 10
 const shortestRestMs = 1_000

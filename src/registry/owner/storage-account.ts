@@ -1,18 +1,19 @@
 import type { Holdings } from './storage-inventory.ts'
 
 /**
- * What a file or a directory takes on disk besides its content. Without it a push of tags alone would cost
+ * The bytes that a file or a directory takes on disk besides its content. If they did not count, a push of
+ * tags alone would cost nothing.
  * nothing.
  */
 const entryBytes = 4_096
 
 interface OpenUpload {
   bytes: number
-  /** Requests that send to the upload at this moment. */
+  /** The number of requests that send to the upload at this moment. */
   active: number
 }
 
-/** What came while an inventory was taken. The inventory may contain it or not. */
+/** What was counted while an inventory was taken. The inventory may contain it or not. */
 interface Meanwhile {
   readonly blobs: Map<string, number>
   readonly uploads: Set<string>
@@ -29,7 +30,7 @@ export class StorageAccount {
   #blobBytes = 0
   #uploads = new Map<string, OpenUpload>()
   #entries = 0
-  /** Set while an inventory is taken. */
+  /** What was counted since an inventory began. It is set only while an inventory is taken. */
   #meanwhile: Meanwhile | undefined
 
   get usedBytes(): number {
@@ -48,7 +49,10 @@ export class StorageAccount {
     if (this.#meanwhile !== undefined) this.#meanwhile.entries += count
   }
 
-  /** Returns a function that is called once, when the request has ended. */
+  /**
+   * Marks that a request sends to the upload. Returns a function that is called once, when the request has
+   * ended.
+   */
   beginSending(uuid: string): () => void {
     const upload = this.#upload(uuid)
     upload.active++
@@ -58,7 +62,8 @@ export class StorageAccount {
   }
 
   /**
-   * Counts bytes that pass to an upload. A negative number gives back what was announced and did not come.
+   * Counts bytes that a request sends to an upload. A negative number takes back bytes that were announced
+   * and did not come.
    */
   addToUpload(uuid: string, bytes: number): void {
     this.#upload(uuid).bytes += bytes
@@ -84,7 +89,7 @@ export class StorageAccount {
     this.#meanwhile = { blobs: new Map(), uploads: new Set(active), entries: 0 }
   }
 
-  /** Takes over what was found, and adds what was counted since `beginInventory`. */
+  /** Takes over the result of an inventory, and adds what was counted since `beginInventory`. */
   endInventory(found: Holdings | undefined): void {
     const meanwhile = this.#meanwhile
     this.#meanwhile = undefined

@@ -7,17 +7,19 @@ import type { StorageLayout } from './storage-layout.ts'
 /** One repository as it is on disk. */
 export interface FoundRepository {
   readonly name: string
-  /** Digests of the blobs and of the manifests that the repository has. */
+  /** The digests of the repository's blobs and of its manifests, in two sets. */
   readonly layers: ReadonlySet<string>
   readonly revisions: ReadonlySet<string>
   readonly tags: ReadonlyMap<string, string>
-  /** The bytes that came so far, by the upload's UUID. */
+  /** The bytes that each unfinished upload has received so far, by the upload's UUID. */
   readonly uploads: ReadonlyMap<string, number>
   /** The number of files and directories. */
   readonly entries: number
 }
 
-/** What the repositories of one user hold together. A blob counts once, however many of them have it. */
+/**
+ * What all repositories of one user hold together. A blob counts once, even if several repositories have it.
+ */
 export interface Holdings {
   readonly blobs: ReadonlyMap<string, number>
   readonly uploads: ReadonlyMap<string, number>
@@ -31,15 +33,16 @@ export interface Inventory {
 
 /** The entries of `_layers`, `_manifests`, `_uploads` and the directories between. */
 const entriesOfRepository = 8
-/** The entries of one link: a directory and its `link`. */
+/** The entries of one link: a directory and the file `link` in it. */
 export const entriesOfLink = 2
-/** The entries of one tag: `tags/<tag>`, `current` and `index`, with a link each. */
+/** The entries of one tag: `tags/<tag>`, and `current` and `index` in it, each with a link. */
 export const entriesOfTag = 8
 /** The entries of one upload: the directory, `data`, `startedat`, and the state of the digest. */
 export const entriesOfUpload = 6
 
 /**
- * Reads the whole storage. What vanishes meanwhile is left out, and what comes meanwhile may be included or
+ * Reads the whole storage. Files that are deleted while it reads are left out. Files that are created
+ * meanwhile may be included or not.
  * not.
  */
 export async function takeInventory(layout: StorageLayout): Promise<Inventory> {

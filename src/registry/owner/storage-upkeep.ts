@@ -11,10 +11,13 @@ import type { StorageLayout } from './storage-layout.ts'
 /** How long unneeded things are kept, and how long they are hidden before they are deleted. */
 export interface CollectionTimes {
   readonly usual: CollectionAges
-  /** For a user who is near the quota: longer than any push takes today, but shorter than usual. */
+  /** The ages for a user who is near the quota: longer than any push takes today, but shorter than usual. */
   readonly pressed: CollectionAges
   readonly leavingMs: number
-  /** The wait after a start: the requests that an earlier owner sent on are done by then. */
+  /**
+   * The wait between a start and the first collection. Requests that an earlier owner sent to the registry
+   * have ended by then.
+   */
   readonly firstMs: number
 }
 
@@ -24,7 +27,7 @@ export interface StorageUpkeepDeps extends Omit<RestingWorkDeps, 'work'> {
   readonly ledger: () => PushLedger
   /** The images that instances run, as `<repository>@<digest>`. */
   readonly imagesInUse: () => Promise<ReadonlySet<string>>
-  /** Absent: times that suit real users. */
+  /** The times of the collection. If they are absent, times are used that suit real users. */
   readonly times?: Partial<CollectionTimes> | undefined
 }
 
@@ -35,13 +38,17 @@ const defaultTimes: CollectionTimes = {
   leavingMs: 60_000,
   firstMs: 60_000,
 }
-/** Each collection leaves one level for the next: an index, its manifests, their layers. */
+/**
+ * The most rounds of one look. Each collection leaves one level for the next: an index, its manifests, their
+ * layers.
+ */
 const maxRounds = 4
 const everyMs = 600_000
 const marginMs = 1_000
 
 /**
- * Looks at the storage now and then, tells the ledger what everybody holds, and deletes what nothing needs.
+ * Takes an inventory of the storage regularly, reports to the ledger what everybody holds, and deletes what
+ * nothing needs.
  */
 export class StorageUpkeep {
   readonly #deps: StorageUpkeepDeps
@@ -70,14 +77,15 @@ export class StorageUpkeep {
     )
   }
 
-  /** Resolves when a look that began after this call has ended. */
+  /** Resolves when an inventory that began after this call has ended. */
   fresh(): Promise<void> {
     return this.#work.fresh()
   }
 
   afterDeletion(): void {
     void this.#work.fresh()
-    // By then nobody can find any more what the look before found unneeded, so it is deleted.
+    // A second look comes after the time for which manifests are hidden. What the first look hid can not be
+    // reached by anybody any more by then, so the second look deletes it.
     clearTimeout(this.#followUp)
     this.#followUp = setTimeout(() => void this.#work.fresh(), this.#times.leavingMs + marginMs)
   }

@@ -2,7 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** How long the client of an answered request has to notice the answer. */
 const lingerMs = 5_000
-/** A client that sends everything before it reads anything gets its answer up to this size. */
+/**
+ * The most bytes of a request that are thrown away. A client that sends everything before it reads gets its
+ * answer if it sends no more than this.
+ */
 export const maxDiscardedBytes = 64 * 1_048_576
 
 /**
