@@ -8,7 +8,7 @@ export interface Directory {
   readonly newNonce: string
   readonly newAccount: string
   readonly newOrder: string
-  /** The URL of renewal information (RFC 9773). */
+  /** The URL of renewal information (RFC 9773). It is undefined if the authority has none. */
   readonly renewalInfo: string | undefined
   readonly caaIdentities: readonly string[]
   readonly externalAccountRequired: boolean
@@ -42,7 +42,8 @@ export interface RenewalInformation {
 }
 
 /**
- * What answers is no authority, or not one of RFC 8555. The message says what is wrong with which document.
+ * The server that answers is not an ACME authority, or does not follow RFC 8555. The message says what is
+ * wrong with which document.
  */
 export class MalformedDocument extends Error {
   override readonly name = 'MalformedDocument'
@@ -50,11 +51,14 @@ export class MalformedDocument extends Error {
 
 const maxUrlLength = 2_048
 const maxTextLength = 1_024
-/** More names than any authority takes into one order. */
+/** The most authorizations of an order. No authority accepts as many names in one order. */
 const maxAuthorizations = 100
 const maxChallenges = 20
 const maxIdentities = 20
-/** A token has at least 128 bits in base64url (RFC 8555, 8.1); it becomes part of a path. */
+/**
+ * The form of a challenge's token: at least 128 bits in base64url (RFC 8555, 8.1). It is checked because the
+ * token becomes part of a path.
+ */
 const tokenPattern = /^[\w-]{22,512}$/
 const orderStates: readonly OrderState[] = ['pending', 'ready', 'processing', 'valid', 'invalid']
 const challengeKinds: readonly string[] = Object.values(ChallengeKind)

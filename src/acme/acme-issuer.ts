@@ -26,14 +26,14 @@ export interface Clock {
 }
 
 /**
- * How long one call waits in memory. After that the caller is told when to come back, and comes back with
- * the same order.
+ * The longest time that one call waits. After that the call fails with the time at which the caller should
+ * call again for the same order.
  */
 const patienceMs = 120_000
 const firstPollMs = 500
 const longestPollMs = 10_000
 const pollGrowth = 1.5
-/** A chain has some 4 KiB; those of hybrid signatures will have more. */
+/** The most bytes of a chain. A chain has some 4 KiB; chains with hybrid signatures will have more. */
 const maxChainBytes = 262_144
 const maxChainCertificates = 10
 
@@ -99,7 +99,7 @@ async function find(talk: Conversation, orderUrl: string): Promise<OpenOrder | u
   }
 }
 
-/** The order is not there any more, or belongs to an account that the platform does not have any more. */
+/** The order does not exist any more, or belongs to an account that the platform does not have any more. */
 function isGone({ problem }: IssueError): boolean {
   const status = problem?.status ?? 0
   return status === 404 || status === 410 || shortType(problem?.type ?? '') === 'unauthorized'
@@ -141,7 +141,10 @@ async function prove(
   })
 }
 
-/** Asks once for each challenge: some time may pass until the authority says that it looks at it. */
+/**
+ * Asks the authority to check a challenge, once for each challenge. Some time may pass until the authority
+ * reports that it checks it.
+ */
 async function askToLook(
   { account, session }: Conversation,
   { name, challenges }: Authorization,
@@ -190,7 +193,7 @@ async function download(talk: Conversation, orderUrl: string): Promise<string> {
   const { order } = await readOrderAt(talk, orderUrl)
   if (order.certificate === undefined)
     throw new IssueError('failed', `${session.authority} has not issued this certificate`)
-  // The authority may offer other chains by links. They are for clients that nobody has any more.
+  // The authority may offer other chains by links. They are for old clients that nobody uses any more.
   const { body } = await account.post({
     url: order.certificate,
     payload: undefined,
@@ -263,19 +266,22 @@ function failedAuthorization(
   const { authority } = session
   if (problem === undefined)
     return new IssueError('failed', `${authority} has no proof for ${name}: its state is ${state}`)
-  // The authority has looked, and this order has no other try, even if the authority's own trouble was the
-  // reason.
+  // The authority has checked the name, and this order permits no second try, even if the authority's own
+  // trouble was the reason.
   const kind = problem.kind === 'refused' ? 'refused' : 'failed'
   return issueErrorOf({ ...problem, kind }, { authority, what: name })
 }
 
 interface Look {
   readonly done: boolean
-  /** The answers in which `Retry-After` may be. */
+  /** The answers whose `Retry-After` says when to look again. */
   readonly answers?: readonly AcmeAnswer[]
 }
 
-/** Looks until it is done: as often as the authority says, else with growing pauses. */
+/**
+ * Calls `look` until it reports that it is done. It waits as long as the authority says, otherwise with
+ * growing pauses.
+ */
 async function poll(
   { clock, session }: Conversation,
   { what, signal }: { readonly what: string; readonly signal: AbortSignal },

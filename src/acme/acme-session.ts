@@ -17,7 +17,7 @@ export interface AcmeSession {
   readonly authority: string
   directory(): Promise<Directory>
   get(url: string, what: string): Promise<AcmeAnswer>
-  /** `payload` undefined asks for a document (POST-as-GET). */
+  /** Sends a signed request. If `payload` is undefined, the request asks for a document (POST-as-GET). */
   post(call: SignedCall, signer: AccountSigner): Promise<AcmeAnswer>
   close(): Promise<void>
 }
@@ -25,14 +25,14 @@ export interface AcmeSession {
 export interface SignedCall {
   readonly url: string
   readonly payload: object | undefined
-  /** What was asked for, for the error: `the order`. */
+  /** What the request asks for, as words for the error: `the order`. */
   readonly what: string
   readonly accept?: string
   readonly maxBytes?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** An account's key, and its URL once the authority has said it. */
+/** An account's key, and the account's URL. The URL is undefined until the authority has given it. */
 export interface AccountSigner {
   readonly key: ReturnType<typeof createPrivateKey>
   readonly publicJwk: JWK
@@ -43,13 +43,13 @@ export interface AccountSigner {
 
 const signatureAlgorithm = 'ES256'
 /**
- * Pebble refuses one nonce in twenty. Other authorities refuse nonces of another of their sites, or old
- * ones.
+ * The most repeats of one request because of its nonce. Pebble refuses one nonce in twenty. Other
+ * authorities refuse old nonces, and those that another of their sites gave.
  */
 const maxNonceRepeats = 8
-/** Unused nonces grow old: no more are kept than are in flight at once. */
+/** The most unused nonces that are kept: as many as requests are in flight at once. Older ones expire. */
 const maxNonces = 8
-/** The content of a directory changes over months. */
+/** How long a directory is used before it is read again. Its content changes over months. */
 const directoryLifeMs = 3_600_000
 
 export async function signerOf(keyPem: string, accountUrl: string | undefined): Promise<AccountSigner> {
@@ -87,7 +87,10 @@ export function createAcmeSession(http: AcmeHttp, nowMs: () => number): AcmeSess
     return read
   }
 
-  /** Takes the youngest nonce first: the others serve a burst, or grow old. */
+  /**
+   * Uses the nonce that was received last. The older ones serve only when many requests come at once;
+   * otherwise they expire.
+   */
   async function takeNonce(signal: AbortSignal | undefined): Promise<string> {
     const { newNonce } = await directory()
     const kept = nonces.pop()
@@ -151,8 +154,8 @@ async function signed(
 }
 
 /**
- * Reads a document. A malformed document says that the authority is not itself, which has nothing to do with
- * the name.
+ * Reads a document. A malformed document means that the authority has a fault, which has nothing to do with
+ * the name. So the error is one of kind `later`.
  */
 export function readAnswer<T>(answer: AcmeAnswer, authority: string, read: (body: Buffer) => T): T {
   try {

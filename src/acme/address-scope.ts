@@ -11,8 +11,8 @@ const never = listOf(
 )
 
 /**
- * Includes the addresses by which a translator of the own network reaches the IPv4 internet: what is behind
- * it is not known.
+ * The private and local networks. They include the addresses at which a translator of the own network
+ * reaches the IPv4 internet, because it is not known where such an address leads.
  */
 const internal = listOf(
   '10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 ' +
@@ -27,7 +27,7 @@ export function scopeOf(address: string): AddressScope {
   return internal[family].check(address, family) ? AddressScope.Internal : AddressScope.Public
 }
 
-/** The lists are apart, because Node counts every IPv4 address as one of `::ffff:0:0/96`, too. */
+/** IPv4 and IPv6 have lists of their own, because Node finds every IPv4 address in `::ffff:0:0/96`, too. */
 function listOf(networks: string): Readonly<Record<'ipv4' | 'ipv6', BlockList>> {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const network of networks.split(' ')) {

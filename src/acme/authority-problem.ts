@@ -2,12 +2,21 @@ import { IssueError } from './issuer.ts'
 import type { AuthorityProblem } from './issuer.ts'
 
 const errorPrefix = 'urn:ietf:params:acme:error:'
-/** Details are kept in rows and shown to people; a longer text helps nobody. */
+/**
+ * The most characters of a problem's detail. Details are kept in rows and shown to people; a longer text
+ * helps nobody.
+ */
 const maxDetailLength = 1_000
 const maxTypeLength = 200
-/** For an order of several names: enough to see what is wrong with them. */
+/**
+ * The most subproblems that are kept. For an order of several names that is enough to see what is wrong with
+ * them.
+ */
 const maxSubproblems = 10
-/** Control characters, separators, and characters that change the direction of writing. */
+/**
+ * The characters that are taken out of a text: control characters, separators, and those that change the
+ * direction of writing.
+ */
 const unprintable = /[\p{C}\p{Z}]+/gu
 
 /**
@@ -45,12 +54,15 @@ const kindOfProblem: Readonly<Record<string, IssueError['kind']>> = {
   userActionRequired: 'failed',
 }
 
-/** For answers without a known problem. Every other status of 400 and above is `failed`. */
+/**
+ * The consequence of an answer without a known problem: `failed`, unless the status means that the server
+ * has trouble or wants fewer requests.
+ */
 function kindOfStatus(status: number | undefined): IssueError['kind'] {
   return status !== undefined && (status === 429 || status === 408 || status >= 500) ? 'later' : 'failed'
 }
 
-/** The type without the prefix that all have: `rateLimited`. */
+/** The type without the prefix that all types have, such as `rateLimited`. */
 export function shortType(type: string): string {
   return type.startsWith(errorPrefix) ? type.slice(errorPrefix.length) : type
 }
@@ -77,7 +89,7 @@ export function readProblem(value: unknown, status?: number): ProblemFound {
   }
 }
 
-/** If one of several names is refused for good, that decides. */
+/** If one of several names is refused for good, the whole order is refused. */
 function kindOf(type: string, subproblems: readonly ProblemFound[], status: number | undefined) {
   if (subproblems.some((each) => each.kind === 'refused')) return 'refused'
   const known = shortType(type)
@@ -91,7 +103,7 @@ function deciding(type: string, subproblems: readonly ProblemFound[]): string {
   return (subproblems.find((each) => each.kind === 'refused') ?? subproblems[0])?.type ?? type
 }
 
-/** The error for a problem: `what` is what was asked for, such as `the order`. */
+/** Makes the error for a problem. `what` is what the request asked for, such as `the order`. */
 export function issueErrorOf(
   problem: ProblemFound,
   {
@@ -108,7 +120,7 @@ export function issueErrorOf(
   })
 }
 
-/** Text that others wrote, made fit to be kept and shown; empty if it is no text. */
+/** Text that others wrote, made fit to be kept and shown. It is empty if `value` is not a string. */
 export function printable(value: unknown, maxLength: number): string {
   return typeof value === 'string' ? value.replace(unprintable, ' ').trim().slice(0, maxLength) : ''
 }

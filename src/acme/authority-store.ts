@@ -11,16 +11,16 @@ export interface AuthorityStore {
    */
   keep(directory: string, record: AuthorityRecord, replaced?: AuthorityRecord): Promise<AuthorityRecord>
   /**
-   * Keeps the URL under which the authority knows the account with this key. Does nothing if another key is
-   * kept by now.
+   * Keeps the URL of the account with this key, which the authority has given. Does nothing if another key
+   * is kept by now.
    */
   noteAccountUrl(directory: string, record: AuthorityRecord, accountUrl: string): Promise<void>
 }
 
 export interface AuthorityRecord {
   readonly key: string
-  /** Absent until the authority has answered. */
+  /** The account's URL. It is absent until the authority has answered. */
   readonly accountUrl?: string
-  /** The local authority's own certificate. */
+  /** The local authority's own certificate. Records of other authorities have none. */
   readonly chain?: string
 }

@@ -13,39 +13,42 @@ import type { WebPorts } from './web-check.ts'
  */
 export interface Diagnosis {
   /**
-   * Takes a bounded time, whatever is asked, and fails only with the reason of the signal. Without a
-   * challenge it only tests whether the web ports take a connection.
+   * Takes a bounded time for every question. Rejects only if the signal is aborted, with the signal's
+   * reason. Without a challenge it only tests whether the web ports accept a connection.
    */
   look(question: DiagnosisQuestion, signal: AbortSignal): Promise<NameSeen>
 }
 
 export interface DiagnosisQuestion {
-  /** Lower case, without a final dot. */
+  /** The name in lower case, without a final dot. */
   readonly fqdn: string
-  /** The challenge of kind HTTP-01. */
+  /** The challenge of kind HTTP-01 whose answer is requested. Without it only the ports are tested. */
   readonly challenge?: { readonly token: string; readonly keyAuthorization: string }
 }
 
 export type NameSeen = Required<Pick<AttemptReport, 'name' | 'dns' | 'caa' | 'web' | 'tls'>>
 
 export interface DiagnosisOptions {
-  /** A DNS server, `address:port`. Absent: the machine's DNS servers. */
+  /** A DNS server, as `address:port`. If it is absent, the machine's DNS servers are asked. */
   readonly resolver?: string
-  /** The ports at which the world reaches the gateway. Absent: 80 and 443. */
+  /** The public ports of the gateway. If they are absent, 80 and 443. */
   readonly ports?: WebPorts
   /**
-   * Whether it connects to private addresses, too. Default: false, because users choose where their names
-   * lead, and other services listen in the operator's network.
+   * Whether the look connects to private addresses, too. The default is false, because users choose where
+   * their names lead, and other services listen in the operator's network.
    */
   readonly asksPrivate?: boolean
-  /** Says what an address is. Tests give their own, because they have nothing but loopback addresses. */
+  /**
+   * Returns the scope of an address. Tests give their own function, because they have nothing but loopback
+   * addresses.
+   */
   readonly scopeOf?: (address: string) => AddressScope
 }
 
 const webPorts: WebPorts = { httpPort: 80, tlsPort: 443 }
-/** The limit of a whole look: the caller waits for the authority as well. */
+/** The time limit of one look. It is short because the caller also has to wait for the authority. */
 const lookTimeoutMs = 20_000
-/** Addresses of each family that are asked; a validator asks one or two. */
+/** The most addresses of each family that are asked. A validator asks one or two. */
 const maxAsked = 2
 
 export function createDiagnosis(options: DiagnosisOptions = {}): Diagnosis {
@@ -106,8 +109,8 @@ async function lookAtAddresses(
           signal,
         })
   /**
-   * Sends nothing to addresses that nobody's site can have. Sends to private addresses only if the operator
-   * wants it.
+   * Sends nothing to addresses that no site can have. Sends to private addresses only if the operator
+   * permits it.
    */
   const whereAllowed = async <T extends PortSeen>(address: string, look: (address: string) => Promise<T>) => {
     const scope = scopeOf(address)

@@ -31,7 +31,8 @@ export interface Issuer {
   /** When the authority would like the renewal (RFC 9773); undefined if it does not say. */
   renewalWindow(chain: string): Promise<RenewalWindow | undefined>
   /**
-   * If a name has CAA records, they have to name one of these. Empty if the authority does not demand that.
+   * The values of which CAA records have to name one, if the name has such records. Empty if the authority
+   * does not demand that.
    */
   caaIdentities(): Promise<readonly string[]>
 }
@@ -41,7 +42,7 @@ export type OrderState = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid
 export interface OpenOrder {
   readonly url: string
   readonly state: OrderState
-  /** The challenges of names that are not proved yet; empty if nothing has to be shown. */
+  /** The challenges of names that are not proved yet. It is empty if no proof is missing. */
   readonly challenges: readonly Challenge[]
 }
 
@@ -55,7 +56,7 @@ export interface Challenge {
 export interface RenewalWindow {
   readonly startMs: number
   readonly endMs: number
-  /** When to ask again. */
+  /** The time at which the caller should ask for this window again. */
   readonly askAgainMs: number
 }
 
@@ -69,8 +70,8 @@ export class IssueError extends Error {
   readonly kind: 'failed' | 'later' | 'refused'
   readonly retryAtMs: number | undefined
   /**
-   * The platform puts the attempt off, not the authority, so that the authority's limits are left to all
-   * users.
+   * True if the platform itself postpones the attempt, not the authority. It does so to leave the
+   * authority's limits to all users.
    */
   readonly isPaced: boolean
   /** The problem as the authority wrote it (RFC 7807), bounded; undefined if the authority said nothing. */

@@ -10,15 +10,18 @@ import type { Issuer, OpenOrder } from './issuer.ts'
 export const localDirectory = 'local'
 
 const dayMs = 86_400_000
-/** The same as Let's Encrypt's certificates, so that renewals are the same everywhere. */
+/**
+ * The lifetime of certificates. It is that of Let's Encrypt's certificates, so that renewals are the same
+ * everywhere.
+ */
 const leafDays = 90
-/** Certificates begin this much earlier, because clocks of clients may be a little behind. */
+/** How long before their making certificates are valid, because clocks of clients may be a little behind. */
 const backDatedMs = 3_600_000
-/** An order that nobody finalised in this time is gone. */
+/** The lifetime of an order. An order that nobody finalised in this time does not exist any more. */
 const orderLifeMs = 7 * dayMs
 /**
- * A root this near its end is replaced. People have to trust the new root by hand, so the old one is kept as
- * long as it serves.
+ * A root is replaced once less than this of its lifetime is left. People have to trust the new root by hand,
+ * so the old one is kept as long as a certificate can be issued from it.
  */
 const rootSparedMs = leafDays * dayMs
 
@@ -64,8 +67,8 @@ export function createLocalIssuer({ store, nowMs = Date.now }: LocalIssuerOption
 }
 
 /**
- * The authority itself, which is made if it does not exist. Several processes may ask at once and get the
- * same one.
+ * Returns the authority itself. Makes it if it does not exist. Several processes may call this at once and
+ * get the same authority.
  */
 export async function ensureLocalAuthority(store: AuthorityStore, nowMs: number): Promise<KeyPairPem> {
   const kept = await store.find(localDirectory)
@@ -87,14 +90,14 @@ function pairOf({ key, chain }: AuthorityRecord): KeyPairPem {
 interface LocalOrder {
   readonly names: readonly string[]
   readonly atMs: number
-  /** Hexadecimal. */
+  /** The serial number in hexadecimal, without `serialPrefix`. */
   readonly serial: string
 }
 
 const subjectAlternativeNameOid = '2.5.29.17'
 const scheme = 'local:'
 const serialBytes = 15
-/** Makes the number positive and without a leading zero. */
+/** The first byte of each serial number. It makes the number positive and without a leading zero. */
 const serialPrefix = '52'
 
 function openOrder(url: string): OpenOrder {
@@ -105,7 +108,7 @@ function orderUrlOf(order: LocalOrder): string {
   return scheme + Buffer.from(JSON.stringify(order)).toString('base64url')
 }
 
-/** Returns undefined for an order of another issuer, which was configured before. */
+/** Returns undefined if the order is of another issuer, which was configured before. */
 function readOrderUrl(url: string): LocalOrder | undefined {
   if (!url.startsWith(scheme)) return undefined
   return JSON.parse(Buffer.from(url.slice(scheme.length), 'base64url').toString()) as LocalOrder

@@ -7,7 +7,7 @@ import { printable } from './authority-problem.ts'
 export interface NameLookups {
   addresses(name: string): Promise<DnsSeen>
   caa(name: string): Promise<CaaSeen>
-  /** Ends the questions under way, which count as unanswered. */
+  /** Ends the lookups under way. Their answers count as missing. */
   cancel(): void
 }
 
@@ -16,7 +16,10 @@ const tries = 2
 const maxAddresses = 8
 const maxAliases = 8
 const maxCaaRecords = 20
-/** The most labels that are asked about. In a longer name, what is above them stays unknown. */
+/**
+ * The most labels of a name that are asked for CAA records. In a longer name, the records of the last labels
+ * stay unknown.
+ */
 const maxCaaClimb = 20
 const maxTextLength = 200
 
@@ -76,7 +79,8 @@ async function climb(resolver: Resolver, name: string): Promise<CaaSeen> {
 }
 
 /**
- * Node returns a record as an object that has the tag as a property's name, beside the type of the record.
+ * Node returns a record as an object. The tag is the name of a property of that object, beside the property
+ * for the type of the record.
  */
 function caaRecordsOf(record: object & { readonly critical: number }): readonly CaaRecord[] {
   const { critical, type: _, ...tags } = record as typeof record & { readonly type?: string }

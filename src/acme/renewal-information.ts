@@ -6,12 +6,15 @@ import { IssueError } from './issuer.ts'
 import type { RenewalWindow } from './issuer.ts'
 import { retryAtMs } from './retry-after.ts'
 
-/** The values of RFC 9773, 4.3: what to assume without a `Retry-After`, and what is reasonable. */
+/**
+ * The time between two questions, from RFC 9773, 4.3: the one to assume without a `Retry-After`, and the
+ * bounds of a reasonable one.
+ */
 const askAgainDefaultMs = 6 * 3_600_000
 const askAgainLeastMs = 60_000
 const askAgainMostMs = 86_400_000
 
-/** Returns undefined if the authority has no renewal information, or none about this certificate. */
+/** Returns undefined if the authority has no renewal information, or none for this certificate. */
 export async function askRenewalWindow(
   session: AcmeSession,
   chain: string,
@@ -35,8 +38,8 @@ export async function askRenewalWindow(
 }
 
 /**
- * The name of a certificate by RFC 9773, 4.1: its issuer's key, and its serial number. Returns undefined if
- * the certificate does not name its issuer's key.
+ * The identifier of a certificate by RFC 9773, 4.1. It consists of the id of its issuer's key and its serial
+ * number. Returns undefined if the certificate does not name its issuer's key.
  */
 export async function certificateIdentifier(chain: string): Promise<string | undefined> {
   const x509 = await loadX509()
@@ -48,7 +51,9 @@ export async function certificateIdentifier(chain: string): Promise<string | und
     .join('.')
 }
 
-/** The number's bytes in DER: a zero goes before bytes that would read as a negative number. */
+/**
+ * The number's bytes in DER. A zero byte is put before bytes that would otherwise read as a negative number.
+ */
 function withSign(hex: string): string {
   const even = hex.length % 2 === 0 ? hex : `0${hex}`
   return /^[89a-f]/i.test(even) ? `00${even}` : even

@@ -2,12 +2,12 @@ import { Resolver } from 'node:dns/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * Returns the texts of a name's TXT records: empty if the name has none or does not exist, undefined if DNS
- * did not say.
+ * Returns the texts of a name's TXT records. The list is empty if the name has none or does not exist. The
+ * result is undefined if DNS did not answer.
  */
 export type TextLookup = (name: string) => Promise<readonly string[] | undefined>
 
-/** The caller waits for the answer, so the time is short. */
+/** The time limit of one lookup. It is short because the caller waits for the answer. */
 export const textLookupLimitMs = 3_000
 const questionTimeoutMs = 1_000
 const tries = 2
@@ -19,7 +19,8 @@ export function createTextLookup(server?: string): TextLookup {
     if (server !== undefined) resolver.setServers([server])
     const answered = new AbortController()
     try {
-      // The resolver asks several servers of a machine one after the other, each `tries` times.
+      // The resolver alone could take longer: it asks the servers of a machine one after the other, each
+      // `tries` times.
       return await Promise.race([
         textsOf(resolver, name),
         wait(textLookupLimitMs, undefined, { signal: answered.signal, ref: false }),
@@ -33,7 +34,7 @@ export function createTextLookup(server?: string): TextLookup {
 
 async function textsOf(resolver: Resolver, name: string): Promise<readonly string[] | undefined> {
   try {
-    // A text of more than 255 bytes comes in pieces.
+    // DNS splits a text of more than 255 bytes into pieces.
     return (await resolver.resolveTxt(name)).map((pieces) => pieces.join(''))
   } catch (error) {
     return absent.has((error as NodeJS.ErrnoException).code ?? '') ? [] : undefined

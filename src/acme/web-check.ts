@@ -39,14 +39,14 @@ export interface WebPorts {
 
 const maxRedirects = 5
 const answerTimeoutMs = 4_000
-/** A key authorization has some hundred bytes. */
+/** The most bytes of a body that are read. A key authorization has some hundred bytes. */
 const maxBodyBytes = 4_096
 const maxHeaderBytes = 8_192
 const maxExcerptLength = 100
 const maxLocationLength = 300
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308]
 
-/** Never rejects. */
+/** Returns what the request found. It never rejects. */
 export async function checkWeb(question: WebQuestion): Promise<WebSeen> {
   const agent = new Agent({
     connections: 1,
@@ -55,7 +55,7 @@ export async function checkWeb(question: WebQuestion): Promise<WebSeen> {
     headersTimeout: answerTimeoutMs,
     bodyTimeout: answerTimeoutMs,
     maxHeaderSize: maxHeaderBytes,
-    // Authorities do not check the certificate, either: it is what they are about to give.
+    // Authorities do not check the certificate here either, because they are only about to issue it.
     connect: { timeout: connectTimeoutMs, rejectUnauthorized: false },
   })
   try {
@@ -75,7 +75,7 @@ async function follow(agent: Agent, question: WebQuestion): Promise<WebSeen> {
   const scope = question.scopeOf(address)
   const base = { address, scope }
   let hop: Hop = { url: new URL(`http://${fqdn}${challengePath(question)}`), address }
-  // Nothing but the verdict is told about other addresses, and about private ones.
+  // Only the verdict is reported about other addresses, and about private ones.
   let isTold = scope === AddressScope.Public
   for (let redirects = 0; ; redirects++) {
     const seen = await ask(agent, hop, question)
@@ -141,7 +141,7 @@ async function readStart(response: Dispatcher.ResponseData): Promise<string> {
   for await (const chunk of body) {
     chunks.push(chunk)
     size += chunk.length
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (size >= maxBodyBytes) break
   }
   return Buffer.concat(chunks, size).subarray(0, maxBodyBytes).toString()
